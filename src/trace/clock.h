@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock: what a tick of a trace is.
+ *
+ * ns(tick) = base_ns + (tick * mult >> shift), the kernel's own arithmetic, so a counter's ticks
+ * give back the very nanoseconds the kernel printed. A source that knows only nanoseconds has
+ * mult 1, shift 0, base 0: then ticks are nanoseconds.
+ */
+#ifndef KISEKI_TRACE_CLOCK_H
+#define KISEKI_TRACE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/sched_event.h"
+
+#define TRACE_CLOCK_NAME_LEN 24
+
+struct trace_clock {
+	char name[TRACE_CLOCK_NAME_LEN]; /* the kernel's trace clock: local, mono, boot, … */
+	uint32_t mult;
+	uint32_t shift; /* at most 63 */
+	uint64_t base_ns;
+	uint32_t print_digits;	 /* 6: stamps are whole microseconds (text); else 9 */
+	bool has_realtime;	 /* are the next two known? */
+	int64_t realtime_off_ns; /* CLOCK_REALTIME - this clock */
+	uint64_t realtime_err_ns;
+};
+
+void clock_init(struct trace_clock *c); /* nanoseconds of an unnamed clock */
+uint64_t clock_ns(const struct trace_clock *c, uint64_t tick);
+
+/* The smallest tick whose nanoseconds are >= ns. */
+uint64_t clock_tick_at(const struct trace_clock *c, uint64_t ns);
+
+static inline uint64_t clock_event_ns(const struct trace_clock *c, const struct sched_event *e)
+{
+	return clock_ns(c, e->tick) + (uint64_t)(int64_t)e->tick_off_ns;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * types: the few words of the C library that src/wire needs, in user space and in the kernel.
+ *
+ * Everything under src/wire is freestanding C11: fixed-size integers, memcpy, memset, memcmp, and
+ * nothing else. This is the only file there that may ask which world it is compiled for.
+ */
+#ifndef KISEKI_WIRE_TYPES_H
+#define KISEKI_WIRE_TYPES_H
+
+#ifdef __KERNEL__
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#endif
+
+/* What a decoder answers. A decoder never reads beyond what it was given and never trusts it. */
+enum wire_status {
+	WIRE_OK = 0,
+	WIRE_MORE = 1,	  /* the input ends before the object does */
+	WIRE_CORRUPT = 2, /* the input cannot have been made by an encoder */
+	WIRE_FULL = 3,	  /* the output has no room for it; nothing was written */
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay: runs a fuzz target over the files of its corpus, in every test run and with any compiler.
+ * Built with -Dfuzz=true the same targets are linked with libFuzzer instead of this file.
+ * No argument or an unreadable file is a failure: a replay of nothing proves nothing.
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int replay_file(const char *path)
+{
+	struct stat st;
+	uint8_t *data;
+	FILE *f = fopen(path, "rb");
+
+	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(1);
+	}
+	data = malloc((size_t)st.st_size + 1);
+	if (!data || fread(data, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(1);
+	}
+	fclose(f);
+	LLVMFuzzerTestOneInput(data, (size_t)st.st_size);
+	free(data);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct dirent *d;
+	char path[4096];
+	int files = 0;
+	DIR *dir;
+
+	if (argc != 2 || !(dir = opendir(argv[1]))) {
+		fprintf(stderr, "usage: %s CORPUS-FOLDER\n", argv[0]);
+		return 2;
+	}
+	while ((d = readdir(dir)))
+		if (d->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", argv[1], d->d_name);
+			files += replay_file(path);
+		}
+	closedir(dir);
+	printf("%d inputs replayed\n", files);
+	return files ? 0 : 1;
+}
