@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * range_decode: the arithmetic coder's reading half (docs/format/wire.md, section 5).
+ *
+ * It keeps code = value - low, so it needs no low of its own. Behind the end of the payload it
+ * reads zeros, as the encoder drops trailing ones; it counts those words, and a decoder that has
+ * run far beyond the end knows that the payload is corrupt. No input makes it read outside.
+ */
+#ifndef KISEKI_WIRE_RANGE_DECODE_H
+#define KISEKI_WIRE_RANGE_DECODE_H
+
+#include "wire/model.h"
+
+struct range_decoder {
+	uint64_t code;
+	uint64_t range;
+	const uint8_t *in;
+	uint32_t len;
+	uint32_t pos; /* may run beyond len: see range_decode_overrun() */
+};
+
+static inline uint32_t range_decode_word(struct range_decoder *r)
+{
+	const uint8_t *p = r->in + r->pos;
+	uint32_t word = 0, i;
+
+	if (r->pos < r->len && r->len - r->pos >= 4)
+		word = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+	else
+		for (i = 0; i < 4; i++)
+			word = word << 8 | (r->pos + i < r->len ? r->in[r->pos + i] : 0);
+	r->pos += 4;
+	return word;
+}
+
+static inline void range_decode_begin(struct range_decoder *r, const uint8_t *in, uint32_t len)
+{
+	r->in = in;
+	r->len = len;
+	r->pos = 0;
+	r->range = UINT64_MAX;
+	r->code = (uint64_t)range_decode_word(r) << 32;
+	r->code |= range_decode_word(r);
+}
+
+/* Has it consumed words that an encoder cannot have meant? The window is 8 bytes ahead. */
+static inline bool range_decode_overrun(const struct range_decoder *r)
+{
+	return r->pos > r->len + 16;
+}
+
+static inline void range_decode_renorm(struct range_decoder *r)
+{
+	if (r->range >> 32)
+		return;
+	r->code = r->code << 32 | range_decode_word(r);
+	r->range <<= 32;
+	if (!r->range) /* only corrupt input gets here; keep the divisions defined */
+		r->range = 1ULL << 32;
+}
+
+static inline uint32_t range_decode_raw(struct range_decoder *r, uint32_t n)
+{
+	uint64_t value;
+
+	r->range >>= n;
+	value = r->code / r->range;
+	if (value >> n)
+		value = (1U << n) - 1;
+	r->code -= value * r->range;
+	range_decode_renorm(r);
+	return (uint32_t)value;
+}
+
+static inline uint32_t range_decode_bit(struct range_decoder *r, struct bit_model *m)
+{
+	uint64_t bound = (r->range >> BIT_MODEL_SCALE) * bit_model_zero(m);
+	uint32_t bit = r->code >= bound;
+
+	if (bit) {
+		r->code -= bound;
+		r->range -= bound;
+	} else {
+		r->range = bound;
+	}
+	bit_model_update(m, bit);
+	range_decode_renorm(r);
+	return bit;
+}
+
+static inline uint32_t range_decode_nibble(struct range_decoder *r, struct nibble_model *m)
+{
+	uint64_t unit = r->range >> NIBBLE_MODEL_SCALE;
+	uint64_t value = r->code / unit;
+	uint32_t s, from;
+
+	s = nibble_model_find(m, value > 0xffff ? 0xffff : (uint32_t)value);
+	from = nibble_model_from(m, s);
+	r->code -= unit * from;
+	r->range = unit * (nibble_model_from(m, s + 1) - from);
+	nibble_model_update(m, s);
+	range_decode_renorm(r);
+	return s;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* sched_model: see sched_model.h. Here is what happens seldom: starting anew, and making room. */
+#include "wire/sched_model.h"
+
+/* The states that the current numbering of task states makes common; others take the place of the
+ * later ones as they appear. */
+static const uint64_t common_states[SCHED_STATES] = { 0x1, 0x0, 0x100, 0x2, 0x80, 0x20, 0x10 };
+#define FIRST_STATE_TO_GIVE_UP 3
+
+static void init_bits(struct bit_model *m, size_t n)
+{
+	while (n--)
+		bit_model_init(m++);
+}
+
+static void init_nibbles(struct nibble_model *m, size_t n)
+{
+	while (n--)
+		nibble_model_init(m++);
+}
+
+#define INIT_BITS(array)                                                                           \
+	init_bits((struct bit_model *)(array), sizeof(array) / sizeof(struct bit_model))
+#define INIT_NIBBLES(array)                                                                        \
+	init_nibbles((struct nibble_model *)(array), sizeof(array) / sizeof(struct nibble_model))
+
+/* "swapper/<cpu>", the idle task's name on every machine with more than one CPU. */
+static void name_idle(char comm[SCHED_COMM_LEN], uint32_t cpu)
+{
+	static const char name[] = "swapper/";
+	char digits[10];
+	uint32_t i, n = 0;
+
+	for (i = 0; name[i]; i++)
+		comm[i] = name[i];
+	do {
+		digits[n++] = (char)('0' + cpu % 10);
+		cpu /= 10;
+	} while (cpu);
+	while (n && i < SCHED_COMM_LEN)
+		comm[i++] = digits[--n];
+}
+
+void sched_model_init(struct sched_model *m, uint32_t cpu)
+{
+	uint32_t i;
+
+	memset(m, 0, offsetof(struct sched_model, op));
+	INIT_NIBBLES(m->op);
+	INIT_NIBBLES(m->part);
+	INIT_NIBBLES(m->attr);
+	INIT_NIBBLES(m->time1);
+	INIT_NIBBLES(m->time2);
+	INIT_BITS(m->expected);
+	INIT_BITS(m->hit);
+	INIT_BITS(m->known);
+	INIT_BITS(m->slot_tree);
+	INIT_BITS(m->comm_tree);
+	INIT_BITS(m->comm_byte);
+	INIT_BITS(m->path_tree);
+	INIT_BITS(m->path_byte);
+	INIT_BITS(m->number);
+	INIT_BITS(m->choice);
+	for (i = 0; i < SCHED_STATES; i++)
+		m->states[i] = common_states[i];
+	m->cpu = cpu;
+	m->pending = SCHED_NO_SLOT;
+	m->n_slots = 1;
+	m->slots[SCHED_IDLE].prio = 120;
+	m->slots[SCHED_IDLE].wake_cpu = (int32_t)cpu;
+	name_idle(m->slots[SCHED_IDLE].comm, cpu);
+}
+
+uint32_t sched_model_reuse(struct sched_model *m)
+{
+	uint32_t slot;
+
+	if (m->n_slots < SCHED_SLOTS) {
+		slot = m->n_slots++;
+	} else {
+		for (;;) {
+			m->hand = (uint16_t)((m->hand + 1) & (SCHED_SLOTS - 1));
+			slot = m->hand;
+			if (slot == SCHED_IDLE || slot == m->cur)
+				continue;
+			if (!m->slots[slot].used)
+				break;
+			m->slots[slot].used = 0;
+		}
+	}
+	m->slots[slot].wake_cpu = (int32_t)m->cpu;
+	m->slots[slot].used = 0;
+	return slot;
+}
+
+uint32_t sched_model_search(const struct sched_model *m, int32_t pid)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < m->n_slots; slot++)
+		if (m->slots[slot].pid == pid)
+			return slot;
+	return SCHED_NO_SLOT;
+}
+
+uint32_t sched_model_add_attr(struct sched_model *m, uint32_t attr)
+{
+	uint32_t i;
+
+	if (m->n_attrs < SCHED_ATTRS) {
+		i = m->n_attrs++;
+	} else {
+		i = m->attr_hand;
+		m->attr_hand = (uint8_t)((m->attr_hand + 1) % SCHED_ATTRS);
+	}
+	m->attrs[i] = (uint16_t)attr;
+	return i;
+}
+
+void sched_model_add_comm(struct sched_model *m, const char comm[SCHED_COMM_LEN])
+{
+	memcpy(m->comms[m->comm_hand], comm, SCHED_COMM_LEN);
+	m->comm_hand = (uint8_t)((m->comm_hand + 1) % SCHED_COMMS);
+}
+
+void sched_model_add_path(struct sched_model *m, const char *text, uint32_t len)
+{
+	struct sched_path *p = &m->paths[m->path_hand];
+
+	if (len > SCHED_PATH_LEN)
+		return;
+	p->len = (uint8_t)len;
+	memcpy(p->text, text, len);
+	m->path_hand = (uint8_t)((m->path_hand + 1) % SCHED_PATHS);
+}
+
+void sched_model_add_state(struct sched_model *m, uint64_t state)
+{
+	m->states[FIRST_STATE_TO_GIVE_UP + m->state_hand] = state;
+	m->state_hand = (uint8_t)((m->state_hand + 1) % (SCHED_STATES - FIRST_STATE_TO_GIVE_UP));
+}
+
+void sched_model_exec_comm(struct sched_model *m, const char *path, uint32_t len)
+{
+	uint32_t start = len;
+
+	while (start && path[start - 1] != '/')
+		start--;
+	len -= start;
+	if (len > SCHED_COMM_LEN - 1)
+		len = SCHED_COMM_LEN - 1;
+	if (len)
+		sched_comm_set(m->slots[m->cur].comm, path + start, len);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * sched_model: what the encoder and the decoder of codec `sched` both know about a CPU's events
+ * so far, and hence expect of the next one (docs/format/sched.md).
+ *
+ * Both sides hold one sched_model per stream, look at it in the same way to choose a context, and
+ * change it in the same way after each event; so everything here is deterministic integer
+ * arithmetic on what has been coded. Its size is fixed, it holds no pointer, and sched_model_init()
+ * makes it new: that is what a keyframe is.
+ *
+ * The structure it models: the task that runs is the last one switched to; who is woken, and who
+ * runs next, follows from who runs and what happened just before; a task's name and priority are
+ * said once; the time to the next event follows from the kinds of the two.
+ */
+#ifndef KISEKI_WIRE_SCHED_MODEL_H
+#define KISEKI_WIRE_SCHED_MODEL_H
+
+#include "wire/model.h"
+#include "wire/sched_event.h"
+
+#define SCHED_SLOT_BITS 10
+#define SCHED_SLOTS (1U << SCHED_SLOT_BITS) /* tasks known at a time */
+#define SCHED_IDLE 0U			    /* the slot of pid 0; never given to another */
+#define SCHED_NO_SLOT 0xffffU
+#define SCHED_GUESS_BITS 10
+#define SCHED_STATES 7	  /* task states with an op of their own */
+#define SCHED_ATTRS 15	  /* pairs of flags and preempt count known at a time */
+#define SCHED_COMMS 64	  /* recent names of new and renamed tasks */
+#define SCHED_PATHS 32	  /* recent names of executed files … */
+#define SCHED_PATH_LEN 94 /* … of at most this length */
+#define SCHED_CANDIDATES 3
+#define SCHED_HIT_CONTEXTS 64
+
+/* The first symbol of an event: its kind, and for a switch the common states apart. */
+enum sched_op {
+	OP_SWITCH = 0,	     /* … + index into states[] */
+	OP_SWITCH_OTHER = 7, /* a state that is not in states[] */
+	OP_WAKING = 8,
+	OP_WAKEUP = 9,
+	OP_WAKEUP_NEW = 10,
+	OP_FORK = 11,
+	OP_EXEC = 12,
+	OP_EXIT = 13,
+	OP_RARE = 14,	/* RENAME or SETPRIO: a bit follows */
+	OP_ESCAPE = 15, /* the time, or all of the event, is written plainly */
+};
+
+/* What is not as expected, when something is not: a nibble of these. */
+enum sched_part {
+	PART_CUR = 1,	/* another task runs than the chain of switches says */
+	PART_ATTR = 2,	/* flags or preempt count */
+	PART_INFO = 4,	/* name or priority of the running or of the other task */
+	PART_VALUE = 8, /* target CPU, success */
+};
+
+/* For what a task is looked up: each has its own statistics. */
+enum sched_role {
+	ROLE_NEXT = 0,
+	ROLE_WAKEE = 1,
+	ROLE_CUR = 2,
+	ROLES = 3,
+};
+
+/* Plain numbers by use: each has its own statistics of sizes. */
+enum sched_number {
+	NUMBER_PID = 0,
+	NUMBER_CLASS = 1,
+	NUMBER_PRIO = 2,
+	NUMBER_STATE = 3,
+	NUMBER_LENGTH = 4,
+	NUMBER_CPU = 5,
+	NUMBER_VALUE = 6,
+	NUMBER_TIME = 7,
+	NUMBER_OFFSET = 8,
+	NUMBERS = 9,
+};
+
+/* Yes-or-no questions off the main path. */
+enum sched_choice {
+	CHOICE_COMM_OF_CUR = 0,
+	CHOICE_COMM_KNOWN = 1,
+	CHOICE_INFO_CUR = 2,
+	CHOICE_INFO_OTHER = 3,
+	CHOICE_COMM_SAME = 4,
+	CHOICE_CHILD_KNOWN = 5,
+	CHOICE_PATH_KNOWN = 6,
+	CHOICE_GROUP_DEAD = 7,
+	CHOICE_SETPRIO = 8,
+	CHOICE_TASK_IS_CUR = 9,
+	CHOICE_OLD_COMM = 10,
+	CHOICE_OLD_PRIO = 11,
+	CHOICE_PLAIN = 12,
+	CHOICE_CPU_SAME = 13,
+	CHOICES = 14,
+};
+
+/* A task the stream has spoken of. */
+struct sched_slot {
+	char comm[SCHED_COMM_LEN];
+	int32_t pid;
+	int32_t prio;
+	int32_t wake_cpu; /* where it was last woken to */
+	uint8_t used;	  /* since the hand last came by: a second chance */
+};
+
+/* Who comes next in some context: the best guess, how sure it is (0 … 7), and the runner-up. */
+struct sched_guess {
+	uint16_t first, second;
+	uint16_t sure;
+};
+
+struct sched_path {
+	uint8_t len;
+	char text[SCHED_PATH_LEN + 1];
+};
+
+struct sched_model {
+	uint64_t last_tick;
+	uint64_t states[SCHED_STATES];
+	uint32_t cpu;
+	uint32_t n_slots;
+	int32_t last_new_pid;
+	int32_t last_oom;
+	uint16_t cur;	  /* slot of the task that should be running */
+	uint16_t pending; /* last task woken to this CPU that has not run since, or NO_SLOT */
+	uint16_t last_wakee;
+	uint16_t hand;	  /* where the search for a slot to reuse goes on */
+	uint8_t op1, op2; /* the last two ops */
+	uint8_t misses;	  /* when something was not as expected; newest in bit 0 */
+	uint8_t state_hand, attr_hand, n_attrs, comm_hand, path_hand;
+	uint8_t success;	      /* of the last wakeup */
+	uint8_t attr_usual[16][2][2]; /* index of attr by op, idle, last op a waking */
+	uint16_t attrs[SCHED_ATTRS + 1];
+	struct sched_slot slots[SCHED_SLOTS];
+	struct sched_guess next2[1U << SCHED_GUESS_BITS];  /* by running task, op, pending */
+	struct sched_guess next1[1U << SCHED_GUESS_BITS];  /* by running task */
+	struct sched_guess wakee2[1U << SCHED_GUESS_BITS]; /* by running task, attr, last wakee */
+	struct sched_guess wakee1[1U << SCHED_GUESS_BITS]; /* by running task, attr */
+	char comms[SCHED_COMMS][SCHED_COMM_LEN];
+	struct sched_path paths[SCHED_PATHS];
+
+	/* Everything from here on is probabilities. */
+	struct nibble_model op[2][16][16];    /* idle, op2, op1 */
+	struct nibble_model part[16][2];      /* op, idle */
+	struct nibble_model attr[16];	      /* op */
+	struct nibble_model time1[2][16][16]; /* idle, op1, op */
+	struct nibble_model time2[16][16];    /* first symbol, op */
+	struct bit_model expected[16][2][8];  /* op, idle, last misses */
+	struct bit_model hit[ROLES][SCHED_CANDIDATES][SCHED_HIT_CONTEXTS];
+	struct bit_model known[ROLES];
+	struct bit_model slot_tree[ROLES][SCHED_SLOTS];
+	struct bit_model comm_tree[SCHED_COMMS];
+	struct bit_model comm_byte[256];
+	struct bit_model path_tree[SCHED_PATHS];
+	struct bit_model path_byte[256];
+	struct bit_model number[NUMBERS][64];
+	struct bit_model choice[CHOICES];
+};
+
+/* Whom to expect in a role: up to three slots to try in order, and the context to try them in. */
+struct sched_guesses {
+	struct sched_guess *strong, *weak;
+	uint16_t slot[SCHED_CANDIDATES];
+	uint32_t context;
+};
+
+void sched_model_init(struct sched_model *m, uint32_t cpu);
+
+/* A slot for a task not known yet; another task may lose it. The caller fills it. */
+uint32_t sched_model_reuse(struct sched_model *m);
+
+/* The slot of a pid by search, or SCHED_NO_SLOT: for the rare paths of a decoder. */
+uint32_t sched_model_search(const struct sched_model *m, int32_t pid);
+
+/* Takes a new pair of flags and preempt count into attrs[]; returns its index. */
+uint32_t sched_model_add_attr(struct sched_model *m, uint32_t attr);
+void sched_model_add_comm(struct sched_model *m, const char comm[SCHED_COMM_LEN]);
+void sched_model_add_path(struct sched_model *m, const char *text, uint32_t len);
+void sched_model_add_state(struct sched_model *m, uint64_t state);
+
+/* What an executed file makes of its task's name. */
+void sched_model_exec_comm(struct sched_model *m, const char *path, uint32_t len);
+
+static inline bool sched_op_is_switch(uint32_t op)
+{
+	return op <= OP_SWITCH_OTHER;
+}
+
+static inline bool sched_op_is_wake(uint32_t op)
+{
+	return op >= OP_WAKING && op <= OP_WAKEUP_NEW;
+}
+
+/* Where the usual attr for this op is remembered; `idle`: is the task that really runs pid 0? */
+static inline uint8_t *sched_attr_usual(struct sched_model *m, uint32_t op, bool idle)
+{
+	return &m->attr_usual[op][idle][m->op1 == OP_WAKING];
+}
+
+static inline uint32_t sched_guess_hash(uint32_t a, uint32_t b)
+{
+	return (a * 0x9e3779b1U + b * 0x85ebca6bU) >> (32 - SCHED_GUESS_BITS);
+}
+
+static inline void sched_guess_learn(struct sched_guess *g, uint32_t slot)
+{
+	if (g->first == slot) {
+		g->sure = (uint16_t)(g->sure + (g->sure < 7));
+	} else if (g->sure == 0) {
+		g->second = g->first;
+		g->first = (uint16_t)slot;
+		g->sure = 1;
+	} else {
+		g->sure >>= 1;
+		g->second = (uint16_t)slot;
+	}
+}
+
+static inline void sched_guess_next(struct sched_model *m, uint32_t op, struct sched_guesses *g)
+{
+	uint32_t cur = m->cur;
+
+	g->strong = &m->next2[sched_guess_hash(cur | op << SCHED_SLOT_BITS, m->pending)];
+	g->weak = &m->next1[sched_guess_hash(cur, 0)];
+	g->slot[0] = g->strong->first;
+	g->slot[1] = m->pending;
+	g->slot[2] = g->weak->first;
+	g->context = g->strong->sure | (uint32_t)(g->slot[0] == m->pending) << 3 |
+		     (uint32_t)(g->slot[0] == g->slot[2]) << 4 | (uint32_t)(cur == SCHED_IDLE) << 5;
+}
+
+static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t attr_index,
+				     struct sched_guesses *g)
+{
+	uint32_t cur = m->cur;
+
+	g->strong = &m->wakee2[sched_guess_hash(cur | attr_index << SCHED_SLOT_BITS,
+						m->last_wakee | op << SCHED_SLOT_BITS)];
+	g->weak = &m->wakee1[sched_guess_hash(cur, attr_index)];
+	g->slot[0] = g->strong->first;
+	g->slot[1] = op == OP_WAKEUP ? m->last_wakee : g->weak->first;
+	g->slot[2] = g->weak->second;
+	g->context = g->strong->sure | (uint32_t)(g->slot[0] == g->slot[1]) << 3 |
+		     (uint32_t)(cur == SCHED_IDLE) << 4 | (uint32_t)(op != OP_WAKING) << 5;
+}
+
+/* Who really runs, when it is not the last task switched to. */
+static inline void sched_guess_cur(struct sched_model *m, struct sched_guesses *g)
+{
+	g->strong = &m->next1[sched_guess_hash(m->cur, 1)];
+	g->weak = g->strong;
+	g->slot[0] = g->strong->first;
+	g->slot[1] = m->pending;
+	g->slot[2] = g->strong->second;
+	g->context = g->strong->sure;
+}
+
+/* Is candidate i worth a question? Not if it is nobody, or has been asked for already. */
+static inline bool sched_guess_asks(const struct sched_guesses *g, uint32_t i)
+{
+	return g->slot[i] != SCHED_NO_SLOT && !(i > 0 && g->slot[i] == g->slot[0]) &&
+	       !(i > 1 && g->slot[i] == g->slot[1]);
+}
+
+/* The context of the next question, when candidate 0 was wrong. */
+static inline uint32_t sched_guess_context(const struct sched_guesses *g, uint32_t i)
+{
+	return i ? g->context >> 3 : g->context;
+}
+
+/* The task that runs is this one: after a switch, or because the event says so. */
+static inline void sched_model_run(struct sched_model *m, uint32_t slot)
+{
+	m->cur = (uint16_t)slot;
+	if (m->pending == slot)
+		m->pending = SCHED_NO_SLOT;
+}
+
+static inline void sched_model_wake(struct sched_model *m, uint32_t slot, int32_t target_cpu)
+{
+	m->last_wakee = (uint16_t)slot;
+	m->slots[slot].wake_cpu = target_cpu;
+	if ((uint32_t)target_cpu == m->cpu)
+		m->pending = (uint16_t)slot;
+}
+
+static inline void sched_model_done(struct sched_model *m, uint32_t op)
+{
+	m->op2 = m->op1;
+	m->op1 = (uint8_t)op;
+}
+
+/* The size of a number in bits, 0 for 0. */
+static inline uint32_t sched_bit_length(uint64_t v)
+{
+	return v ? 64 - (uint32_t)__builtin_clzll(v) : 0;
+}
+
+static inline uint64_t sched_zigzag(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+}
+
+static inline int64_t sched_unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+#endif
