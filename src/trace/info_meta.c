@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* info_meta: see info_meta.h and docs/format/wire.md, section 7. */
+#include "trace/info_meta.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/meta.h"
+
+#define ITEM_HEAD_MAX (2 * VARINT_MAX)
+#define TASK_ROW_MAX (1 + 3 * VARINT_MAX + SCHED_COMM_LEN)
+#define NAMES_MAX 256U /* names a tasks item can refer back to */
+
+void orders_done(struct trace_orders *o)
+{
+	free(o->rows);
+	free(o->cpus);
+	memset(o, 0, sizeof(*o));
+}
+
+static int grow(void **array, size_t *room, size_t need, size_t size)
+{
+	size_t wanted = *room ? *room : 64;
+	void *grown;
+
+	if (need <= *room)
+		return 0;
+	if (need > TRACE_ORDERS_MAX)
+		return -E2BIG;
+	while (wanted < need)
+		wanted *= 2;
+	grown = realloc(*array, wanted * size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = wanted;
+	return 0;
+}
+
+int orders_add(struct trace_orders *o, uint64_t tick, const uint32_t *cpus, uint32_t n)
+{
+	int r = grow((void **)&o->rows, &o->room, o->n + 1, sizeof(*o->rows));
+
+	if (!r)
+		r = grow((void **)&o->cpus, &o->room_cpus, o->n_cpus + n, sizeof(*o->cpus));
+	if (r)
+		return r;
+	o->rows[o->n].tick = tick;
+	o->rows[o->n].first = (uint32_t)o->n_cpus;
+	o->rows[o->n].n = n;
+	o->n++;
+	memcpy(o->cpus + o->n_cpus, cpus, n * sizeof(*cpus));
+	o->n_cpus += n;
+	return 0;
+}
+
+/* Items are made in place: the length is written when it is known, always in three bytes. */
+static uint8_t *item_begin(uint8_t *p, enum meta_item type)
+{
+	p = varint_put(p, type);
+	return p + 3;
+}
+
+static uint8_t *item_end(uint8_t *body, uint8_t *p)
+{
+	size_t len = (size_t)(p - body);
+
+	body[-3] = (uint8_t)(len | 0x80);
+	body[-2] = (uint8_t)(len >> 7 | 0x80);
+	body[-1] = (uint8_t)(len >> 14 & 0x7f);
+	return p;
+}
+
+static uint8_t *put_bytes(uint8_t *p, const void *data, size_t len)
+{
+	memcpy(p, data, len);
+	return p + len;
+}
+
+static uint8_t *put_text(uint8_t *p, enum meta_item type, const char *text)
+{
+	uint8_t *body = item_begin(p, type);
+
+	return item_end(body, put_bytes(body, text, strlen(text)));
+}
+
+static uint8_t *put_number(uint8_t *p, enum meta_item type, uint64_t v)
+{
+	uint8_t *body = item_begin(p, type);
+
+	return item_end(body, varint_put(body, v));
+}
+
+static uint8_t *put_clock(uint8_t *p, const struct trace_clock *c)
+{
+	uint8_t *body = item_begin(p, META_CLOCK);
+	size_t len = strnlen(c->name, sizeof(c->name));
+
+	p = varint_put(body, c->mult);
+	p = varint_put(p, c->shift);
+	p = varint_put(p, c->base_ns);
+	p = varint_put(p, c->print_digits);
+	p = varint_put(p, len);
+	p = put_bytes(p, c->name, len);
+	p = varint_put(p, c->has_realtime);
+	p = varint_put_signed(p, c->realtime_off_ns);
+	p = varint_put(p, c->realtime_err_ns);
+	return item_end(body, p);
+}
+
+static uint8_t *put_dialect(uint8_t *p, const struct sched_dialect *d)
+{
+	uint8_t *body = item_begin(p, META_DIALECT);
+
+	p = varint_put(body, d->features);
+	p = varint_put(p, d->kinds);
+	p = varint_put(p, d->long_size);
+	p = varint_put(p, d->flag_columns);
+	p = varint_put(p, d->pid_width);
+	p = varint_put(p, d->state_mask);
+	p = varint_put(p, d->state_preempt);
+	p = put_bytes(p, d->state_letters, DIALECT_STATE_BITS);
+	return item_end(body, p);
+}
+
+size_t info_encode(const struct trace_info *i, uint8_t *out, size_t room)
+{
+	uint8_t *p = out;
+
+	if (room < 4 * (TRACE_STRING_MAX + ITEM_HEAD_MAX) + 1024)
+		return 0;
+	p = put_text(p, META_DEVICE, i->device);
+	p = put_text(p, META_KERNEL, i->kernel);
+	p = put_text(p, META_MACHINE, i->machine);
+	p = put_text(p, META_ORIGIN, i->origin);
+	p = put_number(p, META_CPUS, i->cpus);
+	p = put_clock(p, &i->clock);
+	p = put_dialect(p, &i->dialect);
+	p = put_number(p, META_SKIPPED, i->skipped);
+	return (size_t)(p - out);
+}
+
+/* What both directions of a tasks item keep while going through its rows. */
+struct task_rows {
+	int32_t pid, tgid;
+	char comm[SCHED_COMM_LEN];
+	char names[NAMES_MAX][SCHED_COMM_LEN];
+	uint32_t n_names;
+};
+
+static uint8_t *put_task(uint8_t *p, struct task_rows *s, const struct trace_task *t)
+{
+	int64_t step = (int64_t)t->pid - s->pid;
+	uint8_t *first = p++;
+	size_t len = strnlen(t->comm, SCHED_COMM_LEN);
+	uint32_t name;
+
+	*first = step > 0 && step < 16 ? (uint8_t)(step << 4) : 0;
+	if (!*first)
+		p = varint_put_signed(p, step);
+	if (t->tgid == t->pid) {
+		*first |= 4;
+	} else if (t->tgid >= 0 && t->tgid == s->tgid) {
+		*first |= 8;
+	} else if (t->tgid >= 0) {
+		*first |= 12;
+		p = varint_put(p, (uint32_t)t->tgid);
+	}
+	if (memcmp(s->comm, t->comm, SCHED_COMM_LEN)) {
+		for (name = 0; name < s->n_names; name++)
+			if (!memcmp(s->names[name], t->comm, SCHED_COMM_LEN))
+				break;
+		*first |= name < s->n_names ? 1 : 2;
+		p = varint_put(p, name < s->n_names ? name : len);
+		if (name == s->n_names) {
+			p = put_bytes(p, t->comm, len);
+			if (s->n_names < NAMES_MAX)
+				memcpy(s->names[s->n_names++], t->comm, SCHED_COMM_LEN);
+		}
+	}
+	s->pid = t->pid;
+	s->tgid = t->tgid;
+	memcpy(s->comm, t->comm, SCHED_COMM_LEN);
+	return p;
+}
+
+size_t info_encode_tasks(const struct trace_info *i, size_t *from, uint8_t *out, size_t room)
+{
+	uint8_t *body = item_begin(out, META_TASKS), *p = body;
+	struct task_rows s;
+
+	if (*from >= i->n_tasks)
+		return 0;
+	memset(&s, 0, sizeof(s));
+	for (; *from < i->n_tasks && room - (size_t)(p - out) > TASK_ROW_MAX; (*from)++)
+		p = put_task(p, &s, &i->tasks[*from]);
+	return (size_t)(item_end(body, p) - out);
+}
+
+size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *out, size_t room)
+{
+	uint8_t *body = item_begin(out, META_ORDER), *p = body;
+	uint64_t tick = 0;
+	uint32_t n;
+
+	if (*from >= o->n)
+		return 0;
+	for (; *from < o->n; (*from)++) {
+		const struct trace_order *row = &o->rows[*from];
+
+		if (room - (size_t)(p - out) < (2 + (size_t)row->n) * VARINT_MAX)
+			break;
+		p = varint_put(p, row->tick - tick);
+		p = varint_put(p, row->n);
+		for (n = 0; n < row->n; n++)
+			p = varint_put(p, o->cpus[row->first + n]);
+		tick = row->tick;
+	}
+	return (size_t)(item_end(body, p) - out);
+}
+
+static int get_clock(struct trace_clock *c, struct byte_reader *r)
+{
+	const uint8_t *name;
+	uint64_t len;
+
+	c->mult = (uint32_t)reader_varint(r);
+	c->shift = (uint32_t)reader_varint(r);
+	c->base_ns = reader_varint(r);
+	c->print_digits = (uint32_t)reader_varint(r);
+	len = reader_varint(r);
+	name = reader_bytes(r, len);
+	c->has_realtime = reader_varint(r) != 0;
+	c->realtime_off_ns = reader_signed(r);
+	c->realtime_err_ns = reader_varint(r);
+	if (r->bad || !c->mult || c->shift > 63 || len >= TRACE_CLOCK_NAME_LEN)
+		return -EBADMSG;
+	memset(c->name, 0, sizeof(c->name));
+	memcpy(c->name, name, (size_t)len);
+	return 0;
+}
+
+static int get_dialect(struct sched_dialect *d, struct byte_reader *r)
+{
+	const uint8_t *letters;
+
+	d->features = (uint32_t)reader_varint(r);
+	d->kinds = (uint32_t)reader_varint(r);
+	d->long_size = (uint8_t)reader_varint(r);
+	d->flag_columns = (uint8_t)reader_varint(r);
+	d->pid_width = (uint8_t)reader_varint(r);
+	d->state_mask = reader_varint(r);
+	d->state_preempt = reader_varint(r);
+	letters = reader_bytes(r, DIALECT_STATE_BITS);
+	if (r->bad || (d->long_size != 4 && d->long_size != 8) || d->pid_width > 16)
+		return -EBADMSG;
+	memcpy(d->state_letters, letters, DIALECT_STATE_BITS);
+	return 0;
+}
+
+static int get_task_name(struct task_rows *s, struct byte_reader *r, uint32_t mode)
+{
+	const uint8_t *text;
+	uint64_t v;
+
+	if (mode == 0)
+		return 0;
+	v = reader_varint(r);
+	if (mode == 1) {
+		if (v >= s->n_names)
+			return -EBADMSG;
+		memcpy(s->comm, s->names[v], SCHED_COMM_LEN);
+		return 0;
+	}
+	text = v <= SCHED_COMM_LEN ? reader_bytes(r, v) : NULL;
+	if (mode != 2 || !text)
+		return -EBADMSG;
+	sched_comm_set(s->comm, (const char *)text, (size_t)v);
+	if (s->n_names < NAMES_MAX)
+		memcpy(s->names[s->n_names++], s->comm, SCHED_COMM_LEN);
+	return 0;
+}
+
+static int get_tasks(struct trace_info *i, struct byte_reader *r)
+{
+	struct task_rows s;
+	uint32_t first;
+	int ret;
+
+	memset(&s, 0, sizeof(s));
+	while (reader_left(r)) {
+		first = *reader_bytes(r, 1);
+		if (first & META_TASK_STEP)
+			s.pid = (int32_t)((uint32_t)s.pid + (first >> 4));
+		else
+			s.pid = (int32_t)((uint32_t)s.pid + (uint32_t)reader_signed(r));
+		switch (first & META_TASK_TGID) {
+		case 0:
+			s.tgid = -1;
+			break;
+		case 4:
+			s.tgid = s.pid;
+			break;
+		case 12:
+			s.tgid = (int32_t)reader_varint(r);
+			break;
+		default:
+			break;
+		}
+		ret = get_task_name(&s, r, first & META_TASK_COMM);
+		if (!ret && r->bad)
+			ret = -EBADMSG;
+		if (!ret)
+			ret = info_add_task(i, s.pid, s.tgid, s.comm);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int get_orders(struct trace_orders *o, struct byte_reader *r)
+{
+	uint32_t cpus[256], i;
+	uint64_t tick = 0, n, cpu;
+	int ret;
+
+	while (reader_left(r)) {
+		tick += reader_varint(r);
+		n = reader_varint(r);
+		if (r->bad || n > 256)
+			return -EBADMSG;
+		for (i = 0; i < n; i++) {
+			cpu = reader_varint(r);
+			if (r->bad || cpu >= TRACE_CPUS_MAX)
+				return -EBADMSG;
+			cpus[i] = (uint32_t)cpu;
+		}
+		ret = orders_add(o, tick, cpus, (uint32_t)n);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int get_text(char **field, struct byte_reader *r)
+{
+	return info_set(field, (const char *)r->at, reader_left(r));
+}
+
+static int get_item(struct trace_info *i, struct trace_orders *orders, struct meta_reader *r)
+{
+	struct byte_reader *b = &r->item;
+	uint64_t v;
+
+	switch (r->type) {
+	case META_DEVICE:
+		return get_text(&i->device, b);
+	case META_KERNEL:
+		return get_text(&i->kernel, b);
+	case META_MACHINE:
+		return get_text(&i->machine, b);
+	case META_ORIGIN:
+		return get_text(&i->origin, b);
+	case META_CPUS:
+		v = reader_varint(b);
+		if (b->bad || v > TRACE_CPUS_MAX)
+			return -EBADMSG;
+		i->cpus = (uint32_t)v;
+		return 0;
+	case META_CLOCK:
+		return get_clock(&i->clock, b);
+	case META_DIALECT:
+		return get_dialect(&i->dialect, b);
+	case META_TASKS:
+		return get_tasks(i, b);
+	case META_ORDER:
+		return orders ? get_orders(orders, b) : 0;
+	case META_SKIPPED:
+		i->skipped = reader_varint(b);
+		return b->bad ? -EBADMSG : 0;
+	default:
+		return 0;
+	}
+}
+
+int info_decode(struct trace_info *i, struct trace_orders *orders, const uint8_t *in, size_t len)
+{
+	struct meta_reader r;
+	enum wire_status status;
+	int ret;
+
+	meta_reader_init(&r, in, len);
+	while ((status = meta_reader_next(&r)) == WIRE_OK) {
+		ret = get_item(i, orders, &r);
+		if (ret < 0)
+			return ret;
+	}
+	return status == WIRE_MORE ? 0 : -EBADMSG;
+}

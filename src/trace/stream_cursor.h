@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream_cursor: one CPU's items out of a .ksk file, in order, with its losses where they belong.
+ *
+ * It decodes a batch of events at a time. What it cannot decode (a torn block, and the rest of that
+ * segment) it counts from the headers that remain: a key block says how many events of the stream
+ * came before it, so the count is exact as soon as the next segment starts.
+ */
+#ifndef KISEKI_TRACE_STREAM_CURSOR_H
+#define KISEKI_TRACE_STREAM_CURSOR_H
+
+#include "store/ksk_file.h"
+#include "trace/source.h"
+
+struct stream_cursor;
+
+/* What a stream held, as far as it has been read. */
+struct stream_totals {
+	uint64_t blocks, segments, events, bytes;
+	uint64_t first_tick, last_tick;
+	uint64_t lost[LOSS_CAUSES]; /* known counts; */
+	bool lost_unknown[LOSS_CAUSES]; /* and more than that */
+	uint8_t codec;
+};
+
+int stream_cursor_new(struct stream_cursor **ret, struct ksk_file *f, uint32_t cpu,
+		      const struct trace_clock *clock, const struct sched_dialect *dialect);
+void stream_cursor_free(struct stream_cursor *c);
+
+/* To the segment that holds this tick; 0 is the start. Events before the tick may still come. */
+void stream_cursor_seek(struct stream_cursor *c, uint64_t tick);
+
+/* The next item, borrowed until stream_cursor_pop(); NULL at the end. */
+const struct trace_item *stream_cursor_peek(struct stream_cursor *c);
+void stream_cursor_pop(struct stream_cursor *c);
+
+uint64_t stream_cursor_offset(const struct stream_cursor *c);
+const struct stream_totals *stream_cursor_totals(const struct stream_cursor *c);
+
+/* When the item is due: an event's tick, a loss' end. */
+static inline uint64_t item_tick(const struct trace_item *i)
+{
+	return i->type == ITEM_EVENT ? i->event.tick : i->loss.from_tick;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * block: the unit that is encoded, sent, acknowledged and stored (docs/format/wire.md, section 3).
+ *
+ *	0  magic b5 6b   2  version << 4 | codec   3  flags   4  CRC-32C of all the rest
+ *	8  varints: stream, sequence, [KEY: first tick, events before], ticks, events,
+ *	   [LOST: bits of causes, a count for each], payload length, then the payload
+ *
+ * Small, because a quiet CPU sends one every 100 ms with a hundred bytes in it. The sequence counts
+ * a stream's blocks. A KEY block starts a segment; it says the absolute tick of its first event,
+ * and how many events of the stream were encoded before it, so that what a damaged segment held is
+ * known exactly. `ticks` leads from there, or from where the block before it in the stream ended,
+ * to the end of this one; time in the header never runs backwards.
+ */
+#ifndef KISEKI_WIRE_BLOCK_H
+#define KISEKI_WIRE_BLOCK_H
+
+#include "wire/loss.h"
+#include "wire/types.h"
+
+#define BLOCK_MAGIC0 0xb5
+#define BLOCK_MAGIC1 0x6b
+#define BLOCK_VERSION 1
+#define BLOCK_HEADER_MAX 112U
+#define BLOCK_PAYLOAD_MAX (1U << 20)
+#define BLOCK_EVENTS_MAX (1U << 24)
+
+enum block_codec {
+	CODEC_META = 0,
+	CODEC_SCHED = 1,
+	CODEC_BSF = 2,
+	CODEC_INDEX = 15,
+};
+
+enum block_flag {
+	BLOCK_KEY = 1,
+	BLOCK_LOST = 2,
+	BLOCK_FLAGS = 3,
+};
+
+/* Stream numbers: the trace's description, then one scheduler stream per CPU. */
+#define STREAM_META 0U
+#define STREAM_CPU(cpu) (1U + (cpu))
+
+struct block {
+	uint8_t codec;
+	uint8_t flags;
+	uint32_t stream;
+	uint64_t sequence;
+	uint64_t first_tick; /* KEY only */
+	uint64_t before;     /* KEY only */
+	uint64_t ticks;
+	uint32_t events;
+	uint64_t lost[LOSS_CAUSES]; /* before its first event; LOSS_UNKNOWN: some */
+	const uint8_t *payload;
+	uint32_t payload_len;
+	uint32_t len; /* of the whole block, by the decoder */
+};
+
+/* Writes the header right before b->payload, which must have BLOCK_HEADER_MAX bytes of room in
+ * front of it, and returns the block's first byte; *ret_len is its whole length. */
+uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len);
+
+/* WIRE_MORE: `len` bytes do not hold all of it. The payload is borrowed from `in`. */
+enum wire_status block_decode(const uint8_t *in, size_t len, struct block *ret);
+
+/* The header alone, its checksum not looked at: for stepping over blocks. With WIRE_MORE, ret->len
+ * is what the block should have, or 0 if even the header is cut. */
+enum wire_status block_peek(const uint8_t *in, size_t len, struct block *ret);
+
+#endif

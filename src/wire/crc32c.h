@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * crc32c: the checksum of blocks (Castagnoli, reflected, polynomial 0x82f63b78).
+ *
+ * crc = crc32c(0, part1); crc = crc32c(crc, part2) gives the checksum of both. An event is two
+ * bytes of a block, so a byte at a time from one table of 1 KiB costs next to nothing.
+ */
+#ifndef KISEKI_WIRE_CRC32C_H
+#define KISEKI_WIRE_CRC32C_H
+
+#include "wire/types.h"
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * meta: the payload of `meta` blocks, what a trace says about itself (docs/format/wire.md,
+ * section 7).
+ *
+ * A row of items, each a type, a length and that many bytes. Items of unknown type are skipped, an
+ * item that comes again replaces or adds to what the earlier one said, and fields may be added at
+ * the end of an item: readers take zeros for what is not there.
+ */
+#ifndef KISEKI_WIRE_META_H
+#define KISEKI_WIRE_META_H
+
+#include "wire/varint.h"
+
+enum meta_item {
+	META_DEVICE = 1,  /* text */
+	META_KERNEL = 2,  /* text: release */
+	META_MACHINE = 3, /* text: uname -m */
+	META_ORIGIN = 4,  /* text */
+	META_CPUS = 5,	  /* number of CPUs */
+	META_CLOCK = 6,
+	META_DIALECT = 7,
+	META_TASKS = 8,
+	META_ORDER = 9,	  /* events of the same tick on several CPUs: their true order */
+	META_SKIPPED = 10, /* events of the input that the trace cannot hold */
+};
+
+/* How a row of META_TASKS starts: one byte. */
+#define META_TASK_COMM 0x03	/* 0 as before, 1 number of an earlier name, 2 a new name */
+#define META_TASK_TGID 0x0c	/* 0 unknown, 4 its own pid, 8 as before, 12 follows */
+#define META_TASK_STEP 0xf0	/* pid - last pid; 0: follows as a signed number */
+
+struct meta_reader {
+	struct byte_reader bytes;
+	uint32_t type;
+	struct byte_reader item; /* the current item's bytes */
+};
+
+static inline void meta_reader_init(struct meta_reader *r, const void *data, size_t len)
+{
+	reader_init(&r->bytes, data, len);
+	r->type = 0;
+}
+
+/* WIRE_OK: the next item; WIRE_MORE: there is none; WIRE_CORRUPT. */
+static inline enum wire_status meta_reader_next(struct meta_reader *r)
+{
+	const uint8_t *p;
+	uint64_t type, len;
+
+	if (!reader_left(&r->bytes))
+		return WIRE_MORE;
+	type = reader_varint(&r->bytes);
+	len = reader_varint(&r->bytes);
+	p = reader_bytes(&r->bytes, len);
+	if (r->bytes.bad || type > UINT32_MAX)
+		return WIRE_CORRUPT;
+	r->type = (uint32_t)type;
+	reader_init(&r->item, p, (size_t)len);
+	return WIRE_OK;
+}
+
+#endif
