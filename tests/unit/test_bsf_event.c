@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tools/sched_random.h"
+#include "wire/bsf_decode.h"
 #include "wire/bsf_encode.h"
 #include "wire/bsf_event.h"
 #include "wire/bsf_text.h"
@@ -268,13 +270,84 @@ static void test_next_comm(void **state)
 	assert_null(bsf_next_comm(log, 1, 0));
 }
 
+/* A decoded event against the one that was sent: the same but for what `lacks` names. */
+static void assert_same_but(const struct sched_event *sent, uint64_t ns, uint32_t lacks,
+			    const struct sched_event *got)
+{
+	struct sched_event expected = *sent;
+	bool is_switch = sent->kind == SCHED_SWITCH;
+
+	expected.tick = lacks & BSF_LACK_TIME ? got->tick : ns;
+	assert_true(got->tick <= ns + 500 && got->tick + 500 > ns && got->tick % 1000 == 0);
+	expected.tick_off_ns = 0;
+	if (lacks & BSF_LACK_FLAGS)
+		expected.flags = expected.preempt_count = 0;
+	if (lacks & BSF_LACK_STATE)
+		expected.state = got->state;
+	if (lacks & BSF_LACK_NAME)
+		memset(is_switch ? expected.other.comm : expected.task.comm, 0, SCHED_COMM_LEN);
+	if (lacks & BSF_LACK_SUCCESS)
+		expected.extra = got->extra;
+	assert_true(sched_event_equal(&expected, got));
+}
+
+#define BLOCK_EVENTS 1000
+
+/* Random events of every style through encoder and decoder, in blocks. */
+static void test_random_events(void **state)
+{
+	static struct sched_random random;
+	static struct sched_event sent[BLOCK_EVENTS];
+	static uint64_t ns[BLOCK_EVENTS];
+	static uint32_t lacks[BLOCK_EVENTS];
+	static struct bsf_entry work[BLOCK_EVENTS];
+	static uint8_t block[BSF_BLOCK_MAX];
+	struct bsf_context c;
+	struct bsf_encoder encoder;
+	struct sched_event e;
+	struct bsf_record r;
+	struct bsf_log log;
+	unsigned style, blocks, n, i;
+	size_t at, len;
+
+	(void)state;
+	for (style = 0; style < SCHED_RANDOM_STYLES; style++) {
+		sched_random_init(&random, style, style);
+		c = context("6.1.0", 3);
+		for (blocks = 0; blocks < 30; blocks++) {
+			bsf_encoder_init(&encoder);
+			for (n = 0, at = 0; n < BLOCK_EVENTS;) {
+				sched_random_next(&random, &e);
+				lacks[n] = bsf_event_lacks(&c, &e, e.tick);
+				assert_int_equal(!bsf_from_event(&c, &e, e.tick, &r),
+						 lacks[n] == BSF_LACK_EVENT);
+				if (lacks[n] == BSF_LACK_EVENT)
+					continue;
+				len = bsf_encode(&encoder, block + at, sizeof(block) - at, &r);
+				assert_in_range(len, BSF_HEADER_LEN, BSF_RECORD_MAX);
+				at += len;
+				ns[n] = e.tick;
+				sent[n++] = e;
+			}
+			bsf_log_init(&log, work, BLOCK_EVENTS);
+			assert_int_equal(bsf_decode(&log, block, at), WIRE_OK);
+			assert_int_equal(log.count, BLOCK_EVENTS);
+			for (i = 0; i < n; i++) {
+				bsf_to_event(&c, &log.first[i].rec, &e);
+				assert_same_but(&sent[i], ns[i], lacks[i], &e);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_switch),	cmocka_unit_test(test_wakeup),
-		cmocka_unit_test(test_follows), cmocka_unit_test(test_can_hold),
-		cmocka_unit_test(test_time),	cmocka_unit_test(test_states),
-		cmocka_unit_test(test_lacks),	cmocka_unit_test(test_next_comm),
+		cmocka_unit_test(test_switch),	      cmocka_unit_test(test_wakeup),
+		cmocka_unit_test(test_follows),	      cmocka_unit_test(test_can_hold),
+		cmocka_unit_test(test_time),	      cmocka_unit_test(test_states),
+		cmocka_unit_test(test_lacks),	      cmocka_unit_test(test_next_comm),
+		cmocka_unit_test(test_random_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
