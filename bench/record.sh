@@ -20,10 +20,11 @@ say() { echo "record.sh: $*" >&2; }
 load_build() {
 	local objects=$1
 	cd "$src"
+	# shellcheck disable=SC2016 # the inner shell expands it
 	while true; do
-		find src bench -name '*.c' | xargs -P 4 -I{} sh -c \
-			'${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Isrc -c "$1" -o "$2/$(echo "$1" | tr / _).o" \
-			2>/dev/null || true' compile {} "$objects"
+		find src bench -name '*.c' -print0 | xargs -0 -P 4 -I{} sh -c \
+			'${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Isrc -c "$1" -o "$2/$$.o" 2>/dev/null
+			rm -f "$2/$$.o"' compile {} "$objects"
 	done
 }
 
@@ -58,8 +59,8 @@ write_nginx_conf() {
 
 # Starts nginx on a free port of 127.0.0.1; sets $port.
 start_nginx() {
-	local dir=$1 try nginx_pid
-	for try in 1 2 3 4 5; do
+	local dir=$1 nginx_pid
+	for _ in 1 2 3 4 5; do
 		port=$((20000 + RANDOM % 20000))
 		write_nginx_conf "$dir" "$port"
 		nginx -p "$dir" -c "$dir/nginx.conf" 2>"$dir/nginx.err" &
@@ -71,20 +72,25 @@ start_nginx() {
 	return 1
 }
 
+# Short processes without end, four at a time.
+short_processes() {
+	while true; do
+		for _ in 1 2 3 4; do
+			sh -c 'grep -c cpu /proc/stat; cat /proc/self/stat | wc -c; sleep 0.01' \
+				>"$1/short.out" &
+		done
+		wait
+	done
+}
+
 # A web server under load, beside a stream of short processes.
 load_web() {
 	local dir=$1 port
 	mkdir -p "$dir/www"
 	head -c 6000 /dev/urandom | base64 >"$dir/www/index.html"
 	start_nginx "$dir"
-	wrk -t 2 -c 40 -d 600 "http://127.0.0.1:$port/index.html" >"$dir/wrk.out" &
-	while true; do
-		for _ in 1 2 3; do
-			sh -c 'cat /proc/self/stat | grep -c cpu; sleep 0.02; true' >"$dir/short.out" &
-		done
-		sleep 0.03
-		wait $(jobs -pr | tail -n +3) || true
-	done
+	short_processes "$dir" &
+	exec wrk -t 2 -c 40 -d 600 "http://127.0.0.1:$port/index.html" >"$dir/wrk.out"
 }
 
 load_idle() {
