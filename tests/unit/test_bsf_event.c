@@ -293,49 +293,69 @@ static void assert_same_but(const struct sched_event *sent, uint64_t ns, uint32_
 
 #define BLOCK_EVENTS 1000
 
-/* Random events of every style through encoder and decoder, in blocks. */
+/* A block of random events on its way. */
+static struct {
+	struct sched_event sent[BLOCK_EVENTS];
+	uint32_t lacks[BLOCK_EVENTS];
+	struct bsf_entry work[BLOCK_EVENTS];
+	uint8_t bytes[BSF_BLOCK_MAX];
+	size_t len;
+} block;
+
+static void send_block(struct bsf_context *c, struct sched_random *random)
+{
+	struct bsf_encoder encoder;
+	struct bsf_record r;
+	struct sched_event e;
+	unsigned n = 0;
+	size_t len;
+
+	bsf_encoder_init(&encoder);
+	block.len = 0;
+	while (n < BLOCK_EVENTS) {
+		sched_random_next(random, &e);
+		block.lacks[n] = bsf_event_lacks(c, &e, e.tick);
+		if (!bsf_from_event(c, &e, e.tick, &r)) {
+			assert_int_equal(block.lacks[n], BSF_LACK_EVENT);
+			continue;
+		}
+		assert_int_equal(block.lacks[n] & BSF_LACK_EVENT, 0);
+		len = bsf_encode(&encoder, block.bytes + block.len, BSF_BLOCK_MAX - block.len, &r);
+		assert_in_range(len, BSF_HEADER_LEN, BSF_RECORD_MAX);
+		block.len += len;
+		block.sent[n++] = e;
+	}
+}
+
+static void receive_block(const struct bsf_context *c)
+{
+	struct sched_event e;
+	struct bsf_log log;
+	unsigned i;
+
+	bsf_log_init(&log, block.work, BLOCK_EVENTS);
+	assert_int_equal(bsf_decode(&log, block.bytes, block.len), WIRE_OK);
+	assert_int_equal(log.count, BLOCK_EVENTS);
+	for (i = 0; i < BLOCK_EVENTS; i++) {
+		bsf_to_event(c, &log.first[i].rec, &e);
+		assert_same_but(&block.sent[i], block.sent[i].tick, block.lacks[i], &e);
+	}
+}
+
+/* Events of every style through encoder and decoder. */
 static void test_random_events(void **state)
 {
 	static struct sched_random random;
-	static struct sched_event sent[BLOCK_EVENTS];
-	static uint64_t ns[BLOCK_EVENTS];
-	static uint32_t lacks[BLOCK_EVENTS];
-	static struct bsf_entry work[BLOCK_EVENTS];
-	static uint8_t block[BSF_BLOCK_MAX];
 	struct bsf_context c;
-	struct bsf_encoder encoder;
-	struct sched_event e;
-	struct bsf_record r;
-	struct bsf_log log;
-	unsigned style, blocks, n, i;
-	size_t at, len;
+	unsigned style, blocks;
 
 	(void)state;
 	for (style = 0; style < SCHED_RANDOM_STYLES; style++) {
 		sched_random_init(&random, style, style);
 		c = context("6.1.0", 3);
 		for (blocks = 0; blocks < 30; blocks++) {
-			bsf_encoder_init(&encoder);
-			for (n = 0, at = 0; n < BLOCK_EVENTS;) {
-				sched_random_next(&random, &e);
-				lacks[n] = bsf_event_lacks(&c, &e, e.tick);
-				assert_int_equal(!bsf_from_event(&c, &e, e.tick, &r),
-						 lacks[n] == BSF_LACK_EVENT);
-				if (lacks[n] == BSF_LACK_EVENT)
-					continue;
-				len = bsf_encode(&encoder, block + at, sizeof(block) - at, &r);
-				assert_in_range(len, BSF_HEADER_LEN, BSF_RECORD_MAX);
-				at += len;
-				ns[n] = e.tick;
-				sent[n++] = e;
-			}
-			bsf_log_init(&log, work, BLOCK_EVENTS);
-			assert_int_equal(bsf_decode(&log, block, at), WIRE_OK);
-			assert_int_equal(log.count, BLOCK_EVENTS);
-			for (i = 0; i < n; i++) {
-				bsf_to_event(&c, &log.first[i].rec, &e);
-				assert_same_but(&sent[i], ns[i], lacks[i], &e);
-			}
+			send_block(&c, &random);
+			receive_block(&c);
 		}
 	}
 }
