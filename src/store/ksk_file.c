@@ -83,8 +83,9 @@ static int read_block(struct ksk_file *f, uint32_t stream, uint64_t *offset, str
 	}
 	next = resync(f, *offset + 1);
 	note_damage(f, *offset, next - *offset,
-		    next == f->end && status == WIRE_MORE ? "the file is cut within a block" :
-							    "not a block, or its checksum is wrong");
+		    next == f->end && status == WIRE_MORE
+			    ? "the file is cut within a block"
+			    : "not a block, or its checksum is wrong");
 	*offset = next;
 	if (next == f->end && status == WIRE_MORE && b->len) {
 		b->payload = NULL;
@@ -95,6 +96,8 @@ static int read_block(struct ksk_file *f, uint32_t stream, uint64_t *offset, str
 
 int ksk_file_next(struct ksk_file *f, uint32_t stream, uint64_t *offset, struct block *ret)
 {
+	if (*offset < KSK_HEAD_LEN)
+		*offset = KSK_HEAD_LEN;
 	while (*offset < f->end)
 		if (read_block(f, stream, offset, ret) && ret->stream == stream)
 			return 1;
@@ -123,23 +126,35 @@ const struct ksk_stream *ksk_file_stream(const struct ksk_file *f, uint32_t stre
 	return get_stream(f, stream, &at);
 }
 
+/* Even a stream without a single key block is one: its events are lost, and that must be told. */
+static int add_stream(struct ksk_file *f, uint32_t stream)
+{
+	struct ksk_stream *s;
+	size_t at;
+	int r;
+
+	if (get_stream(f, stream, &at))
+		return 0;
+	r = grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams), STREAMS_MAX);
+	if (r < 0)
+		return r;
+	s = f->streams + at;
+	memmove(s + 1, s, (f->n_streams - at) * sizeof(*s));
+	*s = (struct ksk_stream){ .stream = stream };
+	f->n_streams++;
+	return 0;
+}
+
 static int add_segment(struct ksk_file *f, uint32_t stream, uint64_t offset, uint64_t tick)
 {
 	struct ksk_stream *s;
 	size_t at;
 	int r;
 
+	r = add_stream(f, stream);
+	if (r < 0)
+		return r;
 	s = get_stream(f, stream, &at);
-	if (!s) {
-		r = grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams),
-			 STREAMS_MAX);
-		if (r < 0)
-			return r;
-		s = f->streams + at;
-		memmove(s + 1, s, (f->n_streams - at) * sizeof(*s));
-		*s = (struct ksk_stream){ .stream = stream };
-		f->n_streams++;
-	}
 	r = grow(&s->segments, s->n, &s->room, sizeof(*s->segments), SEGMENTS_MAX);
 	if (r < 0)
 		return r;
@@ -219,8 +234,8 @@ static int scan(struct ksk_file *f)
 			f->end = (size_t)at; /* an index whose trailer is gone */
 			break;
 		}
-		if (b.flags & BLOCK_KEY)
-			r = add_segment(f, b.stream, at, b.first_tick);
+		r = b.flags & BLOCK_KEY ? add_segment(f, b.stream, at, b.first_tick)
+					: add_stream(f, b.stream);
 	}
 	return r;
 }

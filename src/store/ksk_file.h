@@ -36,7 +36,7 @@ struct ksk_damage {
 struct ksk_file {
 	const uint8_t *data;
 	size_t len;
-	size_t end; /* of the blocks: where the index starts */
+	size_t end;	/* of the blocks: where the index starts */
 	uint8_t *owned; /* what a pipe gave */
 	bool mapped;
 	bool indexed;

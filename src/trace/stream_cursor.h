@@ -18,13 +18,14 @@ struct stream_cursor;
 struct stream_totals {
 	uint64_t blocks, segments, events, bytes;
 	uint64_t first_tick, last_tick;
-	uint64_t lost[LOSS_CAUSES]; /* known counts; */
-	bool lost_unknown[LOSS_CAUSES]; /* and more than that */
+	uint64_t lost[LOSS_CAUSES];	/* as far as counted; */
+	bool lost_unknown[LOSS_CAUSES]; /* and more, that nobody counted */
 	uint8_t codec;
 };
 
+/* file and info must outlive it. 0 or -ENOMEM. */
 int stream_cursor_new(struct stream_cursor **ret, struct ksk_file *f, uint32_t cpu,
-		      const struct trace_clock *clock, const struct sched_dialect *dialect);
+		      const struct trace_info *info);
 void stream_cursor_free(struct stream_cursor *c);
 
 /* To the segment that holds this tick; 0 is the start. Events before the tick may still come. */
@@ -37,7 +38,7 @@ void stream_cursor_pop(struct stream_cursor *c);
 uint64_t stream_cursor_offset(const struct stream_cursor *c);
 const struct stream_totals *stream_cursor_totals(const struct stream_cursor *c);
 
-/* When the item is due: an event's tick, a loss' end. */
+/* When the item is due: a loss right after the last event before it. */
 static inline uint64_t item_tick(const struct trace_item *i)
 {
 	return i->type == ITEM_EVENT ? i->event.tick : i->loss.from_tick;

@@ -21,14 +21,14 @@ enum meta_item {
 	META_CLOCK = 6,
 	META_DIALECT = 7,
 	META_TASKS = 8,
-	META_ORDER = 9,	  /* events of the same tick on several CPUs: their true order */
+	META_ORDER = 9,	   /* events of the same tick on several CPUs: their true order */
 	META_SKIPPED = 10, /* events of the input that the trace cannot hold */
 };
 
 /* How a row of META_TASKS starts: one byte. */
-#define META_TASK_COMM 0x03	/* 0 as before, 1 number of an earlier name, 2 a new name */
-#define META_TASK_TGID 0x0c	/* 0 unknown, 4 its own pid, 8 as before, 12 follows */
-#define META_TASK_STEP 0xf0	/* pid - last pid; 0: follows as a signed number */
+#define META_TASK_COMM 0x03 /* 0 as before, 1 number of an earlier name, 2 a new name */
+#define META_TASK_TGID 0x0c /* 0 unknown, 4 its own pid, 8 as before, 12 follows */
+#define META_TASK_STEP 0xf0 /* pid - last pid; 0: follows as a signed number */
 
 struct meta_reader {
 	struct byte_reader bytes;

@@ -109,12 +109,10 @@ static inline uint32_t range_encode_end(struct range_encoder *r)
 		r->low = value;
 		break;
 	}
-	for (; n; n--) {
+	for (; n && r->low; n--) {
 		r->out[r->pos++] = (uint8_t)(r->low >> 56);
 		r->low <<= 8;
 	}
-	while (r->pos && r->out[r->pos - 1] == 0)
-		r->pos--;
 	return r->pos;
 }
 

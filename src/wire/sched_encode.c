@@ -286,9 +286,10 @@ static void plan_other(struct sched_encoder *e, struct plan *p)
 		p->info_other = info_matches(&m->slots[p->target], p->other);
 		wake_cpu = m->slots[p->target].wake_cpu;
 	}
-	if (!p->info_other)
+	/* A running task yet to be introduced may be the very one woken, or take its slot: then
+	 * say all. */
+	if (!p->info_other || p->cur == SCHED_NO_SLOT)
 		p->parts |= PART_INFO;
-	/* A running task yet to be introduced may take the slot of the one woken: then say all. */
 	if (sched_op_is_wake(p->op) &&
 	    (ev->value != wake_cpu || ev->extra != m->success || p->cur == SCHED_NO_SLOT))
 		p->parts |= PART_VALUE;

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink_ksk: see sink_ksk.h.
+ *
+ * One encoder and one open block per CPU. Losses close the block of their CPU and go into the
+ * header of its next one; those at the very end get an empty block. What is known only at the end
+ * (the task table of a text file, the order of events with equal stamps) goes into a second set of
+ * metadata behind the events.
+ */
+#include "convert/sink_ksk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/ksk_writer.h"
+#include "trace/info_meta.h"
+#include "wire/bsf_encode.h"
+#include "wire/bsf_event.h"
+#include "wire/sched_encode.h"
+
+#define DEFAULT_BLOCK_BYTES (32U * 1024)
+#define DEFAULT_SEGMENT_BYTES (64U * 1024)
+#define BLOCK_ROOM (64U * 1024)
+#define META_ROOM (64U * 1024)
+#define SAME_TICK_MAX 256U
+
+struct stream {
+	uint32_t cpu;
+	bool open;
+	bool key;	 /* the open block starts a segment */
+	bool in_segment; /* a segment has begun: the next block can lean on it */
+	uint64_t sequence;
+	uint64_t total; /* events encoded so far */
+	uint64_t until; /* the header's time: where the last block ended */
+	uint64_t first_tick;
+	uint64_t max_tick; /* in the open block */
+	uint32_t events;
+	uint32_t segment_used;
+	uint32_t bsf_used;
+	uint64_t lost[LOSS_CAUSES];
+	struct bsf_context bsf_context;
+	struct bsf_encoder bsf;
+	uint8_t buffer[BLOCK_HEADER_MAX + BLOCK_ROOM];
+	struct sched_encoder sched;
+};
+
+struct ksk_sink {
+	struct trace_sink sink;
+	struct sink_ksk_options options;
+	struct ksk_writer *writer;
+	const struct trace_info *info;
+	struct trace_clock clock; /* of the file */
+	struct stream **streams;  /* by CPU, made when first needed */
+	uint64_t meta_sequence;
+	uint64_t dropped;
+	uint64_t flush_ticks;
+	/* the events of the current tick, to notice an order other than by CPU */
+	uint64_t same_tick;
+	uint32_t same_cpus[SAME_TICK_MAX];
+	uint32_t n_same;
+	bool same_disordered;
+	struct trace_orders orders;
+};
+
+static int put_block(struct ksk_sink *k, struct block *b, uint8_t *payload, struct error *e)
+{
+	uint32_t len;
+	uint8_t *start = block_encode(b, payload, &len);
+
+	return ksk_writer_put(k->writer, b, start, len, e);
+}
+
+static int put_meta(struct ksk_sink *k, uint8_t *payload, size_t len, struct error *e)
+{
+	struct block b = { .codec = CODEC_META,
+			   .flags = BLOCK_KEY,
+			   .stream = STREAM_META,
+			   .sequence = k->meta_sequence++,
+			   .payload_len = (uint32_t)len };
+
+	return put_block(k, &b, payload, e);
+}
+
+/* The file's own description: with bsf, stamps are microseconds given in nanoseconds. */
+static int put_info(struct ksk_sink *k, struct error *e)
+{
+	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + META_ROOM);
+	struct trace_info copy = *k->info; /* borrowed strings: never freed */
+	size_t len;
+
+	if (!buffer)
+		return error_set(e, ENOMEM, "out of memory");
+	copy.clock = k->clock;
+	len = info_encode(&copy, buffer + BLOCK_HEADER_MAX, META_ROOM);
+	return put_meta(k, buffer + BLOCK_HEADER_MAX, len, e);
+}
+
+static int put_late_info(struct ksk_sink *k, struct error *e)
+{
+	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + META_ROOM);
+	uint8_t *payload = buffer + BLOCK_HEADER_MAX;
+	size_t from = 0, len;
+	int r = 0;
+
+	if (!buffer)
+		return error_set(e, ENOMEM, "out of memory");
+	if (k->info->skipped)
+		r = put_info(k, e);
+	while (r == 0 && (len = info_encode_tasks(k->info, &from, payload, META_ROOM)))
+		r = put_meta(k, payload, len, e);
+	from = 0;
+	while (r == 0 && (len = info_encode_orders(&k->orders, &from, payload, META_ROOM)))
+		r = put_meta(k, payload, len, e);
+	return r;
+}
+
+static struct stream *get_stream(struct ksk_sink *k, uint32_t cpu, struct error *e)
+{
+	struct stream *s;
+
+	if (cpu >= k->info->cpus || cpu >= TRACE_CPUS_MAX) {
+		error_set(e, EBADMSG, "an event of CPU %u in a trace of %u CPUs", cpu,
+			  k->info->cpus);
+		return NULL;
+	}
+	s = k->streams[cpu];
+	if (s)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		error_set(e, ENOMEM, "out of memory");
+		return NULL;
+	}
+	s->cpu = cpu;
+	bsf_context_init(&s->bsf_context, &k->info->dialect, cpu);
+	k->streams[cpu] = s;
+	return s;
+}
+
+static void open_block(struct ksk_sink *k, struct stream *s, uint64_t tick)
+{
+	uint8_t *payload = s->buffer + BLOCK_HEADER_MAX;
+
+	s->key = !s->in_segment || s->segment_used >= k->options.segment_bytes ||
+		 k->options.codec == CODEC_BSF;
+	if (s->key) {
+		s->segment_used = 0;
+		s->until = s->until > tick ? s->until : tick;
+		if (k->options.codec == CODEC_SCHED)
+			sched_encoder_init(&s->sched, s->cpu);
+	}
+	if (k->options.codec == CODEC_SCHED)
+		sched_encoder_begin(&s->sched, payload, BLOCK_ROOM, tick);
+	else
+		bsf_encoder_init(&s->bsf);
+	s->bsf_used = 0;
+	s->events = 0;
+	s->first_tick = tick;
+	s->max_tick = tick;
+	s->in_segment = true;
+	s->open = true;
+}
+
+static int close_block(struct ksk_sink *k, struct stream *s, struct error *e)
+{
+	struct block b = { .codec = (uint8_t)k->options.codec,
+			   .flags = s->key ? BLOCK_KEY : 0,
+			   .stream = STREAM_CPU(s->cpu),
+			   .events = s->events,
+			   .before = s->total };
+	uint64_t until = s->until > s->max_tick ? s->until : s->max_tick;
+
+	if (!s->open)
+		return 0;
+	b.sequence = s->sequence++;
+	b.payload_len =
+		k->options.codec == CODEC_SCHED ? sched_encoder_end(&s->sched) : s->bsf_used;
+	b.first_tick = s->first_tick;
+	b.ticks = s->key ? (until > s->first_tick ? until - s->first_tick : 0) : until - s->until;
+	memcpy(b.lost, s->lost, sizeof(b.lost));
+	memset(s->lost, 0, sizeof(s->lost));
+	s->until = until;
+	s->total += s->events;
+	s->segment_used += b.payload_len;
+	s->open = false;
+	return put_block(k, &b, s->buffer + BLOCK_HEADER_MAX, e);
+}
+
+static enum wire_status encode_bsf(struct stream *s, const struct bsf_record *rec)
+{
+	size_t len;
+
+	len = bsf_encode(&s->bsf, s->buffer + BLOCK_HEADER_MAX + s->bsf_used,
+			 BLOCK_ROOM - s->bsf_used, rec);
+	s->bsf_used += (uint32_t)len;
+	return len ? WIRE_OK : WIRE_FULL;
+}
+
+static bool block_is_due(const struct ksk_sink *k, const struct stream *s, uint64_t tick)
+{
+	uint32_t used = k->options.codec == CODEC_SCHED ? s->sched.rc.pos : s->bsf_used;
+
+	if (!s->open)
+		return false;
+	return used >= k->options.block_bytes || s->events >= BLOCK_EVENTS_MAX - 1 ||
+	       (k->flush_ticks && tick > s->first_tick && tick - s->first_tick >= k->flush_ticks);
+}
+
+/* With bsf the file's ticks are nanoseconds, whole microseconds of them. */
+static uint64_t file_tick(const struct ksk_sink *k, const struct sched_event *ev)
+{
+	uint64_t ns;
+
+	if (k->options.codec == CODEC_SCHED)
+		return ev->tick;
+	ns = clock_event_ns(&k->info->clock, ev) + 500;
+	return ns - ns % 1000;
+}
+
+static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event *ev,
+		     struct error *e)
+{
+	struct stream *s = get_stream(k, cpu, e);
+	uint64_t tick = file_tick(k, ev);
+	struct bsf_record rec;
+	enum wire_status status;
+	int r, tries;
+
+	if (!s)
+		return -EBADMSG;
+	if (k->options.codec == CODEC_BSF &&
+	    !bsf_from_event(&s->bsf_context, ev, clock_event_ns(&k->info->clock, ev), &rec)) {
+		k->dropped++;
+		return 0;
+	}
+	if (block_is_due(k, s, tick)) {
+		r = close_block(k, s, e);
+		if (r < 0)
+			return r;
+	}
+	for (tries = 0; tries < 2; tries++) {
+		if (!s->open)
+			open_block(k, s, tick);
+		status = k->options.codec == CODEC_SCHED ? sched_encode(&s->sched, ev)
+							 : encode_bsf(s, &rec);
+		if (status == WIRE_OK) {
+			s->events++;
+			if (tick > s->max_tick)
+				s->max_tick = tick;
+			return 0;
+		}
+		r = close_block(k, s, e);
+		if (r < 0)
+			return r;
+	}
+	return error_set(e, EMSGSIZE, "an event does not fit into a block");
+}
+
+static void add_lost(uint64_t *sum, uint64_t count)
+{
+	*sum = count == LOSS_UNKNOWN || *sum == LOSS_UNKNOWN ? LOSS_UNKNOWN : *sum + count;
+}
+
+static int put_loss(struct ksk_sink *k, uint32_t cpu, const struct trace_loss *loss,
+		    struct error *e)
+{
+	struct stream *s = get_stream(k, cpu, e);
+	int r;
+
+	if (!s)
+		return -EBADMSG;
+	if (loss->cause >= LOSS_CAUSES || !loss->count)
+		return 0;
+	r = close_block(k, s, e);
+	if (r < 0)
+		return r;
+	add_lost(&s->lost[loss->cause], loss->count);
+	return 0;
+}
+
+/* Remembers the events of one tick, and writes their order down if it is not that of the CPUs. */
+static int end_of_tick(struct ksk_sink *k)
+{
+	int r = 0;
+
+	if (k->same_disordered)
+		r = orders_add(&k->orders, k->same_tick, k->same_cpus, k->n_same);
+	k->n_same = 0;
+	k->same_disordered = false;
+	return r;
+}
+
+static int follow_order(struct ksk_sink *k, uint32_t cpu, uint64_t tick)
+{
+	int r = 0;
+
+	if (k->n_same && tick != k->same_tick)
+		r = end_of_tick(k);
+	if (k->n_same && cpu < k->same_cpus[k->n_same - 1])
+		k->same_disordered = true;
+	k->same_tick = tick;
+	if (k->n_same < SAME_TICK_MAX)
+		k->same_cpus[k->n_same++] = cpu;
+	return r;
+}
+
+static int ksk_begin(struct trace_sink *sink, const struct trace_info *info, struct error *e)
+{
+	struct ksk_sink *k = (struct ksk_sink *)sink;
+
+	k->info = info;
+	k->clock = info->clock;
+	if (k->options.codec == CODEC_BSF) {
+		k->clock.mult = 1;
+		k->clock.shift = 0;
+		k->clock.base_ns = 0;
+		k->clock.print_digits = 6;
+	}
+	if (k->options.flush_ns) {
+		k->flush_ticks = clock_tick_at(&k->clock, k->clock.base_ns + k->options.flush_ns);
+		k->flush_ticks += k->flush_ticks == 0;
+	}
+	k->streams = calloc((size_t)info->cpus + 1, sizeof(*k->streams));
+	if (!k->streams)
+		return error_set(e, ENOMEM, "out of memory");
+	return put_info(k, e);
+}
+
+static int ksk_item(struct trace_sink *sink, const struct trace_item *item, struct error *e)
+{
+	struct ksk_sink *k = (struct ksk_sink *)sink;
+	int r;
+
+	if (item->type == ITEM_LOSS)
+		return put_loss(k, item->cpu, &item->loss, e);
+	r = put_event(k, item->cpu, &item->event, e);
+	if (r == 0 && follow_order(k, item->cpu, file_tick(k, &item->event)) < 0)
+		r = error_set(e, ENOMEM, "cannot keep the order of events: out of memory");
+	return r;
+}
+
+/* Losses after the last event of a CPU have no block to go into: an empty one is made. */
+static int finish_stream(struct ksk_sink *k, struct stream *s, struct error *e)
+{
+	int r = close_block(k, s, e);
+	uint32_t i;
+
+	for (i = 0; i < LOSS_CAUSES && r == 0; i++)
+		if (s->lost[i]) {
+			open_block(k, s, s->until);
+			r = close_block(k, s, e);
+		}
+	return r;
+}
+
+static int ksk_end(struct trace_sink *sink, struct error *e)
+{
+	struct ksk_sink *k = (struct ksk_sink *)sink;
+	uint32_t cpu;
+	int r = 0;
+
+	for (cpu = 0; cpu < k->info->cpus && r == 0; cpu++)
+		if (k->streams[cpu])
+			r = finish_stream(k, k->streams[cpu], e);
+	if (r == 0 && end_of_tick(k) < 0)
+		r = error_set(e, ENOMEM, "cannot keep the order of events: out of memory");
+	if (r == 0)
+		r = put_late_info(k, e);
+	return r < 0 ? r : ksk_writer_commit(k->writer, e);
+}
+
+static void ksk_free(struct trace_sink *sink)
+{
+	struct ksk_sink *k = (struct ksk_sink *)sink;
+	uint32_t cpu;
+
+	for (cpu = 0; k->streams && cpu < k->info->cpus; cpu++)
+		free(k->streams[cpu]);
+	free(k->streams);
+	orders_done(&k->orders);
+	ksk_writer_free(k->writer);
+	free(k);
+}
+
+static const struct trace_sink_ops ksk_ops = {
+	.begin = ksk_begin,
+	.item = ksk_item,
+	.end = ksk_end,
+	.free = ksk_free,
+};
+
+int sink_ksk_new(struct trace_sink **ret, const char *path, const struct sink_ksk_options *o,
+		 struct error *e)
+{
+	struct ksk_sink *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k)
+		return error_set(e, ENOMEM, "cannot write %s: out of memory", path);
+	k->sink.ops = &ksk_ops;
+	k->options.codec = CODEC_SCHED;
+	if (o)
+		k->options = *o;
+	if (!k->options.block_bytes)
+		k->options.block_bytes = DEFAULT_BLOCK_BYTES;
+	if (!k->options.segment_bytes)
+		k->options.segment_bytes = DEFAULT_SEGMENT_BYTES;
+	r = ksk_writer_open(&k->writer, path, e);
+	if (r < 0) {
+		ksk_free(&k->sink);
+		return r;
+	}
+	*ret = &k->sink;
+	return 0;
+}
+
+uint64_t sink_ksk_dropped(const struct trace_sink *s)
+{
+	return ((const struct ksk_sink *)s)->dropped;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ksk_source: see ksk_source.h.
+ *
+ * The merge is a binary heap of CPUs by the tick of their next item, then by number; where the file
+ * knows that events of one tick happened in another order (it came from text), that order is
+ * followed as long as it fits.
+ */
+#include "trace/ksk_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/ksk.h"
+#include "trace/info_meta.h"
+
+struct ksk_source {
+	struct trace_source source;
+	struct ksk_file *file;
+	struct trace_orders orders;
+	size_t order_row, order_at;	/* where in orders the merge is */
+	struct stream_cursor **cursors; /* by CPU; NULL where it has no stream */
+	uint32_t *heap;			/* CPUs that have items left */
+	uint32_t n_heap;
+	uint32_t given;	 /* CPU whose item was given last and must be popped, or UINT32_MAX */
+	bool merging;	 /* the heap is built */
+	uint64_t offset; /* furthest in the file, for progress */
+};
+
+static void ksk_free(struct trace_source *s)
+{
+	struct ksk_source *k = (struct ksk_source *)s;
+	uint32_t i;
+
+	for (i = 0; k->cursors && i < s->info.cpus; i++)
+		stream_cursor_free(k->cursors[i]);
+	free(k->cursors);
+	free(k->heap);
+	orders_done(&k->orders);
+	ksk_file_free(k->file);
+	info_done(&s->info);
+	free(k);
+}
+
+static bool is_before(const struct ksk_source *k, uint32_t a, uint32_t b)
+{
+	uint64_t ta = item_tick(stream_cursor_peek(k->cursors[a]));
+	uint64_t tb = item_tick(stream_cursor_peek(k->cursors[b]));
+
+	return ta < tb || (ta == tb && a < b);
+}
+
+static void sift_down(struct ksk_source *k, uint32_t at)
+{
+	uint32_t child, cpu = k->heap[at];
+
+	while ((child = 2 * at + 1) < k->n_heap) {
+		if (child + 1 < k->n_heap && is_before(k, k->heap[child + 1], k->heap[child]))
+			child++;
+		if (!is_before(k, k->heap[child], cpu))
+			break;
+		k->heap[at] = k->heap[child];
+		at = child;
+	}
+	k->heap[at] = cpu;
+}
+
+static void build_heap(struct ksk_source *k)
+{
+	uint32_t cpu, at;
+
+	k->n_heap = 0;
+	for (cpu = 0; cpu < k->source.info.cpus; cpu++)
+		if (k->cursors[cpu] && stream_cursor_peek(k->cursors[cpu]))
+			k->heap[k->n_heap++] = cpu;
+	for (at = k->n_heap / 2; at > 0; at--)
+		sift_down(k, at - 1);
+	k->given = UINT32_MAX;
+	k->merging = true;
+}
+
+/* The heap's place of the CPU whose turn it is at this tick by the known order; 0 if there is none
+ * or it does not fit. */
+static uint32_t ordered_place(struct ksk_source *k, uint64_t tick)
+{
+	const struct trace_order *row;
+	const struct trace_item *item;
+	uint32_t cpu, at;
+
+	while (k->order_row < k->orders.n && k->orders.rows[k->order_row].tick < tick) {
+		k->order_row++;
+		k->order_at = 0;
+	}
+	if (k->order_row == k->orders.n)
+		return 0;
+	row = &k->orders.rows[k->order_row];
+	if (row->tick != tick || k->order_at >= row->n)
+		return 0;
+	cpu = k->orders.cpus[row->first + k->order_at];
+	for (at = 0; at < k->n_heap && k->heap[at] != cpu; at++)
+		;
+	if (at == k->n_heap)
+		return 0;
+	item = stream_cursor_peek(k->cursors[cpu]);
+	if (item->type != ITEM_EVENT || item->event.tick != tick)
+		return 0;
+	k->order_at++;
+	return at;
+}
+
+/* Takes the last given item out of its stream and puts the heap right again. */
+static void drop_given(struct ksk_source *k)
+{
+	uint32_t at;
+
+	if (k->given == UINT32_MAX)
+		return;
+	for (at = 0; k->heap[at] != k->given; at++)
+		;
+	stream_cursor_pop(k->cursors[k->given]);
+	if (!stream_cursor_peek(k->cursors[k->given]))
+		k->heap[at] = k->heap[--k->n_heap];
+	if (at == 0 && k->n_heap)
+		sift_down(k, 0);
+	else if (at) /* out of the middle, for a known order: rare */
+		build_heap(k);
+	k->given = UINT32_MAX;
+}
+
+static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+{
+	struct ksk_source *k = (struct ksk_source *)s;
+	const struct trace_item *item;
+	uint32_t place = 0;
+
+	(void)e;
+	if (!k->merging)
+		build_heap(k);
+	drop_given(k);
+	if (!k->n_heap)
+		return 0;
+	item = stream_cursor_peek(k->cursors[k->heap[0]]);
+	if (k->orders.n && item->type == ITEM_EVENT)
+		place = ordered_place(k, item->event.tick);
+	k->given = k->heap[place];
+	*ret = *stream_cursor_peek(k->cursors[k->given]);
+	if (stream_cursor_offset(k->cursors[k->given]) > k->offset)
+		k->offset = stream_cursor_offset(k->cursors[k->given]);
+	return 1;
+}
+
+static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
+{
+	struct ksk_source *k = (struct ksk_source *)s;
+	const struct trace_item *item;
+	uint32_t cpu;
+
+	(void)e;
+	for (cpu = 0; cpu < s->info.cpus; cpu++) {
+		if (!k->cursors[cpu])
+			continue;
+		stream_cursor_seek(k->cursors[cpu], tick);
+		while (tick && (item = stream_cursor_peek(k->cursors[cpu])) &&
+		       (item->type == ITEM_EVENT ? item->event.tick : item->loss.to_tick) < tick)
+			stream_cursor_pop(k->cursors[cpu]);
+	}
+	k->order_row = k->order_at = 0;
+	k->merging = false;
+	k->offset = 0;
+	return 0;
+}
+
+static int ksk_rewind(struct trace_source *s, struct error *e)
+{
+	return ksk_seek(s, 0, e);
+}
+
+static void ksk_progress(const struct trace_source *s, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct ksk_source *k = (const struct ksk_source *)s;
+
+	*ret_done = k->offset;
+	*ret_total = k->file->end;
+}
+
+static const struct trace_source_ops ksk_ops = {
+	.next = ksk_next,
+	.rewind = ksk_rewind,
+	.seek = ksk_seek,
+	.progress = ksk_progress,
+	.free = ksk_free,
+};
+
+/* All meta blocks, wherever they are: tasks are often known only at a recording's end. */
+static int read_meta(struct ksk_source *k, struct error *e)
+{
+	const struct ksk_stream *meta = ksk_file_stream(k->file, STREAM_META);
+	uint64_t offset;
+	struct block b;
+	size_t i;
+	int r;
+
+	for (i = 0; meta && i < meta->n; i++) {
+		offset = meta->segments[i].offset;
+		if (!ksk_file_next(k->file, STREAM_META, &offset, &b) || !b.payload)
+			continue;
+		r = info_decode(&k->source.info, &k->orders, b.payload, b.payload_len);
+		if (r < 0)
+			return error_set(e, r, "metadata at offset %llu: %s",
+					 (unsigned long long)meta->segments[i].offset,
+					 r == -EBADMSG ? "not understood" : strerror(-r));
+	}
+	return 0;
+}
+
+/* Without metadata (cut away, torn) the streams still say how many CPUs there are. */
+static void count_cpus(struct ksk_source *k)
+{
+	uint32_t *cpus = &k->source.info.cpus;
+	size_t i;
+
+	for (i = 0; i < k->file->n_streams; i++) {
+		uint32_t stream = k->file->streams[i].stream;
+
+		if (stream >= STREAM_CPU(*cpus) && stream < STREAM_CPU(TRACE_CPUS_MAX))
+			*cpus = stream - STREAM_CPU(0) + 1;
+	}
+}
+
+static int open_cursors(struct ksk_source *k)
+{
+	uint32_t cpu, cpus = k->source.info.cpus;
+	int r;
+
+	k->cursors = calloc(cpus + 1, sizeof(*k->cursors));
+	k->heap = calloc(cpus + 1, sizeof(*k->heap));
+	if (!k->cursors || !k->heap)
+		return -ENOMEM;
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (!ksk_file_stream(k->file, STREAM_CPU(cpu)))
+			continue;
+		r = stream_cursor_new(&k->cursors[cpu], k->file, cpu, &k->source.info);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Takes the file, also when it fails. */
+static int open_source(struct trace_source **ret, struct ksk_file *file, struct error *e)
+{
+	struct ksk_source *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k || info_init(&k->source.info) < 0) {
+		free(k);
+		ksk_file_free(file);
+		return error_set(e, ENOMEM, "out of memory");
+	}
+	k->source.ops = &ksk_ops;
+	k->file = file;
+	r = read_meta(k, e);
+	if (r == 0) {
+		count_cpus(k);
+		r = open_cursors(k);
+		if (r < 0)
+			error_set(e, r, "out of memory");
+	}
+	if (r < 0) {
+		ksk_free(&k->source);
+		return r;
+	}
+	*ret = &k->source;
+	return 0;
+}
+
+int source_ksk_open(struct trace_source **ret, const char *path, struct error *e)
+{
+	struct ksk_file *file;
+	int r = ksk_file_open(&file, path, e);
+
+	if (r < 0)
+		return r;
+	r = open_source(ret, file, e);
+	return r < 0 ? error_prefix(e, r, "cannot read %s", path) : 0;
+}
+
+int source_ksk_open_memory(struct trace_source **ret, const uint8_t *data, size_t len,
+			   struct error *e)
+{
+	struct ksk_file *file;
+	int r = ksk_file_open_memory(&file, data, len, e);
+
+	return r < 0 ? r : open_source(ret, file, e);
+}
+
+const struct stream_totals *source_ksk_totals(const struct trace_source *s, uint32_t cpu)
+{
+	const struct ksk_source *k = (const struct ksk_source *)s;
+
+	return cpu < s->info.cpus && k->cursors[cpu] ? stream_cursor_totals(k->cursors[cpu]) : NULL;
+}
+
+struct ksk_file *source_ksk_file(const struct trace_source *s)
+{
+	return ((const struct ksk_source *)s)->file;
+}

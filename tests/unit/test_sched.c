@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched: ten million random events come back as they went in, blocks cut anywhere, and no damaged
+ * payload does harm. The generator runs twice from the same seed, so nothing is kept but a block.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/sched_random.h"
+#include "wire/sched_decode.h"
+#include "wire/sched_encode.h"
+
+#define EVENTS_PER_STYLE 2500000U
+#define ROOM 65536U
+
+static struct sched_random in, again;
+static struct sched_encoder encoder;
+static struct sched_decoder decoder;
+static uint8_t payload[ROOM];
+static struct sched_event event, back;
+
+/* Where blocks and segments end: numbers of the test's own, so that the two generators stay in
+ * step. */
+static uint32_t below(uint32_t n)
+{
+	static uint32_t x = 2463534242U;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return x % n;
+}
+
+static void expect_same(unsigned style, uint32_t n)
+{
+	sched_random_next(&again, &event);
+	if (sched_event_equal(&event, &back))
+		return;
+	fail_msg("style %u, event %u: kind %u, tick %llu, pid %d, task %d/%d '%.16s', other %d/%d "
+		 "'%.16s', state %llx, value %d, extra %u, attr %x/%x, off %d became kind %u, tick "
+		 "%llu, pid %d, task %d/%d '%.16s', other %d/%d '%.16s', state %llx, value %d, "
+		 "extra "
+		 "%u, attr %x/%x, off %d",
+		 style, n, event.kind, (unsigned long long)event.tick, event.pid, event.task.pid,
+		 event.task.prio, event.task.comm, event.other.pid, event.other.prio,
+		 event.other.comm, (unsigned long long)event.state, event.value, event.extra,
+		 event.flags, event.preempt_count, event.tick_off_ns, back.kind,
+		 (unsigned long long)back.tick, back.pid, back.task.pid, back.task.prio,
+		 back.task.comm, back.other.pid, back.other.prio, back.other.comm,
+		 (unsigned long long)back.state, back.value, back.extra, back.flags,
+		 back.preempt_count, back.tick_off_ns);
+}
+
+/* Encodes until the block is full or `most` events are in; the generator's next event is in `event`
+ * when it returns, so that no event is asked for twice. */
+static uint32_t encode_block(uint32_t most, uint32_t *ret_events)
+{
+	uint32_t n = 0;
+
+	do {
+		enum wire_status status = sched_encode(&encoder, &event);
+
+		if (status == WIRE_FULL)
+			break;
+		assert_int_equal(status, WIRE_OK);
+		assert_true(encoder.rc.pos < ROOM - 16);
+		n++;
+		sched_random_next(&in, &event);
+	} while (n < most);
+	*ret_events = n;
+	return sched_encoder_end(&encoder);
+}
+
+static void round_trip(unsigned style, uint32_t events)
+{
+	uint32_t done = 0, n, i, len, most;
+	struct sched_event pending;
+	char filename[SCHED_FILENAME_MAX];
+	uint64_t tick;
+
+	sched_random_init(&in, 42 + style, style);
+	sched_random_init(&again, 42 + style, style);
+	sched_encoder_init(&encoder, 3);
+	sched_decoder_init(&decoder, 3);
+	sched_random_next(&in, &event);
+	while (done < events) {
+		if (below(40) == 0) {
+			sched_encoder_init(&encoder, 3);
+			sched_decoder_init(&decoder, 3);
+		}
+		tick = event.tick;
+		most = 1 + below(below(4) ? 100 : 20000);
+		sched_encoder_begin(&encoder, payload, ROOM, tick);
+		len = encode_block(most, &n);
+		pending = event;
+		if (pending.filename_len) {
+			memcpy(filename, pending.filename, pending.filename_len);
+			pending.filename = filename;
+		}
+		sched_decoder_begin(&decoder, payload, len, tick);
+		for (i = 0; i < n; i++) {
+			assert_int_equal(sched_decode(&decoder, &back), WIRE_OK);
+			expect_same(style, done + i);
+		}
+		assert_int_equal(sched_decoder_end(&decoder), WIRE_OK);
+		event = pending;
+		done += n;
+	}
+}
+
+static void test_real(void **state)
+{
+	(void)state;
+	round_trip(SCHED_RANDOM_REAL, EVENTS_PER_STYLE);
+}
+
+static void test_broken(void **state)
+{
+	(void)state;
+	round_trip(SCHED_RANDOM_BROKEN, EVENTS_PER_STYLE);
+}
+
+static void test_hostile(void **state)
+{
+	(void)state;
+	round_trip(SCHED_RANDOM_HOSTILE, EVENTS_PER_STYLE);
+}
+
+static void test_idle(void **state)
+{
+	(void)state;
+	round_trip(SCHED_RANDOM_IDLE, EVENTS_PER_STYLE);
+}
+
+/* The budget of a device: STYLE asks for it as a test because it does not depend on the clock. */
+static void test_state_size(void **state)
+{
+	(void)state;
+	assert_true(sizeof(struct sched_encoder) <= 192 * 1024);
+	print_message("encoder state: %zu bytes\n", sizeof(struct sched_encoder));
+}
+
+/* A full block says so and stays as it was: the event goes into the next one. */
+static void test_full(void **state)
+{
+	uint32_t n = 0, len, i;
+	uint64_t tick;
+
+	(void)state;
+	sched_random_init(&in, 7, SCHED_RANDOM_REAL);
+	sched_random_init(&again, 7, SCHED_RANDOM_REAL);
+	sched_encoder_init(&encoder, 0);
+	sched_random_next(&in, &event);
+	tick = event.tick;
+	sched_encoder_begin(&encoder, payload, 4096, tick);
+	while (sched_encode(&encoder, &event) == WIRE_OK) {
+		sched_random_next(&in, &event);
+		n++;
+	}
+	assert_true(n > 100);
+	len = sched_encoder_end(&encoder);
+	assert_true(len <= 4096);
+	sched_decoder_init(&decoder, 0);
+	sched_decoder_begin(&decoder, payload, len, tick);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(sched_decode(&decoder, &back), WIRE_OK);
+		expect_same(SCHED_RANDOM_REAL, i);
+	}
+}
+
+/* Flipped bits: the decoder answers something within bounds; ASan watches. */
+static void test_damaged(void **state)
+{
+	uint32_t n, len, i, round;
+	uint64_t tick;
+
+	(void)state;
+	for (round = 0; round < 300; round++) {
+		sched_random_init(&in, round, round % SCHED_RANDOM_STYLES);
+		sched_encoder_init(&encoder, 1);
+		sched_decoder_init(&decoder, 1);
+		sched_random_next(&in, &event);
+		tick = event.tick;
+		sched_encoder_begin(&encoder, payload, ROOM, tick);
+		len = encode_block(500, &n);
+		for (i = 0; i < 3; i++)
+			payload[below(len)] ^= (uint8_t)(1U << below(8));
+		sched_decoder_begin(&decoder, payload, below(4) ? len : below(len), tick);
+		for (i = 0; i < n; i++)
+			if (sched_decode(&decoder, &back) != WIRE_OK)
+				break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_real),	   cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_state_size), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
