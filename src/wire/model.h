@@ -5,11 +5,14 @@
  * bit_model: the chance of a zero in 13 bits, and in the low 3 bits how often it was used, up to 7:
  * young models move fast, old ones by 1/32.
  *
- * nibble_model: for symbols 0 … 15 the cumulated chances before symbols 1 … 15 in 16-bit lanes, and
- * the age in the sixteenth. An update moves every lane towards "before s: 0, from s on: all" by
- * 1/2^rate, four lanes at a time in plain 64-bit arithmetic, because a kernel probe has no vector
- * unit:  c' = c - (c >> rate) + target[rate][s].  The targets are spaced so that no symbol's share
- * falls under 2^rate / 65536, and no lane can overflow into its neighbour.
+ * nibble_model: for symbols 1 … 15 the cumulated chances before them, in 16-bit lanes. An update
+ * moves every lane towards "up to s: nothing, beyond s: all" by 1/2^rate:
+ *	c' = c - (c >> rate) + target[rate][s]
+ * The targets are spaced so that no symbol's share falls under 2^rate / 65536. Lane 0 starts at 0
+ * and its target is always 1: so it counts the model's age, up to 32, and gives the rate; it also
+ * serves as the lower end of symbol 0, which gives away at most 32 of 65536 for having no special
+ * case. Eight lanes are one vector in user space; a kernel probe has no vector unit and takes
+ * four lanes as one 64-bit number, which comes to the same because no lane can over- or underflow.
  */
 #ifndef KISEKI_WIRE_MODEL_H
 #define KISEKI_WIRE_MODEL_H
@@ -26,13 +29,13 @@ struct bit_model {
 };
 
 struct nibble_model {
-	uint64_t lane[4]; /* lane 15 (the last word's top) is the age */
-};
+	uint16_t lane[16];
+} __attribute__((aligned(16)));
 
 extern const uint8_t bit_model_rates[8];
-extern const uint8_t nibble_model_rates[16];
-extern const uint64_t nibble_model_targets[NIBBLE_RATE_MAX - NIBBLE_RATE_MIN + 1][16][4];
-extern const uint64_t nibble_model_flat[4];
+extern const uint8_t nibble_model_rates[33];
+extern const struct nibble_model nibble_model_targets[NIBBLE_RATE_MAX - NIBBLE_RATE_MIN + 1][16];
+extern const struct nibble_model nibble_model_flat;
 
 static inline void bit_model_init(struct bit_model *m)
 {
@@ -48,52 +51,71 @@ static inline uint32_t bit_model_zero(const struct bit_model *m)
 static inline void bit_model_update(struct bit_model *m, uint32_t bit)
 {
 	uint32_t p = m->v >> 3, age = m->v & 7, rate = bit_model_rates[age];
+	uint32_t less = p - (p >> rate), more = p + ((8191 - p) >> rate);
 
-	if (bit)
-		p -= p >> rate;
-	else
-		p += (8191 - p) >> rate;
-	m->v = (uint16_t)(p << 3 | (age + (age < 7)));
+	m->v = (uint16_t)((bit ? less : more) << 3 | (age + (age < 7)));
 }
 
 static inline void nibble_model_init(struct nibble_model *m)
 {
-	memcpy(m->lane, nibble_model_flat, sizeof(m->lane));
+	*m = nibble_model_flat;
 }
 
-/* The cumulated chance of all symbols before s; s may be 16. */
+/* The share of s: from where, and up to where. */
 static inline uint32_t nibble_model_from(const struct nibble_model *m, uint32_t s)
 {
-	if (s == 0)
-		return 0;
-	if (s == 16)
-		return 1U << NIBBLE_MODEL_SCALE;
-	s--;
-	return (uint32_t)(m->lane[s >> 2] >> (16 * (s & 3))) & 0xffff;
+	return m->lane[s];
+}
+
+static inline uint32_t nibble_model_to(const struct nibble_model *m, uint32_t s)
+{
+	uint32_t next = (s + 1) & 15, to = m->lane[next];
+
+	return next ? to : 1U << NIBBLE_MODEL_SCALE;
 }
 
 /* The symbol whose share holds `value`. */
 static inline uint32_t nibble_model_find(const struct nibble_model *m, uint32_t value)
 {
-	uint32_t s = nibble_model_from(m, 8) <= value ? 8 : 0;
+	uint32_t s = m->lane[8] <= value ? 8 : 0;
 
-	s += nibble_model_from(m, s + 4) <= value ? 4 : 0;
-	s += nibble_model_from(m, s + 2) <= value ? 2 : 0;
-	s += nibble_model_from(m, s + 1) <= value ? 1 : 0;
+	s += m->lane[s + 4] <= value ? 4 : 0;
+	s += m->lane[s + 2] <= value ? 2 : 0;
+	s += m->lane[s + 1] <= value ? 1 : 0;
 	return s;
 }
 
+#if !defined(__KERNEL__) && (defined(__SSE2__) || defined(__ARM_NEON))
+typedef uint16_t nibble_vector __attribute__((vector_size(16)));
+
 static inline void nibble_model_update(struct nibble_model *m, uint32_t s)
 {
-	uint32_t age = (uint32_t)(m->lane[3] >> 48), rate = nibble_model_rates[age];
-	const uint64_t *target = nibble_model_targets[rate - NIBBLE_RATE_MIN][s];
-	uint64_t keep = 0x0001000100010001ULL * (0xffffU >> rate);
+	uint32_t rate = nibble_model_rates[m->lane[0]];
+	const struct nibble_model *target = &nibble_model_targets[rate - NIBBLE_RATE_MIN][s];
+	nibble_vector c0, c1, t0, t1;
 
-	m->lane[0] += target[0] - (m->lane[0] >> rate & keep);
-	m->lane[1] += target[1] - (m->lane[1] >> rate & keep);
-	m->lane[2] += target[2] - (m->lane[2] >> rate & keep);
-	m->lane[3] += target[3] - (m->lane[3] >> rate & keep & 0xffffffffffffULL);
-	m->lane[3] += (uint64_t)(age < 15) << 48;
+	memcpy(&c0, m->lane, sizeof(c0));
+	memcpy(&c1, m->lane + 8, sizeof(c1));
+	memcpy(&t0, target->lane, sizeof(t0));
+	memcpy(&t1, target->lane + 8, sizeof(t1));
+	c0 += t0 - (c0 >> (uint16_t)rate);
+	c1 += t1 - (c1 >> (uint16_t)rate);
+	memcpy(m->lane, &c0, sizeof(c0));
+	memcpy(m->lane + 8, &c1, sizeof(c1));
 }
+#else
+static inline void nibble_model_update(struct nibble_model *m, uint32_t s)
+{
+	uint32_t rate = nibble_model_rates[m->lane[0]], i;
+	const struct nibble_model *target = &nibble_model_targets[rate - NIBBLE_RATE_MIN][s];
+	uint64_t keep = 0x0001000100010001ULL * (0xffffU >> rate), c[4], t[4];
+
+	memcpy(c, m, sizeof(c));
+	memcpy(t, target, sizeof(t));
+	for (i = 0; i < 4; i++)
+		c[i] += t[i] - (c[i] >> rate & keep);
+	memcpy(m, c, sizeof(c));
+}
+#endif
 
 #endif

@@ -21,11 +21,10 @@ struct range_decoder {
 
 static inline uint32_t range_decode_word(struct range_decoder *r)
 {
-	const uint8_t *p = r->in + r->pos;
 	uint32_t word = 0, i;
 
 	if (r->pos < r->len && r->len - r->pos >= 4)
-		word = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+		word = get_be32(r->in + r->pos);
 	else
 		for (i = 0; i < 4; i++)
 			word = word << 8 | (r->pos + i < r->len ? r->in[r->pos + i] : 0);
@@ -97,7 +96,7 @@ static inline uint32_t range_decode_nibble(struct range_decoder *r, struct nibbl
 	s = nibble_model_find(m, value > 0xffff ? 0xffff : (uint32_t)value);
 	from = nibble_model_from(m, s);
 	r->code -= unit * from;
-	r->range = unit * (nibble_model_from(m, s + 1) - from);
+	r->range = unit * (nibble_model_to(m, s) - from);
 	nibble_model_update(m, s);
 	range_decode_renorm(r);
 	return s;

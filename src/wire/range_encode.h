@@ -39,10 +39,7 @@ static inline void range_encode_renorm(struct range_encoder *r)
 {
 	if (r->range >> 32)
 		return;
-	r->out[r->pos] = (uint8_t)(r->low >> 56);
-	r->out[r->pos + 1] = (uint8_t)(r->low >> 48);
-	r->out[r->pos + 2] = (uint8_t)(r->low >> 40);
-	r->out[r->pos + 3] = (uint8_t)(r->low >> 32);
+	put_be32(r->out + r->pos, (uint32_t)(r->low >> 32));
 	r->pos += 4;
 	r->low <<= 32;
 	r->range <<= 32;
@@ -56,7 +53,7 @@ static inline void range_encode_add(struct range_encoder *r, uint64_t add)
 }
 
 /* n <= 16 bits with equal chances. */
-static inline void range_encode_raw(struct range_encoder *r, uint32_t value, uint32_t n)
+static ALWAYS_INLINE void range_encode_raw(struct range_encoder *r, uint32_t value, uint32_t n)
 {
 	r->range >>= n;
 	range_encode_add(r, r->range * value);
@@ -67,23 +64,23 @@ static inline void range_encode_bit(struct range_encoder *r, struct bit_model *m
 {
 	uint64_t bound = (r->range >> BIT_MODEL_SCALE) * bit_model_zero(m);
 
-	if (bit) {
-		range_encode_add(r, bound);
-		r->range -= bound;
-	} else {
-		r->range = bound;
-	}
+	/* Both ways are computed: the bit is what a branch predictor cannot know. */
+	range_encode_add(r, bit ? bound : 0);
+	r->range = bit ? r->range - bound : bound;
 	bit_model_update(m, bit);
 	range_encode_renorm(r);
 }
 
-static inline void range_encode_nibble(struct range_encoder *r, struct nibble_model *m, uint32_t s)
+static ALWAYS_INLINE void range_encode_nibble(struct range_encoder *r, struct nibble_model *m,
+					      uint32_t s)
 {
-	uint32_t from = nibble_model_from(m, s);
 	uint64_t unit = r->range >> NIBBLE_MODEL_SCALE;
+	uint32_t from;
 
+	IN_REGISTER(m);
+	from = nibble_model_from(m, s);
 	range_encode_add(r, unit * from);
-	r->range = unit * (nibble_model_from(m, s + 1) - from);
+	r->range = unit * (nibble_model_to(m, s) - from);
 	nibble_model_update(m, s);
 	range_encode_renorm(r);
 }

@@ -63,7 +63,7 @@ static void get_comm(struct sched_decoder *d, char comm[SCHED_COMM_LEN])
 	uint32_t i;
 
 	if (get_choice(d, CHOICE_COMM_OF_CUR)) {
-		memmove(comm, m->slots[m->cur].comm, SCHED_COMM_LEN);
+		memmove(comm, m->slots[m->cur].task.comm, SCHED_COMM_LEN);
 		return;
 	}
 	if (get_choice(d, CHOICE_COMM_KNOWN)) {
@@ -89,18 +89,23 @@ static uint32_t get_new_task(struct sched_decoder *d)
 
 	m->last_new_pid = add_signed(m->last_new_pid, get_signed(d, NUMBER_PID));
 	get_comm(d, comm);
-	prio = add_signed(m->slots[m->cur].prio, get_signed(d, NUMBER_PRIO));
+	prio = add_signed(m->slots[m->cur].task.prio, get_signed(d, NUMBER_PRIO));
 	slot = sched_model_reuse(m);
-	m->slots[slot].pid = m->last_new_pid;
-	m->slots[slot].prio = prio;
-	memcpy(m->slots[slot].comm, comm, SCHED_COMM_LEN);
+	m->slots[slot].task.pid = m->last_new_pid;
+	m->slots[slot].task.prio = prio;
+	memcpy(m->slots[slot].task.comm, comm, SCHED_COMM_LEN);
 	return slot;
 }
 
 static uint32_t get_known_slot(struct sched_decoder *d, enum sched_role role)
 {
-	uint32_t slot = get_tree(d, d->model.slot_tree[role], SCHED_SLOT_BITS);
+	struct sched_slot_tree *tree = sched_slot_tree(&d->model, role);
+	uint32_t slot, bit;
 
+	slot = range_decode_nibble(&d->rc, &tree->high);
+	slot = slot << 4 | range_decode_nibble(&d->rc, &tree->middle[slot]);
+	bit = range_decode_bit(&d->rc, &tree->low[slot][1]);
+	slot = slot << 2 | bit << 1 | range_decode_bit(&d->rc, &tree->low[slot][2 + bit]);
 	if (slot >= d->model.n_slots) {
 		d->corrupt = true;
 		slot = SCHED_IDLE;
@@ -108,26 +113,29 @@ static uint32_t get_known_slot(struct sched_decoder *d, enum sched_role role)
 	return slot;
 }
 
+/* The slot that `who` means, WHO_ODD being dealt with. */
+static uint32_t get_slot(struct sched_decoder *d, enum sched_role role, struct sched_guesses *g,
+			 uint32_t who)
+{
+	uint32_t slot;
+
+	if (who < WHO_KNOWN)
+		slot = g->slot[who];
+	else if (who == WHO_KNOWN)
+		slot = get_known_slot(d, role);
+	else
+		slot = get_new_task(d);
+	if (who > WHO_NEW)
+		d->corrupt = true;
+	sched_guesses_learn(&d->model, g, slot);
+	return slot;
+}
+
 static uint32_t get_task(struct sched_decoder *d, enum sched_role role, struct sched_guesses *g)
 {
-	struct sched_model *m = &d->model;
-	uint32_t i, slot = SCHED_NO_SLOT;
+	uint32_t who = range_decode_nibble(&d->rc, &d->model.who[role][g->context]);
 
-	for (i = 0; i < SCHED_CANDIDATES && slot == SCHED_NO_SLOT; i++)
-		if (sched_guess_asks(g, i) &&
-		    range_decode_bit(&d->rc, &m->hit[role][i][sched_guess_context(g, i)]))
-			slot = g->slot[i];
-	if (slot == SCHED_NO_SLOT) {
-		if (range_decode_bit(&d->rc, &m->known[role]))
-			slot = get_known_slot(d, role);
-		else
-			slot = get_new_task(d);
-	}
-	m->slots[slot].used = 1;
-	sched_guess_learn(g->strong, slot);
-	if (g->weak != g->strong)
-		sched_guess_learn(g->weak, slot);
-	return slot;
+	return get_slot(d, role, g, who);
 }
 
 static void get_info(struct sched_decoder *d, uint32_t slot)
@@ -135,8 +143,8 @@ static void get_info(struct sched_decoder *d, uint32_t slot)
 	struct sched_slot *s = &d->model.slots[slot];
 
 	if (!get_choice(d, CHOICE_COMM_SAME))
-		get_comm(d, s->comm);
-	s->prio = add_signed(s->prio, get_signed(d, NUMBER_PRIO));
+		get_comm(d, s->task.comm);
+	s->task.prio = add_signed(s->task.prio, get_signed(d, NUMBER_PRIO));
 }
 
 static uint64_t get_time(struct sched_decoder *d, uint32_t op)
@@ -175,9 +183,11 @@ static void get_attr(struct sched_decoder *d, uint32_t op)
 	*sched_attr_usual(m, op, m->cur == SCHED_IDLE) = (uint8_t)i;
 }
 
-static void get_parts(struct sched_decoder *d, uint32_t op, uint32_t parts)
+/* Returns the parts. */
+static uint32_t get_cur_parts(struct sched_decoder *d, uint32_t op)
 {
 	struct sched_model *m = &d->model;
+	uint32_t parts = range_decode_nibble(&d->rc, &m->part[op][m->cur == SCHED_IDLE]);
 	struct sched_guesses g;
 
 	if (parts & PART_CUR) {
@@ -187,71 +197,92 @@ static void get_parts(struct sched_decoder *d, uint32_t op, uint32_t parts)
 	if (parts & PART_ATTR)
 		get_attr(d, op);
 	if (!(parts & PART_INFO))
-		return;
+		return parts;
 	if (op == OP_FORK) {
 		if (get_choice(d, CHOICE_INFO_CUR))
-			get_comm(d, m->slots[m->cur].comm);
+			get_comm(d, m->slots[m->cur].task.comm);
 	} else if (sched_op_is_switch(op) || op == OP_EXIT) {
 		if (get_choice(d, CHOICE_INFO_CUR))
 			get_info(d, m->cur);
 	}
+	return parts;
 }
 
-static int32_t get_other_parts(struct sched_decoder *d, uint32_t parts, uint32_t slot)
+/* The target CPU goes to the woken task's slot, where the event takes it from. */
+static void get_other_parts(struct sched_decoder *d, uint32_t parts, uint32_t slot)
 {
 	struct sched_model *m = &d->model;
-	int32_t cpu;
 
 	if ((parts & PART_INFO) && get_choice(d, CHOICE_INFO_OTHER))
 		get_info(d, slot);
-	cpu = m->slots[slot].wake_cpu;
 	if (parts & PART_VALUE) {
 		if (!get_choice(d, CHOICE_CPU_SAME))
-			cpu = add_signed((int32_t)m->cpu, get_signed(d, NUMBER_CPU));
+			m->slots[slot].wake_cpu =
+				add_signed((int32_t)m->cpu, get_signed(d, NUMBER_CPU));
 		m->success ^= (uint8_t)get_number(d, NUMBER_VALUE);
 	}
-	return cpu;
+}
+
+static uint32_t get_odd(struct sched_decoder *d, uint32_t op)
+{
+	struct sched_model *m = &d->model;
+	uint32_t parts = get_cur_parts(d, op), slot;
+	struct sched_guesses g;
+
+	if (sched_op_is_switch(op)) {
+		sched_guess_next(m, op, &g);
+		slot = get_task(d, ROLE_ODD_NEXT, &g);
+	} else {
+		sched_guess_wakee(m, op, *sched_attr_usual(m, op, m->cur == SCHED_IDLE), &g);
+		slot = get_task(d, ROLE_ODD_WAKEE, &g);
+	}
+	get_other_parts(d, parts, slot);
+	return slot;
 }
 
 static void task_from_slot(struct sched_task *t, const struct sched_slot *s)
 {
-	t->pid = s->pid;
-	t->prio = s->prio;
-	memcpy(t->comm, s->comm, SCHED_COMM_LEN);
+	t->pid = s->task.pid;
+	t->prio = s->task.prio;
+	memcpy(t->comm, s->task.comm, SCHED_COMM_LEN);
 }
 
-static uint64_t get_common(struct sched_decoder *d, struct sched_event *ev, uint32_t op,
-			   uint32_t parts)
+static void set_attr(const struct sched_decoder *d, struct sched_event *ev, uint32_t attr_index)
+{
+	uint32_t attr = d->model.attrs[attr_index];
+
+	ev->flags = (uint8_t)(attr >> 8);
+	ev->preempt_count = (uint8_t)attr;
+}
+
+static void get_common(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
 {
 	struct sched_model *m = &d->model;
+	bool is_switch = sched_op_is_switch(op);
+	enum sched_role role = is_switch ? ROLE_NEXT : ROLE_WAKEE;
+	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE), who, slot;
 	struct sched_guesses g;
-	uint32_t slot;
-	uint64_t dt;
 
-	if (sched_op_is_switch(op)) {
-		if (op == OP_SWITCH_OTHER) {
-			ev->state = get_number(d, NUMBER_STATE);
-			sched_model_add_state(m, ev->state);
-		} else {
-			ev->state = m->states[op];
-		}
-		task_from_slot(&ev->task, &m->slots[m->cur]);
+	if (is_switch)
 		sched_guess_next(m, op, &g);
-		slot = get_task(d, ROLE_NEXT, &g);
-		get_other_parts(d, parts, slot);
+	else
+		sched_guess_wakee(m, op, attr_index, &g);
+	who = range_decode_nibble(&d->rc, &m->who[role][g.context]);
+	slot = who == WHO_ODD ? get_odd(d, op) : get_slot(d, role, &g, who);
+	m->missed = who == WHO_ODD;
+	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
+	ev->pid = m->slots[m->cur].task.pid;
+	m->last_tick += get_time(d, op);
+	if (is_switch) {
+		task_from_slot(&ev->task, &m->slots[m->cur]);
 		task_from_slot(&ev->other, &m->slots[slot]);
-		dt = get_time(d, op);
 		sched_model_run(m, slot);
-		return dt;
+	} else {
+		task_from_slot(&ev->task, &m->slots[slot]);
+		ev->value = m->slots[slot].wake_cpu;
+		ev->extra = m->success;
+		sched_model_wake(m, slot, ev->value);
 	}
-	sched_guess_wakee(m, op, *sched_attr_usual(m, op, m->cur == SCHED_IDLE), &g);
-	slot = get_task(d, ROLE_WAKEE, &g);
-	ev->value = get_other_parts(d, parts, slot);
-	ev->extra = m->success;
-	task_from_slot(&ev->task, &m->slots[slot]);
-	dt = get_time(d, op);
-	sched_model_wake(m, slot, ev->value);
-	return dt;
 }
 
 static void get_fork(struct sched_decoder *d, struct sched_event *ev)
@@ -260,15 +291,15 @@ static void get_fork(struct sched_decoder *d, struct sched_event *ev)
 	uint32_t slot;
 
 	ev->task.pid = ev->pid;
-	memcpy(ev->task.comm, m->slots[m->cur].comm, SCHED_COMM_LEN);
+	memcpy(ev->task.comm, m->slots[m->cur].task.comm, SCHED_COMM_LEN);
 	if (get_choice(d, CHOICE_CHILD_KNOWN)) {
 		slot = get_known_slot(d, ROLE_CUR);
-		get_comm(d, m->slots[slot].comm);
+		get_comm(d, m->slots[slot].task.comm);
 	} else {
 		slot = get_new_task(d);
 	}
-	ev->other.pid = m->slots[slot].pid;
-	memcpy(ev->other.comm, m->slots[slot].comm, SCHED_COMM_LEN);
+	ev->other.pid = m->slots[slot].task.pid;
+	memcpy(ev->other.comm, m->slots[slot].task.comm, SCHED_COMM_LEN);
 }
 
 static void get_exec(struct sched_decoder *d, struct sched_event *ev)
@@ -309,29 +340,35 @@ static void get_rare(struct sched_decoder *d, struct sched_event *ev)
 	ev->kind = get_choice(d, CHOICE_SETPRIO) ? SCHED_SETPRIO : SCHED_RENAME;
 	if (!get_choice(d, CHOICE_TASK_IS_CUR)) {
 		sched_guess_wakee(m, OP_RARE, 0, &g);
-		slot = get_task(d, ROLE_WAKEE, &g);
+		slot = get_task(d, ROLE_ODD_WAKEE, &g);
 	}
 	s = &m->slots[slot];
 	if (!get_choice(d, CHOICE_OLD_COMM))
-		get_comm(d, s->comm);
-	ev->task.pid = s->pid;
-	memcpy(ev->task.comm, s->comm, SCHED_COMM_LEN);
+		get_comm(d, s->task.comm);
+	ev->task.pid = s->task.pid;
+	memcpy(ev->task.comm, s->task.comm, SCHED_COMM_LEN);
 	if (ev->kind == SCHED_SETPRIO) {
 		if (!get_choice(d, CHOICE_OLD_PRIO))
-			s->prio = add_signed(s->prio, get_signed(d, NUMBER_PRIO));
-		ev->task.prio = s->prio;
-		s->prio = add_signed(s->prio, get_signed(d, NUMBER_PRIO));
-		ev->other.prio = s->prio;
+			s->task.prio = add_signed(s->task.prio, get_signed(d, NUMBER_PRIO));
+		ev->task.prio = s->task.prio;
+		s->task.prio = add_signed(s->task.prio, get_signed(d, NUMBER_PRIO));
+		ev->other.prio = s->task.prio;
 	} else {
-		get_comm(d, s->comm);
-		memcpy(ev->other.comm, s->comm, SCHED_COMM_LEN);
+		get_comm(d, s->task.comm);
+		memcpy(ev->other.comm, s->task.comm, SCHED_COMM_LEN);
 		m->last_oom = add_signed(m->last_oom, get_signed(d, NUMBER_VALUE));
 		ev->value = m->last_oom;
 	}
 }
 
-static uint64_t get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
+static void get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
 {
+	struct sched_model *m = &d->model;
+
+	if (range_decode_bit(&d->rc, &m->expected[op]))
+		get_cur_parts(d, op);
+	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
+	ev->pid = m->slots[m->cur].task.pid;
 	switch (op) {
 	case OP_FORK:
 		get_fork(d, ev);
@@ -340,14 +377,14 @@ static uint64_t get_uncommon(struct sched_decoder *d, struct sched_event *ev, ui
 		get_exec(d, ev);
 		break;
 	case OP_EXIT:
-		task_from_slot(&ev->task, &d->model.slots[d->model.cur]);
+		task_from_slot(&ev->task, &m->slots[m->cur]);
 		ev->extra = (uint8_t)get_choice(d, CHOICE_GROUP_DEAD);
 		break;
 	default:
 		get_rare(d, ev);
 		break;
 	}
-	return get_time(d, op);
+	m->last_tick += get_time(d, op);
 }
 
 static void get_plain_task(struct sched_decoder *d, struct sched_task *t)
@@ -423,38 +460,39 @@ static const uint8_t kinds[16] = {
 	SCHED_WAKEUP_NEW, SCHED_FORK,	SCHED_EXEC,   SCHED_EXIT,   SCHED_RENAME,
 };
 
+static enum wire_status status_of(const struct sched_decoder *d)
+{
+	return d->corrupt || range_decode_overrun(&d->rc) ? WIRE_CORRUPT : WIRE_OK;
+}
+
 enum wire_status sched_decode(struct sched_decoder *d, struct sched_event *ev)
 {
 	struct sched_model *m = &d->model;
-	uint32_t op, attr, parts = 0, idle;
+	struct nibble_model *ops = &m->op[m->cur == SCHED_IDLE][m->op2][m->op1];
+	uint32_t op = range_decode_nibble(&d->rc, ops);
 
 	memset(ev, 0, sizeof(*ev));
-	idle = m->cur == SCHED_IDLE;
-	op = range_decode_nibble(&d->rc, &m->op[idle][m->op2][m->op1]);
 	if (op == OP_ESCAPE) {
 		if (get_escape(d, ev))
-			return d->corrupt || range_decode_overrun(&d->rc) ? WIRE_CORRUPT : WIRE_OK;
-		op = range_decode_nibble(&d->rc, &m->op[idle][m->op2][m->op1]);
+			return status_of(d);
+		op = range_decode_nibble(&d->rc, ops);
 		if (op == OP_ESCAPE)
 			d->corrupt = true;
 	}
 	ev->kind = kinds[op];
-	if (range_decode_bit(&d->rc, &m->expected[op][idle][m->misses & 7])) {
-		parts = range_decode_nibble(&d->rc, &m->part[op][idle]);
-		get_parts(d, op, parts);
+	if (op == OP_SWITCH_OTHER) {
+		ev->state = get_number(d, NUMBER_STATE);
+		sched_model_add_state(m, ev->state);
+	} else if (sched_op_is_switch(op)) {
+		ev->state = m->states[op];
 	}
-	m->misses = (uint8_t)(m->misses << 1 | (parts != 0));
-	attr = m->attrs[*sched_attr_usual(m, op, m->cur == SCHED_IDLE)];
-	ev->flags = (uint8_t)(attr >> 8);
-	ev->preempt_count = (uint8_t)attr;
-	ev->pid = m->slots[m->cur].pid;
-	if (sched_op_is_switch(op) || sched_op_is_wake(op))
-		m->last_tick += get_common(d, ev, op, parts);
+	if (op <= OP_WAKEUP_NEW)
+		get_common(d, ev, op);
 	else
-		m->last_tick += get_uncommon(d, ev, op);
+		get_uncommon(d, ev, op);
 	ev->tick = m->last_tick;
 	sched_model_done(m, op);
-	return d->corrupt || range_decode_overrun(&d->rc) ? WIRE_CORRUPT : WIRE_OK;
+	return status_of(d);
 }
 
 enum wire_status sched_decoder_end(struct sched_decoder *d)

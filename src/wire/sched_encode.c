@@ -2,25 +2,11 @@
 /*
  * sched_encode: see sched_encode.h, and sched_model.h for what is expected of an event.
  *
- * The way of an event: op; one bit "all as expected"; if not, which parts are not, and those; the
- * other task (who runs next, who is woken); the time since the last event. sched_decode.c mirrors
+ * The way of an event: op; which other task (who runs next, who is woken), or first what is not as
+ * expected; the time since the last event. Four symbols, most of the time. sched_decode.c mirrors
  * this file function by function; a change in one is a change in both and in the spec.
  */
 #include "wire/sched_encode.h"
-
-/* What is found out about an event before anything of it is written. */
-struct plan {
-	const struct sched_event *ev;
-	const struct sched_task *other; /* next or woken task, NULL where there is none */
-	uint32_t op;
-	uint32_t attr;
-	uint32_t attr_index;
-	uint32_t cur;	 /* slot of the running task */
-	uint32_t target; /* slot of the other task, or NO_SLOT */
-	uint32_t parts;	 /* enum sched_part: what is not as expected */
-	bool info_cur, info_other;
-	struct sched_guesses guesses;
-};
 
 static inline void put_bit(struct sched_encoder *e, struct bit_model *m, uint32_t bit)
 {
@@ -84,7 +70,7 @@ static inline uint32_t find_slot(const struct sched_encoder *e, int32_t pid)
 	if (pid == 0)
 		return SCHED_IDLE;
 	slot = e->head[hash_pid(pid)];
-	while (slot != SCHED_NO_SLOT && e->model.slots[slot].pid != pid)
+	while (slot != SCHED_NO_SLOT && e->model.slots[slot].task.pid != pid)
 		slot = e->chain[slot];
 	return slot;
 }
@@ -95,7 +81,7 @@ static uint32_t add_slot(struct sched_encoder *e, int32_t pid)
 	uint16_t *link;
 
 	if (slot < known) {
-		link = &e->head[hash_pid(e->model.slots[slot].pid)];
+		link = &e->head[hash_pid(e->model.slots[slot].task.pid)];
 		while (*link != slot)
 			link = &e->chain[*link];
 		*link = e->chain[slot];
@@ -103,7 +89,7 @@ static uint32_t add_slot(struct sched_encoder *e, int32_t pid)
 	link = &e->head[hash_pid(pid)];
 	e->chain[slot] = *link;
 	*link = (uint16_t)slot;
-	e->model.slots[slot].pid = pid;
+	e->model.slots[slot].task.pid = pid;
 	return slot;
 }
 
@@ -117,7 +103,7 @@ static void put_comm(struct sched_encoder *e, const char comm[SCHED_COMM_LEN])
 	struct sched_model *m = &e->model;
 	uint32_t i;
 
-	if (same_comm(comm, m->slots[m->cur].comm)) {
+	if (same_comm(comm, m->slots[m->cur].task.comm)) {
 		put_choice(e, CHOICE_COMM_OF_CUR, 1);
 		return;
 	}
@@ -137,6 +123,12 @@ static void put_comm(struct sched_encoder *e, const char comm[SCHED_COMM_LEN])
 	sched_model_add_comm(m, comm);
 }
 
+static void put_comm_of(struct sched_encoder *e, uint32_t slot, const char comm[SCHED_COMM_LEN])
+{
+	put_comm(e, comm);
+	memcpy(e->model.slots[slot].task.comm, comm, SCHED_COMM_LEN);
+}
+
 static uint32_t put_new_task(struct sched_encoder *e, int32_t pid, int32_t prio, const char *comm)
 {
 	struct sched_model *m = &e->model;
@@ -145,44 +137,68 @@ static uint32_t put_new_task(struct sched_encoder *e, int32_t pid, int32_t prio,
 	put_signed(e, NUMBER_PID, (int64_t)pid - m->last_new_pid);
 	m->last_new_pid = pid;
 	put_comm(e, comm);
-	put_signed(e, NUMBER_PRIO, (int64_t)prio - m->slots[m->cur].prio);
+	put_signed(e, NUMBER_PRIO, (int64_t)prio - m->slots[m->cur].task.prio);
 	slot = add_slot(e, pid);
-	m->slots[slot].prio = prio;
-	memcpy(m->slots[slot].comm, comm, SCHED_COMM_LEN);
+	m->slots[slot].task.prio = prio;
+	memcpy(m->slots[slot].task.comm, comm, SCHED_COMM_LEN);
 	return slot;
 }
 
-/* Says which task: one of the guesses, another known one, or a new one, whose name and priority
- * then come from `info`, or are said to be those of the running task where the event has none. */
+/* Which symbol says that it is this task, and its slot, NO_SLOT if it is new. */
+static inline enum sched_who find_who(const struct sched_encoder *e, const struct sched_guesses *g,
+				      int32_t pid, uint32_t *ret_slot)
+{
+	const struct sched_slot *slots = e->model.slots;
+	uint32_t i;
+
+	for (i = 0; i < SCHED_CANDIDATES; i++)
+		if (slots[g->slot[i]].task.pid == pid) {
+			*ret_slot = g->slot[i];
+			return WHO_GUESS + i;
+		}
+	*ret_slot = find_slot(e, pid);
+	return *ret_slot == SCHED_NO_SLOT ? WHO_NEW : WHO_KNOWN;
+}
+
+static void put_slot(struct sched_encoder *e, enum sched_role role, uint32_t slot)
+{
+	struct sched_slot_tree *tree = sched_slot_tree(&e->model, role);
+	struct range_encoder r = e->rc;
+
+	range_encode_nibble(&r, &tree->high, slot >> 6);
+	range_encode_nibble(&r, &tree->middle[slot >> 6], slot >> 2 & 15);
+	range_encode_bit(&r, &tree->low[slot >> 2][1], slot >> 1 & 1);
+	range_encode_bit(&r, &tree->low[slot >> 2][2 + (slot >> 1 & 1)], slot & 1);
+	e->rc = r;
+}
+
+/* What follows WHO_KNOWN and WHO_NEW. The name and priority of a new task come from `info`, or are
+ * said to be those of the running task where the event has none. */
+static NOINLINE uint32_t put_unguessed(struct sched_encoder *e, enum sched_role role, uint32_t slot,
+				       int32_t pid, const struct sched_task *info)
+{
+	struct sched_model *m = &e->model;
+	const struct sched_slot *cur = &m->slots[m->cur];
+
+	if (slot == SCHED_NO_SLOT)
+		return put_new_task(e, pid, info ? info->prio : cur->task.prio,
+				    info ? info->comm : cur->task.comm);
+	put_slot(e, role, slot);
+	return slot;
+}
+
 static uint32_t put_task(struct sched_encoder *e, enum sched_role role, struct sched_guesses *g,
 			 int32_t pid, const struct sched_task *info)
 {
 	struct sched_model *m = &e->model;
-	const struct sched_slot *cur = &m->slots[m->cur];
-	uint32_t i, slot;
-	bool hit;
+	enum sched_who who;
+	uint32_t slot;
 
-	for (i = 0; i < SCHED_CANDIDATES; i++) {
-		if (!sched_guess_asks(g, i))
-			continue;
-		slot = g->slot[i];
-		hit = m->slots[slot].pid == pid;
-		put_bit(e, &m->hit[role][i][sched_guess_context(g, i)], hit);
-		if (hit)
-			goto found;
-	}
-	slot = find_slot(e, pid);
-	put_bit(e, &m->known[role], slot != SCHED_NO_SLOT);
-	if (slot == SCHED_NO_SLOT)
-		slot = put_new_task(e, pid, info ? info->prio : cur->prio,
-				    info ? info->comm : cur->comm);
-	else
-		put_tree(e, m->slot_tree[role], slot, SCHED_SLOT_BITS);
-found:
-	m->slots[slot].used = 1;
-	sched_guess_learn(g->strong, slot);
-	if (g->weak != g->strong)
-		sched_guess_learn(g->weak, slot);
+	who = find_who(e, g, pid, &slot);
+	range_encode_nibble(&e->rc, &m->who[role][g->context], who);
+	if (who >= WHO_KNOWN)
+		slot = put_unguessed(e, role, slot, pid, info);
+	sched_guesses_learn(m, g, slot);
 	return slot;
 }
 
@@ -190,33 +206,40 @@ found:
 static void put_info(struct sched_encoder *e, uint32_t slot, const struct sched_task *t)
 {
 	struct sched_slot *s = &e->model.slots[slot];
-	bool same = same_comm(s->comm, t->comm);
+	bool same = same_comm(s->task.comm, t->comm);
 
 	put_choice(e, CHOICE_COMM_SAME, same);
-	if (!same) {
-		put_comm(e, t->comm);
-		memcpy(s->comm, t->comm, SCHED_COMM_LEN);
-	}
-	put_signed(e, NUMBER_PRIO, (int64_t)t->prio - s->prio);
-	s->prio = t->prio;
+	if (!same)
+		put_comm_of(e, slot, t->comm);
+	put_signed(e, NUMBER_PRIO, (int64_t)t->prio - s->task.prio);
+	s->task.prio = t->prio;
 }
 
-static void put_time(struct sched_encoder *e, uint32_t op, uint64_t dt)
+static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder *rc, uint32_t op,
+				   uint64_t dt)
 {
 	struct sched_model *m = &e->model;
-	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top;
+	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top, low;
 
 	if (half >= 15) {
-		range_encode_nibble(&e->rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], 15);
+		range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], 15);
+		e->rc = *rc;
 		put_number(e, NUMBER_CLASS, bits - 30);
 		put_raw(e, dt, bits - 1);
+		*rc = e->rc;
 		return;
 	}
-	range_encode_nibble(&e->rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], half);
-	top = (bits > 4 ? (uint32_t)(dt >> (bits - 4)) : (uint32_t)dt << (4 - bits)) & 7;
-	range_encode_nibble(&e->rc, &m->time2[half][op], (bits & 1) << 3 | top);
-	if (bits > 4)
-		put_raw(e, dt, bits - 4);
+	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], half);
+	top = (uint32_t)(dt << (32 - bits) >> 28) & 7;
+	range_encode_nibble(rc, &m->time2[half][op], (bits & 1) << 3 | top);
+	if (bits <= 4)
+		return;
+	low = bits - 4;
+	if (low > 16) {
+		low -= 16;
+		range_encode_raw(rc, (uint32_t)(dt >> low) & 0xffff, 16);
+	}
+	range_encode_raw(rc, (uint32_t)dt & ((1U << low) - 1), low);
 }
 
 static inline uint32_t op_of(const struct sched_model *m, const struct sched_event *ev)
@@ -233,137 +256,119 @@ static inline uint32_t op_of(const struct sched_model *m, const struct sched_eve
 	return i;
 }
 
+static inline uint32_t event_attr(const struct sched_event *ev)
+{
+	return (uint32_t)ev->flags << 8 | ev->preempt_count;
+}
+
+/* Is the task, whose pid is that of the slot, named and ranked as it was? */
 static inline bool info_matches(const struct sched_slot *s, const struct sched_task *t)
 {
-	return s->prio == t->prio && same_comm(s->comm, t->comm);
+	return !memcmp(&s->task, t, sizeof(*t));
 }
 
-/* Looks at the running task, the flags, and the running task's name where the event has it. */
-static void plan_cur(struct sched_encoder *e, struct plan *p)
-{
-	struct sched_model *m = &e->model;
-	const struct sched_event *ev = p->ev;
-
-	p->cur = m->cur;
-	if (m->slots[m->cur].pid != ev->pid) {
-		p->parts |= PART_CUR;
-		p->cur = find_slot(e, ev->pid);
-	}
-	p->attr_index = *sched_attr_usual(m, p->op, ev->pid == 0);
-	if (m->attrs[p->attr_index] != p->attr)
-		p->parts |= PART_ATTR;
-	p->info_cur = true;
-	if (sched_op_is_switch(p->op) || p->op == OP_EXIT)
-		p->info_cur = p->cur != SCHED_NO_SLOT && info_matches(&m->slots[p->cur], &ev->task);
-	else if (p->op == OP_FORK)
-		p->info_cur =
-			p->cur != SCHED_NO_SLOT && same_comm(m->slots[p->cur].comm, ev->task.comm);
-	if (!p->info_cur)
-		p->parts |= PART_INFO;
-}
-
-static void plan_guesses(struct sched_encoder *e, struct plan *p)
-{
-	if (sched_op_is_switch(p->op))
-		sched_guess_next(&e->model, p->op, &p->guesses);
-	else
-		sched_guess_wakee(&e->model, p->op, p->attr_index, &p->guesses);
-}
-
-/* Looks at the other task's name and at the target CPU; the slot is found through the guesses
- * where they are right, as they are nearly always. */
-static void plan_other(struct sched_encoder *e, struct plan *p)
-{
-	const struct sched_model *m = &e->model;
-	const struct sched_event *ev = p->ev;
-	int32_t wake_cpu = (int32_t)m->cpu;
-
-	p->target = p->guesses.slot[0];
-	if (m->slots[p->target].pid != p->other->pid)
-		p->target = find_slot(e, p->other->pid);
-	p->info_other = true;
-	if (p->target != SCHED_NO_SLOT) {
-		p->info_other = info_matches(&m->slots[p->target], p->other);
-		wake_cpu = m->slots[p->target].wake_cpu;
-	}
-	/* A running task yet to be introduced may be the very one woken, or take its slot: then
-	 * say all. */
-	if (!p->info_other || p->cur == SCHED_NO_SLOT)
-		p->parts |= PART_INFO;
-	if (sched_op_is_wake(p->op) &&
-	    (ev->value != wake_cpu || ev->extra != m->success || p->cur == SCHED_NO_SLOT))
-		p->parts |= PART_VALUE;
-}
-
-static void put_attr(struct sched_encoder *e, struct plan *p)
+static void put_attr(struct sched_encoder *e, uint32_t op, uint32_t attr, bool idle)
 {
 	struct sched_model *m = &e->model;
 	uint32_t i;
 
-	for (i = 0; i < m->n_attrs && m->attrs[i] != p->attr; i++)
+	for (i = 0; i < m->n_attrs && m->attrs[i] != attr; i++)
 		;
 	if (i < m->n_attrs) {
-		range_encode_nibble(&e->rc, &m->attr[p->op], i);
+		range_encode_nibble(&e->rc, &m->attr[op], i);
 	} else {
-		range_encode_nibble(&e->rc, &m->attr[p->op], SCHED_ATTRS);
-		put_raw(e, p->attr, 16);
-		i = sched_model_add_attr(m, p->attr);
+		range_encode_nibble(&e->rc, &m->attr[op], SCHED_ATTRS);
+		put_raw(e, attr, 16);
+		i = sched_model_add_attr(m, attr);
 	}
-	*sched_attr_usual(m, p->op, p->ev->pid == 0) = (uint8_t)i;
-	p->attr_index = i;
+	*sched_attr_usual(m, op, idle) = (uint8_t)i;
+}
+
+/* What is not as expected about the running task and the flags. */
+static uint32_t cur_parts(struct sched_encoder *e, const struct sched_event *ev, uint32_t op)
+{
+	struct sched_model *m = &e->model;
+	uint32_t parts = 0, cur = m->cur;
+
+	if (m->slots[cur].task.pid != ev->pid) {
+		parts |= PART_CUR;
+		cur = find_slot(e, ev->pid);
+	}
+	if (m->attrs[*sched_attr_usual(m, op, ev->pid == 0)] != event_attr(ev))
+		parts |= PART_ATTR;
+	if (cur == SCHED_NO_SLOT)
+		return parts | PART_INFO;
+	if (sched_op_is_switch(op) || op == OP_EXIT)
+		parts |= info_matches(&m->slots[cur], &ev->task) ? 0 : PART_INFO;
+	else if (op == OP_FORK)
+		parts |= same_comm(m->slots[cur].task.comm, ev->task.comm) ? 0 : PART_INFO;
+	return parts;
+}
+
+/* The same about the other task. A running task yet to be introduced may be the very one woken, or
+ * take its slot: then all is said. */
+static uint32_t other_parts(struct sched_encoder *e, const struct sched_event *ev, uint32_t op)
+{
+	const struct sched_model *m = &e->model;
+	const struct sched_task *other = sched_op_is_switch(op) ? &ev->other : &ev->task;
+	bool unsure = find_slot(e, ev->pid) == SCHED_NO_SLOT;
+	int32_t wake_cpu = (int32_t)m->cpu;
+	uint32_t parts = 0, slot = find_slot(e, other->pid);
+
+	if (unsure || (slot != SCHED_NO_SLOT && !info_matches(&m->slots[slot], other)))
+		parts |= PART_INFO;
+	if (slot != SCHED_NO_SLOT)
+		wake_cpu = m->slots[slot].wake_cpu;
+	if (sched_op_is_wake(op) && (unsure || ev->value != wake_cpu || ev->extra != m->success))
+		parts |= PART_VALUE;
+	return parts;
 }
 
 /* The parts that concern the running task; after this the model has it right. */
-static void put_parts(struct sched_encoder *e, struct plan *p)
+static void put_cur_parts(struct sched_encoder *e, const struct sched_event *ev, uint32_t op,
+			  uint32_t parts)
 {
 	struct sched_model *m = &e->model;
-	const struct sched_event *ev = p->ev;
-	bool has_info = sched_op_is_switch(p->op) || p->op == OP_EXIT;
+	bool has_info = sched_op_is_switch(op) || op == OP_EXIT, same;
 	struct sched_guesses g;
 
-	range_encode_nibble(&e->rc, &m->part[p->op][m->cur == SCHED_IDLE], p->parts);
-	if (p->parts & PART_CUR) {
+	range_encode_nibble(&e->rc, &m->part[op][m->cur == SCHED_IDLE], parts);
+	if (parts & PART_CUR) {
 		sched_guess_cur(m, &g);
-		p->cur = put_task(e, ROLE_CUR, &g, ev->pid, has_info ? &ev->task : NULL);
-		sched_model_run(m, p->cur);
-		if (sched_op_is_wake(p->op) || sched_op_is_switch(p->op))
-			p->guesses.strong = NULL; /* they were made for another task */
+		sched_model_run(m, put_task(e, ROLE_CUR, &g, ev->pid, has_info ? &ev->task : NULL));
 	}
-	if (p->parts & PART_ATTR) {
-		put_attr(e, p);
-		p->guesses.strong = NULL;
-	}
-	if (!(p->parts & PART_INFO) || !(has_info || p->op == OP_FORK))
+	if (parts & PART_ATTR)
+		put_attr(e, op, event_attr(ev), ev->pid == 0);
+	if (!(parts & PART_INFO))
 		return;
-	if (p->op == OP_FORK) {
-		p->info_cur = same_comm(m->slots[p->cur].comm, ev->task.comm);
-		put_choice(e, CHOICE_INFO_CUR, !p->info_cur);
-		if (!p->info_cur) {
-			put_comm(e, ev->task.comm);
-			memcpy(m->slots[p->cur].comm, ev->task.comm, SCHED_COMM_LEN);
-		}
-		return;
+	if (op == OP_FORK) {
+		same = same_comm(m->slots[m->cur].task.comm, ev->task.comm);
+		put_choice(e, CHOICE_INFO_CUR, !same);
+		if (!same)
+			put_comm_of(e, m->cur, ev->task.comm);
+	} else if (has_info) {
+		same = info_matches(&m->slots[m->cur], &ev->task);
+		put_choice(e, CHOICE_INFO_CUR, !same);
+		if (!same)
+			put_info(e, m->cur, &ev->task);
 	}
-	p->info_cur = info_matches(&m->slots[p->cur], &ev->task);
-	put_choice(e, CHOICE_INFO_CUR, !p->info_cur);
-	if (!p->info_cur)
-		put_info(e, p->cur, &ev->task);
 }
 
 /* The parts that concern the other task, once it is known. */
-static void put_other_parts(struct sched_encoder *e, struct plan *p, uint32_t slot)
+static void put_other_parts(struct sched_encoder *e, const struct sched_event *ev, uint32_t parts,
+			    uint32_t slot)
 {
 	struct sched_model *m = &e->model;
-	const struct sched_event *ev = p->ev;
+	const struct sched_task *other = ev->kind == SCHED_SWITCH ? &ev->other : &ev->task;
 	bool same;
 
-	if (p->parts & PART_INFO) {
-		same = info_matches(&m->slots[slot], p->other);
+	if (parts & PART_INFO) {
+		same = info_matches(&m->slots[slot], other);
 		put_choice(e, CHOICE_INFO_OTHER, !same);
 		if (!same)
-			put_info(e, slot, p->other);
+			put_info(e, slot, other);
 	}
-	if (p->parts & PART_VALUE) {
+	if (parts & PART_VALUE) {
 		same = ev->value == m->slots[slot].wake_cpu;
 		put_choice(e, CHOICE_CPU_SAME, same);
 		if (!same)
@@ -373,25 +378,64 @@ static void put_other_parts(struct sched_encoder *e, struct plan *p, uint32_t sl
 	}
 }
 
-/* Switches and wakeups: nearly all events. */
-static void put_common(struct sched_encoder *e, struct plan *p)
+/* A switch or wakeup of which something is not as expected. Returns the other task's slot. */
+static NOINLINE uint32_t put_odd(struct sched_encoder *e, const struct sched_event *ev, uint32_t op)
 {
 	struct sched_model *m = &e->model;
-	const struct sched_event *ev = p->ev;
-	bool is_switch = sched_op_is_switch(p->op);
-	uint32_t slot;
+	uint32_t parts = cur_parts(e, ev, op) | other_parts(e, ev, op), slot;
+	struct sched_guesses g;
 
-	if (p->op == OP_SWITCH_OTHER) {
-		put_number(e, NUMBER_STATE, ev->state);
-		sched_model_add_state(m, ev->state);
+	put_cur_parts(e, ev, op, parts);
+	if (sched_op_is_switch(op)) {
+		sched_guess_next(m, op, &g);
+		slot = put_task(e, ROLE_ODD_NEXT, &g, ev->other.pid, &ev->other);
+	} else {
+		sched_guess_wakee(m, op, *sched_attr_usual(m, op, ev->pid == 0), &g);
+		slot = put_task(e, ROLE_ODD_WAKEE, &g, ev->task.pid, &ev->task);
 	}
-	if (!p->guesses.strong)
-		plan_guesses(e, p);
-	slot = put_task(e, is_switch ? ROLE_NEXT : ROLE_WAKEE, &p->guesses, p->other->pid,
-			p->other);
-	if (p->parts)
-		put_other_parts(e, p, slot);
-	put_time(e, p->op, ev->tick - m->last_tick);
+	put_other_parts(e, ev, parts, slot);
+	return slot;
+}
+
+/* Switches and wakeups: nearly all events, and nearly always all is as expected. It is compiled
+ * once for each of the two; `r` lives in registers and is put back into e for the other cases. */
+static ALWAYS_INLINE void put_common(struct sched_encoder *e, struct range_encoder *r,
+				     const struct sched_event *ev, uint32_t op, bool is_switch)
+{
+	struct sched_model *m = &e->model;
+	const struct sched_slot *cur = &m->slots[m->cur];
+	const struct sched_task *other = is_switch ? &ev->other : &ev->task;
+	enum sched_role role = is_switch ? ROLE_NEXT : ROLE_WAKEE;
+	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE), slot;
+	struct sched_guesses g;
+	enum sched_who who;
+	bool fine;
+
+	if (is_switch)
+		sched_guess_next(m, op, &g);
+	else
+		sched_guess_wakee(m, op, attr_index, &g);
+	who = find_who(e, &g, other->pid, &slot);
+	fine = cur->task.pid == ev->pid && m->attrs[attr_index] == event_attr(ev);
+	if (is_switch)
+		fine = fine && info_matches(cur, &ev->task);
+	if (slot != SCHED_NO_SLOT)
+		fine = fine && info_matches(&m->slots[slot], other);
+	if (!is_switch)
+		fine = fine && ev->extra == m->success &&
+		       ev->value ==
+			       (slot == SCHED_NO_SLOT ? (int32_t)m->cpu : m->slots[slot].wake_cpu);
+
+	range_encode_nibble(r, &m->who[role][g.context], fine ? who : WHO_ODD);
+	if (!fine || who >= WHO_KNOWN) {
+		e->rc = *r;
+		slot = fine ? put_unguessed(e, role, slot, other->pid, other) : put_odd(e, ev, op);
+		*r = e->rc;
+	}
+	if (fine)
+		sched_guesses_learn(m, &g, slot);
+	m->missed = !fine;
+	put_time(e, r, op, ev->tick - m->last_tick);
 	if (is_switch)
 		sched_model_run(m, slot);
 	else
@@ -405,12 +449,11 @@ static void put_fork(struct sched_encoder *e, const struct sched_event *ev)
 
 	put_choice(e, CHOICE_CHILD_KNOWN, slot != SCHED_NO_SLOT);
 	if (slot == SCHED_NO_SLOT) {
-		put_new_task(e, ev->other.pid, m->slots[m->cur].prio, ev->other.comm);
+		put_new_task(e, ev->other.pid, m->slots[m->cur].task.prio, ev->other.comm);
 		return;
 	}
-	put_tree(e, m->slot_tree[ROLE_CUR], slot, SCHED_SLOT_BITS);
-	put_comm(e, ev->other.comm);
-	memcpy(m->slots[slot].comm, ev->other.comm, SCHED_COMM_LEN);
+	put_slot(e, ROLE_CUR, slot);
+	put_comm_of(e, slot, ev->other.comm);
 }
 
 static void put_exec(struct sched_encoder *e, const struct sched_event *ev)
@@ -450,48 +493,57 @@ static void put_rare(struct sched_encoder *e, const struct sched_event *ev)
 	put_choice(e, CHOICE_TASK_IS_CUR, ev->task.pid == ev->pid);
 	if (ev->task.pid != ev->pid) {
 		sched_guess_wakee(m, OP_RARE, 0, &g);
-		slot = put_task(e, ROLE_WAKEE, &g, ev->task.pid, &ev->task);
+		slot = put_task(e, ROLE_ODD_WAKEE, &g, ev->task.pid, &ev->task);
 	}
 	s = &m->slots[slot];
-	same = same_comm(s->comm, ev->task.comm);
+	same = same_comm(s->task.comm, ev->task.comm);
 	put_choice(e, CHOICE_OLD_COMM, same);
-	if (!same) {
-		put_comm(e, ev->task.comm);
-		memcpy(s->comm, ev->task.comm, SCHED_COMM_LEN);
-	}
+	if (!same)
+		put_comm_of(e, slot, ev->task.comm);
 	if (ev->kind == SCHED_SETPRIO) {
-		put_choice(e, CHOICE_OLD_PRIO, s->prio == ev->task.prio);
-		if (s->prio != ev->task.prio)
-			put_signed(e, NUMBER_PRIO, (int64_t)ev->task.prio - s->prio);
+		put_choice(e, CHOICE_OLD_PRIO, s->task.prio == ev->task.prio);
+		if (s->task.prio != ev->task.prio)
+			put_signed(e, NUMBER_PRIO, (int64_t)ev->task.prio - s->task.prio);
 		put_signed(e, NUMBER_PRIO, (int64_t)ev->other.prio - ev->task.prio);
-		s->prio = ev->other.prio;
+		s->task.prio = ev->other.prio;
 	} else {
-		put_comm(e, ev->other.comm);
-		memcpy(s->comm, ev->other.comm, SCHED_COMM_LEN);
+		put_comm_of(e, slot, ev->other.comm);
 		put_signed(e, NUMBER_VALUE, (int64_t)ev->value - m->last_oom);
 		m->last_oom = ev->value;
 	}
 }
 
-static void put_uncommon(struct sched_encoder *e, struct plan *p)
+static NOINLINE void put_uncommon(struct sched_encoder *e, const struct sched_event *ev,
+				  uint32_t op)
 {
 	struct sched_model *m = &e->model;
+	uint32_t parts;
 
-	switch (p->op) {
+	if (op == OP_SWITCH_OTHER) {
+		put_number(e, NUMBER_STATE, ev->state);
+		sched_model_add_state(m, ev->state);
+		put_common(e, &e->rc, ev, op, true);
+		return;
+	}
+	parts = cur_parts(e, ev, op);
+	put_bit(e, &m->expected[op], parts != 0);
+	if (parts)
+		put_cur_parts(e, ev, op, parts);
+	switch (op) {
 	case OP_FORK:
-		put_fork(e, p->ev);
+		put_fork(e, ev);
 		break;
 	case OP_EXEC:
-		put_exec(e, p->ev);
+		put_exec(e, ev);
 		break;
 	case OP_EXIT:
-		put_choice(e, CHOICE_GROUP_DEAD, p->ev->extra);
+		put_choice(e, CHOICE_GROUP_DEAD, ev->extra);
 		break;
 	default:
-		put_rare(e, p->ev);
+		put_rare(e, ev);
 		break;
 	}
-	put_time(e, p->op, p->ev->tick - m->last_tick);
+	put_time(e, &e->rc, op, ev->tick - m->last_tick);
 }
 
 static void put_plain_task(struct sched_encoder *e, const struct sched_task *t)
@@ -540,7 +592,7 @@ static inline bool is_regular(const struct sched_event *ev)
 
 /* Time that runs backwards, a stamp off the clock's grid, or an odd event. Returns true if that was
  * all of it. The rest of the event then follows with no time of its own. */
-static bool put_escape(struct sched_encoder *e, const struct sched_event *ev, bool regular)
+static NOINLINE bool put_escape(struct sched_encoder *e, const struct sched_event *ev, bool regular)
 {
 	struct sched_model *m = &e->model;
 
@@ -578,35 +630,30 @@ void sched_encoder_begin(struct sched_encoder *e, uint8_t *out, uint32_t room, u
 enum wire_status sched_encode(struct sched_encoder *e, const struct sched_event *ev)
 {
 	struct sched_model *m = &e->model;
-	struct plan p;
 	bool regular = is_regular(ev);
+	struct range_encoder r;
+	uint32_t op;
 
 	if (e->rc.pos + SCHED_EVENT_ROOM + ev->filename_len > e->room)
 		return WIRE_FULL;
 	e->events++;
 	if ((ev->tick < m->last_tick || ev->tick_off_ns || !regular) && put_escape(e, ev, regular))
 		return WIRE_OK;
-	p.ev = ev;
-	p.op = op_of(m, ev);
-	p.attr = (uint32_t)ev->flags << 8 | ev->preempt_count;
-	p.parts = 0;
-	p.other = sched_op_is_switch(p.op) ? &ev->other : sched_op_is_wake(p.op) ? &ev->task : NULL;
-	plan_cur(e, &p);
-	if (p.other) {
-		plan_guesses(e, &p);
-		plan_other(e, &p);
+	op = op_of(m, ev);
+	r = e->rc;
+	range_encode_nibble(&r, &m->op[m->cur == SCHED_IDLE][m->op2][m->op1], op);
+	if (op < OP_SWITCH_OTHER) {
+		put_common(e, &r, ev, op, true);
+		e->rc = r;
+	} else if (sched_op_is_wake(op)) {
+		put_common(e, &r, ev, op, false);
+		e->rc = r;
+	} else {
+		e->rc = r;
+		put_uncommon(e, ev, op);
 	}
-	range_encode_nibble(&e->rc, &m->op[m->cur == SCHED_IDLE][m->op2][m->op1], p.op);
-	put_bit(e, &m->expected[p.op][m->cur == SCHED_IDLE][m->misses & 7], p.parts != 0);
-	m->misses = (uint8_t)(m->misses << 1 | (p.parts != 0));
-	if (p.parts)
-		put_parts(e, &p);
-	if (p.other)
-		put_common(e, &p);
-	else
-		put_uncommon(e, &p);
 	m->last_tick = ev->tick;
-	sched_model_done(m, p.op);
+	sched_model_done(m, op);
 	return WIRE_OK;
 }
 

@@ -29,7 +29,7 @@
 #define SCHED_PATHS 32	  /* recent names of executed files … */
 #define SCHED_PATH_LEN 94 /* … of at most this length */
 #define SCHED_CANDIDATES 3
-#define SCHED_HIT_CONTEXTS 64
+#define SCHED_WHO_CONTEXTS 128
 
 /* The first symbol of an event: its kind, and for a switch the common states apart. */
 enum sched_op {
@@ -53,12 +53,23 @@ enum sched_part {
 	PART_VALUE = 8, /* target CPU, success */
 };
 
-/* For what a task is looked up: each has its own statistics. */
+/* For what a task is looked up: each has its own statistics. The third and fourth are the first
+ * two in an event of which something was not as expected. */
 enum sched_role {
 	ROLE_NEXT = 0,
 	ROLE_WAKEE = 1,
-	ROLE_CUR = 2,
-	ROLES = 3,
+	ROLE_ODD_NEXT = 2,
+	ROLE_ODD_WAKEE = 3,
+	ROLE_CUR = 4,
+	ROLES = 5,
+};
+
+/* Which task it is: the second symbol of a switch or wakeup. */
+enum sched_who {
+	WHO_GUESS = 0, /* … + which of the three guesses */
+	WHO_KNOWN = 3, /* another one, its slot follows */
+	WHO_NEW = 4,   /* one not spoken of yet */
+	WHO_ODD = 5,   /* first see what in this event is not as expected */
 };
 
 /* Plain numbers by use: each has its own statistics of sizes. */
@@ -96,9 +107,7 @@ enum sched_choice {
 
 /* A task the stream has spoken of. */
 struct sched_slot {
-	char comm[SCHED_COMM_LEN];
-	int32_t pid;
-	int32_t prio;
+	struct sched_task task;
 	int32_t wake_cpu; /* where it was last woken to */
 	uint8_t used;	  /* since the hand last came by: a second chance */
 };
@@ -107,6 +116,13 @@ struct sched_slot {
 struct sched_guess {
 	uint16_t first, second;
 	uint16_t sure;
+};
+
+/* How often each slot is meant: two nibbles and two bits, each in the context of those before. */
+struct sched_slot_tree {
+	struct nibble_model high;
+	struct nibble_model middle[16];
+	struct bit_model low[256][4];
 };
 
 struct sched_path {
@@ -122,11 +138,11 @@ struct sched_model {
 	int32_t last_new_pid;
 	int32_t last_oom;
 	uint16_t cur;	  /* slot of the task that should be running */
-	uint16_t pending; /* last task woken to this CPU that has not run since, or NO_SLOT */
+	uint16_t pending; /* last task woken to this CPU that has not run since, or IDLE */
 	uint16_t last_wakee;
 	uint16_t hand;	  /* where the search for a slot to reuse goes on */
 	uint8_t op1, op2; /* the last two ops */
-	uint8_t misses;	  /* when something was not as expected; newest in bit 0 */
+	uint8_t missed;	  /* was something in the last event not as expected? */
 	uint8_t state_hand, attr_hand, n_attrs, comm_hand, path_hand;
 	uint8_t success;	      /* of the last wakeup */
 	uint8_t attr_usual[16][2][2]; /* index of attr by op, idle, last op a waking */
@@ -140,15 +156,14 @@ struct sched_model {
 	struct sched_path paths[SCHED_PATHS];
 
 	/* Everything from here on is probabilities. */
-	struct nibble_model op[2][16][16];    /* idle, op2, op1 */
+	struct nibble_model op[2][16][16]; /* idle, op2, op1 */
+	struct nibble_model who[ROLES][SCHED_WHO_CONTEXTS];
+	struct sched_slot_tree slot_tree[2];  /* running or next, woken */
 	struct nibble_model part[16][2];      /* op, idle */
 	struct nibble_model attr[16];	      /* op */
 	struct nibble_model time1[2][16][16]; /* idle, op1, op */
 	struct nibble_model time2[16][16];    /* first symbol, op */
-	struct bit_model expected[16][2][8];  /* op, idle, last misses */
-	struct bit_model hit[ROLES][SCHED_CANDIDATES][SCHED_HIT_CONTEXTS];
-	struct bit_model known[ROLES];
-	struct bit_model slot_tree[ROLES][SCHED_SLOTS];
+	struct bit_model expected[16];	      /* op, of the rare kinds */
 	struct bit_model comm_tree[SCHED_COMMS];
 	struct bit_model comm_byte[256];
 	struct bit_model path_tree[SCHED_PATHS];
@@ -216,32 +231,38 @@ static inline void sched_guess_learn(struct sched_guess *g, uint32_t slot)
 	}
 }
 
+/* The guesses in their order, and how far they can be trusted. */
+static inline void sched_guesses_set(struct sched_guesses *g, const struct sched_model *m,
+				     uint32_t second, uint32_t third, uint32_t agree)
+{
+	uint32_t first = g->strong->first;
+
+	g->slot[0] = (uint16_t)first;
+	g->slot[1] = (uint16_t)second;
+	g->slot[2] = (uint16_t)third;
+	g->context = g->strong->sure | (uint32_t)(first == second) << 3 | agree << 4 |
+		     (uint32_t)(m->cur == SCHED_IDLE) << 5 | (uint32_t)m->missed << 6;
+}
+
 static inline void sched_guess_next(struct sched_model *m, uint32_t op, struct sched_guesses *g)
 {
-	uint32_t cur = m->cur;
-
-	g->strong = &m->next2[sched_guess_hash(cur | op << SCHED_SLOT_BITS, m->pending)];
-	g->weak = &m->next1[sched_guess_hash(cur, 0)];
-	g->slot[0] = g->strong->first;
-	g->slot[1] = m->pending;
-	g->slot[2] = g->weak->first;
-	g->context = g->strong->sure | (uint32_t)(g->slot[0] == m->pending) << 3 |
-		     (uint32_t)(g->slot[0] == g->slot[2]) << 4 | (uint32_t)(cur == SCHED_IDLE) << 5;
+	g->strong = &m->next2[sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending)];
+	g->weak = &m->next1[sched_guess_hash(m->cur, 0)];
+	IN_REGISTER(g->strong);
+	IN_REGISTER(g->weak);
+	sched_guesses_set(g, m, m->pending, g->weak->first, g->strong->first == g->weak->first);
 }
 
 static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t attr_index,
 				     struct sched_guesses *g)
 {
-	uint32_t cur = m->cur;
-
-	g->strong = &m->wakee2[sched_guess_hash(cur | attr_index << SCHED_SLOT_BITS,
+	g->strong = &m->wakee2[sched_guess_hash(m->cur | attr_index << SCHED_SLOT_BITS,
 						m->last_wakee | op << SCHED_SLOT_BITS)];
-	g->weak = &m->wakee1[sched_guess_hash(cur, attr_index)];
-	g->slot[0] = g->strong->first;
-	g->slot[1] = op == OP_WAKEUP ? m->last_wakee : g->weak->first;
-	g->slot[2] = g->weak->second;
-	g->context = g->strong->sure | (uint32_t)(g->slot[0] == g->slot[1]) << 3 |
-		     (uint32_t)(cur == SCHED_IDLE) << 4 | (uint32_t)(op != OP_WAKING) << 5;
+	g->weak = &m->wakee1[sched_guess_hash(m->cur, attr_index)];
+	IN_REGISTER(g->strong);
+	IN_REGISTER(g->weak);
+	sched_guesses_set(g, m, op == OP_WAKEUP ? m->last_wakee : g->weak->first, g->weak->second,
+			  op != OP_WAKING);
 }
 
 /* Who really runs, when it is not the last task switched to. */
@@ -249,23 +270,21 @@ static inline void sched_guess_cur(struct sched_model *m, struct sched_guesses *
 {
 	g->strong = &m->next1[sched_guess_hash(m->cur, 1)];
 	g->weak = g->strong;
-	g->slot[0] = g->strong->first;
-	g->slot[1] = m->pending;
-	g->slot[2] = g->strong->second;
-	g->context = g->strong->sure;
+	sched_guesses_set(g, m, m->pending, g->strong->second, 0);
 }
 
-/* Is candidate i worth a question? Not if it is nobody, or has been asked for already. */
-static inline bool sched_guess_asks(const struct sched_guesses *g, uint32_t i)
+static inline void sched_guesses_learn(struct sched_model *m, struct sched_guesses *g,
+				       uint32_t slot)
 {
-	return g->slot[i] != SCHED_NO_SLOT && !(i > 0 && g->slot[i] == g->slot[0]) &&
-	       !(i > 1 && g->slot[i] == g->slot[1]);
+	m->slots[slot].used = 1;
+	sched_guess_learn(g->strong, slot);
+	if (g->weak != g->strong)
+		sched_guess_learn(g->weak, slot);
 }
 
-/* The context of the next question, when candidate 0 was wrong. */
-static inline uint32_t sched_guess_context(const struct sched_guesses *g, uint32_t i)
+static inline struct sched_slot_tree *sched_slot_tree(struct sched_model *m, enum sched_role role)
 {
-	return i ? g->context >> 3 : g->context;
+	return &m->slot_tree[role == ROLE_WAKEE || role == ROLE_ODD_WAKEE];
 }
 
 /* The task that runs is this one: after a switch, or because the event says so. */
@@ -273,7 +292,7 @@ static inline void sched_model_run(struct sched_model *m, uint32_t slot)
 {
 	m->cur = (uint16_t)slot;
 	if (m->pending == slot)
-		m->pending = SCHED_NO_SLOT;
+		m->pending = SCHED_IDLE;
 }
 
 static inline void sched_model_wake(struct sched_model *m, uint32_t slot, int32_t target_cpu)

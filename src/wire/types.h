@@ -19,6 +19,32 @@
 #include <string.h>
 #endif
 
+static inline void put_be32(uint8_t *p, uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline uint32_t get_be32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return v;
+}
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+
+/* Makes the compiler hold an address in a register instead of deriving it anew for each access: the
+ * models lie far apart in one large struct. */
+#define IN_REGISTER(pointer) __asm__("" : "+r"(pointer))
+
 /* What a decoder answers. A decoder never reads beyond what it was given and never trusts it. */
 enum wire_status {
 	WIRE_OK = 0,
