@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef void (*CMUnitTestFunction)(void **state);
@@ -86,6 +87,10 @@ __attribute__((noreturn, unused, format(printf, 3, 4))) static void cmocka_fail(
 #define skip() cmocka_leave(CMOCKA_SKIPPED)
 #define print_message(...) printf(__VA_ARGS__)
 #define print_error(...) fprintf(stderr, __VA_ARGS__)
+#define test_malloc(size) malloc(size)
+#define test_calloc(n, size) calloc(n, size)
+#define test_realloc(p, size) realloc(p, size)
+#define test_free(p) free(p)
 
 #define assert_true(c)                                                                             \
 	do {                                                                                       \
