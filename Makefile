@@ -44,7 +44,7 @@ install: build
 
 format:
 	@tools/setup test
-	@tools/sources '*.c' '*.h' | xargs clang-format -i
+	@tools/format
 
 clean:
 	@rm -rf build
