@@ -9,9 +9,20 @@
 #define KISEKI_WIRE_TYPES_H
 
 #ifdef __KERNEL__
+#include <linux/limits.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
+
+/* The kernel spells these differently. */
+#define UINT8_MAX U8_MAX
+#define UINT16_MAX U16_MAX
+#define UINT32_MAX U32_MAX
+#define UINT64_MAX U64_MAX
+#define INT32_MAX S32_MAX
+#define INT32_MIN S32_MIN
+#define INT64_MAX S64_MAX
+#define INT64_MIN S64_MIN
 #else
 #include <stdbool.h>
 #include <stddef.h>

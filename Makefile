@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+#
+# The front door. Each target installs what it needs (tools/setup), then calls the thing that does
+# the work: Meson and Ninja for building, tools/* for the rest. Programs end up in build/bin/.
+#
+# `make run` comes with the agent and the collector: it will start both on this machine.
+
+PREFIX ?= /usr/local
+TIME ?= 60
+NAME ?=
+TRACES ?=
+
+.PHONY: all build test check-all fuzz bench install format clean help
+all: build
+
+# Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
+build:
+	@tools/setup build
+	@[ -f build/build.ninja ] || meson setup build -Dwerror=false
+	@ninja -C build
+	@tools/link-programs build
+
+test:
+	@tools/setup build test
+	@tools/test
+
+check-all:
+	@tools/setup build test all
+	@TIME=$(if $(filter command line,$(origin TIME)),$(TIME),600) tools/test --all
+
+fuzz:
+	@tools/setup build test
+	@TIME=$(TIME) tools/fuzz $(NAME)
+
+bench: build
+	@tools/setup bench
+	@bench/run $(TRACES)
+
+# As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
+install: build
+	@meson configure build -Dprefix=$(abspath $(PREFIX))
+	@ninja -C build
+	@meson install -C build --no-rebuild $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
+
+format:
+	@tools/setup test
+	@tools/format
+
+clean:
+	@rm -rf build
+
+help:
+	@echo 'make             build everything; programs in build/bin/'
+	@echo 'make test        all gates and tests, about what a merge needs'
+	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
+	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
+	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
+	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make format      clang-format over all sources'
+	@echo 'make clean       remove build/'
