@@ -95,11 +95,21 @@ int sched_map_get_kind(const char *system, struct format_text name)
 {
 	int k;
 
-	for (k = 0; k < SCHED_KINDS; k++)
+	for (k = 0; k < SCHED_KINDS && name.len; k++)
 		if (!strcmp(kinds[k].system, system) && strlen(kinds[k].name) == name.len &&
 		    !memcmp(kinds[k].name, name.at, name.len))
 			return k;
 	return -1;
+}
+
+const char *sched_map_get_name(enum sched_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *sched_map_get_system(enum sched_kind kind)
+{
+	return kinds[kind].system;
 }
 
 static bool is_text(enum slot slot)
@@ -191,12 +201,13 @@ int sched_map_add(struct sched_map *m, const char *system, const char *text, siz
 	struct format f;
 	int kind, i, r;
 
+	/* What is wrong with an event that nobody asks for is nobody's business. */
 	r = format_parse(&f, text, len, e);
-	if (r < 0)
-		return r;
 	kind = sched_map_get_kind(system, f.name);
 	if (kind < 0)
 		return 0;
+	if (r < 0)
+		return r;
 	if (!resolve_common(m, &f, &l))
 		return error_set(e, EBADMSG, "format of %s: its common fields are unusable",
 				 kinds[kind].name);

@@ -58,6 +58,10 @@ void sched_map_init(struct sched_map *m, bool big_endian);
 /* Which event this is: "sched", "sched_switch" gives SCHED_SWITCH; -1 for all others. */
 int sched_map_get_kind(const char *system, struct format_text name);
 
+/* The names of a kind's event and of the system it belongs to. */
+const char *sched_map_get_name(enum sched_kind kind);
+const char *sched_map_get_system(enum sched_kind kind);
+
 /* 1: added; 0: an event that is not carried; -EBADMSG and the cause otherwise. Adding a kind again
  * replaces its layout: the last format wins. */
 int sched_map_add(struct sched_map *m, const char *system, const char *text, size_t len,
