@@ -15,6 +15,7 @@
 #include "wire/loss.h"
 
 #define MARKS_MAX 512U
+#define COUNT_SIZE 4U
 #define CHUNK_HEAD 8U
 
 struct tracedat_marks {
@@ -43,9 +44,9 @@ void tracedat_cpu_rewind(struct tracedat_cpu *c)
 		return;
 	}
 	c->pages.len = 0;
-	if (c->bytes.len >= 4) {
+	if (c->bytes.len >= COUNT_SIZE) {
 		c->chunks_left = bytes_get32(c->bytes.data, c->dat->big_endian);
-		c->next_chunk = 4;
+		c->next_chunk = COUNT_SIZE;
 	}
 }
 
@@ -60,8 +61,13 @@ void tracedat_cpu_open(struct tracedat_cpu *c, const struct tracedat *t,
 	if (c->chunk_max > TRACEDAT_CHUNK_MAX)
 		c->chunk_max = TRACEDAT_CHUNK_MAX;
 	c->file_offset = range->offset;
-	c->bytes.len = (size_t)range->size;
-	c->bytes.data = range->size ? t->in.data + (size_t)range->offset : t->in.data;
+	if (range->size) {
+		c->bytes.data = t->in.data + (size_t)range->offset;
+		c->bytes.len = (size_t)range->size;
+		/* The size of compressed pages is written without the count before them. */
+		if (b->compressed && t->in.len - (size_t)range->offset - c->bytes.len >= COUNT_SIZE)
+			c->bytes.len += COUNT_SIZE;
+	}
 	tracedat_cpu_rewind(c);
 }
 
