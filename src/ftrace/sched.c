@@ -5,6 +5,10 @@
  * kinds[] is the whole knowledge of names: which event a kind is, and which of its fields goes
  * where. Optional fields are those that some kernel between 3.0 and today lacks. Records are found
  * by their ID through a small open-addressed hash, because IDs are dynamic and up to 16 bits wide.
+ *
+ * Switches and wakeups are nine events of ten. Where their fields have the sizes that every kernel
+ * so far gave them, and the byte order is this machine's, they are "plain" and decoded by straight
+ * loads; anything else goes field by field through the table. Both ways give the same events.
  */
 #include "ftrace/sched.h"
 
@@ -175,100 +179,6 @@ static void hash_ids(struct sched_map *m)
 	}
 }
 
-/* What the format tells about the dialect. */
-static void learn(struct sched_map *m, int kind, const struct format *f)
-{
-	if (kind == SCHED_SWITCH)
-		m->has_states = !format_get_states(f, &m->states);
-	if (kind >= SCHED_WAKING && kind <= SCHED_WAKEUP_NEW && format_get_field(f, "success"))
-		m->features |=
-			format_prints(f, "success=") ? DIALECT_SUCCESS : DIALECT_SUCCESS_SILENT;
-	if (kind == SCHED_EXIT && format_get_field(f, "group_dead"))
-		m->features |= DIALECT_GROUP_DEAD;
-	if (kind == SCHED_RENAME && !format_get_field(f, "pid"))
-		m->features |= DIALECT_RENAME_NO_PID;
-	if ((kind == SCHED_FORK && format_get_field(f, "parent_comm")->form == FORMAT_ARRAY) ||
-	    (kind == SCHED_SETPRIO && format_get_field(f, "comm")->form == FORMAT_ARRAY))
-		m->features |= DIALECT_FIXED_COMM;
-}
-
-int sched_map_add(struct sched_map *m, const char *system, const char *text, size_t len,
-		  struct error *e)
-{
-	const struct field_rule *rule;
-	const struct format_field *field;
-	struct sched_layout l = { .min_len = 0 };
-	struct format f;
-	int kind, i, r;
-
-	/* What is wrong with an event that nobody asks for is nobody's business. */
-	r = format_parse(&f, text, len, e);
-	kind = sched_map_get_kind(system, f.name);
-	if (kind < 0)
-		return 0;
-	if (r < 0)
-		return r;
-	if (!resolve_common(m, &f, &l))
-		return error_set(e, EBADMSG, "format of %s: its common fields are unusable",
-				 kinds[kind].name);
-	for (i = 0; i < SCHED_MAP_FIELDS && kinds[kind].fields[i].name; i++) {
-		rule = &kinds[kind].fields[i];
-		field = format_get_field(&f, rule->name);
-		if (!field && rule->optional)
-			continue;
-		if (!field || !resolve(field, is_text(rule->slot), &l.field[i], &l.min_len))
-			return error_set(e, EBADMSG, "format of %s: field %s is %s",
-					 kinds[kind].name, rule->name,
-					 field ? "unusable" : "missing");
-	}
-	l.id = f.id;
-	m->layouts[kind] = l;
-	m->kinds |= 1U << kind;
-	hash_ids(m);
-	learn(m, kind, &f);
-	return 1;
-}
-
-/* A release that has the features the formats show, for traces that do not name theirs. */
-static const char *guess_release(const struct sched_map *m)
-{
-	const uint32_t success = DIALECT_SUCCESS | DIALECT_SUCCESS_SILENT;
-
-	if (m->has_states && m->states.preempt != 0x100)
-		return "4.1";
-	if (m->features & success)
-		return "5.4";
-	if (m->features & DIALECT_FIXED_COMM)
-		return "6.1";
-	return "";
-}
-
-void sched_map_get_dialect(const struct sched_map *m, const char *release, unsigned int long_size,
-			   struct sched_dialect *ret)
-{
-	uint32_t known = 0;
-
-	dialect_from_release(ret, release && *release ? release : guess_release(m));
-	ret->long_size = (uint8_t)long_size;
-	ret->kinds = m->kinds;
-	if (m->kinds & (1U << SCHED_WAKING | 1U << SCHED_WAKEUP | 1U << SCHED_WAKEUP_NEW))
-		known |= DIALECT_SUCCESS | DIALECT_SUCCESS_SILENT;
-	if (m->kinds & 1U << SCHED_EXIT)
-		known |= DIALECT_GROUP_DEAD;
-	if (m->kinds & 1U << SCHED_RENAME)
-		known |= DIALECT_RENAME_NO_PID;
-	if (m->kinds & (1U << SCHED_FORK | 1U << SCHED_SETPRIO))
-		known |= DIALECT_FIXED_COMM;
-	ret->features = (ret->features & ~known) | (m->features & known);
-	if (m->big_endian)
-		ret->features |= DIALECT_BIG_ENDIAN;
-	if (m->has_states) {
-		ret->state_mask = m->states.mask;
-		ret->state_preempt = m->states.preempt;
-		memcpy(ret->state_letters, m->states.letters, sizeof(ret->state_letters));
-	}
-}
-
 static uint64_t load(const uint8_t *record, struct sched_ref f, bool big)
 {
 	const uint8_t *p = record + f.offset;
@@ -334,6 +244,97 @@ static void load_comm(char comm[SCHED_COMM_LEN], const char *from)
 		break;
 	}
 	memcpy(comm, word, sizeof(word));
+}
+
+static uint32_t word_at(const uint8_t *record, struct sched_ref f)
+{
+	uint32_t v;
+
+	memcpy(&v, record + f.offset, sizeof(v));
+	return v;
+}
+
+/* May decode_plain() read it? */
+static bool is_plain(const struct sched_map *m, int kind, const struct sched_layout *l)
+{
+	const struct field_rule *rule = kinds[kind].fields;
+	uint8_t size;
+	int i;
+
+	if (kind > SCHED_WAKEUP_NEW || m->big_endian || BYTES_HOST_BIG || l->pid.size != 4 ||
+	    l->flags.size != 1 || l->preempt_count.size != 1)
+		return false;
+	for (i = 0; i < SCHED_MAP_FIELDS && rule[i].name; i++) {
+		size = l->field[i].size;
+		if (is_text(rule[i].slot)
+			    ? size != SCHED_COMM_LEN || l->field[i].form != FORMAT_ARRAY
+			    : size != 4 && !(size == 8 && rule[i].slot == STATE) &&
+				      !(size == 0 && rule[i].slot == EXTRA))
+			return false;
+	}
+	return true;
+}
+
+int sched_map_add(struct sched_map *m, const char *system, const char *text, size_t len,
+		  struct error *e)
+{
+	const struct field_rule *rule;
+	const struct format_field *field;
+	struct sched_layout l = { .min_len = 0 };
+	struct format f;
+	int kind, i, r;
+
+	/* What is wrong with an event that nobody asks for is nobody's business. */
+	r = format_parse(&f, text, len, e);
+	kind = sched_map_get_kind(system, f.name);
+	if (kind < 0)
+		return 0;
+	if (r < 0)
+		return r;
+	if (!resolve_common(m, &f, &l))
+		return error_set(e, EBADMSG, "format of %s: its common fields are unusable",
+				 kinds[kind].name);
+	for (i = 0; i < SCHED_MAP_FIELDS && kinds[kind].fields[i].name; i++) {
+		rule = &kinds[kind].fields[i];
+		field = format_get_field(&f, rule->name);
+		if (!field && rule->optional)
+			continue;
+		if (!field || !resolve(field, is_text(rule->slot), &l.field[i], &l.min_len))
+			return error_set(e, EBADMSG, "format of %s: field %s is %s",
+					 kinds[kind].name, rule->name,
+					 field ? "unusable" : "missing");
+	}
+	l.id = f.id;
+	l.is_plain = is_plain(m, kind, &l);
+	m->layouts[kind] = l;
+	m->kinds |= 1U << kind;
+	hash_ids(m);
+	sched_map_learn(m, (enum sched_kind)kind, &f);
+	return 1;
+}
+
+/* The indices are those of the kinds' fields in kinds[]. */
+static void decode_plain(const struct sched_layout *l, const uint8_t *record,
+			 struct sched_event *ret)
+{
+	const struct sched_ref *f = l->field;
+
+	ret->pid = (int32_t)word_at(record, l->pid);
+	ret->flags = record[l->flags.offset];
+	ret->preempt_count = record[l->preempt_count.offset];
+	load_comm(ret->task.comm, (const char *)record + f[0].offset);
+	ret->task.pid = (int32_t)word_at(record, f[1]);
+	ret->task.prio = (int32_t)word_at(record, f[2]);
+	if (ret->kind != SCHED_SWITCH) {
+		ret->value = (int32_t)word_at(record, f[3]);
+		ret->extra = f[4].size ? (uint8_t)word_at(record, f[4]) : 0;
+		return;
+	}
+	ret->state =
+		f[3].size == 8 ? bytes_get64(record + f[3].offset, false) : word_at(record, f[3]);
+	load_comm(ret->other.comm, (const char *)record + f[4].offset);
+	ret->other.pid = (int32_t)word_at(record, f[5]);
+	ret->other.prio = (int32_t)word_at(record, f[6]);
 }
 
 static int load_text(const struct sched_map *m, const uint8_t *record, size_t len,
@@ -429,6 +430,10 @@ int sched_map_decode(const struct sched_map *m, const uint8_t *record, size_t le
 		return -EBADMSG;
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = m->slots[at].kind;
+	if (l->is_plain) {
+		decode_plain(l, record, ret);
+		return 1;
+	}
 	ret->pid = load_int(record, l->pid, m->big_endian);
 	ret->flags = (uint8_t)load(record, l->flags, m->big_endian);
 	ret->preempt_count = (uint8_t)load(record, l->preempt_count, m->big_endian);

@@ -37,6 +37,7 @@ struct sched_layout {
 	struct sched_ref flags, preempt_count, pid;
 	uint32_t min_len; /* a record shorter than this lacks a field */
 	uint32_t id;
+	bool is_plain; /* as nearly all kernels have it: see sched.c */
 };
 
 struct sched_map {
@@ -66,6 +67,9 @@ const char *sched_map_get_system(enum sched_kind kind);
  * replaces its layout: the last format wins. */
 int sched_map_add(struct sched_map *m, const char *system, const char *text, size_t len,
 		  struct error *e);
+
+/* Keeps what a kind's format says about the dialect; sched_map_add() calls it. */
+void sched_map_learn(struct sched_map *m, enum sched_kind kind, const struct format *f);
 
 /* release may be empty; what the formats say goes before what it implies. */
 void sched_map_get_dialect(const struct sched_map *m, const char *release, unsigned int long_size,
