@@ -178,49 +178,62 @@ static int read_v6(struct tracedat *t, struct tracedat_cursor *c, struct trace_i
 	return read_top(t, c, info, e);
 }
 
-/* Version 7: a cursor over a section's contents; *ret_memory holds them if they were compressed. */
-static int open_section(struct tracedat *t, uint64_t offset, unsigned int id,
-			struct tracedat_cursor *ret, uint8_t **ret_memory, struct error *e)
-{
-	struct tracedat_cursor c = { t->in.data, t->in.len, 0, t->big_endian, false };
-	struct import_bytes packed;
-	uint16_t flags;
-	uint32_t size;
+/* Version 7: a section's contents, and the memory that holds them if they were compressed. */
+struct section {
+	struct tracedat_cursor c;
+	uint8_t *memory;
+};
 
-	if (offset > c.len || c.len - offset < SECTION_HEAD)
-		return error_set(e, EBADMSG,
-				 "trace.dat: section %u at offset %llu, the file has "
-				 "%zu bytes",
-				 id, (unsigned long long)offset, c.len);
-	c.at = (size_t)offset;
-	if (tracedat_get16(&c) != id)
-		return error_set(e, EBADMSG, "trace.dat: no section %u at offset %llu", id,
-				 (unsigned long long)offset);
-	flags = tracedat_get16(&c);
-	tracedat_get32(&c); /* its name */
-	tracedat_get64(&c); /* its size; the contents tell, too */
-	*ret = c;
-	*ret_memory = NULL;
-	if (!(flags & SECTION_COMPRESSED))
-		return 0;
-	packed.len = tracedat_get32(&c);
-	size = tracedat_get32(&c);
-	packed.data = tracedat_get_bytes(&c, packed.len);
+static void free_memory(struct section *s)
+{
+	free(s->memory);
+}
+
+static int unzip_section(struct tracedat *t, struct section *s, struct error *e)
+{
+	struct import_bytes packed;
+	uint32_t size;
+	size_t at = s->c.at;
+
+	packed.len = tracedat_get32(&s->c);
+	size = tracedat_get32(&s->c);
+	packed.data = tracedat_get_bytes(&s->c, packed.len);
 	if (!packed.data || size > TRACEDAT_SECTION_MAX)
 		return error_set(e, EBADMSG,
-				 "trace.dat: section %u at offset %llu is cut short or "
-				 "too long",
-				 id, (unsigned long long)offset);
-	*ret_memory = malloc(size ? size : 1);
-	if (!*ret_memory)
+				 "trace.dat: the section at offset %zu is cut short or too long",
+				 at);
+	s->memory = malloc(size ? size : 1);
+	if (!s->memory)
 		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	if (tracedat_unzip(t->codec, packed, *ret_memory, size) < 0)
+	if (tracedat_unzip(t->codec, packed, s->memory, size) < 0)
 		return error_set(e, EBADMSG,
-				 "trace.dat: section %u at offset %llu does not "
-				 "decompress",
-				 id, (unsigned long long)offset);
-	*ret = (struct tracedat_cursor){ *ret_memory, size, 0, t->big_endian, false };
+				 "trace.dat: the section at offset %zu does not decompress", at);
+	s->c = (struct tracedat_cursor){ s->memory, size, 0, t->big_endian, false };
 	return 0;
+}
+
+static int open_section(struct tracedat *t, uint64_t offset, unsigned int id, struct section *ret,
+			struct error *e)
+{
+	struct section s = { { t->in.data, t->in.len, 0, t->big_endian, false }, NULL };
+	uint16_t flags;
+	int r = 0;
+
+	if (offset > s.c.len || s.c.len - offset < SECTION_HEAD)
+		return error_set(e, EBADMSG,
+				 "trace.dat: section %u at offset %llu, the file has %zu bytes", id,
+				 (unsigned long long)offset, s.c.len);
+	s.c.at = (size_t)offset;
+	if (tracedat_get16(&s.c) != id)
+		return error_set(e, EBADMSG, "trace.dat: no section %u at offset %llu", id,
+				 (unsigned long long)offset);
+	flags = tracedat_get16(&s.c);
+	tracedat_get32(&s.c); /* its name */
+	tracedat_get64(&s.c); /* its size; the contents tell, too */
+	if (flags & SECTION_COMPRESSED)
+		r = unzip_section(t, &s, e);
+	*ret = s;
+	return r;
 }
 
 static int read_option_chain(struct tracedat *t, uint64_t offset, struct trace_info *info,
@@ -230,14 +243,13 @@ static int read_option_chain(struct tracedat *t, uint64_t offset, struct trace_i
 	int r;
 
 	for (n = 0; offset; n++) {
-		_cleanup_free_ uint8_t *memory = NULL;
-		struct tracedat_cursor c;
+		__attribute__((cleanup(free_memory))) struct section s = { .memory = NULL };
 
 		if (n >= TRACEDAT_OPTION_SECTIONS_MAX)
 			return error_set(e, EBADMSG, "trace.dat: the chain of options has no end");
-		r = open_section(t, offset, TRACEDAT_DONE, &c, &memory, e);
+		r = open_section(t, offset, TRACEDAT_DONE, &s, e);
 		if (r == 0)
-			r = read_options(t, &c, info, &offset, e);
+			r = read_options(t, &s.c, info, &offset, e);
 		if (r < 0)
 			return r;
 	}
@@ -247,20 +259,19 @@ static int read_option_chain(struct tracedat *t, uint64_t offset, struct trace_i
 static int read_section(struct tracedat *t, enum tracedat_option id, struct trace_info *info,
 			struct error *e)
 {
-	_cleanup_free_ uint8_t *memory = NULL;
-	struct tracedat_cursor c;
+	__attribute__((cleanup(free_memory))) struct section s = { .memory = NULL };
 	int r;
 
 	if (!t->section[id])
 		return 0;
-	r = open_section(t, t->section[id], id, &c, &memory, e);
+	r = open_section(t, t->section[id], id, &s, e);
 	if (r < 0)
 		return r;
 	if (id == TRACEDAT_HEADER_INFO)
-		return tracedat_read_header_info(t, &c, e);
+		return tracedat_read_header_info(t, &s.c, e);
 	if (id == TRACEDAT_EVENT_FORMATS)
-		return tracedat_read_systems(t, &c, e);
-	return tracedat_read_cmdlines(&c, info, e);
+		return tracedat_read_systems(t, &s.c, e);
+	return tracedat_read_cmdlines(&s.c, info, e);
 }
 
 static int read_v7(struct tracedat *t, struct tracedat_cursor *c, struct trace_info *info,
