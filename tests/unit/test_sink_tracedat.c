@@ -289,6 +289,7 @@ static void test_stamps(void **state)
 		items[i].event.tick_off_ns = i % 2 ? -30 : 7;
 		items[i].event.pid = (int32_t)i;
 	}
+	items[99].event.tick = 1ULL << 61; /* a gap that no time extend can hold */
 	write_items(&info, PATH_OUT, 100);
 	in = read_file(PATH_OUT);
 	assert_int_equal(source_tracedat_open(&s, in, NULL), 0);

@@ -137,7 +137,7 @@ static void test_seek(void **state)
 
 /* A file under construction. */
 struct build {
-	uint8_t bytes[16 * PAGE];
+	uint8_t bytes[96 * PAGE];
 	size_t len;
 	bool big;
 };
@@ -392,17 +392,22 @@ static void section(struct build *b, unsigned int id, const struct build *conten
 	b->len += packed;
 }
 
-/* Pages in chunks of one; returns the size as trace-cmd would write it, without the count. */
-static uint64_t chunks(struct build *b, const struct build *pages)
+/* Pages in chunks of one, the second after a loss; returns the size as trace-cmd would write it,
+ * without the count. */
+static uint64_t chunks(struct build *b, uint32_t n)
 {
-	size_t start_at = b->len, i;
+	static struct build one;
+	size_t start_at = b->len;
 	uLongf packed;
+	uint32_t i;
 
-	number(b, pages->len / PAGE, 4);
-	for (i = 0; i < pages->len; i += PAGE) {
+	one.big = b->big;
+	number(b, n, 4);
+	for (i = 1; i <= n; i++) {
+		one.len = 0;
+		page(&one, 8, 1000ULL * i, i == 2 ? 0xc0000000 : 0, 10 * i);
 		packed = sizeof(b->bytes) - b->len - 8;
-		assert_int_equal(compress(b->bytes + b->len + 8, &packed, pages->bytes + i, PAGE),
-				 Z_OK);
+		assert_int_equal(compress(b->bytes + b->len + 8, &packed, one.bytes, PAGE), Z_OK);
 		number(b, packed, 4);
 		number(b, PAGE, 4);
 		b->len += packed;
@@ -410,8 +415,8 @@ static uint64_t chunks(struct build *b, const struct build *pages)
 	return b->len - start_at - 4;
 }
 
-/* Version 7, zlib: the options are in two sections, the pages of CPU 3 in three chunks. */
-static void make_v7(struct build *b, bool big, uint64_t next_options)
+/* Version 7, zlib: the options are in two sections, the pages are those of CPU 3. */
+static void make_v7(struct build *b, bool big, uint32_t pages, uint64_t next_options)
 {
 	static struct build c;
 	uint64_t at[5], size;
@@ -436,11 +441,7 @@ static void make_v7(struct build *b, bool big, uint64_t next_options)
 	number(b, 1, 2);
 	number(b, 0, 12);
 	at[3] = b->len;
-	c.len = 0;
-	page(&c, 8, 1000, 0, 10);
-	page(&c, 8, 2000, 0xc0000000, 20);
-	page(&c, 8, 3000, 0, 30);
-	size = chunks(b, &c);
+	size = chunks(b, pages);
 	at[4] = b->len;
 	c.len = 0;
 	number(&c, at[2], 8);
@@ -487,7 +488,7 @@ static void test_v7(void **state)
 
 	(void)state;
 	for (big = 0; big < 2; big++) {
-		make_v7(&b, big, 0);
+		make_v7(&b, big, 3, 0);
 		s = open_bytes((struct import_bytes){ b.bytes, b.len });
 		assert_int_equal(s->info.cpus, 4);
 		assert_string_equal(s->info.clock.name, "boot");
@@ -507,8 +508,28 @@ static void test_v7(void **state)
 		expect_end(s, 3);
 		source_free(s);
 	}
-	make_v7(&b, false, 30); /* options that lead nowhere */
+	make_v7(&b, false, 3, 30); /* options that lead nowhere */
 	assert_true(source_tracedat_open(&s, (struct import_bytes){ b.bytes, b.len }, &e) < 0);
+}
+
+/* More chunks than places are kept for seeking. */
+static void test_many_chunks(void **state)
+{
+	static struct build b;
+	struct trace_source *s;
+	uint32_t i;
+
+	(void)state;
+	make_v7(&b, false, 1300, 0);
+	s = open_bytes((struct import_bytes){ b.bytes, b.len });
+	for (i = 3; i < 1300; i += 3) {
+		assert_int_equal(s->ops->seek(s, 1000 * i, NULL), 0);
+		expect_event(s, 3, 1000 * i, (int32_t)(10 * i));
+		assert_int_equal(s->ops->seek(s, 1000 * i + 1, NULL), 0);
+		expect_event(s, 3, 1000 * i + 3, (int32_t)(10 * i + 2));
+		expect_event(s, 3, 1000 * i + 1000, (int32_t)(10 * i + 10));
+	}
+	source_free(s);
 }
 
 static void check_refused(const void *data, size_t len, int code, const char *why)
@@ -614,10 +635,10 @@ static void test_cuts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recordings), cmocka_unit_test(test_seek),
-		cmocka_unit_test(test_v6),	   cmocka_unit_test(test_v7),
-		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_recordings),  cmocka_unit_test(test_seek),
+		cmocka_unit_test(test_v6),	    cmocka_unit_test(test_v7),
+		cmocka_unit_test(test_many_chunks), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_damage),	    cmocka_unit_test(test_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
