@@ -207,7 +207,8 @@ static int event(struct sink *s, struct out_cpu *c, const struct sched_event *ev
 				 "cannot write %s: a filename of %u bytes fits on no "
 				 "page of a trace.dat",
 				 s->path, ev->filename_len);
-	if (c->is_open && (ns < c->last_ns || ns - c->last_ns >= EXTEND_MAX ||
+	/* A stamp before the last one is a huge difference, too; a new page starts from anywhere. */
+	if (c->is_open && (ns - c->last_ns >= EXTEND_MAX ||
 			   record_size(len, ns - c->last_ns) > page_room(s, c))) {
 		r = close_page(s, c, e);
 		if (r < 0)

@@ -51,24 +51,6 @@ static int read_options(struct tracedat *t, struct tracedat_cursor *c, struct tr
 	}
 }
 
-/* Version 6: offset and size of every CPU's pages. */
-static int read_cpu_table(struct tracedat *t, struct tracedat_buffer *b, struct tracedat_cursor *c,
-			  struct error *e)
-{
-	uint32_t i;
-
-	b->ranges = calloc(t->cpus ? t->cpus : 1, sizeof(*b->ranges));
-	if (!b->ranges)
-		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	for (i = 0; i < t->cpus; i++) {
-		b->ranges[i].cpu = i;
-		b->ranges[i].offset = tracedat_get64(c);
-		b->ranges[i].size = tracedat_get64(c);
-	}
-	b->n_ranges = t->cpus;
-	return c->failed ? cut_short(c, "the table of CPUs", e) : 0;
-}
-
 /* Version 6: what kind of data follows. 1: pages; 0: text. */
 static int read_tag(struct tracedat *t, struct tracedat_cursor *c, struct trace_info *info,
 		    struct error *e)
@@ -109,7 +91,7 @@ static int read_instances(struct tracedat *t, struct trace_info *info, size_t n,
 		c.at = (size_t)t->buffers[i].offset;
 		r = read_tag(t, &c, info, e);
 		if (r > 0)
-			r = read_cpu_table(t, &t->buffers[i], &c, e);
+			r = tracedat_read_cpu_table(t, &t->buffers[i], &c, e);
 		else if (r == 0)
 			t->buffers[i].latency = true;
 		if (r < 0)
@@ -121,8 +103,7 @@ static int read_instances(struct tracedat *t, struct trace_info *info, size_t n,
 static int read_top(struct tracedat *t, struct tracedat_cursor *c, struct trace_info *info,
 		    struct error *e)
 {
-	struct tracedat_buffer top = { .page_size = t->page_size, .is_top = true };
-	struct tracedat_buffer *grown;
+	struct tracedat_buffer *top;
 	const uint8_t *clock;
 	uint64_t len;
 	size_t n;
@@ -132,18 +113,17 @@ static int read_top(struct tracedat *t, struct tracedat_cursor *c, struct trace_
 	if (r < 0)
 		return r;
 	n = t->n_buffers;
-	grown = realloc(t->buffers, (n + 1) * sizeof(*grown));
-	if (!grown)
+	top = tracedat_add_buffer(t);
+	if (!top)
 		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	t->buffers = grown;
-	top.latency = !r;
-	t->buffers[t->n_buffers++] = top;
-	if (!top.latency) {
-		r = read_cpu_table(t, &t->buffers[n], c, e);
+	top->is_top = true;
+	top->latency = !r;
+	if (!top->latency) {
+		r = tracedat_read_cpu_table(t, top, c, e);
 		if (r < 0)
 			return r;
 	}
-	if (t->has_clock_option && !top.latency) {
+	if (t->has_clock_option && !top->latency) {
 		len = tracedat_get64(c);
 		clock = tracedat_get_bytes(c, len);
 		if (clock) /* early versions forgot it */
@@ -316,63 +296,6 @@ static int read_v7(struct tracedat *t, struct tracedat_cursor *c, struct trace_i
 	return r;
 }
 
-static bool has_pages(const struct tracedat_buffer *b)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->n_ranges; i++)
-		if (b->ranges[i].size)
-			return true;
-	return false;
-}
-
-/* The top instance goes first; if it is empty, the first that is not. */
-static int choose_buffer(struct tracedat *t, struct error *e)
-{
-	struct tracedat_buffer chosen;
-	size_t i, best = SIZE_MAX;
-
-	for (i = 0; i < t->n_buffers; i++) {
-		if (t->buffers[i].latency)
-			continue;
-		if (best == SIZE_MAX || (t->buffers[i].is_top && has_pages(&t->buffers[i])) ||
-		    !has_pages(&t->buffers[best]))
-			best = i;
-	}
-	if (best == SIZE_MAX)
-		return error_set(e, EOPNOTSUPP,
-				 t->n_buffers ? "trace.dat: holds a latency tracer's text, no "
-						"events to read"
-					      : "trace.dat: holds no buffer");
-	chosen = t->buffers[best];
-	t->buffers[best] = t->buffers[0];
-	t->buffers[0] = chosen;
-	return 0;
-}
-
-static int check_buffers(struct tracedat *t, struct error *e)
-{
-	const struct tracedat_buffer *b;
-	size_t i;
-	uint32_t n;
-
-	for (i = 0; i < t->n_buffers; i++) {
-		b = &t->buffers[i];
-		if (!b->latency &&
-		    (b->page_size <= t->layout.data_offset || b->page_size > TRACEDAT_PAGE_MAX))
-			return error_set(e, EBADMSG, "trace.dat: pages of %u bytes", b->page_size);
-		for (n = 0; n < b->n_ranges; n++)
-			if (b->ranges[n].size &&
-			    (b->ranges[n].offset > t->in.len ||
-			     b->ranges[n].size > t->in.len - b->ranges[n].offset))
-				return error_set(e, EBADMSG,
-						 "trace.dat: cut short, the pages of "
-						 "CPU %u lie beyond its %zu bytes",
-						 b->ranges[n].cpu, t->in.len);
-	}
-	return 0;
-}
-
 static void set_clock(const struct tracedat *t, struct trace_info *info)
 {
 	if (t->tsc_mult) {
@@ -391,9 +314,9 @@ static int finish(struct tracedat *t, struct trace_info *info, struct error *e)
 	uint32_t i;
 	int r;
 
-	r = choose_buffer(t, e);
+	r = tracedat_choose_buffer(t, e);
 	if (r == 0)
-		r = check_buffers(t, e);
+		r = tracedat_check_buffers(t, e);
 	if (r < 0)
 		return r;
 	b = &t->buffers[0];

@@ -53,7 +53,7 @@ static int uname_option(const struct tracedat_cursor *c, struct trace_info *info
 }
 
 /* Clocks have plain names; anything else would only travel into other files. */
-static void set_clock(struct trace_info *info, const char *name, size_t len)
+void tracedat_set_clock(struct trace_info *info, const char *name, size_t len)
 {
 	size_t i;
 
@@ -71,73 +71,7 @@ void tracedat_parse_clock(struct trace_info *info, const uint8_t *text, size_t l
 		open ? memchr(open, ']', len - (size_t)(open - (const char *)text)) : NULL;
 
 	if (close)
-		set_clock(info, open + 1, (size_t)(close - open - 1));
-}
-
-static struct tracedat_buffer *add_buffer(struct tracedat *t)
-{
-	struct tracedat_buffer *grown;
-
-	grown = realloc(t->buffers, (t->n_buffers + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	t->buffers = grown;
-	grown += t->n_buffers++;
-	memset(grown, 0, sizeof(*grown));
-	grown->page_size = t->page_size;
-	return grown;
-}
-
-static int buffer_cpus(struct tracedat_buffer *b, struct tracedat_cursor *c, struct error *e)
-{
-	uint32_t i, n;
-
-	b->page_size = tracedat_get32(c);
-	n = tracedat_get32(c);
-	if (c->failed || n > TRACE_CPUS_MAX)
-		return error_set(e, EBADMSG, "trace.dat: a buffer of %u CPUs", n);
-	b->ranges = calloc(n ? n : 1, sizeof(*b->ranges));
-	if (!b->ranges)
-		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	for (i = 0; i < n; i++) {
-		b->ranges[i].cpu = tracedat_get32(c);
-		b->ranges[i].offset = tracedat_get64(c);
-		b->ranges[i].size = tracedat_get64(c);
-		if (b->ranges[i].cpu >= TRACE_CPUS_MAX)
-			return error_set(e, EBADMSG, "trace.dat: CPU number %u", b->ranges[i].cpu);
-	}
-	b->n_ranges = n;
-	return 0;
-}
-
-static int buffer_option(struct tracedat *t, unsigned int id, struct tracedat_cursor *c,
-			 struct trace_info *info, struct error *e)
-{
-	uint64_t offset = tracedat_get64(c);
-	const char *name = tracedat_get_string(c), *clock = "";
-	struct tracedat_buffer *b;
-	int r = 0;
-
-	if (t->n_buffers >= TRACEDAT_BUFFERS_MAX)
-		return error_set(e, E2BIG, "trace.dat: more than %u buffers", TRACEDAT_BUFFERS_MAX);
-	b = add_buffer(t);
-	if (!b)
-		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	b->offset = offset;
-	b->is_top = name && !*name;
-	b->latency = id == TRACEDAT_BUFFER_TEXT;
-	if (t->version >= 7) {
-		clock = tracedat_get_string(c);
-		if (!b->latency)
-			r = buffer_cpus(b, c, e);
-	}
-	if (r < 0)
-		return r;
-	if (c->failed)
-		return error_set(e, EBADMSG, "trace.dat: the option of a buffer is cut short");
-	if (clock && *clock && (b->is_top || !info->clock.name[0]))
-		set_clock(info, clock, strlen(clock));
-	return 0;
+		tracedat_set_clock(info, open + 1, (size_t)(close - open - 1));
 }
 
 static int tsc_option(struct tracedat *t, struct tracedat_cursor *c, struct error *e)
@@ -187,7 +121,7 @@ int tracedat_option(struct tracedat *t, unsigned int id, struct tracedat_cursor 
 		return tsc_option(t, &c, e);
 	case TRACEDAT_BUFFER:
 	case TRACEDAT_BUFFER_TEXT:
-		return buffer_option(t, id, &c, info, e);
+		return tracedat_buffer_option(t, id, &c, info, e);
 	case TRACEDAT_HEADER_INFO:
 	case TRACEDAT_EVENT_FORMATS:
 	case TRACEDAT_CMDLINES:

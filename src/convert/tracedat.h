@@ -10,6 +10,7 @@
  *   source_tracedat_head.c    the file's head into struct tracedat and struct trace_info
  *   source_tracedat_section.c the parts of it that both versions have
  *   source_tracedat_option.c  the options among it
+ *   source_tracedat_buffer.c  where the pages are
  *   source_tracedat_unzip.c   zstd and zlib
  *   source_tracedat_cpu.c     one CPU's records, page by page
  *   source_tracedat.c         all CPUs merged: the source
@@ -125,6 +126,16 @@ void tracedat_done(struct tracedat *t);
 int tracedat_option(struct tracedat *t, unsigned int id, struct tracedat_cursor c,
 		    struct trace_info *info, struct error *e);
 void tracedat_parse_clock(struct trace_info *info, const uint8_t *text, size_t len);
+
+/* Buffers. A new one is valid until the next is added. */
+struct tracedat_buffer *tracedat_add_buffer(struct tracedat *t);
+int tracedat_buffer_option(struct tracedat *t, unsigned int id, struct tracedat_cursor *c,
+			   struct trace_info *info, struct error *e);
+int tracedat_read_cpu_table(struct tracedat *t, struct tracedat_buffer *b,
+			    struct tracedat_cursor *c, struct error *e);
+int tracedat_choose_buffer(struct tracedat *t, struct error *e);
+int tracedat_check_buffers(struct tracedat *t, struct error *e);
+void tracedat_set_clock(struct trace_info *info, const char *name, size_t len);
 
 /* Decompresses exactly out_len bytes. 0 or -EBADMSG. */
 int tracedat_unzip(enum tracedat_codec codec, struct import_bytes in, uint8_t *out, size_t out_len);
