@@ -53,8 +53,10 @@ static int open_spool(struct tracedat_spool *s, struct error *e)
 		folder = strdup(tmp && *tmp ? tmp : "/tmp");
 	else
 		folder = slash ? strndup(s->path, (size_t)(slash - s->path + 1)) : strdup(".");
-	if (!folder || asprintf(&name, "%s/.kiseki-spool-XXXXXX", folder) < 0)
+	if (!folder || asprintf(&name, "%s/.kiseki-spool-XXXXXX", folder) < 0) {
+		name = NULL; /* asprintf leaves anything there when it fails */
 		return spool_failed(s, ENOMEM, e);
+	}
 	s->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd >= 0)
 		return 0;

@@ -2,6 +2,9 @@
 /*
  * source_tracedat: recordings of a real kernel in both versions, and files built here for what they
  * do not have: big-endian 32-bit machines, zlib, several instances, losses, damage.
+ *
+ * small-v6.dat is the first pages of a recording of an arm64 machine with Linux 6.18; small-v7.dat is
+ * `trace-cmd convert --file-version 7 --compression zstd` of it.
  */
 #include <errno.h>
 #include <fcntl.h>
