@@ -162,7 +162,8 @@ static void make_item(struct source_text *s, const struct text_columns *c, int k
 	} else {
 		ret->type = ITEM_LOSS;
 		ret->loss.from_tick = s->last_tick[c->cpu];
-		ret->loss.to_tick = stamp.tick;
+		ret->loss.to_tick =
+			stamp.tick > ret->loss.from_tick ? stamp.tick : ret->loss.from_tick;
 		ret->loss.count = 1;
 		ret->loss.cause = LOSS_DAMAGE;
 	}
@@ -347,10 +348,8 @@ static void scan_header(struct source_text *s, const struct text_columns *c)
 
 	if (c->kind == TEXT_LOST && c->cpu >= f->cpus && c->cpu < TRACE_CPUS_MAX)
 		f->cpus = c->cpu + 1;
-	if (c->cpus && c->cpus <= TRACE_CPUS_MAX) {
-		f->header_cpus = true;
-		f->cpus = c->cpus > f->cpus ? c->cpus : f->cpus;
-	}
+	if (c->cpus > f->cpus && c->cpus <= TRACE_CPUS_MAX)
+		f->cpus = c->cpus;
 	if (c->kind == TEXT_ENTRIES && c->has_counts && c->written > c->count && !f->any_line)
 		f->overwritten = c->written - c->count;
 }
@@ -411,13 +410,13 @@ static int set_info(struct source_text *s, struct error *e)
 		origin = "trace-cmd report text";
 	text_facts_apply(&s->facts, info);
 	if (!s->from_memory) {
-		/* Nobody knows what will come; a trace_pipe is mostly read where it is made. */
+		/* Nobody knows what will come: a header tells only how many CPUs were on line when
+		 * it was printed. A trace_pipe is mostly read where it is made. */
 		info->dialect.kinds = (1U << SCHED_KINDS) - 1;
 		here = sysconf(_SC_NPROCESSORS_CONF);
-		if (!s->facts.header_cpus && info->cpus < PIPE_CPUS_MIN)
+		if (info->cpus < PIPE_CPUS_MIN)
 			info->cpus = PIPE_CPUS_MIN;
-		if (!s->facts.header_cpus && here > (long)info->cpus &&
-		    here <= (long)TRACE_CPUS_MAX)
+		if (here > (long)info->cpus && here <= (long)TRACE_CPUS_MAX)
 			info->cpus = (uint32_t)here;
 	}
 	if (info_set(&info->origin, origin, strlen(origin)) < 0)

@@ -182,13 +182,15 @@ static bool parse_entries(struct text_scan s, struct text_columns *c)
 	return true;
 }
 
-/* "cpus=4", "version = 6" and "CPU 3 is empty" of trace-cmd, "TRACE:" of old systrace. */
+/* "cpus=4", "version = 6" and "CPU 3 is empty" of trace-cmd, "TRACE:" of old systrace, and the
+ * " => function" lines of a stack. */
 static bool is_heading(struct text_scan s)
 {
 	struct text_scan t = s;
 	uint32_t cpu;
 
-	if (SCAN(&t, "cpus=") || SCAN(&t, "version = ") || SCAN(&t, "TRACE:"))
+	if (SCAN(&t, "cpus=") || SCAN(&t, "version = ") || SCAN(&t, "TRACE:") || SCAN(&t, " => ") ||
+	    SCAN(&t, "=> "))
 		return true;
 	return SCAN(&s, "CPU ") && scan_u32(&s, &cpu) && SCAN(&s, " is empty");
 }

@@ -56,8 +56,7 @@ void text_facts_add_line(struct text_facts *f, const struct text_columns *c)
 	f->any_line = true;
 	f->tgid |= c->tgid != TEXT_NO_TGID_COLUMN;
 	f->narrow_pid |= c->pid_room < 7;
-	f->wide_pid |= c->pid_room == 7;
-	f->padded |= c->body_gap > 1;
+	f->wide_pid |= c->pid_room == 7 && c->pid < 1000000;
 }
 
 void text_facts_add_body(struct text_facts *f, const struct text_columns *c,
@@ -70,6 +69,7 @@ void text_facts_add_body(struct text_facts *f, const struct text_columns *c,
 	f->any_event = true;
 	f->kinds |= 1U << b->event.kind;
 	f->traits |= b->traits;
+	f->padded |= c->body_gap > 1;
 	add_flags(f, &c->flags);
 	add_stamp(f, c);
 	for (i = 0; i < b->state.len; i++)

@@ -24,7 +24,6 @@ struct text_facts {
 	uint64_t letters[2];  /* set of the state letters seen, by character */
 	bool any_line;	      /* a line with all columns */
 	bool any_event;	      /* such a line with an event of ours */
-	bool header_cpus;     /* told by the header */
 
 	bool tgid;
 	bool flags_4;

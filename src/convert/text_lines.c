@@ -166,6 +166,19 @@ static bool starts_with(const struct text_line *line, char c)
 	return i < line->len && line->text[i] == c;
 }
 
+/* A page begins with a tag; so, at first sight, does a line of the tasks "<idle>" and "<...>". */
+static bool is_page(const struct text_line *line)
+{
+	size_t i;
+
+	if (!starts_with(line, '<'))
+		return false;
+	for (i = 0; line->text[i] != '<'; i++)
+		;
+	return line->len - i < 7 || (memcmp(line->text + i, "<idle>-", 7) != 0 &&
+				     memcmp(line->text + i, "<...>-", 6) != 0);
+}
+
 /* Cuts the line to what follows `at`, of which `len` bytes are the mark itself. */
 static void cut_front(struct text_line *line, const char *at, size_t len)
 {
@@ -253,7 +266,7 @@ static void unwrap(struct text_lines *l, struct text_line *line)
 	enum text_wrap before;
 
 	if (l->wrap == TEXT_WRAP_START && !is_blank(line)) {
-		l->is_html = starts_with(line, '<');
+		l->is_html = is_page(line);
 		l->wrap = l->is_html ? TEXT_WRAP_OUTSIDE : TEXT_WRAP_NONE;
 	}
 	before = l->wrap;

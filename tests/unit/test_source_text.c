@@ -344,6 +344,20 @@ static void html_is_taken_off(void **state)
 	assert_memory_equal(filename, "/'x", 3);
 }
 
+static void a_line_of_the_idle_task_is_no_page(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("          <idle>-0       [000] .....   797.000001: sched_waking: "
+			       "comm=a pid=1 prio=2 target_cpu=001\n"),
+			 1);
+	teardown(NULL);
+	assert_int_equal(parse("<...>-9       [000] .....   797.000001: sched_waking: "
+			       "comm=a pid=1 prio=2 target_cpu=001\n"),
+			 1);
+	assert_int_equal(items[0].event.pid, 9);
+	assert_int_equal(source->info.n_tasks, 0);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	char text[8192] = HEAD "x: y\n";
@@ -398,7 +412,7 @@ static void a_pipe_is_read_once(void **state)
 	memset(text + len, 'z', 20000);
 	strcpy(text + len + 20000, "\n" HEAD "sched_waking: comm=a pid=1 prio=2 target_cpu=001\n");
 	assert_int_equal(source_text_open_fd(&source, pipe_with(text), &error), 0);
-	assert_int_equal(source->info.cpus, 3);
+	assert_true(source->info.cpus >= 64);
 	assert_int_equal(source->info.dialect.flag_columns, 5);
 	assert_int_equal(read_items(), 1);
 	assert_int_equal(items[0].event.tick, 797000001);
@@ -437,6 +451,7 @@ int main(void)
 		TEST(dialects_are_recognised),
 		TEST(losses_stand_between_their_events),
 		TEST(html_is_taken_off),
+		TEST(a_line_of_the_idle_task_is_no_page),
 		TEST(nonsense_is_refused),
 		TEST(nothing_is_an_empty_trace),
 		TEST(a_pipe_is_read_once),
