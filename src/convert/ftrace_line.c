@@ -176,29 +176,40 @@ static char *put_flags(const struct ftrace_line *l, char *p, const struct sched_
 	return p;
 }
 
-/* " %5lu.%06lu: ", or " %12llu: " of a clock that does not count time. */
-static char *put_stamp(const struct ftrace_line *l, char *p, const struct sched_event *e)
+/* "%5lu." of a second, which many events share. */
+static char *put_second(struct ftrace_line *l, char *p, uint64_t second)
 {
-	uint64_t ns = clock_event_ns(&l->info->clock, e), whole, part, second = 1000000;
+	char *end;
+
+	if (!l->second_len || l->second != second) {
+		end = put_u64_right(l->second_text, second, 5);
+		*end++ = '.';
+		l->second = second;
+		l->second_len = (uint32_t)(end - l->second_text);
+	}
+	memcpy(p, l->second_text, sizeof(l->second_text));
+	return p + l->second_len;
+}
+
+/* " %5lu.%06lu: ", or " %12llu: " of a clock that does not count time. */
+static char *put_stamp(struct ftrace_line *l, char *p, const struct sched_event *e)
+{
+	uint64_t ns = clock_event_ns(&l->info->clock, e), second;
+	uint32_t part;
 
 	if (l->digits == 0) {
 		p = put_u64_right(p, e->tick, 12);
 		return PUT(p, ": ");
 	}
+	if (l->digits != 9)
+		ns = ns > UINT64_MAX - 500 ? ns : ns + 500;
+	second = ns / 1000000000;
+	part = (uint32_t)(ns - second * 1000000000);
+	p = put_second(l, p, second);
+	p = put_fixed3(p, part / 1000000);
+	p = put_fixed3(p, part / 1000 % 1000);
 	if (l->digits == 9)
-		second = 1000000000;
-	else
-		ns = ns / 1000 + (ns % 1000 >= 500);
-	whole = ns / second;
-	part = ns - whole * second;
-	p = put_u64_right(p, whole, 5);
-	*p++ = '.';
-	if (l->digits == 9) {
-		p = put_fixed3(p, (uint32_t)(part / 1000000));
-		part %= 1000000;
-	}
-	p = put_fixed3(p, (uint32_t)part / 1000);
-	p = put_fixed3(p, (uint32_t)part % 1000);
+		p = put_fixed3(p, part % 1000);
 	return PUT(p, ": ");
 }
 

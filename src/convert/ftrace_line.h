@@ -35,6 +35,9 @@ struct ftrace_column {
 struct ftrace_line {
 	const struct trace_info *info;
 	uint32_t digits; /* decimals of the stamp: 6, or 9 for people who ask; 0: a bare counter */
+	uint64_t second; /* the last one printed, and its text */
+	char second_text[24];
+	uint32_t second_len;
 	char flags[256][4];
 	struct ftrace_column columns[FTRACE_COLUMN_CACHE];
 };

@@ -5,41 +5,17 @@
  */
 #include "convert/ftrace_put.h"
 
-/* "000" … "999", four bytes each so that one copy of four bytes fetches an entry. */
-#define D1(a, b)                                                                                   \
-	{ a, b, '0', 0 }, { a, b, '1', 0 }, { a, b, '2', 0 }, { a, b, '3', 0 }, { a, b, '4', 0 },  \
-		{ a, b, '5', 0 }, { a, b, '6', 0 }, { a, b, '7', 0 }, { a, b, '8', 0 },            \
-	{                                                                                          \
-		a, b, '9', 0                                                                       \
-	}
+#define D1(a) a "0\0" a "1\0" a "2\0" a "3\0" a "4\0" a "5\0" a "6\0" a "7\0" a "8\0" a "9\0"
 #define D2(a)                                                                                      \
-	D1(a, '0'), D1(a, '1'), D1(a, '2'), D1(a, '3'), D1(a, '4'), D1(a, '5'), D1(a, '6'),        \
-		D1(a, '7'), D1(a, '8'), D1(a, '9')
+	D1(a "0")                                                                                  \
+	D1(a "1") D1(a "2") D1(a "3") D1(a "4") D1(a "5") D1(a "6") D1(a "7") D1(a "8") D1(a "9")
 
-static const char digits3[1000][4] = { D2('0'), D2('1'), D2('2'), D2('3'), D2('4'),
-				       D2('5'), D2('6'), D2('7'), D2('8'), D2('9') };
+/* One entry more than there are numbers: the copy of a short one reads into the next. */
+const char put_digits[1001 * 4] =
+	D2("0") D2("1") D2("2") D2("3") D2("4") D2("5") D2("6") D2("7") D2("8") D2("9");
 
-char *put_fixed3(char *p, uint32_t v)
+char *put_long(char *p, uint32_t v)
 {
-	memcpy(p, digits3[v], 4);
-	return p + 3;
-}
-
-/* v < 1000, without leading zeros. */
-static char *put_short(char *p, uint32_t v)
-{
-	uint32_t skip = v < 10 ? 2 : v < 100 ? 1 : 0;
-
-	memcpy(p, digits3[v] + skip, 3 - skip);
-	return p + 3 - skip;
-}
-
-char *put_u32(char *p, uint32_t v)
-{
-	if (v < 1000)
-		return put_short(p, v);
-	if (v < 1000000)
-		return put_fixed3(put_short(p, v / 1000), v % 1000);
 	p = put_u32(p, v / 1000000);
 	v %= 1000000;
 	return put_fixed3(put_fixed3(p, v / 1000), v % 1000);
@@ -81,7 +57,7 @@ char *put_i32_zero3(char *p, int32_t v)
 		return put_fixed3(p, (uint32_t)v);
 	if (v < 0 && v > -100) { /* the sign counts towards the width */
 		*p++ = '-';
-		memcpy(p, digits3[-v] + 1, 2);
+		memcpy(p, put_digits - v * 4 + 1, 2);
 		return p + 2;
 	}
 	return put_i32(p, v);

@@ -283,17 +283,21 @@ static int text_next(struct trace_source *base, struct trace_item *ret, struct e
 	if (give_overwritten(s, ret))
 		return 1;
 	if (!s->n_pending && !s->has_held) {
-		r = s->failed <= 0 ? s->failed : next_line_item(s, &s->held, e);
-		s->has_held = r > 0;
+		r = s->failed <= 0 ? s->failed : next_line_item(s, ret, e);
 		if (r <= 0)
 			s->failed = r;
+		if (r < 0)
+			s->n_pending = 0;
+		if (!s->n_pending)
+			return r;
+		s->has_held = r > 0;
+		if (r > 0)
+			s->held = *ret;
 	}
 	if (s->n_pending) {
 		give_pending(s, ret);
 		return 1;
 	}
-	if (!s->has_held)
-		return s->failed;
 	*ret = s->held;
 	s->has_held = false;
 	return 1;
