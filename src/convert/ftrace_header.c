@@ -4,7 +4,7 @@
  *
  * The legend has changed with the columns it explains:
  *   until 3.2     no flags column, no counts            (flag_columns 0)
- *   until 5.9     four flags, five digits for a pid     (4, pid_width 5)
+ *   until 5.8     four flags, five digits for a pid     (4, pid_width 5)
  *   until 5.14    four flags, seven digits              (4, pid_width 7)
  *   since 5.15    five flags, seven digits              (5, pid_width 7)
  *   since 5.17    the first flag tells of bottom halves, too
