@@ -197,9 +197,10 @@ static int move_tail(struct outfile *f, uint64_t from, uint64_t to)
 	return r;
 }
 
-int outfile_replace(struct outfile *f, uint64_t offset, size_t old_len, const char *data,
-		    size_t len, struct error *e)
+int outfile_replace(struct outfile *f, uint64_t offset, size_t old_len, const char *text,
+		    struct error *e)
 {
+	size_t len = strlen(text);
 	uint64_t end;
 
 	flush(f);
@@ -212,7 +213,7 @@ int outfile_replace(struct outfile *f, uint64_t offset, size_t old_len, const ch
 			f->error = -errno;
 		f->flushed = end;
 	}
-	return outfile_patch(f, offset, data, len, e);
+	return outfile_patch(f, offset, text, len, e);
 }
 
 int outfile_commit(struct outfile *f, struct error *e)

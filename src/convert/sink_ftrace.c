@@ -119,13 +119,12 @@ static int ftrace_item(struct trace_sink *base, const struct trace_item *item, s
 static int ftrace_end(struct trace_sink *base, struct error *e)
 {
 	struct sink_ftrace *s = (struct sink_ftrace *)base;
-	char text[FTRACE_ENTRIES_MAX];
-	size_t len;
+	char text[FTRACE_ENTRIES_MAX + 1];
 
 	/* A failed write is remembered and reported by the commit. */
 	if (s->info && !s->is_pipe && s->entries_len) {
-		len = ftrace_header_entries(s->info, s->entries, s->entries + s->lost, text);
-		outfile_replace(s->out, s->entries_at, s->entries_len, text, len, NULL);
+		text[ftrace_header_entries(s->info, s->entries, s->entries + s->lost, text)] = 0;
+		outfile_replace(s->out, s->entries_at, s->entries_len, text, NULL);
 	}
 	return outfile_commit(s->out, e);
 }

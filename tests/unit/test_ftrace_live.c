@@ -327,11 +327,26 @@ static void record(bool tgid)
 	assert_true(write_file("tracing_on", "0"));
 	snprintf(path, sizeof(path), "%s/trace", instance);
 	text_len = read_file(path, text, sizeof(text));
-	assert_true(text_len > 1000 && text_len < sizeof(text) - 1);
+	assert_true(text_len > 1000);
 	for (k = 0; k < SCHED_KINDS; k++) {
 		snprintf(path, sizeof(path), "events/%s/enable", kinds[k].path);
 		assert_true(write_file(path, "0"));
 	}
+}
+
+/* A busy machine may fill the ring, and a big one the test's room, before the workload is done;
+ * then there is nothing to compare. */
+static void skip_if_overrun(void)
+{
+	unsigned long entries = 0, written = 0;
+	const char *p = strstr(text, "entries-written: ");
+
+	assert_non_null(p);
+	assert_int_equal(sscanf(p, "entries-written: %lu/%lu", &entries, &written), 2);
+	if (entries == written && entries < EVENTS_MAX && text_len < sizeof(text) - 1)
+		return;
+	puts("skipped: the machine is too busy");
+	skip();
 }
 
 /* The line of text that starts at p equals the raw event's; returns the next line. */
@@ -423,6 +438,7 @@ static void plain_lines_are_the_kernels(void **state)
 {
 	(void)state;
 	record(false);
+	skip_if_overrun();
 	check_round_trip();
 	check_against_raw();
 }
@@ -431,6 +447,7 @@ static void lines_with_tgid_are_the_kernels(void **state)
 {
 	(void)state;
 	record(true);
+	skip_if_overrun();
 	check_round_trip();
 	check_against_raw();
 }

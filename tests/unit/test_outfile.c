@@ -74,7 +74,7 @@ static void test_replace(void **state)
 		outfile_write(f, "head middle", 11);
 		outfile_write(f, big, sizeof(big));
 		assert_true(outfile_is_file(f));
-		assert_int_equal(outfile_replace(f, 5, 6, middles[i], len, &e), 0);
+		assert_int_equal(outfile_replace(f, 5, 6, middles[i], &e), 0);
 		outfile_write(f, "tail", 4);
 		assert_int_equal(outfile_offset(f), 5 + len + sizeof(big) + 4);
 		assert_int_equal(outfile_commit(f, &e), 0);
