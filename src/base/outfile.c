@@ -163,6 +163,59 @@ int outfile_patch(struct outfile *f, uint64_t offset, const void *data, size_t l
 	return f->error;
 }
 
+bool outfile_is_file(const struct outfile *f)
+{
+	return f->temporary;
+}
+
+/* Copies one piece of the file; the buffer is empty after a flush and serves as the carrier. */
+static int move_piece(struct outfile *f, uint64_t from, uint64_t to, size_t len)
+{
+	if (pread(f->fd, f->buffer, len, (off_t)from) != (ssize_t)len ||
+	    pwrite(f->fd, f->buffer, len, (off_t)to) != (ssize_t)len)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* Moves the bytes from `from` to the end of the file so that they start at `to`. */
+static int move_tail(struct outfile *f, uint64_t from, uint64_t to)
+{
+	uint64_t left = f->flushed - from, done = 0;
+	int r = 0;
+
+	while (left && !r) {
+		size_t len = left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE;
+
+		/* Away from where it goes: from the front to move down, from the back to move up. */
+		if (to < from)
+			r = move_piece(f, from + done, to + done, len);
+		else
+			r = move_piece(f, from + left - len, to + left - len, len);
+		done += len;
+		left -= len;
+	}
+	return r;
+}
+
+int outfile_replace(struct outfile *f, uint64_t offset, size_t old_len, const char *text,
+		    struct error *e)
+{
+	size_t len = strlen(text);
+	uint64_t end;
+
+	flush(f);
+	if (f->temporary && !f->error && len != old_len) {
+		errno = 0;
+		end = f->flushed - old_len + len;
+		f->error = move_tail(f, offset + old_len, offset + len);
+		if (!f->error &&
+		    (ftruncate(f->fd, (off_t)end) < 0 || lseek(f->fd, (off_t)end, SEEK_SET) < 0))
+			f->error = -errno;
+		f->flushed = end;
+	}
+	return outfile_patch(f, offset, text, len, e);
+}
+
 int outfile_commit(struct outfile *f, struct error *e)
 {
 	flush(f);

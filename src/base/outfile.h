@@ -10,6 +10,7 @@
 #ifndef KISEKI_BASE_OUTFILE_H
 #define KISEKI_BASE_OUTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ int outfile_error(const struct outfile *f); /* 0, or the remembered negative err
 /* Overwrites earlier bytes; not possible on a pipe (-ESPIPE). */
 int outfile_patch(struct outfile *f, uint64_t offset, const void *data, size_t len,
 		  struct error *e);
+
+/* Replaces `old_len` earlier bytes by a text and moves what follows them, which costs a copy of it
+ * when the lengths differ; not possible on a pipe (-ESPIPE). */
+int outfile_replace(struct outfile *f, uint64_t offset, size_t old_len, const char *text,
+		    struct error *e);
+
+bool outfile_is_file(const struct outfile *f); /* else it is a pipe and cannot be patched */
 int outfile_commit(struct outfile *f, struct error *e);
 
 #endif

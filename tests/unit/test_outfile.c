@@ -54,6 +54,41 @@ static void test_commit(void **state)
 	assert_int_equal(file_size(), 4 + sizeof(big) + 4);
 }
 
+/* Bytes in the middle give way to fewer or more, also when several buffers of bytes follow. */
+static void test_replace(void **state)
+{
+	static const char *const middles[] = { "", "mid", "middle", "a much longer middle" };
+	struct error e = ERROR_INIT;
+	char big[600000], got[700000];
+	size_t i, len;
+	FILE *in;
+
+	(void)state;
+	for (i = 0; i < sizeof(big); i++)
+		big[i] = (char)('a' + i % 23);
+	for (i = 0; i < 4; i++) {
+		CLEANUP(outfile) struct outfile *f = NULL;
+
+		len = strlen(middles[i]);
+		assert_int_equal(outfile_open(&f, path, &e), 0);
+		outfile_write(f, "head middle", 11);
+		outfile_write(f, big, sizeof(big));
+		assert_true(outfile_is_file(f));
+		assert_int_equal(outfile_replace(f, 5, 6, middles[i], &e), 0);
+		outfile_write(f, "tail", 4);
+		assert_int_equal(outfile_offset(f), 5 + len + sizeof(big) + 4);
+		assert_int_equal(outfile_commit(f, &e), 0);
+		in = fopen(path, "rb");
+		assert_non_null(in);
+		assert_int_equal(fread(got, 1, sizeof(got), in), 5 + len + sizeof(big) + 4);
+		fclose(in);
+		assert_memory_equal(got, "head ", 5);
+		assert_memory_equal(got + 5, middles[i], len);
+		assert_memory_equal(got + 5 + len, big, sizeof(big));
+		assert_memory_equal(got + 5 + len + sizeof(big), "tail", 4);
+	}
+}
+
 static void test_no_commit(void **state)
 {
 	struct outfile *f = NULL;
@@ -92,9 +127,8 @@ static void test_no_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commit),
-		cmocka_unit_test(test_no_commit),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_commit),	  cmocka_unit_test(test_replace),
+		cmocka_unit_test(test_no_commit), cmocka_unit_test(test_full),
 		cmocka_unit_test(test_no_folder),
 	};
 
