@@ -14,6 +14,15 @@ static const struct ctf_field dump_fields[DUMP_FIELDS + 1] = {
 	[DUMP_NAME] = { "name", CTF_TASK_COMM },
 };
 
+enum { ENTRY_COUNT, ENTRY_FROM, ENTRY_TO, ENTRY_CAUSE, ENTRY_FIELDS };
+
+static const struct ctf_field loss_fields[ENTRY_FIELDS + 1] = {
+	[ENTRY_COUNT] = { "count", CTF_VALUE },
+	[ENTRY_FROM] = { "from", CTF_VALUE },
+	[ENTRY_TO] = { "to", CTF_VALUE },
+	[ENTRY_CAUSE] = { "cause", CTF_VALUE },
+};
+
 void ctf_plans_done(struct ctf_plans *p)
 {
 	free(p->table);
@@ -98,6 +107,10 @@ static int make_plan(struct ctf_plan *p, const bt_event_class *class, struct err
 	if (name && !strcmp(name, "lttng_statedump_process_state")) {
 		p->use = CTF_STATEDUMP;
 		return match_members(p, dump_fields, name, e);
+	}
+	if (name && !strcmp(name, "kiseki_loss")) {
+		p->use = CTF_LOSS;
+		return match_members(p, loss_fields, name, e);
 	}
 	p->use = CTF_SKIP;
 	return 0;
@@ -216,6 +229,22 @@ void ctf_plan_decode_task(const struct ctf_plan *p, const bt_event *event, struc
 	ret->tgid = int_value(f[DUMP_VPID]) == -1 ? -1 : (int32_t)int_value(f[DUMP_PID]);
 	sched_comm_set(ret->comm, bt_field_string_get_value(f[DUMP_NAME]),
 		       bt_field_string_get_length(f[DUMP_NAME]));
+}
+
+void ctf_plan_decode_loss(const struct ctf_plan *p, const bt_event *event, struct trace_loss *ret)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	int64_t v[ENTRY_FIELDS];
+	size_t i;
+
+	for (i = 0; i < ENTRY_FIELDS; i++)
+		v[i] = int_value(bt_field_structure_borrow_member_field_by_index_const(
+			payload, (uint64_t)p->members[i]));
+	ret->count = (uint64_t)v[ENTRY_COUNT];
+	ret->from_tick = (uint64_t)v[ENTRY_FROM];
+	ret->to_tick = (uint64_t)v[ENTRY_TO];
+	ret->cause = v[ENTRY_CAUSE] >= 0 && v[ENTRY_CAUSE] < LOSS_CAUSES ? (uint8_t)v[ENTRY_CAUSE]
+									 : LOSS_DAMAGE;
 }
 
 bool ctf_field_int(const bt_field *structure, const char *name, int64_t *ret)

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "convert/ctf_layout.h"
-#include "trace/info.h"
+#include "trace/source.h"
 
 #define CTF_CLASSES_MAX (1U << 18)
 
@@ -22,6 +22,7 @@ enum ctf_use {
 	CTF_SKIP,      /* an event that is not ours */
 	CTF_EVENT,     /* one of enum sched_kind */
 	CTF_STATEDUMP, /* lttng_statedump_process_state: a task's name and process */
+	CTF_LOSS,      /* kiseki_loss: an entry of the ledger in our own export */
 };
 
 struct ctf_plan {
@@ -51,6 +52,9 @@ void ctf_plan_decode(const struct ctf_plan *p, const bt_event *event, uint32_t p
 
 /* The task that a CTF_STATEDUMP event describes. */
 void ctf_plan_decode_task(const struct ctf_plan *p, const bt_event *event, struct trace_task *ret);
+
+/* The loss that a CTF_LOSS event describes, stamps in cycles. */
+void ctf_plan_decode_loss(const struct ctf_plan *p, const bt_event *event, struct trace_loss *ret);
 
 /* A member of a structure field as a number; false if there is none or it is no integer. */
 bool ctf_field_int(const bt_field *structure, const char *name, int64_t *ret);

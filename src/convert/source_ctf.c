@@ -153,6 +153,8 @@ static int accept_event(struct source_ctf *s, struct stream *st, const bt_messag
 	if (r < 0)
 		return r;
 	*ret_tick = tick_of(s, bt_message_event_borrow_default_clock_snapshot_const(m));
+	if (plan->use == CTF_LOSS)
+		return 1;
 	if (plan->use == CTF_EVENT) {
 		st->has_switch = st->has_switch || plan->kind == SCHED_SWITCH;
 		return 1;
@@ -207,7 +209,7 @@ static int accept(struct source_ctf *s, struct stream *st, const bt_message *m, 
 		return r < 0 ? r : 1;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return !s->env.own; /* our own packets say it more exactly */
+		return !s->env.own; /* our own kiseki_loss says it more exactly */
 	default:
 		return 0;
 	}
@@ -283,25 +285,35 @@ static int look_ahead(struct source_ctf *s, struct error *e)
 	return 0;
 }
 
-static void decode(const struct source_ctf *s, const struct entry *en, struct sched_event *ret)
+/* The message's event, or its loss, as an item. */
+static void decode(struct source_ctf *s, uint32_t cpu, const struct entry *en,
+		   struct trace_item *ret)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(en->message);
 	const struct ctf_plan *plan = NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	/* The class has its plan since it was queued, so this neither fails nor changes anything. */
-	if (ctf_plans_get((struct ctf_plans *)&s->plans, bt_event_borrow_class_const(event), &plan,
-			  NULL) < 0)
+	ret->cpu = cpu;
+	/* The class has its plan since it was queued, so this does not fail. */
+	if (ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, NULL) < 0)
 		return;
-	ctf_plan_decode(plan, event, s->env.prio_offset, ret);
-	ret->tick = en->tick;
+	if (plan->use == CTF_LOSS) {
+		ret->type = ITEM_LOSS;
+		ctf_plan_decode_loss(plan, event, &ret->loss);
+		ret->loss.from_tick = ctf_clock_tick(&s->env.clock, ret->loss.from_tick);
+		ret->loss.to_tick = ctf_clock_tick(&s->env.clock, ret->loss.to_tick);
+		return;
+	}
+	ret->type = ITEM_EVENT;
+	ctf_plan_decode(plan, event, s->env.prio_offset, &ret->event);
+	ret->event.tick = en->tick;
 }
 
 /* Who runs on each CPU when the trace begins: the prev of the earliest switch queued for it. */
 static int infer_running(struct source_ctf *s, struct error *e)
 {
 	_cleanup_free_ uint64_t *best = calloc(s->base.info.cpus + 1, sizeof(*best));
-	struct sched_event ev;
+	struct trace_item item;
 	size_t i, k;
 
 	free(s->running);
@@ -315,11 +327,12 @@ static int infer_running(struct source_ctf *s, struct error *e)
 		for (k = st->head; k < st->n; k++) {
 			if (bt_message_get_type(st->queue[k].message) != BT_MESSAGE_TYPE_EVENT)
 				continue;
-			decode(s, &st->queue[k], &ev);
-			if (ev.kind != SCHED_SWITCH || ev.tick >= best[st->cpu])
+			decode(s, st->cpu, &st->queue[k], &item);
+			if (item.type != ITEM_EVENT || item.event.kind != SCHED_SWITCH ||
+			    item.event.tick >= best[st->cpu])
 				continue;
-			best[st->cpu] = ev.tick;
-			s->running[st->cpu] = ev.task.pid;
+			best[st->cpu] = item.event.tick;
+			s->running[st->cpu] = item.event.task.pid;
 		}
 	}
 	return 0;
@@ -390,24 +403,6 @@ static void note_loss(const struct source_ctf *s, struct stream *st, const bt_me
 	st->lost_from = from ? tick_of(s, from) : 0;
 }
 
-/* Our own packets carry their loss themselves. */
-static bool own_loss(const struct source_ctf *s, const bt_packet *packet, struct trace_loss *ret)
-{
-	const bt_field *context = bt_packet_borrow_context_field_const(packet);
-	int64_t count = 0, from = 0, to = 0, cause = 0;
-
-	if (!ctf_field_int(context, "kiseki_loss_count", &count) || count == 0 ||
-	    !ctf_field_int(context, "kiseki_loss_from", &from) ||
-	    !ctf_field_int(context, "kiseki_loss_to", &to) ||
-	    !ctf_field_int(context, "kiseki_loss_cause", &cause))
-		return false;
-	ret->count = (uint64_t)count;
-	ret->from_tick = ctf_clock_tick(&s->env.clock, (uint64_t)from);
-	ret->to_tick = ctf_clock_tick(&s->env.clock, (uint64_t)to);
-	ret->cause = cause >= 0 && cause < LOSS_CAUSES ? (uint8_t)cause : LOSS_DAMAGE;
-	return true;
-}
-
 /* 1 if a loss was waiting for this packet. */
 static int begin_packet(struct source_ctf *s, struct stream *st, const struct entry *en,
 			struct trace_item *ret, struct error *e)
@@ -420,8 +415,6 @@ static int begin_packet(struct source_ctf *s, struct stream *st, const struct en
 	memset(ret, 0, sizeof(*ret));
 	ret->type = ITEM_LOSS;
 	ret->cpu = st->cpu;
-	if (s->env.own)
-		return own_loss(s, packet, &ret->loss);
 	if (!st->lost)
 		return 0;
 	st->lost = false;
@@ -465,11 +458,9 @@ static int take(struct source_ctf *s, struct stream *st, struct trace_item *ret,
 	s->held = en.message;
 	switch (bt_message_get_type(en.message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		memset(ret, 0, sizeof(*ret));
-		ret->type = ITEM_EVENT;
-		ret->cpu = st->cpu;
-		decode(s, &en, &ret->event);
-		add_context(s, en.message, st->cpu, &ret->event);
+		decode(s, st->cpu, &en, ret);
+		if (ret->type == ITEM_EVENT)
+			add_context(s, en.message, st->cpu, &ret->event);
 		return 1;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
 		return begin_packet(s, st, &en, ret, e);
