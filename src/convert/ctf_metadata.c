@@ -209,7 +209,8 @@ static void put_clock(struct outfile *f, const struct trace_info *info)
 	put_text(f, "description", *info->clock.name ? info->clock.name : "unnamed trace clock");
 	outfile_printf(f, "\tfreq = 1000000000;\n");
 	if (info->clock.has_realtime)
-		outfile_printf(f, "\tprecision = %" PRIu64 ";\n", info->clock.realtime_err_ns);
+		outfile_printf(f, "\tprecision = %" PRIu64 ";\n\tabsolute = TRUE;\n",
+			       info->clock.realtime_err_ns);
 	if (seconds)
 		outfile_printf(f, "\toffset_s = %" PRId64 ";\n", seconds);
 	outfile_printf(f, "\toffset = %" PRId64 ";\n};\n\n", offset);
