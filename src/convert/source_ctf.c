@@ -1,501 +1,280 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_ctf: a CTF 1.8 folder of the LTTng kernel tracer, or our own export, as a source.
+ * source_ctf: a CTF 1.8 folder as a source, read by a process of its own.
  *
- * Each CTF stream (a channel's buffer of one CPU) is pulled by itself and merged here by time, then
- * CPU, then stream. Messages that do not concern us are dropped when they arrive, so the queues
- * hold only scheduler events, packet beginnings and loss reports.
+ * libbabeltrace2 checks its inner state with assertions that damaged traces can break, and then ends
+ * the process; a description of a field with a billion elements makes it allocate them. Neither may
+ * happen to a program that reads other people's files, so ctf_reader runs in a child process with
+ * bounded memory and a watchdog on its processor time, and sends what it finds through a pipe
+ * (ctf_frame). When the child dies, that is one error like any other. On machines with a second
+ * processor it also makes an import faster.
  *
- * LTTng does not record who was running (common_pid) unless its user added the context `tid`; then
- * it is inferred: the last next_tid on that CPU, before the first switch that switch's prev_tid
- * (found by a bounded look ahead when opening, else 0), and for fork, exec and exit the task itself,
- * because the kernel emits those in that task's context. After a loss the inference may be wrong
- * until the next switch; the dialect says DIALECT_NO_CUR.
- *
- * A loss is reported where the packet after it begins. LTTng counts what it discarded while it had
- * no free packet to write to, so the interval is from the end of the packet before to that
- * beginning. Missing packets make the count unknown.
+ * The child does nothing but read and send; it ends without running the program's exit handlers, and
+ * it dies with the program. The parent must not have threads that use GLib when it opens a trace.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
-#include "convert/ctf_env.h"
-#include "convert/ctf_graph.h"
-#include "convert/ctf_plan.h"
+#include "base/cleanup.h"
+#include "convert/ctf_frame.h"
+#include "convert/ctf_reader.h"
 #include "convert/import.h"
 
-#define AHEAD_MESSAGES 20000U /* looked at per stream for the first switch and its CPU */
-#define AHEAD_QUEUE 1024U     /* and at most so many of them kept */
+#define CHILD_MEMORY (2ULL << 30)
+#define CHILD_PATIENCE_S 30 /* of processor time for one batch of messages: then it hangs */
 
-struct entry {
-	const bt_message *message;
-	uint64_t tick;
-};
-
-struct stream {
-	struct entry *queue;
-	size_t head, n, room;
-	uint64_t pulled; /* messages */
-	uint64_t last_tick;
-	uint32_t cpu;
-	bool has_cpu, has_switch, ended;
-	/* Loss reports since the last packet, told when the next one begins. */
-	bool lost;
-	uint64_t lost_from, lost_count;
-};
+/* The sanitizer reserves terabytes for its shadow; a limit would only stop it. */
+#ifdef __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
 
 struct source_ctf {
 	struct trace_source base;
 	char *dir;
-	struct ctf_graph *graph;
-	struct ctf_plans plans;
-	struct ctf_env env;
-	bool has_env;
-	struct stream *streams;
-	size_t n_streams;
-	int32_t *running;	/* per CPU */
-	const bt_message *held; /* the last item's strings live in it */
+	pid_t child; /* 0: none */
+	bool at_end;
 	int failed;
 	struct error error;
+	struct ctf_pipe pipe;
 };
 
-static struct source_ctf *self(struct trace_source *s)
+static void child_alive(void)
 {
-	return (struct source_ctf *)s;
+	const struct itimerval patience = { .it_value.tv_sec = CHILD_PATIENCE_S };
+
+	setitimer(ITIMER_VIRTUAL, &patience, NULL);
 }
 
-static void close_graph(struct source_ctf *s)
+/* The library's last words, and any handlers that the program has for its own failures, are not for
+ * this process. */
+static void child_prepare(pid_t parent)
 {
-	size_t i, k;
+	static const int fatal[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM, SIGPIPE };
+	struct rlimit none = { 0, 0 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	size_t i;
 
-	for (i = 0; i < s->n_streams; i++) {
-		for (k = s->streams[i].head; k < s->streams[i].n; k++)
-			bt_message_put_ref(s->streams[i].queue[k].message);
-		free(s->streams[i].queue);
-	}
-	bt_message_put_ref(s->held);
-	s->held = NULL;
-	free(s->streams);
-	s->streams = NULL;
-	s->n_streams = 0;
-	ctf_plans_done(&s->plans);
-	ctf_graph_free(s->graph);
-	s->graph = NULL;
+	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		signal(fatal[i], SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || null < 0)
+		_exit(1);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	setrlimit(RLIMIT_CORE, &none);
+	if (!SANITIZED)
+		setrlimit(RLIMIT_DATA, &(struct rlimit){ CHILD_MEMORY, CHILD_MEMORY });
+	child_alive();
 }
 
-static void source_ctf_free(struct trace_source *base)
+/* Tasks that the reader has learned since the last call. Its list is sorted by pid, so new ones are
+ * anywhere in it; they are few, and early. */
+static int send_tasks(struct ctf_pipe *p, const struct trace_info *info, size_t *sent)
 {
-	struct source_ctf *s = self(base);
+	size_t i;
+	int r = 0;
 
-	close_graph(s);
-	info_done(&s->base.info);
-	free(s->running);
-	free(s->dir);
-	free(s);
-}
-
-static int push(struct stream *st, const bt_message *m, uint64_t tick)
-{
-	struct entry *grown;
-	size_t room;
-
-	if (st->head == st->n)
-		st->head = st->n = 0;
-	if (st->n == st->room) {
-		room = st->room ? st->room * 2 : 64;
-		grown = realloc(st->queue, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		st->queue = grown;
-		st->room = room;
-	}
-	st->queue[st->n].message = m;
-	st->queue[st->n++].tick = tick;
-	return 0;
-}
-
-static uint64_t tick_of(const struct source_ctf *s, const bt_clock_snapshot *cs)
-{
-	return ctf_clock_tick(&s->env.clock, bt_clock_snapshot_get_value(cs));
-}
-
-static int set_cpu(struct source_ctf *s, struct stream *st, const bt_packet *packet,
-		   struct error *e)
-{
-	int64_t cpu = 0;
-
-	if (!ctf_field_int(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu))
-		return error_set(e, EBADMSG,
-				 "cannot read CTF trace %s: a packet does not tell its cpu_id",
-				 s->dir);
-	if (cpu < 0 || cpu >= TRACE_CPUS_MAX)
-		return error_set(e, EBADMSG, "cannot read CTF trace %s: impossible cpu_id %lld",
-				 s->dir, (long long)cpu);
-	if (s->running && cpu >= s->base.info.cpus)
-		return error_set(e, EBADMSG,
-				 "cannot read CTF trace %s: a stream turns to the unknown CPU %lld",
-				 s->dir, (long long)cpu);
-	st->cpu = (uint32_t)cpu;
-	st->has_cpu = true;
-	return 0;
-}
-
-static int accept_event(struct source_ctf *s, struct stream *st, const bt_message *m,
-			uint64_t *ret_tick, struct error *e)
-{
-	const bt_event *event = bt_message_event_borrow_event_const(m);
-	const struct ctf_plan *plan = NULL;
-	struct trace_task task;
-	int r;
-
-	r = ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, e);
-	if (r < 0)
-		return r;
-	*ret_tick = tick_of(s, bt_message_event_borrow_default_clock_snapshot_const(m));
-	if (plan->use == CTF_LOSS)
-		return 1;
-	if (plan->use == CTF_EVENT) {
-		st->has_switch = st->has_switch || plan->kind == SCHED_SWITCH;
-		return 1;
-	}
-	if (plan->use == CTF_SKIP) {
-		s->base.info.skipped++;
-		return 0;
-	}
-	ctf_plan_decode_task(plan, event, &task);
-	r = info_add_task(&s->base.info, task.pid, task.tgid, task.comm);
-	return r < 0 ? error_set(e, -r, "cannot read CTF trace %s: too many tasks", s->dir) : 0;
-}
-
-static const bt_stream_class *packet_class(const bt_packet *packet)
-{
-	return bt_stream_borrow_class_const(bt_packet_borrow_stream_const(packet));
-}
-
-/* The very first message leads to the trace and thereby to all that info needs. */
-static int read_env(struct source_ctf *s, const bt_message *m, struct error *e)
-{
-	int r;
-
-	if (bt_message_get_type(m) != BT_MESSAGE_TYPE_STREAM_BEGINNING)
-		return error_set(e, EBADMSG, "CTF trace %s does not begin a stream", s->dir);
-	r = ctf_env_read(&s->env, bt_message_stream_beginning_borrow_stream_const(m), &s->plans,
-			 &s->base.info, e);
-	s->has_env = r >= 0;
+	for (i = 0; r >= 0 && info->n_tasks != *sent && i < info->n_tasks; i++)
+		r = ctf_frame_send(p, CTF_FRAME_TASK, &info->tasks[i], sizeof(info->tasks[i]));
+	*sent = info->n_tasks;
 	return r;
 }
 
-/* 1: to be queued under *ret_tick; 0: of no interest; < 0: failed. */
-static int accept(struct source_ctf *s, struct stream *st, const bt_message *m, uint64_t *ret_tick,
-		  struct error *e)
+static int send_all(struct ctf_pipe *p, struct trace_source *s, struct error *e)
 {
-	const bt_packet *packet;
-	int r;
-
-	if (!s->has_env)
-		return read_env(s, m, e);
-	switch (bt_message_get_type(m)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		return accept_event(s, st, m, ret_tick, e);
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		packet = bt_message_packet_beginning_borrow_packet_const(m);
-		if (bt_stream_class_packets_have_beginning_default_clock_snapshot(
-			    packet_class(packet)))
-			*ret_tick = tick_of(
-				s,
-				bt_message_packet_beginning_borrow_default_clock_snapshot_const(m));
-		r = st->has_cpu ? 0 : set_cpu(s, st, packet, e);
-		return r < 0 ? r : 1;
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return !s->env.own; /* our own kiseki_loss says it more exactly */
-	default:
-		return 0;
-	}
-}
-
-/* One batch into the queue. */
-static int pull(struct source_ctf *s, size_t at, struct error *e)
-{
-	struct stream *st = &s->streams[at];
-	bt_message_array_const messages = NULL;
-	uint64_t i, n = 0, tick;
-	int r, queued = 0;
-
-	r = ctf_graph_pull(s->graph, at, &messages, &n, e);
-	if (r == 0)
-		st->ended = true;
-	if (r <= 0)
-		return r;
-	st->pulled += n;
-	for (i = 0; i < n; i++) {
-		tick = st->last_tick;
-		if (queued >= 0)
-			queued = accept(s, st, messages[i], &tick, e);
-		if (queued > 0 && tick < st->last_tick)
-			queued = error_set(e, EBADMSG,
-					   "cannot read CTF trace %s: the stream of CPU %u goes "
-					   "back in time at cycle %llu",
-					   s->dir, st->cpu, (unsigned long long)tick);
-		if (queued > 0 && push(st, messages[i], tick) < 0)
-			queued = error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory",
-					   s->dir);
-		if (queued > 0)
-			st->last_tick = tick;
-		else
-			bt_message_put_ref(messages[i]);
-	}
-	return queued < 0 ? queued : 1;
-}
-
-static int open_graph(struct source_ctf *s, struct error *e)
-{
-	int r = ctf_graph_open(&s->graph, s->dir, e);
-
-	if (r < 0)
-		return r;
-	s->n_streams = ctf_graph_streams(s->graph);
-	s->streams = calloc(s->n_streams, sizeof(*s->streams));
-	if (!s->streams) {
-		s->n_streams = 0;
-		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", s->dir);
-	}
-	return 0;
-}
-
-/* Reads each stream up to its first switch, within bounds. */
-static int look_ahead(struct source_ctf *s, struct error *e)
-{
-	size_t i;
-	int r;
-
-	for (i = 0; i < s->n_streams; i++) {
-		struct stream *st = &s->streams[i];
-
-		while (!st->ended && !(st->has_switch && st->has_cpu) &&
-		       st->pulled < AHEAD_MESSAGES && st->n < AHEAD_QUEUE) {
-			r = pull(s, i, e);
-			if (r < 0)
-				return r;
-		}
-		if (st->has_cpu && st->cpu >= s->base.info.cpus)
-			s->base.info.cpus = st->cpu + 1;
-	}
-	return 0;
-}
-
-/* The message's event, or its loss, as an item. */
-static void decode(struct source_ctf *s, uint32_t cpu, const struct entry *en,
-		   struct trace_item *ret)
-{
-	const bt_event *event = bt_message_event_borrow_event_const(en->message);
-	const struct ctf_plan *plan = NULL;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->cpu = cpu;
-	/* The class has its plan since it was queued, so this does not fail. */
-	if (ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, NULL) < 0)
-		return;
-	if (plan->use == CTF_LOSS) {
-		ret->type = ITEM_LOSS;
-		ctf_plan_decode_loss(plan, event, &ret->loss);
-		ret->loss.from_tick = ctf_clock_tick(&s->env.clock, ret->loss.from_tick);
-		ret->loss.to_tick = ctf_clock_tick(&s->env.clock, ret->loss.to_tick);
-		return;
-	}
-	ret->type = ITEM_EVENT;
-	ctf_plan_decode(plan, event, s->env.prio_offset, &ret->event);
-	ret->event.tick = en->tick;
-}
-
-/* Who runs on each CPU when the trace begins: the prev of the earliest switch queued for it. */
-static int infer_running(struct source_ctf *s, struct error *e)
-{
-	_cleanup_free_ uint64_t *best = calloc(s->base.info.cpus + 1, sizeof(*best));
 	struct trace_item item;
-	size_t i, k;
-
-	free(s->running);
-	s->running = calloc(s->base.info.cpus + 1, sizeof(*s->running));
-	if (!best || !s->running)
-		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", s->dir);
-	memset(best, 0xff, (s->base.info.cpus + 1) * sizeof(*best));
-	for (i = 0; i < s->n_streams; i++) {
-		struct stream *st = &s->streams[i];
-
-		for (k = st->head; k < st->n; k++) {
-			if (bt_message_get_type(st->queue[k].message) != BT_MESSAGE_TYPE_EVENT)
-				continue;
-			decode(s, st->cpu, &st->queue[k], &item);
-			if (item.type != ITEM_EVENT || item.event.kind != SCHED_SWITCH ||
-			    item.event.tick >= best[st->cpu])
-				continue;
-			best[st->cpu] = item.event.tick;
-			s->running[st->cpu] = item.event.task.pid;
-		}
-	}
-	return 0;
-}
-
-static int start(struct source_ctf *s, struct error *e)
-{
-	int r = open_graph(s, e);
-
-	if (r >= 0)
-		r = look_ahead(s, e);
-	if (r >= 0)
-		r = infer_running(s, e);
-	return r;
-}
-
-/* The stream whose head is next, filling queues that ran empty; NULL at the end. */
-static int pick(struct source_ctf *s, struct stream **ret, struct error *e)
-{
-	struct stream *best = NULL;
-	size_t i;
+	size_t sent = 0;
 	int r;
 
-	for (i = 0; i < s->n_streams; i++) {
-		struct stream *st = &s->streams[i];
-		uint64_t tick;
-
-		while (st->head == st->n && !st->ended) {
-			r = pull(s, i, e);
-			if (r < 0)
-				return r;
-		}
-		if (st->head == st->n)
-			continue;
-		tick = st->queue[st->head].tick;
-		if (!best || tick < best->queue[best->head].tick ||
-		    (tick == best->queue[best->head].tick && st->cpu < best->cpu))
-			best = st;
+	r = send_tasks(p, &s->info, &sent);
+	if (r >= 0)
+		r = ctf_frame_send_info(p, &s->info);
+	while (r >= 0) {
+		r = s->ops->next(s, &item, e);
+		if (r < 0)
+			return ctf_frame_send_error(p, r, e);
+		if (r == 0)
+			break;
+		r = ctf_frame_send_item(p, &item);
 	}
-	*ret = best;
+	if (r >= 0)
+		r = send_tasks(p, &s->info, &sent);
+	return r < 0 ? r
+		     : ctf_frame_send(p, CTF_FRAME_END, &s->info.skipped, sizeof(s->info.skipped));
+}
+
+_Noreturn static void child_run(struct ctf_pipe *p, const char *dir)
+{
+	struct error e = ERROR_INIT;
+	struct trace_source *s = NULL;
+	int r = ctf_reader_open(&s, dir, child_alive, &e);
+
+	if (r >= 0)
+		r = send_all(p, s, &e);
+	else
+		r = ctf_frame_send_error(p, r, &e);
+	if (r >= 0)
+		ctf_frame_flush(p);
+	_exit(0);
+}
+
+static int fail(struct source_ctf *s, int code, const char *reason)
+{
+	s->failed = error_set(&s->error, code, "cannot read CTF trace %s: %s", s->dir, reason);
+	return s->failed;
+}
+
+static void child_stop(struct source_ctf *s, int *ret_status)
+{
+	int status = 0;
+
+	if (s->child > 0) {
+		close(s->pipe.fd);
+		kill(s->child, SIGKILL);
+		while (waitpid(s->child, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	s->child = 0;
+	if (ret_status)
+		*ret_status = status;
+}
+
+static int child_start(struct source_ctf *s)
+{
+	pid_t parent = getpid();
+	int fds[2];
+
+	s->failed = 0;
+	s->at_end = false;
+	s->pipe.start = s->pipe.end = 0;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return fail(s, errno, strerror(errno));
+	s->child = fork();
+	if (s->child == 0) {
+		close(fds[0]);
+		child_prepare(parent);
+		s->pipe.fd = fds[1];
+		child_run(&s->pipe, s->dir);
+	}
+	close(fds[1]);
+	s->pipe.fd = fds[0];
+	if (s->child < 0) {
+		close(fds[0]);
+		return fail(s, errno, strerror(errno));
+	}
 	return 0;
 }
 
-static void note_loss(const struct source_ctf *s, struct stream *st, const bt_message *m)
+/* The pipe ended without END or ERROR. The child closes it only by dying, so waiting is short; the
+ * kill in child_stop() does not change the status of one that is dead already. */
+static int child_died(struct source_ctf *s)
 {
-	const bt_clock_snapshot *from = NULL;
-	const bt_stream_class *sc;
-	uint64_t count = LOSS_UNKNOWN;
+	siginfo_t info = { 0 };
+	int status = 0;
 
-	if (bt_message_get_type(m) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) {
-		sc = bt_stream_borrow_class_const(
-			bt_message_discarded_events_borrow_stream_const(m));
-		if (bt_stream_class_discarded_events_have_default_clock_snapshots(sc))
-			from = bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(
-				m);
-		if (bt_message_discarded_events_get_count(m, &count) !=
-		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-			count = LOSS_UNKNOWN;
-	} else {
-		sc = bt_stream_borrow_class_const(
-			bt_message_discarded_packets_borrow_stream_const(m));
-		if (bt_stream_class_discarded_packets_have_default_clock_snapshots(sc))
-			from = bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(
-				m);
-	}
-	st->lost_count = st->lost && st->lost_count == LOSS_UNKNOWN ? LOSS_UNKNOWN : count;
-	st->lost = true;
-	st->lost_from = from ? tick_of(s, from) : 0;
+	waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOWAIT);
+	child_stop(s, &status);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM)
+		return fail(s, EBADMSG, "libbabeltrace2 hangs on it");
+	return fail(s, EBADMSG, "it is damaged so that libbabeltrace2 gives up");
 }
 
-/* 1 if a loss was waiting for this packet. */
-static int begin_packet(struct source_ctf *s, struct stream *st, const struct entry *en,
-			struct trace_item *ret, struct error *e)
+static int take_error(struct source_ctf *s, const struct ctf_frame *f)
 {
-	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(en->message);
-	int r = set_cpu(s, st, packet, e);
+	s->failed = ctf_frame_get_error(f, &s->error);
+	return s->failed;
+}
 
+static int take_task(struct source_ctf *s, const struct ctf_frame *f)
+{
+	struct trace_task t;
+	int r;
+
+	if (f->len != sizeof(t))
+		return fail(s, EBADMSG, "its reader is out of order");
+	memcpy(&t, f->body, sizeof(t));
+	r = info_add_task(&s->base.info, t.pid, t.tgid, t.comm);
+	return r < 0 ? fail(s, -r, "it has too many tasks") : 0;
+}
+
+/* The next frame that the caller must look at: 1, or a failure. Tasks are kept on the way. */
+static int receive(struct source_ctf *s, struct ctf_frame *ret)
+{
+	int r;
+
+	do {
+		r = ctf_frame_receive(&s->pipe, ret);
+		if (r == 0)
+			return child_died(s);
+		if (r < 0)
+			return fail(s, -r, "its reader is out of order");
+		if (ret->type == CTF_FRAME_ERROR)
+			return take_error(s, ret);
+		r = ret->type == CTF_FRAME_TASK ? take_task(s, ret) : 0;
+	} while (r >= 0 && ret->type == CTF_FRAME_TASK);
+	return r < 0 ? r : 1;
+}
+
+static int start(struct source_ctf *s)
+{
+	struct ctf_frame f;
+	int r = child_start(s);
+
+	if (r >= 0)
+		r = receive(s, &f);
 	if (r < 0)
 		return r;
-	memset(ret, 0, sizeof(*ret));
-	ret->type = ITEM_LOSS;
-	ret->cpu = st->cpu;
-	if (!st->lost)
-		return 0;
-	st->lost = false;
-	ret->loss.from_tick = st->lost_from < en->tick ? st->lost_from : 0;
-	ret->loss.to_tick = en->tick;
-	ret->loss.count = st->lost_count;
-	ret->loss.cause = LOSS_RING;
-	return 1;
-}
-
-/* What the payload does not have: who ran, and the flags. */
-static void add_context(struct source_ctf *s, const bt_message *m, uint32_t cpu,
-			struct sched_event *ev)
-{
-	const bt_field *context =
-		bt_event_borrow_common_context_field_const(bt_message_event_borrow_event_const(m));
-	int64_t tid = s->running[cpu], flags = 0, count = 0;
-
-	if (!s->env.has_tid && (ev->kind == SCHED_SWITCH || ev->kind == SCHED_FORK ||
-				ev->kind == SCHED_EXEC || ev->kind == SCHED_EXIT))
-		tid = ev->task.pid;
-	if (s->env.has_tid)
-		ctf_field_int(context, "tid", &tid);
-	if (s->env.own && context) {
-		ctf_field_int(context, "common_flags", &flags);
-		ctf_field_int(context, "common_preempt_count", &count);
-	}
-	ev->pid = (int32_t)tid;
-	ev->flags = (uint8_t)flags;
-	ev->preempt_count = (uint8_t)count;
-	if (ev->kind == SCHED_SWITCH)
-		s->running[cpu] = ev->other.pid;
-}
-
-/* 1: *ret is an item; 0: nothing to tell of this message. */
-static int take(struct source_ctf *s, struct stream *st, struct trace_item *ret, struct error *e)
-{
-	struct entry en = st->queue[st->head++];
-
-	bt_message_put_ref(s->held);
-	s->held = en.message;
-	switch (bt_message_get_type(en.message)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		decode(s, st->cpu, &en, ret);
-		if (ret->type == ITEM_EVENT)
-			add_context(s, en.message, st->cpu, &ret->event);
-		return 1;
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return begin_packet(s, st, &en, ret, e);
-	default:
-		note_loss(s, st, en.message);
-		return 0;
-	}
+	r = ctf_frame_get_info(&f, &s->base.info);
+	return r < 0 ? fail(s, -r, "its reader is out of order") : 0;
 }
 
 static int source_ctf_next(struct trace_source *base, struct trace_item *ret, struct error *e)
 {
-	struct source_ctf *s = self(base);
-	struct stream *st = NULL;
-	int r = 0;
+	struct source_ctf *s = (struct source_ctf *)base;
+	struct ctf_frame f;
 
-	while (!s->failed && r == 0) {
-		r = pick(s, &st, &s->error);
-		if (r >= 0 && !st)
+	if (!s->failed && s->at_end)
+		return 0;
+	if (!s->failed && receive(s, &f) > 0) {
+		if (f.type == CTF_FRAME_END && f.len == sizeof(base->info.skipped)) {
+			memcpy(&base->info.skipped, f.body, f.len);
+			s->at_end = true;
 			return 0;
-		if (r >= 0)
-			r = take(s, st, ret, &s->error);
-		if (r < 0)
-			s->failed = r;
+		}
+		if (ctf_frame_get_item(&f, ret) >= 0)
+			return 1;
+		fail(s, EBADMSG, "its reader is out of order");
 	}
-	return s->failed ? error_set(e, s->failed, "%s", s->error.text) : r;
+	return error_set(e, s->failed, "%s", s->error.text);
 }
 
 static int source_ctf_rewind(struct trace_source *base, struct error *e)
 {
-	struct source_ctf *s = self(base);
+	struct source_ctf *s = (struct source_ctf *)base;
 
-	close_graph(s);
-	s->base.info.skipped = 0;
-	s->failed = start(s, &s->error);
-	return s->failed ? error_set(e, s->failed, "%s", s->error.text) : 0;
+	child_stop(s, NULL);
+	base->info.skipped = 0;
+	return start(s) < 0 ? error_set(e, s->failed, "%s", s->error.text) : 0;
+}
+
+static void source_ctf_free(struct trace_source *base)
+{
+	struct source_ctf *s = (struct source_ctf *)base;
+
+	child_stop(s, NULL);
+	info_done(&base->info);
+	free(s->dir);
+	free(s);
 }
 
 static const struct trace_source_ops source_ctf_ops = {
@@ -504,46 +283,22 @@ static const struct trace_source_ops source_ctf_ops = {
 	.free = source_ctf_free,
 };
 
-/* LTTng keeps the kernel's trace in the folder `kernel` of a session's folder. */
-static char *trace_folder(const char *dir)
-{
-	char *path = NULL;
-	struct stat st;
-
-	if (asprintf(&path, "%s/metadata", dir) < 0)
-		return NULL;
-	if (!stat(path, &st)) {
-		free(path);
-		return strdup(dir);
-	}
-	free(path);
-	if (asprintf(&path, "%s/kernel/metadata", dir) < 0)
-		return NULL;
-	if (stat(path, &st)) {
-		free(path);
-		return strdup(dir);
-	}
-	*strrchr(path, '/') = 0;
-	return path;
-}
-
-static void cleanup_source(struct source_ctf **s)
-{
-	if (*s)
-		source_ctf_free(&(*s)->base);
-}
-
 int source_ctf_open(struct trace_source **ret, const char *dir, struct error *e)
 {
-	__attribute__((cleanup(cleanup_source))) struct source_ctf *s = calloc(1, sizeof(*s));
-	int r;
+	struct source_ctf *s = calloc(1, sizeof(*s));
 
-	if (!s || info_init(&s->base.info) < 0 || !(s->dir = trace_folder(dir)))
+	if (!s || info_init(&s->base.info) < 0 || !(s->dir = strdup(dir))) {
+		if (s)
+			source_ctf_free(&s->base);
 		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", dir);
+	}
 	s->base.ops = &source_ctf_ops;
-	r = start(s, e);
-	if (r < 0)
+	if (start(s) < 0) {
+		int r = error_set(e, s->failed, "%s", s->error.text);
+
+		source_ctf_free(&s->base);
 		return r;
-	*ret = &take_ptr(s)->base;
+	}
+	*ret = &s->base;
 	return 0;
 }
