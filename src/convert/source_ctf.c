@@ -29,7 +29,8 @@
 #define CHILD_MEMORY (2ULL << 30)
 #define CHILD_PATIENCE_S 30 /* of processor time for one batch of messages: then it hangs */
 
-/* The sanitizer reserves terabytes for its shadow; a limit would only stop it. */
+/* The sanitizer reserves terabytes for its shadow, which a limit would stop, and reports what it
+ * finds on standard error. */
 #ifdef __has_feature
 #define SANITIZED __has_feature(address_sanitizer)
 #elif defined(__SANITIZE_ADDRESS__)
@@ -70,10 +71,11 @@ static void child_prepare(pid_t parent)
 	if (getppid() != parent || null < 0)
 		_exit(1);
 	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
 	setrlimit(RLIMIT_CORE, &none);
-	if (!SANITIZED)
+	if (!SANITIZED) {
+		dup2(null, STDERR_FILENO);
 		setrlimit(RLIMIT_DATA, &(struct rlimit){ CHILD_MEMORY, CHILD_MEMORY });
+	}
 	child_alive();
 }
 
@@ -180,12 +182,18 @@ static int child_start(struct source_ctf *s)
 static int child_died(struct source_ctf *s)
 {
 	siginfo_t info = { 0 };
+	char reason[64];
 	int status = 0;
 
 	waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOWAIT);
 	child_stop(s, &status);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM)
 		return fail(s, EBADMSG, "libbabeltrace2 hangs on it");
+	if (WIFEXITED(status)) {
+		snprintf(reason, sizeof(reason), "its reader ends with status %d",
+			 WEXITSTATUS(status));
+		return fail(s, EBADMSG, reason);
+	}
 	return fail(s, EBADMSG, "it is damaged so that libbabeltrace2 gives up");
 }
 

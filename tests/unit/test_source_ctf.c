@@ -17,13 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convert/ctf_reader.h"
 #include "convert/import.h"
 
 #define INT(bits, sign, name)                                                                      \
 	"integer { size = " #bits "; align = 8; signed = " #sign "; base = 10; } _" name ";\n"
 #define COMM(name)                                                                                 \
 	"integer { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; } _" name "[16];"  \
-											  "\n"
+	"\n"
 #define EVENT(name, id, fields)                                                                    \
 	"event { name = \"" name "\"; id = " #id "; stream_id = 0; fields := struct {\n" fields    \
 	"}; };\n"
@@ -231,6 +232,13 @@ static int teardown(void **state)
 	return system(command);
 }
 
+static unsigned int alive_calls;
+
+static void alive(void)
+{
+	alive_calls++;
+}
+
 static struct trace_source *open_source(void)
 {
 	struct error e = ERROR_INIT;
@@ -327,14 +335,12 @@ static void check_loss(const struct trace_item *i, uint64_t from, uint64_t to, u
 	assert_int_equal(i->loss.cause, LOSS_RING);
 }
 
-static void test_items(void **state)
+static void check_items(struct trace_source *s)
 {
-	struct trace_source *s = open_source();
 	struct error e = ERROR_INIT;
 	struct trace_item i;
 	int pass;
 
-	(void)state;
 	for (pass = 0; pass < 2; pass++) {
 		check_first_packets(s);
 		i = next_item(s);
@@ -349,7 +355,31 @@ static void test_items(void **state)
 		assert_int_equal(s->info.skipped, 1);
 		assert_int_equal(s->ops->rewind(s, &e), 0);
 	}
+}
+
+static void test_items(void **state)
+{
+	struct trace_source *s = open_source();
+
+	(void)state;
+	check_items(s);
 	source_free(s);
+}
+
+/* The reader without the process around it, so that the sanitizers see it to its end. */
+static void test_items_here(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct trace_source *s = NULL;
+
+	(void)state;
+	if (ctf_reader_open(&s, root, alive, &e) < 0)
+		fail_msg("%s", e.text);
+	check_items(s);
+	source_free(s);
+	assert_true(alive_calls > 0);
+	write_file("channel0_0", bytes, len - 1);
+	assert_int_equal(ctf_reader_open(&s, root, alive, &e), -EBADMSG);
 }
 
 /* Reads all; 0 or the error, whose text must be one line and not empty. */
@@ -370,6 +400,7 @@ static int read_all(void)
 	if (r < 0) {
 		assert_true(strlen(e.text) > 10);
 		assert_null(strchr(e.text, '\n'));
+		assert_null(strstr(e.text, "ends with status")); /* a sanitizer in the child */
 	}
 	return r;
 }
@@ -477,6 +508,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_info, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_items, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_items_here, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wrong_metadata, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_stream, setup, teardown),
 		cmocka_unit_test(test_silence),
