@@ -88,8 +88,7 @@ static bt_component_class_sink_graph_is_configured_method_status sink_graph_is_c
 	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-/* The statuses of the two enumerations have equal numbers by the library's design, but the end of
- * one stream is not the end of the sink. */
+/* The end of one stream is not the end of the sink, so it is always asked again. */
 static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
 {
 	struct ctf_graph *g = sink_data(self);

@@ -70,7 +70,8 @@ static int find_member(const bt_field_class *payload, const struct ctf_field *fi
 static int match_members(struct ctf_plan *p, const struct ctf_field *fields, const char *name,
 			 struct error *e)
 {
-	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(p->class);
+	const bt_field_class *payload =
+		bt_event_class_borrow_payload_field_class_const(p->event_class);
 	const bt_field_class *fc = NULL;
 	size_t i;
 
@@ -92,13 +93,13 @@ static int match_members(struct ctf_plan *p, const struct ctf_field *fields, con
 	return 0;
 }
 
-static int make_plan(struct ctf_plan *p, const bt_event_class *class, struct error *e)
+static int make_plan(struct ctf_plan *p, const bt_event_class *event_class, struct error *e)
 {
-	const char *name = bt_event_class_get_name(class);
+	const char *name = bt_event_class_get_name(event_class);
 	int kind = name ? ctf_layout_find(name) : -1;
 
 	memset(p, 0, sizeof(*p));
-	p->class = class;
+	p->event_class = event_class;
 	if (kind >= 0) {
 		p->use = CTF_EVENT;
 		p->kind = (enum sched_kind)kind;
@@ -116,11 +117,12 @@ static int make_plan(struct ctf_plan *p, const bt_event_class *class, struct err
 	return 0;
 }
 
-static struct ctf_plan *slot(const struct ctf_plans *p, const bt_event_class *class)
+static struct ctf_plan *slot(const struct ctf_plans *p, const bt_event_class *event_class)
 {
-	size_t at = ((uintptr_t) class >> 4) * 0x9e3779b1U;
+	size_t at = ((uintptr_t)event_class >> 4) * 0x9e3779b1U;
 
-	while (p->table[at & (p->room - 1)].class && p->table[at & (p->room - 1)].class != class)
+	while (p->table[at & (p->room - 1)].event_class &&
+	       p->table[at & (p->room - 1)].event_class != event_class)
 		at++;
 	return &p->table[at & (p->room - 1)];
 }
@@ -136,27 +138,27 @@ static int grow(struct ctf_plans *p, struct error *e)
 	if (!bigger.table)
 		return error_set(e, ENOMEM, "cannot read CTF trace: out of memory");
 	for (i = 0; i < p->room; i++)
-		if (p->table[i].class)
-			*slot(&bigger, p->table[i].class) = p->table[i];
+		if (p->table[i].event_class)
+			*slot(&bigger, p->table[i].event_class) = p->table[i];
 	free(p->table);
 	*p = bigger;
 	return 0;
 }
 
-int ctf_plans_get(struct ctf_plans *p, const bt_event_class *class, const struct ctf_plan **ret,
-		  struct error *e)
+int ctf_plans_get(struct ctf_plans *p, const bt_event_class *event_class,
+		  const struct ctf_plan **ret, struct error *e)
 {
-	struct ctf_plan *at = p->room ? slot(p, class) : NULL;
+	struct ctf_plan *at = p->room ? slot(p, event_class) : NULL;
 	struct ctf_plan made;
 	int r;
 
-	if (!at || !at->class) {
-		r = make_plan(&made, class, e);
+	if (!at || !at->event_class) {
+		r = make_plan(&made, event_class, e);
 		if (r >= 0 && p->n >= p->room / 2)
 			r = grow(p, e);
 		if (r < 0)
 			return r;
-		at = slot(p, class);
+		at = slot(p, event_class);
 		*at = made;
 		p->n++;
 	}

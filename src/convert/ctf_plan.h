@@ -26,7 +26,7 @@ enum ctf_use {
 };
 
 struct ctf_plan {
-	const bt_event_class *class;
+	const bt_event_class *event_class;
 	enum ctf_use use;
 	enum sched_kind kind;
 	bool has_extra;
@@ -43,8 +43,8 @@ struct ctf_plans {
 void ctf_plans_done(struct ctf_plans *p);
 
 /* *ret is the class's plan, borrowed until the next call. */
-int ctf_plans_get(struct ctf_plans *p, const bt_event_class *class, const struct ctf_plan **ret,
-		  struct error *e);
+int ctf_plans_get(struct ctf_plans *p, const bt_event_class *event_class,
+		  const struct ctf_plan **ret, struct error *e);
 
 /* Fills all of *ret that the payload knows. The filename is borrowed from the event. */
 void ctf_plan_decode(const struct ctf_plan *p, const bt_event *event, uint32_t prio_offset,

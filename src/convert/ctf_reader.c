@@ -174,6 +174,27 @@ static const bt_stream_class *packet_class(const bt_packet *packet)
 	return bt_stream_borrow_class_const(bt_packet_borrow_stream_const(packet));
 }
 
+/* LTTng packs its metadata in packets whose magic number has the traced machine's byte order; our
+ * own export is text and says it in its environment. */
+static void read_byte_order(struct ctf_reader *s)
+{
+	static const uint8_t big[4] = { 0x75, 0xd1, 0x1d, 0x57 };
+	_cleanup_free_ char *path = NULL;
+	uint8_t magic[4];
+	FILE *f;
+
+	if (asprintf(&path, "%s/metadata", s->dir) < 0) {
+		path = NULL;
+		return;
+	}
+	f = fopen(path, "rbe");
+	if (!f)
+		return;
+	if (fread(magic, 1, sizeof(magic), f) == sizeof(magic) && !memcmp(magic, big, sizeof(big)))
+		s->base.info.dialect.features |= DIALECT_BIG_ENDIAN;
+	fclose(f);
+}
+
 /* The very first message leads to the trace and thereby to all that info needs. */
 static int read_env(struct ctf_reader *s, const bt_message *m, struct error *e)
 {
@@ -184,6 +205,7 @@ static int read_env(struct ctf_reader *s, const bt_message *m, struct error *e)
 	r = ctf_env_read(&s->env, bt_message_stream_beginning_borrow_stream_const(m), &s->plans,
 			 &s->base.info, e);
 	s->has_env = r >= 0;
+	read_byte_order(s);
 	return r;
 }
 

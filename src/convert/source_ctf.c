@@ -56,17 +56,18 @@ static void child_alive(void)
 	setitimer(ITIMER_VIRTUAL, &patience, NULL);
 }
 
-/* The library's last words, and any handlers that the program has for its own failures, are not for
- * this process. */
+/* The library's last words are for nobody, and the handlers that the program has for signals would
+ * tidy up the program's things. */
 static void child_prepare(pid_t parent)
 {
-	static const int fatal[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM, SIGPIPE };
+	static const int reset[] = { SIGABRT, SIGSEGV, SIGBUS,	SIGFPE, SIGILL,	 SIGVTALRM,
+				     SIGPIPE, SIGINT,  SIGTERM, SIGHUP, SIGALRM, SIGUSR1 };
 	struct rlimit none = { 0, 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	size_t i;
 
-	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
-		signal(fatal[i], SIG_DFL);
+	for (i = 0; i < sizeof(reset) / sizeof(reset[0]); i++)
+		signal(reset[i], SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || null < 0)
 		_exit(1);
