@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "convert/ctf_reason.h"
+
 #define METADATA_MAX (64L * 1024 * 1024) /* LTTng's largest are some hundred KiB */
 
 struct ctf_graph {
@@ -36,6 +38,8 @@ static int failed(const struct ctf_graph *g, struct error *e)
 	if (error && bt_error_get_cause_count(error))
 		cause = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
 	error_set(e, EBADMSG, "cannot read CTF trace %s: %s", g->dir, cause);
+	if (e)
+		ctf_reason_tidy(e->text);
 	if (error)
 		bt_error_release(error);
 	return -EBADMSG;
@@ -169,8 +173,8 @@ static int add_source(struct ctf_graph *g, const bt_component_source **ret, stru
 		bt_plugin_put_ref(plugin);
 		return no_memory(g, e);
 	}
-	status = bt_graph_add_source_component(g->graph, class, "in", params, BT_LOGGING_LEVEL_NONE,
-					       ret);
+	status = bt_graph_add_source_component(g->graph, class, "in", params,
+					       BT_LOGGING_LEVEL_WARNING, ret);
 	bt_value_put_ref(params);
 	bt_plugin_put_ref(plugin);
 	return status == BT_GRAPH_ADD_COMPONENT_STATUS_OK ? 0 : failed(g, e);

@@ -7,7 +7,8 @@
  * the sink's method fetches one batch of that stream and nothing more. So the caller merges the
  * streams itself, in the order that trace/source.h promises.
  *
- * The library logs nothing to the terminal; its error causes become our one-line text.
+ * The library's error causes become our one-line text. Warnings and errors of the component that
+ * reads go to standard error as well, which the caller has made a file (ctf_reason.h).
  */
 #ifndef KISEKI_CONVERT_CTF_GRAPH_H
 #define KISEKI_CONVERT_CTF_GRAPH_H

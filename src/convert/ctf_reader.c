@@ -528,8 +528,7 @@ static const struct trace_source_ops ctf_reader_ops = {
 	.free = ctf_reader_free,
 };
 
-/* LTTng keeps the kernel's trace in the folder `kernel` of a session's folder. */
-static char *trace_folder(const char *dir)
+char *ctf_reader_folder(const char *dir)
 {
 	char *path = NULL;
 	struct stat st;
@@ -563,7 +562,7 @@ int ctf_reader_open(struct trace_source **ret, const char *dir, void (*alive)(vo
 	__attribute__((cleanup(cleanup_source))) struct ctf_reader *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (!s || info_init(&s->base.info) < 0 || !(s->dir = trace_folder(dir)))
+	if (!s || info_init(&s->base.info) < 0 || !(s->dir = strdup(dir)))
 		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", dir);
 	s->base.ops = &ctf_reader_ops;
 	s->alive = alive;

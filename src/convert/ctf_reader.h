@@ -12,6 +12,10 @@
 #include "base/error.h"
 #include "trace/source.h"
 
+/* Where the trace is in what a user named: LTTng keeps it in the folder `kernel` of a session. To be
+ * freed; NULL without memory. */
+char *ctf_reader_folder(const char *dir);
+
 /* `alive` is called before each piece of work of the library, for a watchdog. */
 int ctf_reader_open(struct trace_source **ret, const char *dir, void (*alive)(void),
 		    struct error *e);

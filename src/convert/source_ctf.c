@@ -12,22 +12,25 @@
  * The child does nothing but read and send; it ends without running the program's exit handlers, and
  * it dies with the program. The parent must not have threads that use GLib when it opens a trace.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "convert/ctf_frame.h"
 #include "convert/ctf_reader.h"
+#include "convert/ctf_reason.h"
 #include "convert/import.h"
 
-#define CHILD_MEMORY (2ULL << 30)
-#define CHILD_PATIENCE_S 30 /* of processor time for one batch of messages: then it hangs */
+#define CHILD_LOG (64U * 1024)
 
 /* The sanitizer reserves terabytes for its shadow, which a limit would stop, and reports what it
  * finds on standard error. */
@@ -39,30 +42,80 @@
 #define SANITIZED 0
 #endif
 
+/* What the child may use grows with its input: the library keeps an entry per packet, and a tree of
+ * the metadata. Damaged packets can make it add entries without end, so the rest is little. */
+#define CHILD_MEMORY (256ULL << 20)
+#define CHILD_MEMORY_MAX (8ULL << 30)
+#define METADATA_FACTOR 128U
+#define CHILD_PATIENCE_S (SANITIZED ? 3 : 30) /* of processor time for one batch of messages */
+#define INPUT_PER_S (128U << 20)	      /* more of it for opening large traces */
+
 struct source_ctf {
 	struct trace_source base;
 	char *dir;
 	pid_t child; /* 0: none */
+	int log;     /* what the library says to standard error */
 	bool at_end;
 	int failed;
 	struct error error;
 	struct ctf_pipe pipe;
 };
 
-static void child_alive(void)
+static void set_patience(uint64_t seconds)
 {
-	const struct itimerval patience = { .it_value.tv_sec = CHILD_PATIENCE_S };
+	const struct itimerval patience = { .it_value.tv_sec = (time_t)seconds };
 
 	setitimer(ITIMER_VIRTUAL, &patience, NULL);
 }
 
+static void child_alive(void)
+{
+	set_patience(CHILD_PATIENCE_S);
+}
+
+/* Bytes of the files in the folder; those of a folder in it do not count. */
+static uint64_t input_size(const char *path, uint64_t *ret_metadata)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	uint64_t sum = 0;
+	struct stat st;
+
+	while (dir && (d = readdir(dir))) {
+		if (fstatat(dirfd(dir), d->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		sum += (uint64_t)st.st_size;
+		if (!strcmp(d->d_name, "metadata"))
+			*ret_metadata = (uint64_t)st.st_size;
+	}
+	if (dir)
+		closedir(dir);
+	return sum;
+}
+
+static void child_limit(const char *path)
+{
+	uint64_t metadata = 0, size = input_size(path, &metadata), memory;
+	const struct rlimit none = { 0, 0 }, log = { CHILD_LOG, CHILD_LOG };
+	struct rlimit data;
+
+	set_patience(CHILD_PATIENCE_S + size / INPUT_PER_S);
+	setrlimit(RLIMIT_CORE, &none);
+	if (SANITIZED)
+		return;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &log);
+	memory = CHILD_MEMORY + size + metadata * METADATA_FACTOR;
+	data.rlim_cur = data.rlim_max = memory < CHILD_MEMORY_MAX ? memory : CHILD_MEMORY_MAX;
+	setrlimit(RLIMIT_DATA, &data);
+}
+
 /* The library's last words are for nobody, and the handlers that the program has for signals would
  * tidy up the program's things. */
-static void child_prepare(pid_t parent)
+static void child_prepare(pid_t parent, int log)
 {
 	static const int reset[] = { SIGABRT, SIGSEGV, SIGBUS,	SIGFPE, SIGILL,	 SIGVTALRM,
 				     SIGPIPE, SIGINT,  SIGTERM, SIGHUP, SIGALRM, SIGUSR1 };
-	struct rlimit none = { 0, 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	size_t i;
 
@@ -72,12 +125,11 @@ static void child_prepare(pid_t parent)
 	if (getppid() != parent || null < 0)
 		_exit(1);
 	dup2(null, STDOUT_FILENO);
-	setrlimit(RLIMIT_CORE, &none);
-	if (!SANITIZED) {
-		dup2(null, STDERR_FILENO);
-		setrlimit(RLIMIT_DATA, &(struct rlimit){ CHILD_MEMORY, CHILD_MEMORY });
-	}
-	child_alive();
+	if (SANITIZED)
+		return;
+	dup2(log, STDERR_FILENO);
+	/* The metadata's parser tells the line of a mistake nowhere but in its log. */
+	setenv("BABELTRACE_PLUGIN_CTF_METADATA_LOG_LEVEL", "ERROR", 1);
 }
 
 /* Tasks that the reader has learned since the last call. Its list is sorted by pid, so new ones are
@@ -120,8 +172,11 @@ _Noreturn static void child_run(struct ctf_pipe *p, const char *dir)
 {
 	struct error e = ERROR_INIT;
 	struct trace_source *s = NULL;
-	int r = ctf_reader_open(&s, dir, child_alive, &e);
+	_cleanup_free_ char *folder = ctf_reader_folder(dir);
+	int r;
 
+	child_limit(folder ? folder : dir);
+	r = ctf_reader_open(&s, folder ? folder : dir, child_alive, &e);
 	if (r >= 0)
 		r = send_all(p, s, &e);
 	else
@@ -160,12 +215,14 @@ static int child_start(struct source_ctf *s)
 	s->failed = 0;
 	s->at_end = false;
 	s->pipe.start = s->pipe.end = 0;
+	if (ftruncate(s->log, 0) < 0 || lseek(s->log, 0, SEEK_SET) < 0)
+		return fail(s, errno, strerror(errno));
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return fail(s, errno, strerror(errno));
 	s->child = fork();
 	if (s->child == 0) {
 		close(fds[0]);
-		child_prepare(parent);
+		child_prepare(parent, s->log);
 		s->pipe.fd = fds[1];
 		child_run(&s->pipe, s->dir);
 	}
@@ -182,8 +239,8 @@ static int child_start(struct source_ctf *s)
  * kill in child_stop() does not change the status of one that is dead already. */
 static int child_died(struct source_ctf *s)
 {
+	char reason[64], log[256];
 	siginfo_t info = { 0 };
-	char reason[64];
 	int status = 0;
 
 	waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOWAIT);
@@ -195,12 +252,19 @@ static int child_died(struct source_ctf *s)
 			 WEXITSTATUS(status));
 		return fail(s, EBADMSG, reason);
 	}
+	if (ctf_reason_from_log(s->log, log, sizeof(log)))
+		return fail(s, EBADMSG, log);
 	return fail(s, EBADMSG, "it is damaged so that libbabeltrace2 gives up");
 }
 
+/* Where the library failed, its log knows more than its error. */
 static int take_error(struct source_ctf *s, const struct ctf_frame *f)
 {
+	char reason[256];
+
 	s->failed = ctf_frame_get_error(f, &s->error);
+	if (s->failed == -EBADMSG && ctf_reason_from_log(s->log, reason, sizeof(reason)))
+		fail(s, EBADMSG, reason);
 	return s->failed;
 }
 
@@ -281,6 +345,8 @@ static void source_ctf_free(struct trace_source *base)
 	struct source_ctf *s = (struct source_ctf *)base;
 
 	child_stop(s, NULL);
+	if (s->log >= 0)
+		close(s->log);
 	info_done(&base->info);
 	free(s->dir);
 	free(s);
@@ -296,9 +362,11 @@ int source_ctf_open(struct trace_source **ret, const char *dir, struct error *e)
 {
 	struct source_ctf *s = calloc(1, sizeof(*s));
 
-	if (!s || info_init(&s->base.info) < 0 || !(s->dir = strdup(dir))) {
-		if (s)
-			source_ctf_free(&s->base);
+	if (!s)
+		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", dir);
+	s->log = memfd_create("ctf", MFD_CLOEXEC);
+	if (info_init(&s->base.info) < 0 || !(s->dir = strdup(dir)) || s->log < 0) {
+		source_ctf_free(&s->base);
 		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", dir);
 	}
 	s->base.ops = &source_ctf_ops;
