@@ -3,6 +3,7 @@
 #include "convert/ctf_frame.h"
 
 #include <errno.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct head {
@@ -37,33 +38,31 @@ int ctf_frame_flush(struct ctf_pipe *p)
 	return 0;
 }
 
-/* Two parts, so that callers need not join them first. */
-static int send(struct ctf_pipe *p, enum ctf_frame_type type, const void *a, size_t a_len,
-		const void *b, size_t b_len)
+/* In two parts, so that callers need not join them first. */
+static int send(struct ctf_pipe *p, enum ctf_frame_type type, const struct iovec part[2])
 {
-	struct head h = { .type = type, .len = (uint32_t)(a_len + b_len) };
-	int r = 0;
+	struct head h = { .type = type, .len = (uint32_t)(part[0].iov_len + part[1].iov_len) };
+	int i, r = 0;
 
-	if (a_len + b_len > CTF_FRAME_MAX)
+	if (h.len > CTF_FRAME_MAX)
 		return -EMSGSIZE;
-	if (sizeof(p->buffer) - p->end < sizeof(h) + a_len + b_len)
+	if (sizeof(p->buffer) - p->end < sizeof(h) + h.len)
 		r = ctf_frame_flush(p);
 	if (r < 0)
 		return r;
 	memcpy(p->buffer + p->end, &h, sizeof(h));
 	p->end += sizeof(h);
-	if (a_len)
-		memcpy(p->buffer + p->end, a, a_len);
-	p->end += a_len;
-	if (b_len)
-		memcpy(p->buffer + p->end, b, b_len);
-	p->end += b_len;
+	for (i = 0; i < 2; i++) {
+		if (part[i].iov_len)
+			memcpy(p->buffer + p->end, part[i].iov_base, part[i].iov_len);
+		p->end += part[i].iov_len;
+	}
 	return 0;
 }
 
 int ctf_frame_send(struct ctf_pipe *p, enum ctf_frame_type type, const void *body, size_t len)
 {
-	return send(p, type, body, len, NULL, 0);
+	return send(p, type, (struct iovec[2]){ { (void *)body, len } });
 }
 
 int ctf_frame_send_info(struct ctf_pipe *p, const struct trace_info *info)
@@ -81,19 +80,23 @@ int ctf_frame_send_info(struct ctf_pipe *p, const struct trace_info *info)
 		joined[len + n] = 0;
 		len += n + 1;
 	}
-	return send(p, CTF_FRAME_INFO, &flat, sizeof(flat), joined, len);
+	return send(p, CTF_FRAME_INFO,
+		    (struct iovec[2]){ { (void *)&flat, sizeof(flat) }, { joined, len } });
 }
 
 int ctf_frame_send_item(struct ctf_pipe *p, const struct trace_item *item)
 {
-	return send(p, CTF_FRAME_ITEM, item, sizeof(*item), item->event.filename,
-		    item->event.filename_len);
+	return send(p, CTF_FRAME_ITEM,
+		    (struct iovec[2]){
+			    { (void *)item, sizeof(*item) },
+			    { (void *)item->event.filename, item->event.filename_len } });
 }
 
 int ctf_frame_send_error(struct ctf_pipe *p, int code, const struct error *e)
 {
-	return send(p, CTF_FRAME_ERROR, &code, sizeof(code), e->text,
-		    strnlen(e->text, sizeof(e->text)));
+	return send(p, CTF_FRAME_ERROR,
+		    (struct iovec[2]){ { &code, sizeof(code) },
+				       { (void *)e->text, strnlen(e->text, sizeof(e->text)) } });
 }
 
 /* At least `need` bytes in the buffer: 1, 0 at the end before the first of them, or an error. */

@@ -156,34 +156,36 @@ int ctf_stream_loss(struct ctf_writer *w, struct ctf_stream *s, const struct tra
 	return r;
 }
 
-/* Room for one event at `ns`, its header and context written; NULL with r set on failure. */
-static uint8_t *begin_event(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns, uint32_t id,
-			    int *ret, struct error *e)
+/* Room in the packet for one event at `ns`, after whatever has to stand before it. */
+static int make_room(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns, struct error *e)
 {
-	uint8_t *p;
 	int r = 0;
 
 	s->used = true;
 	if (ns < s->end_ns)
-		r = error_set(e, EINVAL,
-			      "cannot write CTF: an event of CPU %u at %llu ns comes after one at "
-			      "%llu ns, and CTF streams cannot go back in time",
-			      s->cpu, (unsigned long long)ns, (unsigned long long)s->end_ns);
-	if (r >= 0 && s->has_loss)
+		return error_set(e, EINVAL,
+				 "cannot write CTF: an event of CPU %u at %llu ns comes after one "
+				 "at %llu ns, and CTF streams cannot go back in time",
+				 s->cpu, (unsigned long long)ns, (unsigned long long)s->end_ns);
+	if (s->has_loss)
 		r = write_loss(w, s, ns, e);
 	if (r >= 0 && s->len > PACKET_MAX - EVENT_MAX)
 		r = flush(w, s, e);
 	if (r >= 0 && !s->buffer && !(s->buffer = malloc(PACKET_MAX)))
 		r = error_set(e, ENOMEM, "cannot write CTF: out of memory");
-	*ret = r;
-	if (r < 0)
-		return NULL;
+	return r;
+}
+
+/* The event's header; what is returned is where its context goes. */
+static uint8_t *begin_event(struct ctf_stream *s, uint64_t ns, uint32_t id)
+{
+	uint8_t *p;
+
 	if (!s->len) {
 		s->len = HEAD_LEN;
 		s->begin_ns = s->end_ns = ns;
 	}
-	p = s->buffer + s->len;
-	p = put_header(p, id, ns, s->end_ns);
+	p = put_header(s->buffer + s->len, id, ns, s->end_ns);
 	s->end_ns = ns;
 	return p;
 }
@@ -252,10 +254,10 @@ int ctf_stream_event(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,
 
 	if (ev->kind >= SCHED_KINDS)
 		return error_set(e, EINVAL, "cannot write CTF: unknown kind of event %u", ev->kind);
-	p = begin_event(w, s, ns, ev->kind, &r, e);
-	if (!p)
+	r = make_room(w, s, ns, e);
+	if (r < 0)
 		return r;
-	p = put_context(p, w, ev);
+	p = put_context(begin_event(s, ns, ev->kind), w, ev);
 	p = put_payload(p, w->info, ev);
 	s->len = (size_t)(p - s->buffer);
 	return 0;
@@ -269,10 +271,10 @@ int ctf_stream_task(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,
 	uint8_t *p;
 	int r, i;
 
-	p = begin_event(w, s, ns, CTF_STATEDUMP_ID, &r, e);
-	if (!p)
+	r = make_room(w, s, ns, e);
+	if (r < 0)
 		return r;
-	p = put_context(p, w, &nobody);
+	p = put_context(begin_event(s, ns, CTF_STATEDUMP_ID), w, &nobody);
 	p = put(p, (uint32_t)task->pid, 4);
 	p = put(p, (uint32_t)task->pid, 4);
 	p = put(p, tgid, 4);

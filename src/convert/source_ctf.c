@@ -32,14 +32,16 @@
 
 #define CHILD_LOG (64U * 1024)
 
-/* The sanitizer reserves terabytes for its shadow, which a limit would stop, and reports what it
- * finds on standard error. */
+/* The sanitizer reserves terabytes for its shadow, which a limit would stop. */
 #ifdef __has_feature
 #define SANITIZED __has_feature(address_sanitizer)
 #elif defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
 #else
 #define SANITIZED 0
+#endif
+#if SANITIZED
+#include <sanitizer/common_interface_defs.h>
 #endif
 
 /* What the child may use grows with its input: the library keeps an entry per packet, and a tree of
@@ -110,6 +112,14 @@ static void child_limit(const char *path)
 	setrlimit(RLIMIT_DATA, &data);
 }
 
+/* A sanitizer's findings still go to the program's standard error. */
+static void keep_reports(void)
+{
+#if SANITIZED
+	__sanitizer_set_report_fd((void *)(intptr_t)dup(STDERR_FILENO));
+#endif
+}
+
 /* The library's last words are for nobody, and the handlers that the program has for signals would
  * tidy up the program's things. */
 static void child_prepare(pid_t parent, int log)
@@ -125,8 +135,7 @@ static void child_prepare(pid_t parent, int log)
 	if (getppid() != parent || null < 0)
 		_exit(1);
 	dup2(null, STDOUT_FILENO);
-	if (SANITIZED)
-		return;
+	keep_reports();
 	dup2(log, STDERR_FILENO);
 	/* The metadata's parser tells the line of a mistake nowhere but in its log. */
 	setenv("BABELTRACE_PLUGIN_CTF_METADATA_LOG_LEVEL", "ERROR", 1);
