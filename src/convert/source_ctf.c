@@ -10,7 +10,8 @@
  * processor it also makes an import faster.
  *
  * The child does nothing but read and send; it ends without running the program's exit handlers, and
- * it dies with the program. The parent must not have threads that use GLib when it opens a trace.
+ * it dies with the thread that opened the source, which therefore must outlive it. No other thread
+ * may be using GLib when a source is opened.
  */
 #include <dirent.h>
 #include <errno.h>
