@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* ctf_frame: see ctf_frame.h. */
+#include "convert/ctf_frame.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct head {
+	uint32_t type;
+	uint32_t len;
+};
+
+/* What an info has without pointers; its strings follow, each with its NUL. */
+struct flat_info {
+	uint32_t cpus;
+	struct trace_clock clock;
+	struct sched_dialect dialect;
+};
+
+_Static_assert(4 * (TRACE_STRING_MAX + 1) + sizeof(struct flat_info) < CTF_FRAME_MAX,
+	       "an info fits a frame");
+_Static_assert(sizeof(struct trace_item) + SCHED_FILENAME_MAX < CTF_FRAME_MAX,
+	       "an item fits a frame");
+
+int ctf_frame_flush(struct ctf_pipe *p)
+{
+	while (p->start < p->end) {
+		ssize_t n = write(p->fd, p->buffer + p->start, p->end - p->start);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p->start += (size_t)n;
+	}
+	p->start = p->end = 0;
+	return 0;
+}
+
+/* In two parts, so that callers need not join them first. */
+static int send(struct ctf_pipe *p, enum ctf_frame_type type, const struct iovec part[2])
+{
+	struct head h = { .type = type, .len = (uint32_t)(part[0].iov_len + part[1].iov_len) };
+	int i, r = 0;
+
+	if (h.len > CTF_FRAME_MAX)
+		return -EMSGSIZE;
+	if (sizeof(p->buffer) - p->end < sizeof(h) + h.len)
+		r = ctf_frame_flush(p);
+	if (r < 0)
+		return r;
+	memcpy(p->buffer + p->end, &h, sizeof(h));
+	p->end += sizeof(h);
+	for (i = 0; i < 2; i++) {
+		if (part[i].iov_len)
+			memcpy(p->buffer + p->end, part[i].iov_base, part[i].iov_len);
+		p->end += part[i].iov_len;
+	}
+	return 0;
+}
+
+int ctf_frame_send(struct ctf_pipe *p, enum ctf_frame_type type, const void *body, size_t len)
+{
+	return send(p, type, (struct iovec[2]){ { (void *)body, len } });
+}
+
+int ctf_frame_send_info(struct ctf_pipe *p, const struct trace_info *info)
+{
+	const struct flat_info flat = { .cpus = info->cpus,
+					.clock = info->clock,
+					.dialect = info->dialect };
+	const char *const texts[] = { info->device, info->kernel, info->machine, info->origin };
+	char joined[4 * (TRACE_STRING_MAX + 1)];
+	size_t i, len = 0, n;
+
+	for (i = 0; i < 4; i++) {
+		n = strnlen(texts[i], TRACE_STRING_MAX);
+		memcpy(joined + len, texts[i], n);
+		joined[len + n] = 0;
+		len += n + 1;
+	}
+	return send(p, CTF_FRAME_INFO,
+		    (struct iovec[2]){ { (void *)&flat, sizeof(flat) }, { joined, len } });
+}
+
+int ctf_frame_send_item(struct ctf_pipe *p, const struct trace_item *item)
+{
+	return send(p, CTF_FRAME_ITEM,
+		    (struct iovec[2]){
+			    { (void *)item, sizeof(*item) },
+			    { (void *)item->event.filename, item->event.filename_len } });
+}
+
+int ctf_frame_send_error(struct ctf_pipe *p, int code, const struct error *e)
+{
+	return send(p, CTF_FRAME_ERROR,
+		    (struct iovec[2]){ { &code, sizeof(code) },
+				       { (void *)e->text, strnlen(e->text, sizeof(e->text)) } });
+}
+
+/* At least `need` bytes in the buffer: 1, 0 at the end before the first of them, or an error. */
+static int fill(struct ctf_pipe *p, size_t need)
+{
+	ssize_t n;
+
+	if (p->end - p->start >= need)
+		return 1;
+	memmove(p->buffer, p->buffer + p->start, p->end - p->start);
+	p->end -= p->start;
+	p->start = 0;
+	while (p->end < need) {
+		n = read(p->fd, p->buffer + p->end, sizeof(p->buffer) - p->end);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return p->end ? -EBADMSG : 0;
+		p->end += (size_t)n;
+	}
+	return 1;
+}
+
+int ctf_frame_receive(struct ctf_pipe *p, struct ctf_frame *ret)
+{
+	struct head h;
+	int r = fill(p, sizeof(h));
+
+	if (r <= 0)
+		return r;
+	memcpy(&h, p->buffer + p->start, sizeof(h));
+	if (h.type < CTF_FRAME_INFO || h.type > CTF_FRAME_ERROR || h.len > CTF_FRAME_MAX)
+		return -EBADMSG;
+	r = fill(p, sizeof(h) + h.len);
+	if (r <= 0)
+		return r < 0 ? r : -EBADMSG;
+	ret->type = (enum ctf_frame_type)h.type;
+	ret->body = p->buffer + p->start + sizeof(h);
+	ret->len = h.len;
+	p->start += sizeof(h) + h.len;
+	return 1;
+}
+
+int ctf_frame_get_info(const struct ctf_frame *f, struct trace_info *ret)
+{
+	char **const texts[] = { &ret->device, &ret->kernel, &ret->machine, &ret->origin };
+	const char *p = (const char *)f->body + sizeof(struct flat_info);
+	const char *end = (const char *)f->body + f->len;
+	struct flat_info flat;
+	size_t i, n;
+
+	if (f->type != CTF_FRAME_INFO || f->len < sizeof(flat))
+		return -EBADMSG;
+	memcpy(&flat, f->body, sizeof(flat));
+	if (flat.cpus > TRACE_CPUS_MAX || flat.clock.shift > 63 ||
+	    flat.clock.name[TRACE_CLOCK_NAME_LEN - 1])
+		return -EBADMSG;
+	for (i = 0; i < 4; i++) {
+		n = strnlen(p, (size_t)(end - p));
+		if (p + n >= end)
+			return -EBADMSG;
+		if (info_set(texts[i], p, n) < 0)
+			return -ENOMEM;
+		p += n + 1;
+	}
+	ret->cpus = flat.cpus;
+	ret->clock = flat.clock;
+	ret->dialect = flat.dialect;
+	return 0;
+}
+
+int ctf_frame_get_item(const struct ctf_frame *f, struct trace_item *ret)
+{
+	if (f->type != CTF_FRAME_ITEM || f->len < sizeof(*ret))
+		return -EBADMSG;
+	memcpy(ret, f->body, sizeof(*ret));
+	if (ret->cpu >= TRACE_CPUS_MAX ||
+	    (ret->type != ITEM_LOSS &&
+	     (ret->type != ITEM_EVENT || ret->event.kind >= SCHED_KINDS)) ||
+	    ret->event.filename_len != f->len - sizeof(*ret))
+		return -EBADMSG;
+	ret->event.filename = ret->event.filename_len ? (const char *)f->body + sizeof(*ret) : NULL;
+	return 0;
+}
+
+int ctf_frame_get_error(const struct ctf_frame *f, struct error *e)
+{
+	int code = 0;
+
+	if (f->len >= sizeof(code))
+		memcpy(&code, f->body, sizeof(code));
+	if (code >= 0)
+		return error_set(e, EBADMSG, "the CTF trace's reader fails without a reason");
+	return error_set(e, code, "%.*s", (int)(f->len - sizeof(code)),
+			 (const char *)f->body + sizeof(code));
+}
