@@ -26,6 +26,7 @@
 #include "base/cleanup.h"
 
 #define SAMPLE 2048U
+#define GLANCE 128U
 #define CHANGES_LEAST 32U /* fewer stamps prove nothing */
 #define OFF_GRID_PART 200U
 #define GROUP 8U /* differences that share a divisor */
@@ -98,7 +99,6 @@ struct ticks *ticks_new(void)
 		struct scaled *s = &t->scaled[i];
 
 		ticks_kernel_scale(frequencies[i], &s->mult, &s->shift);
-		s->alive = true;
 	}
 	return t;
 }
@@ -172,7 +172,6 @@ static void vote(struct ticks *t, struct scaled *s, size_t n)
 		width - (uint32_t)(from[best_i % n] + (uint64_t)(best_i / n) * s->mult -
 				   (from[best_first % n] + (uint64_t)(best_first / n) * s->mult));
 	s->off_grid = n - best;
-	s->alive = s->off_grid * OFF_GRID_PART <= n;
 }
 
 /* The divisor that most groups of neighbouring differences share, by majority vote. */
@@ -229,8 +228,21 @@ static void settle(struct ticks *t)
 
 	t->settled = true;
 	settle_divisor(t, n);
-	for (i = 0; i < FREQUENCIES; i++)
-		vote(t, &t->scaled[i], n);
+	for (i = 0; i < FREQUENCIES; i++) {
+		struct scaled *s = &t->scaled[i];
+
+		/* A tick of whole nanoseconds is a divisor, which is the cheaper question. */
+		s->alive = s->mult % arc_width(s) != 0;
+		if (!s->alive)
+			continue;
+		/* A few stamps are enough to send nearly all away. */
+		vote(t, s, n < GLANCE ? n : GLANCE);
+		s->alive = s->off_grid * 8 <= GLANCE;
+		if (!s->alive || n <= GLANCE)
+			continue;
+		vote(t, s, n);
+		s->alive = s->off_grid * OFF_GRID_PART <= n;
+	}
 }
 
 static void narrow(struct scaled *s, uint32_t from)

@@ -45,7 +45,7 @@ uint64_t clock_divide(uint64_t ns, uint32_t mult, uint32_t shift, uint32_t *ret_
 	digit[word] = (uint32_t)low;
 	digit[word + 1] = (uint32_t)high;
 	digit[word + 2] = (uint32_t)(high >> 32);
-	for (i = 3; i >= 0; i--) {
+	for (i = (int)word + 2; i >= 0; i--) {
 		rest = rest << 32 | digit[i];
 		digit[i] = (uint32_t)(rest / mult);
 		rest %= mult;
