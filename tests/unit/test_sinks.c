@@ -15,6 +15,7 @@
 #include <libxml/xmlschemas.h>
 
 #include "base/cleanup.h"
+#include "convert/fields.h"
 #include "convert/sink.h"
 #include "sample.h"
 
@@ -195,6 +196,34 @@ static void test_chrome(void **state)
 	json_decref(root);
 }
 
+/* Every field is in every description of the formats. */
+static void test_documents(void **state)
+{
+	static const struct {
+		const char *file, *before, *after;
+	} documents[] = {
+		{ SOURCE_ROOT "/docs/format/json.md", "`", "`" },
+		{ SOURCE_ROOT "/docs/format/csv.md", "`", "`" },
+		{ SOURCE_ROOT "/docs/format/trace.xsd", "name=\"", "\"" },
+		{ SOURCE_ROOT "/docs/format/trace.schema.json", "\"", "\": {" },
+	};
+	char name[64];
+	size_t i, len;
+	int id;
+
+	(void)state;
+	for (i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+		_cleanup_free_ char *text = read_all(documents[i].file, &len);
+
+		for (id = 0; id < FIELDS; id++) {
+			snprintf(name, sizeof(name), "%s%s%s", documents[i].before, field_name(id),
+				 documents[i].after);
+			if (!strstr(text, name))
+				fail_msg("%s does not describe %s", documents[i].file, name);
+		}
+	}
+}
+
 /* An empty trace is still a valid document. */
 static void test_empty(void **state)
 {
@@ -261,7 +290,7 @@ int main(void)
 		cmocka_unit_test(test_json),	  cmocka_unit_test(test_ndjson),
 		cmocka_unit_test(test_xml),	  cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_chrome),	  cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_documents),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
