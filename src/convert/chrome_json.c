@@ -105,7 +105,7 @@ static char *put_args(char *p, const struct chrome_slice *s)
 	return put_text(p, "}}");
 }
 
-void chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint64_t *written_ns)
+bool chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint64_t *written_ns)
 {
 	struct chrome_at at = { s->process, s->thread, s->from_ns };
 	char *start, *p;
@@ -113,7 +113,7 @@ void chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint
 	if (at.ns < *written_ns)
 		at.ns = *written_ns;
 	if (s->to_ns <= at.ns)
-		return;
+		return false;
 	*written_ns = s->to_ns;
 	start = outfile_reserve(j->out, RECORD_ROOM);
 	p = put_head(j, start, "X", &at);
@@ -122,6 +122,7 @@ void chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint
 	p = put_string(p, s->name, s->name_len);
 	p = put_args(p, s);
 	outfile_advance(j->out, (size_t)(p - start));
+	return true;
 }
 
 void chrome_json_flow(struct chrome_json *j, const struct chrome_flow *f)

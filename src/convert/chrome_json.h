@@ -63,8 +63,8 @@ int chrome_json_check(const struct chrome_json *j, struct error *e);
 int chrome_json_end(struct chrome_json *j, struct error *e);
 
 /* Cut so that it does not begin before *written_ns, where the last slice of its track ended; what
- * is left, if anything, is written and *written_ns moved. */
-void chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint64_t *written_ns);
+ * is left, if anything, is written and *written_ns moved; false if nothing was. */
+bool chrome_json_slice(struct chrome_json *j, const struct chrome_slice *s, uint64_t *written_ns);
 void chrome_json_flow(struct chrome_json *j, const struct chrome_flow *f);
 void chrome_json_mark(struct chrome_json *j, const struct chrome_at *at,
 		      const struct trace_item *item, const struct trace_info *info);

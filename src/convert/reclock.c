@@ -127,11 +127,8 @@ static const struct trace_source_ops reclock_ops_seek = {
 int reclock_source_new(struct trace_source **ret, struct trace_source *inner,
 		       const struct trace_clock *clock, struct error *e)
 {
-	_cleanup_free_ struct reclock *c = NULL;
+	_cleanup_free_ struct reclock *c = calloc(1, sizeof(*c));
 
-	if (inner->info.clock.mult != 1 || inner->info.clock.shift != 0 || !clock->mult)
-		return error_set(e, EINVAL, "cannot convert the clock: it is not in nanoseconds");
-	c = calloc(1, sizeof(*c));
 	if (!c || info_dup(&c->source.info, &inner->info) < 0)
 		return error_set(e, ENOMEM, "cannot convert the clock: out of memory");
 	c->source.ops = inner->ops->seek ? &reclock_ops_seek : &reclock_ops;

@@ -102,6 +102,7 @@ static void close_phase(struct sink_chrome *c, struct chrome_task *t, uint64_t n
 				  .from_ns = t->since_ns,
 				  .to_ns = now,
 				  .mark = mark };
+	bool written;
 
 	if (t->phase == PHASE_UNKNOWN)
 		return;
@@ -112,15 +113,16 @@ static void close_phase(struct sink_chrome *c, struct chrome_task *t, uint64_t n
 	s.cpu = t->cpu;
 	s.state = t->state;
 	s.dialect = &c->info->dialect;
-	chrome_json_slice(&c->json, &s, &t->written_ns);
-	if (t->phase == PHASE_RUNNING && t->waker) {
+	written = chrome_json_slice(&c->json, &s, &t->written_ns);
+	if (written && t->phase == PHASE_RUNNING && t->waker) {
 		struct chrome_flow f = { .id = ++c->flows,
 					 .from = { t->waker_process, t->waker, t->wake_ns },
 					 .to = { t->process, t->pid, t->since_ns } };
 
 		chrome_json_flow(&c->json, &f);
-		t->waker = 0;
 	}
+	if (t->phase == PHASE_RUNNING)
+		t->waker = 0;
 	t->phase = PHASE_UNKNOWN;
 }
 
@@ -225,6 +227,10 @@ static int on_wakeup(struct sink_chrome *c, const struct sched_event *e, uint64_
 		by = see_task(c, &waker);
 		if (!by)
 			return -E2BIG;
+		/* Around a switch the event may name a task that has left already: no slice either. One
+		 * without slices yet is in a running one that is still to come. */
+		if (by->phase != PHASE_RUNNING && by->written_ns)
+			return 0;
 		t->waker = e->pid;
 		t->waker_process = by->process;
 		t->wake_ns = now;

@@ -19,6 +19,7 @@
  */
 #include "convert/ticks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,7 @@ static void vote(struct ticks *t, struct scaled *s, size_t n)
 	uint32_t from[SAMPLE], width = arc_width(s);
 	size_t i, first = 0, best = 0, best_i = 0, best_first = 0;
 
+	assert(n > 0 && n <= SAMPLE);
 	for (i = 0; i < n; i++)
 		from[i] = arc_of(s, t->sample[i], t->first);
 	qsort(from, n, sizeof(from[0]), compare_u32);
@@ -437,6 +439,9 @@ int ticks_find(struct trace_source *s, struct trace_clock *clock, struct error *
 	CLEANUP(ticks) struct ticks *t = NULL;
 	int r;
 
+	*clock = s->info.clock;
+	if (clock->mult != 1 || clock->shift != 0)
+		return 0;
 	/* A pipe is found out before its events are used up. */
 	r = s->ops->rewind(s, e);
 	if (r < 0)
@@ -450,6 +455,5 @@ int ticks_find(struct trace_source *s, struct trace_clock *clock, struct error *
 	r = s->ops->rewind(s, e);
 	if (r < 0)
 		return r;
-	*clock = s->info.clock;
 	return ticks_decide(t, clock);
 }

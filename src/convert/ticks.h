@@ -36,9 +36,9 @@ void ticks_feed_bound(struct ticks *t, uint64_t ns);
  * there is none, and they are those of plain nanoseconds. The rest of *clock stays. */
 bool ticks_decide(struct ticks *t, struct trace_clock *clock);
 
-/* All of it over a source whose clock is in nanoseconds: reads it to its end and rewinds it. 1: a
- * counter was found; 0: none; < 0: failed, among others -ESPIPE for a pipe, before anything was
- * read from it. *clock is set in the first two cases. */
+/* All of it over a source: reads it to its end and rewinds it. 1: a counter was found; 0: none, or
+ * the source is in ticks of a counter already, and nothing was read; < 0: failed, among others
+ * -ESPIPE for a pipe, before anything was read from it. *clock is set in the first two cases. */
 int ticks_find(struct trace_source *s, struct trace_clock *clock, struct error *e);
 
 /* The kernel's scaling for a counter of this frequency, good for 3600 s without overflow. */
