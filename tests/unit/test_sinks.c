@@ -182,6 +182,39 @@ static void check_tracks(json_t *records)
 	assert_true(tracks >= 5);
 }
 
+/* Stamps that run backwards, and a switch chain that does not fit together. */
+static void test_chrome_backwards(void **state)
+{
+	static struct trace_item items[400];
+	uint32_t i, pid = 1;
+	json_error_t je;
+	json_t *root;
+
+	(void)state;
+	memset(items, 0, sizeof(items));
+	for (i = 0; i < 400; i++) {
+		struct sched_event *e = &items[i].event;
+
+		items[i].cpu = i % 3 == 0;
+		e->tick = 1000000 + (i * 7919) % 5003;
+		e->kind = i % 4 == 3 ? SCHED_WAKING : SCHED_SWITCH;
+		e->pid = (int32_t)pid;
+		e->task.pid = (int32_t)(i % 7 ? pid : 4);
+		pid = (i * 31) % 6;
+		e->other.pid = e->kind == SCHED_SWITCH ? (int32_t)pid : 0;
+		e->state = i % 5;
+		if (i % 50 == 49) {
+			items[i].type = ITEM_LOSS;
+			items[i].loss = (struct trace_loss){ e->tick, e->tick + 3000, 1, 0 };
+		}
+	}
+	run(sink_chrome_new, array_source_new(items, 400), path);
+	root = json_load_file(path, 0, &je);
+	assert_non_null(root);
+	check_tracks(json_object_get(root, "traceEvents"));
+	json_decref(root);
+}
+
 static void test_chrome(void **state)
 {
 	json_error_t je;
@@ -289,8 +322,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),	  cmocka_unit_test(test_ndjson),
 		cmocka_unit_test(test_xml),	  cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_chrome),	  cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_chrome),	  cmocka_unit_test(test_chrome_backwards),
+		cmocka_unit_test(test_empty),	  cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_documents),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
