@@ -152,6 +152,13 @@ int outfile_error(const struct outfile *f)
 	return f->error;
 }
 
+int outfile_check(const struct outfile *f, struct error *e)
+{
+	if (f->error)
+		return error_set(e, f->error, "cannot write %s: %s", f->path, strerror(-f->error));
+	return 0;
+}
+
 int outfile_patch(struct outfile *f, uint64_t offset, const void *data, size_t len, struct error *e)
 {
 	flush(f);
@@ -225,7 +232,7 @@ int outfile_commit(struct outfile *f, struct error *e)
 	if (!f->error && f->temporary && rename(f->temporary, f->path) < 0)
 		f->error = -errno;
 	if (f->error)
-		return error_set(e, f->error, "cannot write %s: %s", f->path, strerror(-f->error));
+		return outfile_check(f, e);
 	free(f->temporary);
 	f->temporary = NULL;
 	return 0;

@@ -33,6 +33,7 @@ void outfile_advance(struct outfile *f, size_t used);
 
 uint64_t outfile_offset(const struct outfile *f);
 int outfile_error(const struct outfile *f); /* 0, or the remembered negative errno */
+int outfile_check(const struct outfile *f, struct error *e); /* the same, with its text in e */
 
 /* Overwrites earlier bytes; not possible on a pipe (-ESPIPE). */
 int outfile_patch(struct outfile *f, uint64_t offset, const void *data, size_t len,

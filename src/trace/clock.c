@@ -32,23 +32,46 @@ uint64_t clock_ns(const struct trace_clock *c, uint64_t tick)
 	return c->base_ns + mul_shift(tick, c->mult, c->shift);
 }
 
+/* Long division by one 32-bit digit, from the top. */
+uint64_t clock_divide(uint64_t ns, uint32_t mult, uint32_t shift, uint32_t *ret_rest)
+{
+	uint32_t digit[4] = { 0 };
+	uint32_t word = shift / 32, bits = shift % 32;
+	uint64_t low = (ns & 0xffffffffU) << bits;
+	uint64_t high = ((ns >> 32) << bits) + (low >> 32);
+	uint64_t rest = 0;
+	int i;
+
+	digit[word] = (uint32_t)low;
+	digit[word + 1] = (uint32_t)high;
+	digit[word + 2] = (uint32_t)(high >> 32);
+	for (i = (int)word + 2; i >= 0; i--) {
+		rest = rest << 32 | digit[i];
+		digit[i] = (uint32_t)(rest / mult);
+		rest %= mult;
+	}
+	*ret_rest = (uint32_t)rest;
+	return digit[3] || digit[2] ? UINT64_MAX : (uint64_t)digit[1] << 32 | digit[0];
+}
+
 uint64_t clock_tick_at(const struct trace_clock *c, uint64_t ns)
 {
-	uint64_t lo = 0, hi, mid;
+	uint64_t tick;
+	uint32_t rest;
 
-	if (ns <= c->base_ns)
+	if (ns <= c->base_ns || !c->mult)
 		return 0;
 	if (c->mult == 1 && c->shift == 0)
 		return ns - c->base_ns;
-	/* The conversion is monotonic, so bisect; doubling first keeps the product in range. */
-	for (hi = 1; clock_ns(c, hi) < ns && hi < (1ULL << 62); hi <<= 1)
-		;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (clock_ns(c, mid) < ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	tick = clock_divide(ns - c->base_ns, c->mult, c->shift, &rest);
+	return tick + (rest && tick < UINT64_MAX);
+}
+
+uint64_t clock_tick_near(const struct trace_clock *c, uint64_t ns)
+{
+	uint64_t above = clock_tick_at(c, ns);
+
+	if (!above || clock_ns(c, above) == ns)
+		return above;
+	return clock_ns(c, above) - ns <= ns - clock_ns(c, above - 1) ? above : above - 1;
 }

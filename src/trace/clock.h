@@ -33,6 +33,13 @@ uint64_t clock_ns(const struct trace_clock *c, uint64_t tick);
 /* The smallest tick whose nanoseconds are >= ns. */
 uint64_t clock_tick_at(const struct trace_clock *c, uint64_t ns);
 
+/* The tick whose nanoseconds are ns, else the one nearest to it; 0 for all before base_ns. */
+uint64_t clock_tick_near(const struct trace_clock *c, uint64_t ns);
+
+/* (ns << shift) / mult and the rest of that division; UINT64_MAX where it does not fit. mult is not
+ * 0, shift at most 63. */
+uint64_t clock_divide(uint64_t ns, uint32_t mult, uint32_t shift, uint32_t *ret_rest);
+
 static inline uint64_t clock_event_ns(const struct trace_clock *c, const struct sched_event *e)
 {
 	return clock_ns(c, e->tick) + (uint64_t)(int64_t)e->tick_off_ns;

@@ -66,6 +66,23 @@ int info_dup(struct trace_info *to, const struct trace_info *from)
 	return 0;
 }
 
+int info_copy_tasks(struct trace_info *to, const struct trace_info *from)
+{
+	struct trace_task *tasks = NULL;
+
+	if (from->n_tasks) {
+		tasks = malloc(from->n_tasks * sizeof(*tasks));
+		if (!tasks)
+			return -ENOMEM;
+		memcpy(tasks, from->tasks, from->n_tasks * sizeof(*tasks));
+	}
+	free(to->tasks);
+	to->tasks = tasks;
+	to->n_tasks = from->n_tasks;
+	to->room_tasks = from->n_tasks;
+	return 0;
+}
+
 /* Index of the first task whose pid is >= pid. */
 static size_t lower_bound(const struct trace_info *i, int32_t pid)
 {

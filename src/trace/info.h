@@ -43,6 +43,10 @@ int info_init(struct trace_info *i); /* empty strings, ns clock, current dialect
 void info_done(struct trace_info *i);
 int info_dup(struct trace_info *to, const struct trace_info *from);
 
+/* Makes the tasks of `to` those of `from`: for a source that wraps one whose tasks still grow. 0 or
+ * -ENOMEM, then nothing has changed. */
+int info_copy_tasks(struct trace_info *to, const struct trace_info *from);
+
 /* Replaces one of the strings above; control characters become '?', longer than the maximum is
  * cut. */
 int info_set(char **field, const char *text, size_t len);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter: a source that passes on a part of another source.
+ *
+ * Every condition that is given must hold:
+ *   time   from <= t < to, so that neighbouring ranges share no event;
+ *   cpu    the event's CPU is in the set;
+ *   kind   the event's kind is in the set;
+ *   task   one of the event's tasks has one of the pids, or a name that one of the patterns
+ *          matches. The tasks of an event are who ran when it happened (common_pid) and those it
+ *          names: prev and next, the woken one, parent and child, the old pid of an exec. A rename
+ *          has both names. Pids and patterns together select the union.
+ * A loss is passed when its CPU is in the set and its interval touches the time range, whatever the
+ * other conditions say: nobody knows what it would have been.
+ *
+ * The name of common_pid is the one the last switch on that CPU gave it, else the one in the task
+ * table, so the first events of a trace without task table may lack it.
+ */
+#ifndef KISEKI_TRACE_FILTER_H
+#define KISEKI_TRACE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "trace/source.h"
+
+#define FILTER_PIDS_MAX 65536U
+#define FILTER_COMMS_MAX 256U
+#define FILTER_COMM_LEN 256U /* of a pattern */
+
+/* A time as an option gives it. */
+struct filter_time {
+	bool given;
+	bool relative; /* to the first item of the trace */
+	uint64_t ns;
+};
+
+struct trace_filter {
+	struct filter_time from;
+	struct filter_time to;
+	bool cpus_given;
+	uint64_t cpus[TRACE_CPUS_MAX / 64]; /* a bit each */
+	uint32_t kinds;			    /* 1 << enum sched_kind; 0: all */
+	int32_t *pids;			    /* sorted after filter_source_new() */
+	size_t n_pids, room_pids;
+	char **comms; /* fnmatch patterns */
+	size_t n_comms;
+};
+
+void filter_init(struct trace_filter *f); /* passes everything */
+void filter_done(struct trace_filter *f);
+bool filter_is_empty(const struct trace_filter *f);
+
+int filter_add_pid(struct trace_filter *f, int32_t pid);
+int filter_add_comm(struct trace_filter *f, const char *pattern, size_t len);
+
+/* Takes both the inner source and the contents of f, which is then empty; on failure both stay the
+ * caller's. */
+int filter_source_new(struct trace_source **ret, struct trace_source *inner, struct trace_filter *f,
+		      struct error *e);
+
+#endif

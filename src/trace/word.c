@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* word: see word.h. */
+#include "trace/word.h"
+
+#include <string.h>
+
+#include "wire/dialect.h"
+#include "wire/loss.h"
+#include "wire/sched_event.h"
+
+struct kind_words {
+	const char *ours;
+	const char *kernel;
+};
+
+static const struct kind_words kinds[SCHED_KINDS] = {
+	[SCHED_SWITCH] = { "switch", "sched_switch" },
+	[SCHED_WAKING] = { "waking", "sched_waking" },
+	[SCHED_WAKEUP] = { "wakeup", "sched_wakeup" },
+	[SCHED_WAKEUP_NEW] = { "wakeup_new", "sched_wakeup_new" },
+	[SCHED_FORK] = { "fork", "sched_process_fork" },
+	[SCHED_EXEC] = { "exec", "sched_process_exec" },
+	[SCHED_EXIT] = { "exit", "sched_process_exit" },
+	[SCHED_RENAME] = { "rename", "task_rename" },
+	[SCHED_SETPRIO] = { "setprio", "sched_pi_setprio" },
+};
+
+static const char *const causes[LOSS_CAUSES] = {
+	[LOSS_RING] = "ring",	  [LOSS_BUFFER] = "buffer", [LOSS_SPOOL] = "spool",
+	[LOSS_DAMAGE] = "damage", [LOSS_STORE] = "store",
+};
+
+const char *word_kind(uint32_t kind)
+{
+	return kind < SCHED_KINDS ? kinds[kind].ours : "unknown";
+}
+
+const char *word_cause(uint32_t cause)
+{
+	return cause < LOSS_CAUSES ? causes[cause] : "unknown";
+}
+
+/* In the order of the bits of enum dialect_feature. */
+static const char *const features[] = {
+	"success",  "group_dead", "rename_no_pid", "big_endian",   "tgid",
+	"no_flags", "fixed_comm", "no_cur",	   "lazy_resched", "success_silent",
+};
+
+const char *word_feature(uint32_t bit)
+{
+	return bit < sizeof(features) / sizeof(features[0]) ? features[bit] : NULL;
+}
+
+static int is_word(const char *word, const char *name, size_t len)
+{
+	return strlen(word) == len && !memcmp(word, name, len);
+}
+
+int word_parse_kind(const char *name, size_t len)
+{
+	int i;
+
+	for (i = 0; i < SCHED_KINDS; i++)
+		if (is_word(kinds[i].ours, name, len) || is_word(kinds[i].kernel, name, len))
+			return i;
+	return -1;
+}
