@@ -5,7 +5,7 @@
  * The cases are a heap with the shortest on top, so a new wait is compared with one number and
  * mostly goes no further. Who ran instead is looked up in a ring of the last slices of each CPU.
  * The tracker hands out the slice that a switch ends before the wait that it ends, so the ring is
- * complete when a case is made.
+ * complete when a case is made; if the tracker held the wait back, some of it may be gone.
  */
 #include "analysis/latency.h"
 
@@ -13,11 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAST_IDLE TRACKER_NONE
+#define PAST_UNKNOWN (TRACKER_NONE - 1)
+
 struct past {
 	uint64_t from_ns;
 	uint64_t to_ns;
-	uint32_t task; /* TRACKER_NONE: the idle task, or nobody knows */
-	bool unknown;
+	uint32_t task; /* or one of the two above */
+};
+
+/* What one task had of the CPU within a wait; scratch, all zero between two cases. */
+struct share {
+	uint64_t ns;
+	uint64_t from_ns;
+	uint64_t to_ns;
 };
 
 /* The last LATENCY_HISTORY slices of a CPU; slice number i is at i % LATENCY_HISTORY. */
@@ -35,6 +44,10 @@ struct latency {
 	uint32_t room_tasks;
 	struct history **histories; /* by CPU */
 	uint32_t n_histories;
+	struct share *shares; /* by task */
+	uint32_t n_shares;
+	uint32_t *sharers; /* those with a share, LATENCY_HISTORY at most */
+	uint32_t n_sharers;
 	struct latency_case *cases;
 	uint32_t n_cases;
 	uint32_t room_cases;
@@ -92,7 +105,7 @@ static int on_slice(void *context, const struct tracker_slice *s)
 	struct past *p;
 	int r;
 
-	if (!l->room_cases)
+	if (!l->room_cases || s->cpu >= LATENCY_HISTORY_CPUS)
 		return 0;
 	r = get_history(l, s->cpu, &h);
 	if (r < 0)
@@ -100,37 +113,44 @@ static int on_slice(void *context, const struct tracker_slice *s)
 	p = &h->past[h->n++ % LATENCY_HISTORY];
 	p->from_ns = s->from_ns;
 	p->to_ns = s->to_ns;
-	p->task = s->task;
-	p->unknown = s->type == SLICE_UNKNOWN;
-	if (s->type == SLICE_IDLE)
-		p->task = TRACKER_NONE;
+	p->task = s->type == SLICE_TASK	  ? s->task
+		  : s->type == SLICE_IDLE ? PAST_IDLE
+					  : PAST_UNKNOWN;
 	return 0;
 }
 
 /* --- who ran instead --- */
 
-/* One more stretch of a task within the wait; slices come newest first. */
-static void add_blocker(struct latency_case *c, const struct tracker_task *t, uint64_t from_ns,
-			uint64_t to_ns)
+static int room_for_shares(struct latency *l)
 {
-	struct latency_blocker *b;
-	uint32_t i;
+	uint32_t n = tracker_n_tasks(l->tracker);
+	struct share *shares;
 
-	for (i = 0; i < c->n_blockers && c->blockers[i].pid != t->pid; i++)
-		;
-	if (i == LATENCY_BLOCKERS) {
-		c->others_ns += to_ns - from_ns;
-		return;
+	if (!l->sharers && !(l->sharers = calloc(LATENCY_HISTORY, sizeof(*l->sharers))))
+		return -ENOMEM;
+	if (n <= l->n_shares)
+		return 0;
+	n += n / 2;
+	shares = realloc(l->shares, (size_t)n * sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	memset(shares + l->n_shares, 0, (n - l->n_shares) * sizeof(*shares));
+	l->shares = shares;
+	l->n_shares = n;
+	return 0;
+}
+
+/* One more stretch of a task within the wait; slices come newest first. */
+static void add_share(struct latency *l, uint32_t task, uint64_t from_ns, uint64_t to_ns)
+{
+	struct share *s = &l->shares[task];
+
+	if (!s->ns) {
+		l->sharers[l->n_sharers++] = task;
+		s->to_ns = to_ns;
 	}
-	b = &c->blockers[i];
-	if (i == c->n_blockers) {
-		c->n_blockers++;
-		b->pid = t->pid;
-		memcpy(b->comm, t->comm, sizeof(b->comm));
-		b->to_ns = to_ns;
-	}
-	b->from_ns = from_ns;
-	b->ns += to_ns - from_ns;
+	s->from_ns = from_ns;
+	s->ns += to_ns - from_ns;
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -142,14 +162,44 @@ static int by_time(const void *pa, const void *pb)
 	return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
 }
 
-static void find_blockers(const struct latency *l, struct latency_case *c)
+/* Moves the shares into the case: the greatest by name, the rest as a sum. */
+static void take_shares(struct latency *l, struct latency_case *c)
+{
+	struct latency_blocker all[LATENCY_BLOCKERS + 1];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < l->n_sharers; i++) {
+		struct share *s = &l->shares[l->sharers[i]];
+		const struct tracker_task *t = tracker_get_task(l->tracker, l->sharers[i]);
+		struct latency_blocker *b = &all[n];
+
+		b->pid = t->pid;
+		memcpy(b->comm, t->comm, sizeof(b->comm));
+		b->from_ns = s->from_ns;
+		b->to_ns = s->to_ns;
+		b->ns = s->ns;
+		memset(s, 0, sizeof(*s));
+		if (n < LATENCY_BLOCKERS) {
+			n++;
+			continue;
+		}
+		qsort(all, n + 1, sizeof(all[0]), by_time);
+		c->others_ns += all[n].ns;
+	}
+	qsort(all, n, sizeof(all[0]), by_time);
+	memcpy(c->blockers, all, n * sizeof(all[0]));
+	c->n_blockers = n;
+	l->n_sharers = 0;
+}
+
+static int find_blockers(struct latency *l, struct latency_case *c)
 {
 	const struct history *h = c->cpu < l->n_histories ? l->histories[c->cpu] : NULL;
-	uint64_t i = h ? h->n : 0;
+	uint64_t i = h ? h->n : 0, covered_ns = 0;
 	uint64_t oldest = i > LATENCY_HISTORY ? i - LATENCY_HISTORY : 0;
-	uint64_t covered_ns = 0;
+	int r = room_for_shares(l);
 
-	for (; i > oldest; i--) {
+	for (; i > oldest && r >= 0; i--) {
 		const struct past *p = &h->past[(i - 1) % LATENCY_HISTORY];
 		uint64_t from_ns = p->from_ns > c->from_ns ? p->from_ns : c->from_ns;
 		uint64_t to_ns = p->to_ns < c->to_ns ? p->to_ns : c->to_ns;
@@ -159,15 +209,17 @@ static void find_blockers(const struct latency *l, struct latency_case *c)
 		if (to_ns <= from_ns)
 			continue;
 		covered_ns += to_ns - from_ns;
-		if (p->unknown)
+		if (p->task == PAST_UNKNOWN)
 			c->unknown_ns += to_ns - from_ns;
-		else if (p->task == TRACKER_NONE)
+		else if (p->task == PAST_IDLE)
 			c->idle_ns += to_ns - from_ns;
 		else
-			add_blocker(c, tracker_get_task(l->tracker, p->task), from_ns, to_ns);
+			add_share(l, p->task, from_ns, to_ns);
 	}
 	c->unknown_ns += length(c) - covered_ns;
-	qsort(c->blockers, c->n_blockers, sizeof(c->blockers[0]), by_time);
+	if (r >= 0)
+		take_shares(l, c);
+	return r;
 }
 
 /* --- the longest waits --- */
@@ -207,7 +259,7 @@ static void sift_up(struct latency_case *heap, uint32_t i)
 	}
 }
 
-static void fill_case(const struct latency *l, struct latency_case *c, const struct tracker_wait *w)
+static int fill_case(struct latency *l, struct latency_case *c, const struct tracker_wait *w)
 {
 	const struct tracker_task *t = tracker_get_task(l->tracker, w->task);
 
@@ -221,19 +273,22 @@ static void fill_case(const struct latency *l, struct latency_case *c, const str
 		c->waker_pid = t->pid;
 		memcpy(c->waker_comm, t->comm, sizeof(c->waker_comm));
 	}
-	find_blockers(l, c);
+	return find_blockers(l, c);
 }
 
-static void keep_case(struct latency *l, const struct tracker_wait *w)
+static int keep_case(struct latency *l, const struct tracker_wait *w)
 {
 	struct latency_case c;
+	int r;
 
 	memset(&c, 0, sizeof(c));
 	c.from_ns = w->from_ns;
 	c.to_ns = w->to_ns;
 	if (!l->room_cases || (l->n_cases == l->room_cases && !worse(&c, &l->cases[0])))
-		return;
-	fill_case(l, &c, w);
+		return 0;
+	r = fill_case(l, &c, w);
+	if (r < 0)
+		return r;
 	if (l->n_cases < l->room_cases) {
 		l->cases[l->n_cases++] = c;
 		sift_up(l->cases, l->n_cases - 1);
@@ -241,6 +296,7 @@ static void keep_case(struct latency *l, const struct tracker_wait *w)
 		l->cases[0] = c;
 		sift_down(l->cases, l->n_cases, 0);
 	}
+	return 0;
 }
 
 static int on_wait(void *context, const struct tracker_wait *w)
@@ -259,7 +315,7 @@ static int on_wait(void *context, const struct tracker_wait *w)
 	if (r >= 0)
 		r = histogram_add(&task->waits[w->type].known, w->to_ns - w->from_ns);
 	if (r >= 0 && w->type == WAIT_WAKEUP)
-		keep_case(l, w);
+		r = keep_case(l, w);
 	return r;
 }
 
@@ -299,6 +355,8 @@ void latency_free(struct latency *l)
 		free(l->histories[i]);
 	tracker_free(l->tracker);
 	free(l->histories);
+	free(l->shares);
+	free(l->sharers);
 	free(l->tasks);
 	free(l->cases);
 	free(l);

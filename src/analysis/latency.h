@@ -19,8 +19,9 @@
 #include "trace/source.h"
 
 #define LATENCY_CASES_MAX 1000U
-#define LATENCY_BLOCKERS 8   /* tasks named in a case; the time of more is summed up */
-#define LATENCY_HISTORY 256U /* slices remembered per CPU to find them */
+#define LATENCY_BLOCKERS 8	  /* tasks named in a case; the time of more is summed up */
+#define LATENCY_HISTORY 8192U	  /* slices remembered per CPU to find them, */
+#define LATENCY_HISTORY_CPUS 256U /* on so many CPUs, 48 MB in all; beyond them nobody is found */
 
 /* Someone who had the CPU while the task waited for it. */
 struct latency_blocker {

@@ -27,6 +27,7 @@ struct cpu {
 	uint64_t since_ns;
 	uint64_t seen_ns;
 	uint64_t lost_until_ns; /* end of the last unknown stretch */
+	uint32_t deferred; /* first task of the list whose waits need a sign of life from here */
 };
 
 enum off_reason {
@@ -48,6 +49,9 @@ struct task {
 	uint32_t target_cpu;
 	uint64_t since_ns; /* when it came to or left `cpu` */
 	uint64_t wake_ns;
+	bool is_deferred; /* then this wait waits, in the list of a CPU */
+	uint32_t next_deferred;
+	struct tracker_wait deferred;
 };
 
 struct tracker {
@@ -147,7 +151,8 @@ static int get_cpu(struct tracker *t, uint32_t cpu)
 		return -ENOMEM;
 	memset(cpus + t->n_cpus, 0, (cpu + 1 - t->n_cpus) * sizeof(*cpus));
 	t->cpus = cpus;
-	t->n_cpus = cpu + 1;
+	for (; t->n_cpus <= cpu; t->n_cpus++)
+		t->cpus[t->n_cpus].deferred = TRACKER_NONE;
 	return 0;
 }
 
@@ -190,7 +195,59 @@ static bool lost_since(const struct tracker *t, uint32_t cpu, uint64_t from_ns)
 	if (cpu >= t->n_cpus)
 		return false;
 	c = &t->cpus[cpu];
-	return c->state == CPU_LOST || c->state == CPU_NEW_LOST || c->lost_until_ns > from_ns;
+	return c->state != CPU_RUNNING || c->lost_until_ns > from_ns;
+}
+
+static int deliver_wait(struct tracker *t, const struct tracker_wait *w)
+{
+	return t->ops->wait ? t->ops->wait(t->context, w) : 0;
+}
+
+/*
+ * Has this CPU been busy and without any event since from_ns? It may be that its recording was cut
+ * off, and that the task has meanwhile run there. Only its next event can tell.
+ */
+static bool is_silent(const struct tracker *t, uint32_t cpu, uint64_t from_ns)
+{
+	const struct cpu *c;
+
+	if (cpu >= t->n_cpus)
+		return false;
+	c = &t->cpus[cpu];
+	return c->state == CPU_RUNNING && c->task != TRACKER_NONE && c->seen_ns < from_ns;
+}
+
+static int defer_wait(struct tracker *t, uint32_t cpu, const struct tracker_wait *w)
+{
+	struct task *task = &t->tasks[w->task];
+	struct tracker_wait second = *w;
+
+	if (task->is_deferred) { /* there is room for one */
+		second.end = WAIT_UNKNOWN;
+		return deliver_wait(t, &second);
+	}
+	task->is_deferred = true;
+	task->deferred = *w;
+	task->next_deferred = t->cpus[cpu].deferred;
+	t->cpus[cpu].deferred = w->task;
+	return 0;
+}
+
+/* The CPU gave a sign of life, or never will: the waits that hang on it are what they were, or
+ * unknown. */
+static int release_waits(struct tracker *t, uint32_t cpu, bool alive)
+{
+	uint32_t i = t->cpus[cpu].deferred;
+	int r = 0;
+
+	t->cpus[cpu].deferred = TRACKER_NONE;
+	for (; i != TRACKER_NONE && r >= 0; i = t->tasks[i].next_deferred) {
+		t->tasks[i].is_deferred = false;
+		if (!alive)
+			t->tasks[i].deferred.end = WAIT_UNKNOWN;
+		r = deliver_wait(t, &t->tasks[i].deferred);
+	}
+	return r;
 }
 
 /* Ends a wait of a task. `cpu` is where it ran, or TRACKER_NONE. */
@@ -203,11 +260,16 @@ static int emit_wait(struct tracker *t, struct tracker_wait w)
 	w.waker_cpu = woken ? task->waker_cpu : TRACKER_NONE;
 	w.target_cpu = woken ? task->target_cpu : TRACKER_NONE;
 	w.from_ns = min_ns(w.from_ns, w.to_ns);
-	if ((w.end == WAIT_RAN || w.end == WAIT_INFERRED) &&
-	    (lost_since(t, w.cpu, w.from_ns) || lost_since(t, w.target_cpu, w.from_ns) ||
-	     lost_since(t, task->cpu, w.from_ns)))
+	if (w.end != WAIT_RAN && w.end != WAIT_INFERRED)
+		return deliver_wait(t, &w);
+	if (lost_since(t, w.cpu, w.from_ns) || lost_since(t, w.target_cpu, w.from_ns) ||
+	    lost_since(t, task->cpu, w.from_ns))
 		w.end = WAIT_UNKNOWN;
-	return t->ops->wait ? t->ops->wait(t->context, &w) : 0;
+	else if (w.target_cpu != w.cpu && is_silent(t, w.target_cpu, w.from_ns))
+		return defer_wait(t, w.target_cpu, &w);
+	else if (task->cpu != w.cpu && is_silent(t, task->cpu, w.from_ns))
+		return defer_wait(t, task->cpu, &w);
+	return deliver_wait(t, &w);
 }
 
 /* --- tasks come and go --- */
@@ -315,25 +377,38 @@ static int cpu_infer(struct tracker *t, uint32_t cpu, uint32_t task, uint64_t ns
 	return r < 0 ? r : cpu_run(t, cpu, task, start_ns, true);
 }
 
+/* The idle task had this CPU at its first event: it had it since the trace began. */
+static int cpu_see_idle_first(struct tracker *t, uint32_t cpu, uint64_t ns)
+{
+	struct cpu *c = &t->cpus[cpu];
+
+	c->seen_ns = ns;
+	return cpu_run(t, cpu, TRACKER_NONE, t->from_ns, true);
+}
+
 /* An event says that this task ran on this CPU at this time. */
 static int cpu_see(struct tracker *t, uint32_t cpu, uint32_t task, uint64_t ns)
 {
 	struct cpu *c = &t->cpus[cpu];
 	uint64_t from_ns;
-	int r = 0;
+	int r = c->deferred == TRACKER_NONE ? 0 : release_waits(t, cpu, true);
 
+	if (r < 0)
+		return r;
 	switch (c->state) {
 	case CPU_NEW:
-		from_ns = min_ns(earliest_start(t, task, t->from_ns), ns);
-		r = emit_unknown(t, cpu, t->from_ns, from_ns);
+		c->lost_until_ns = ns; /* first, for the task that turns up may have waited */
+		if (task == TRACKER_NONE)
+			return cpu_see_idle_first(t, cpu, ns);
+		r = emit_unknown(t, cpu, t->from_ns, ns);
 		if (r >= 0)
-			r = cpu_run(t, cpu, task, from_ns, true);
+			r = cpu_run(t, cpu, task, ns, false);
 		break;
 	case CPU_NEW_LOST:
 	case CPU_LOST:
+		c->lost_until_ns = ns;
 		from_ns = c->state == CPU_LOST ? c->since_ns : t->from_ns;
 		r = emit_unknown(t, cpu, from_ns, ns);
-		c->lost_until_ns = ns; /* first, for the task that turns up may have waited */
 		if (r >= 0)
 			r = cpu_run(t, cpu, task, ns, false);
 		break;
@@ -355,6 +430,8 @@ static void cpu_lose(struct tracker *t, uint32_t cpu, int *ret)
 	if (c->state != CPU_RUNNING)
 		return;
 	*ret = emit_stretch(t, cpu, c->seen_ns, false);
+	if (*ret >= 0)
+		*ret = release_waits(t, cpu, false);
 	task_stop(t, c->task, cpu, c->seen_ns, OFF_UNKNOWN);
 	c->state = CPU_LOST;
 	c->since_ns = c->seen_ns;
@@ -521,12 +598,19 @@ int tracker_add(struct tracker *t, const struct trace_item *item, struct error *
 	return why(e, on_event(t, item, ns));
 }
 
+/* After the last event of a CPU: it may idle for long, but a task does not run for long without
+ * any event. Rather was the recording of this CPU cut off. */
 static int finish_cpu(struct tracker *t, uint32_t cpu)
 {
 	const struct cpu *c = &t->cpus[cpu];
+	int r;
 
-	if (c->state == CPU_RUNNING)
-		return emit_stretch(t, cpu, t->to_ns, false);
+	if (c->state == CPU_RUNNING && c->task == TRACKER_NONE)
+		return emit_stretch(t, cpu, t->to_ns, c->seen_ns < t->to_ns);
+	if (c->state == CPU_RUNNING) {
+		r = emit_stretch(t, cpu, c->seen_ns, false);
+		return r < 0 ? r : emit_unknown(t, cpu, c->seen_ns, t->to_ns);
+	}
 	return emit_unknown(t, cpu, c->state == CPU_LOST ? c->since_ns : t->from_ns, t->to_ns);
 }
 
@@ -537,8 +621,11 @@ int tracker_finish(struct tracker *t, struct error *e)
 
 	if (t->info->cpus && t->info->cpus <= TRACE_CPUS_MAX)
 		r = get_cpu(t, t->info->cpus - 1);
-	for (i = 0; i < t->n_cpus && r >= 0; i++)
+	for (i = 0; i < t->n_cpus && r >= 0; i++) {
 		r = finish_cpu(t, i);
+		if (r >= 0)
+			r = release_waits(t, i, false);
+	}
 	for (i = 0; i < t->n_tasks && r >= 0; i++) {
 		struct tracker_wait w = { .task = i, .end = WAIT_NEVER, .cpu = TRACKER_NONE };
 

@@ -15,16 +15,20 @@
  *    task that should be running, a switch is missing: the named task is taken to have started as
  *    early as the evidence allows (after the last event of the other task on this CPU, after its
  *    own wakeup, after it left its last CPU), and the slices on both sides are marked inferred.
- *  - The first event of a CPU names the task that ran on it since the trace began, as far back as
- *    the evidence allows (inferred), unless a loss on this CPU came first. A CPU without any event
- *    is unknown throughout.
+ *  - Before its first and after its last event, a CPU that idles then is taken to idle (inferred).
+ *    A task is not taken to run there: recordings are often cut off at different times on each CPU,
+ *    and a task hardly runs for long without any event. That time is SLICE_UNKNOWN, and so is all
+ *    the time of a CPU without events.
  *
  * A wait starts when a task that is not running is woken (the first of waking, wakeup and
  * wakeup_new) or when it is switched out in state R, and ends when it is switched in.
  *  - A wakeup that arrives while the task is still on its way out of a CPU counts from the moment
  *    it has left it: it did not wait before.
- *  - A wait is unknown if a loss lies within it on the CPU it ran on, the CPU named by the wakeup
- *    or the CPU it had last; or if the task is woken again without having been seen to run.
+ *  - A wait is unknown if a loss (or the time before the first event) lies within it on the CPU it
+ *    ran on, the CPU named by the wakeup or the CPU it had last; or if the task is woken again
+ *    without having been seen to run. If one of these CPUs is busy and shows no event during the
+ *    wait, it is held back until the next event there shows that its recording was not cut off; so
+ *    waits do not come strictly in order. At the end of the trace what is held back is unknown.
  *
  * Memory: one fixed record per task and per CPU, at most TRACE_TASKS_MAX and TRACE_CPUS_MAX.
  */
