@@ -198,6 +198,11 @@ int running_add(struct running *r, const struct trace_item *item, struct error *
 	return 0;
 }
 
+bool running_has_cpu(const struct running_cpu *c)
+{
+	return c->events || c->losses;
+}
+
 static void sum_cpus(struct running *r)
 {
 	struct running_cpu *t = &r->total.cpu;
@@ -206,6 +211,9 @@ static void sum_cpus(struct running *r)
 	for (i = 0; i < r->n_cpus; i++) {
 		const struct running_cpu *c = &r->cpus[i];
 
+		if (!running_has_cpu(c))
+			continue;
+		r->total.cpus++;
 		t->busy_ns += c->busy_ns;
 		t->idle_ns += c->idle_ns;
 		t->unknown_ns += c->unknown_ns;

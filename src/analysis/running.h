@@ -47,8 +47,10 @@ struct running_cpu {
 	uint64_t lost_unknown; /* losses whose count is not known */
 };
 
-/* Sums over all CPUs and all tasks. */
+/* Sums over all tasks, and over the CPUs that have any item: a source may not know how many CPUs
+ * there were, and nothing can be said of the others. */
 struct running_total {
+	uint32_t cpus;
 	uint64_t from_ns;
 	uint64_t to_ns;
 	struct running_cpu cpu;
@@ -84,6 +86,7 @@ const struct running_task *running_get_tasks(const struct running *r, size_t *re
 const struct running_cpu *running_get_cpus(const struct running *r, size_t *ret_n);
 const struct running_total *running_get_total(const struct running *r);
 
+bool running_has_cpu(const struct running_cpu *c);	     /* any event or loss */
 uint64_t running_wait_average(const struct running_task *t); /* 0 if it never waited */
 
 #endif

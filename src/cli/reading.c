@@ -85,7 +85,7 @@ int reading_next(struct reading *r, struct trace_item *item, struct error *e)
 	progress_step(&r->progress);
 	if (rc <= 0)
 		progress_done(&r->progress);
-	return rc;
+	return rc < 0 ? input_error(r->path, rc, e) : rc;
 }
 
 void reading_close(struct reading *r)

@@ -33,17 +33,16 @@ static void print_head(const struct running *r, const char *path)
 {
 	const struct running_total *t = running_get_total(r);
 	char length[UNITS_LEN], from[UNITS_LEN], to[UNITS_LEN];
-	size_t n;
 
-	running_get_cpus(r, &n);
-	printf("%s: %" PRIu64 " events on %zu CPU%s in %s (%s to %s)\n", path, t->cpu.events, n,
-	       n == 1 ? "" : "s", units_duration(t->to_ns - t->from_ns, length),
-	       units_moment(t->from_ns, from), units_moment(t->to_ns, to));
+	printf("%s: %" PRIu64 " events on %" PRIu32 " CPU%s in %s (%s to %s)\n", path,
+	       t->cpu.events, t->cpus, t->cpus == 1 ? "" : "s",
+	       units_duration(t->to_ns - t->from_ns, length), units_moment(t->from_ns, from),
+	       units_moment(t->to_ns, to));
 	if (t->cpu.losses)
-		printf("%slost: %" PRIu64 " events%s in %" PRIu64 " gaps%s\n",
+		printf("%slost: %" PRIu64 " events%s in %" PRIu64 " gap%s%s\n",
 		       say_style(stdout, STYLE_BAD), t->cpu.lost,
 		       t->cpu.lost_unknown ? " and an unknown number more" : "", t->cpu.losses,
-		       say_style(stdout, STYLE_PLAIN));
+		       t->cpu.losses == 1 ? "" : "s", say_style(stdout, STYLE_PLAIN));
 }
 
 static void print_cpu(const char *name, const struct running_cpu *c)
@@ -69,6 +68,8 @@ static void print_cpus(const struct running *r)
 	       "busy", "idle", "unknown", "inferred", "switches", "events",
 	       say_style(stdout, STYLE_PLAIN));
 	for (i = 0; i < n; i++) {
+		if (!running_has_cpu(&c[i]))
+			continue;
 		snprintf(name, sizeof(name), "%zu", i);
 		print_cpu(name, &c[i]);
 	}
@@ -154,6 +155,8 @@ static json_t *cpus_json(const struct running *r)
 
 	c = running_get_cpus(r, &n);
 	for (i = 0; i < n; i++) {
+		if (!running_has_cpu(&c[i]))
+			continue;
 		object = cpu_json(&c[i]);
 		json_object_set_new(object, "cpu", jsonout_count(i));
 		json_array_append_new(list, object);

@@ -61,8 +61,6 @@ static const struct format formats[] = {
 		.name = "ctf",
 		.endings = { ".ctf" },
 		.summary = "a folder with a CTF 1.8 trace, as LTTng makes it",
-		.cannot_hold = "CTF traces of the LTTng kind have no flags and preempt counts",
-		.lacks = LACKS_FLAGS,
 		.kinds = ALL_KINDS,
 		.sink_new = sink_ctf_new,
 	},
@@ -77,8 +75,8 @@ static const struct format formats[] = {
 		.name = "perfetto",
 		.endings = { ".pftrace", ".perfetto-trace" },
 		.summary = "Perfetto's protobuf",
-		.cannot_hold = "Perfetto traces have no flags and preempt counts",
-		.lacks = LACKS_FLAGS,
+		.cannot_hold = "Perfetto traces have no preempt counts",
+		.lacks = LACKS_PREEMPT,
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.sink_new = sink_perfetto_new,
@@ -90,7 +88,7 @@ static const struct format formats[] = {
 		.cannot_hold =
 			"Chrome's JSON is a drawing of who ran when, not a list of events; it "
 			"cannot be read back",
-		.lacks = LACKS_FLAGS | LACKS_PID,
+		.lacks = LACKS_FLAGS | LACKS_PREEMPT | LACKS_PID,
 		.kinds = 1U << SCHED_SWITCH | 1U << SCHED_WAKING | 1U << SCHED_WAKEUP |
 			 1U << SCHED_WAKEUP_NEW,
 		.pipe = true,
@@ -112,7 +110,7 @@ static const struct format codec_bsf = {
 	.name = "bsf",
 	.cannot_hold = "the bsf codec has switches and wakeups only, in microseconds, without "
 		       "flags and preempt counts",
-	.lacks = LACKS_FLAGS | LACKS_NS | LACKS_PID,
+	.lacks = LACKS_FLAGS | LACKS_PREEMPT | LACKS_NS | LACKS_PID,
 	.kinds = 1U << SCHED_SWITCH | 1U << SCHED_WAKEUP,
 };
 
@@ -203,7 +201,8 @@ bool format_drops(const struct format *f, const struct trace_info *info,
 		return f->lacks & LACKS_LOSSES;
 	if (!(f->kinds >> ev->kind & 1))
 		return true;
-	if (f->lacks & LACKS_FLAGS && (ev->flags || ev->preempt_count))
+	if ((f->lacks & LACKS_FLAGS && ev->flags) ||
+	    (f->lacks & LACKS_PREEMPT && ev->preempt_count))
 		return true;
 	if (f->lacks & LACKS_PID && ev->kind != SCHED_SWITCH)
 		return true;

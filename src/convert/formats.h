@@ -14,10 +14,11 @@
 
 /* What a format can lack. */
 enum format_lack {
-	LACKS_FLAGS = 1 << 0,  /* common_flags and common_preempt_count */
-	LACKS_LOSSES = 1 << 1, /* the ledger */
-	LACKS_NS = 1 << 2,     /* stamps below one microsecond */
-	LACKS_PID = 1 << 3,    /* common_pid where it is not the switched task's */
+	LACKS_FLAGS = 1 << 0,	/* common_flags */
+	LACKS_LOSSES = 1 << 1,	/* the ledger */
+	LACKS_NS = 1 << 2,	/* stamps below one microsecond */
+	LACKS_PREEMPT = 1 << 4, /* common_preempt_count */
+	LACKS_PID = 1 << 3,	/* common_pid where it is not the switched task's */
 };
 
 struct format_options {

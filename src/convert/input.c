@@ -220,6 +220,15 @@ static int open_any(struct input *in, struct error *e)
 	return S_ISREG(st.st_mode) ? open_file(in, e) : open_pipe(in, e);
 }
 
+int input_error(const char *path, int code, struct error *e)
+{
+	/* The readers of bytes do not know where these came from; those of files say it. */
+	if (!e || !strncmp(e->text, "cannot read ", strlen("cannot read ")) ||
+	    !strncmp(e->text, "cannot write ", strlen("cannot write ")))
+		return code;
+	return error_prefix(e, code, "cannot read %s", path);
+}
+
 int input_open(struct input **ret, const char *path, struct error *e)
 {
 	CLEANUP(input) struct input *in = calloc(1, sizeof(*in));
@@ -230,7 +239,7 @@ int input_open(struct input **ret, const char *path, struct error *e)
 	in->fd = -1;
 	r = open_any(in, e);
 	if (r < 0)
-		return r;
+		return input_error(path, r, e);
 	*ret = take_ptr(in);
 	return 0;
 }

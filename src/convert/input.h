@@ -23,6 +23,10 @@ DEFINE_CLEANUP(input, input_free)
 
 /* The source, to be freed before the input is. Only the first call has it. */
 struct trace_source *input_take_source(struct input *in);
+
+/* Puts the input's name before an error of its source that does not have it: "cannot read x: …".
+ * Returns code. */
+int input_error(const char *path, int code, struct error *e);
 enum recognised input_get_format(const struct input *in);
 uint64_t input_get_size(const struct input *in); /* bytes; 0 for pipes and folders */
 

@@ -81,6 +81,7 @@ static void feed_plain(struct scenario *s)
 	switches(s, 1600, 1, 30, PREEMPTED, 0);
 	switches(s, 1700, 0, 20, SLEEPING, 30);
 	wakes(s, 2000, 1, 0, SCHED_WAKEUP, 20, 1);
+	wakes(s, 2000, 0, 30, SCHED_WAKING, 40, 1);
 }
 
 static void test_plain(void **state)
@@ -113,6 +114,7 @@ static void test_plain(void **state)
 	assert_int_equal(cpu(r, 1)->busy_ns, 500);
 	assert_int_equal(cpu(r, 1)->idle_ns, 500);
 	assert_int_equal(cpu(r, 1)->inferred_ns, 100); /* idle since the trace began */
+	assert_int_equal(task(r, 40)->waits_unknown, 1);
 	assert_int_equal(running_get_total(r)->cpu.unknown_ns, 0);
 	end(&s, r);
 }
@@ -168,6 +170,35 @@ static void test_loss_at_the_ends(void **state)
 	end(&s, r);
 }
 
+/* CPU 0 has events from 100 to 900; CPU 1 from 300, with a running, to 400, with b running; CPU 2
+ * from 500, idle, to 600, idle. */
+static void test_edges(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 3);
+
+	(void)state;
+	wakes(&s, 100, 0, 30, SCHED_WAKING, 10, 1);
+	wakes(&s, 200, 0, 30, SCHED_WAKING, 40, 1);
+	switches(&s, 300, 1, 10, SLEEPING, 20);
+	switches(&s, 400, 1, 20, SLEEPING, 40);
+	switches(&s, 500, 2, 0, RUNNABLE, 50);
+	switches(&s, 600, 2, 50, SLEEPING, 0);
+	switches(&s, 900, 0, 30, SLEEPING, 0);
+	finish(r);
+	assert_int_equal(cpu(r, 0)->busy_ns, 800);
+	assert_int_equal(cpu(r, 1)->busy_ns, 100);
+	assert_int_equal(cpu(r, 1)->unknown_ns, 700); /* 100-300 and 400-900 */
+	assert_int_equal(cpu(r, 2)->busy_ns, 100);
+	assert_int_equal(cpu(r, 2)->idle_ns, 700);
+	assert_int_equal(cpu(r, 2)->inferred_ns, 700);
+	assert_int_equal(task(r, 10)->cpu_ns, 0);
+	assert_int_equal(task(r, 40)->waits,
+			 0); /* CPU 1 was not yet to be seen when it was woken */
+	assert_int_equal(task(r, 40)->waits_unknown, 1);
+	end(&s, r);
+}
+
 /* CPU 1 never records switches out of idle: a starts at its wakeup, b at the end of its run on
  * CPU 0, c (seen by its own event only) right after the CPU's last event. */
 static void test_inferred(void **state)
@@ -196,7 +227,7 @@ static void test_inferred(void **state)
 	assert_int_equal(task(r, 30)->cpu_ns, 400);
 	assert_int_equal(cpu(r, 1)->idle_ns, 200);
 	assert_int_equal(cpu(r, 1)->busy_ns, 700);
-	assert_int_equal(cpu(r, 0)->inferred_ns, 0);
+	assert_int_equal(cpu(r, 0)->inferred_ns, 600); /* idle to the end of the trace */
 	end(&s, r);
 }
 
@@ -214,7 +245,7 @@ static void test_moved_unseen(void **state)
 	switches(&s, 500, 0, 20, SLEEPING, 0);
 	finish(r);
 	/* CPU 0: a at most to 300, nobody knows to 400, b from its wakeup on. */
-	assert_int_equal(task(r, 10)->cpu_ns, 200 + 200);
+	assert_int_equal(task(r, 10)->cpu_ns, 200 + 100); /* on CPU 1 to its last event */
 	assert_int_equal(task(r, 20)->cpu_ns, 100);
 	assert_int_equal(cpu(r, 0)->unknown_ns, 100);
 	end(&s, r);
@@ -241,6 +272,34 @@ static void test_woken_on_the_way_out(void **state)
 	assert_int_equal(task(r, 10)->waits, 1);
 	assert_int_equal(task(r, 10)->wait_ns, 50);
 	assert_int_equal(task(r, 10)->waits_unknown, 0);
+	end(&s, r);
+}
+
+/* a is woken for CPU 1 after its last event, and d, too; both run on CPU 0 later. That CPU 1 lives on
+ * is shown for a's wait by an event at 500, for d's by none. e is woken for CPU 2, which idles. */
+static void test_silent_cpu(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 3);
+
+	(void)state;
+	switches(&s, 100, 0, 0, RUNNABLE, 20);
+	switches(&s, 100, 1, 0, RUNNABLE, 30);
+	switches(&s, 100, 2, 50, SLEEPING, 0);
+	wakes(&s, 200, 0, 20, SCHED_WAKING, 10, 1);
+	switches(&s, 300, 0, 20, RUNNABLE, 10);
+	switches(&s, 400, 0, 10, SLEEPING, 20);
+	wakes(&s, 500, 1, 30, SCHED_WAKING, 60, 1);
+	wakes(&s, 600, 0, 20, SCHED_WAKING, 40, 1);
+	wakes(&s, 650, 0, 20, SCHED_WAKING, 50, 2);
+	switches(&s, 800, 0, 20, RUNNABLE, 40);
+	switches(&s, 900, 0, 40, SLEEPING, 50);
+	finish(r);
+	assert_int_equal(task(r, 10)->waits, 1);
+	assert_int_equal(task(r, 10)->wait_ns, 100);
+	assert_int_equal(task(r, 40)->waits, 0);
+	assert_int_equal(task(r, 40)->waits_unknown, 1);
+	assert_int_equal(task(r, 50)->wait_ns, 250);
 	end(&s, r);
 }
 
@@ -305,7 +364,7 @@ static void test_order(void **state)
 	feed_plain(&s);
 	finish(r);
 	t = running_get_tasks(r, &n);
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 4);
 	assert_int_equal(t[0].pid, 30);
 	assert_int_equal(t[1].pid, 20);
 	assert_int_equal(t[1].tgid, 17);
@@ -342,9 +401,11 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_loss_at_the_ends),
+		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_inferred),
 		cmocka_unit_test(test_moved_unseen),
 		cmocka_unit_test(test_woken_on_the_way_out),
+		cmocka_unit_test(test_silent_cpu),
 		cmocka_unit_test(test_woken_twice),
 		cmocka_unit_test(test_sums_of_noise),
 		cmocka_unit_test(test_order),
