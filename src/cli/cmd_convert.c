@@ -94,10 +94,8 @@ static int run(const struct args *a)
 		error_set(&e, 1, "cannot write %s to a terminal: it is not text", c.format->name);
 		return say_failure(&e);
 	}
-	if (convert(&c, &reading, a, &e) < 0) {
-		progress_done(&reading.progress);
-		return say_failure(&e);
-	}
+	if (convert(&c, &reading, a, &e) < 0)
+		return reading_failure(&reading, &e);
 	if (c.dropped)
 		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
 	if (reading.source->info.skipped)

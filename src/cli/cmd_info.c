@@ -144,7 +144,7 @@ static int run(const struct args *a)
 
 	summary_init(&s);
 	if (reading_open(&r, a, a->operands[0], &e) < 0 || digest_read(&r, &s, &e) < 0) {
-		status = say_failure(&e);
+		status = reading_failure(&r, &e);
 	} else if (args_has(a, "json")) {
 		status = jsonout_print(info_json(&r, &s, args_has(a, "tasks")));
 	} else {

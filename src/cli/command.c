@@ -91,16 +91,21 @@ static size_t distance(const char *a, const char *b)
 	return row[m];
 }
 
+/* The start of a word is as good as a slip of the finger. */
+static size_t slips(const char *name, const char *meant)
+{
+	size_t len = strlen(name);
+
+	return len >= 2 && !strncmp(name, meant, len) ? 1 : distance(name, meant);
+}
+
 static const char *nearer(const char *name, const char *candidate, const char *best)
 {
-	size_t d = distance(name, candidate), len = strlen(name);
+	size_t d = slips(name, candidate);
 
-	/* The start of a word is as good as a slip of the finger. */
-	if (len >= 2 && !strncmp(name, candidate, len))
-		d = 1;
 	if (d > 2 || d >= strlen(candidate))
 		return best;
-	return !best || d < distance(name, best) ? candidate : best;
+	return !best || d < slips(name, best) ? candidate : best;
 }
 
 const char *command_nearest(const struct command *parent, const char *name)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/say.h"
 #include "trace/filter.h"
 #include "trace/filter_parse.h"
 
@@ -48,8 +49,10 @@ static int select_items(struct reading *r, struct trace_filter *f, const struct 
 		const char *text = option(a, parsers[i].name);
 
 		rc = text ? parsers[i].parse(f, text, e) : 0;
-		if (rc < 0)
-			return rc;
+		if (rc < 0) {
+			r->misused = true;
+			return error_prefix(e, rc, "cannot take --%s", parsers[i].name);
+		}
 	}
 	if (filter_is_empty(f))
 		return 0;
@@ -86,6 +89,12 @@ int reading_next(struct reading *r, struct trace_item *item, struct error *e)
 	if (rc <= 0)
 		progress_done(&r->progress);
 	return rc < 0 ? input_error(r->path, rc, e) : rc;
+}
+
+int reading_failure(struct reading *r, const struct error *e)
+{
+	progress_done(&r->progress);
+	return r->misused ? say_usage(e) : say_failure(e);
 }
 
 void reading_close(struct reading *r)

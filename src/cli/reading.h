@@ -36,11 +36,14 @@ struct reading {
 	struct input *input;
 	struct trace_source *source;
 	struct progress progress;
+	bool misused; /* it failed because of an option's argument */
 };
 
 /* Opens the path; applies those of the options above that the command has. */
 int reading_open(struct reading *r, const struct args *a, const char *path, struct error *e);
 int reading_next(struct reading *r, struct trace_item *item, struct error *e); /* as sources do */
+/* Wipes the bar, says the failure; the exit status. */
+int reading_failure(struct reading *r, const struct error *e);
 void reading_close(struct reading *r);
 
 #define CLEANUP_READING __attribute__((cleanup(reading_close)))

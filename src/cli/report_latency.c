@@ -220,10 +220,8 @@ static int run(const struct args *a)
 		return say_usage(&e);
 	}
 	if (reading_open(&in, a, a->operands[0], &e) < 0 ||
-	    compute(&l, &in, (uint32_t)worst, &e) < 0) {
-		progress_done(&in.progress);
-		return say_failure(&e);
-	}
+	    compute(&l, &in, (uint32_t)worst, &e) < 0)
+		return reading_failure(&in, &e);
 	latency_sort(l, (enum latency_order)order);
 	if (args_has(a, "json"))
 		return jsonout_print(report_latency_json(l, limit));

@@ -224,10 +224,8 @@ static int run(const struct args *a)
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
 	    args_get_word(a, "sort", orders, &order, &e) < 0)
 		return say_usage(&e);
-	if (reading_open(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0) {
-		progress_done(&in.progress);
-		return say_failure(&e);
-	}
+	if (reading_open(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
+		return reading_failure(&in, &e);
 	running_sort(r, (enum running_order)order);
 	if (args_has(a, "json"))
 		return jsonout_print(report_json(r, limit));

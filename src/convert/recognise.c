@@ -51,7 +51,7 @@ static bool is_text(const uint8_t *data, size_t len)
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		if (data[i] < 0x20 && !strchr("\t\n\r\f\x1b", data[i]))
+		if (data[i] < 0x20 && !memchr("\t\n\r\f\x1b", data[i], 5))
 			return false;
 	return len > 0;
 }
@@ -63,7 +63,7 @@ static bool is_html(const uint8_t *data, size_t len)
 
 	if (len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))
 		at = 3; /* a byte order mark */
-	while (at < len && strchr(" \t\r\n", data[at]) && data[at])
+	while (at < len && memchr(" \t\r\n", data[at], 4))
 		at++;
 	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (len - at >= strlen(starts[i]) &&
