@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* check: is a trace whole? Exit 1 if any of its bytes is damaged; losses are no damage. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/digest.h"
+#include "cli/jsonout.h"
+#include "cli/say.h"
+#include "cli/units.h"
+
+static uint64_t stream_lost(const struct summary_stream *t, bool *ret_more)
+{
+	uint64_t lost = 0;
+	int i;
+
+	*ret_more = false;
+	for (i = 0; i < LOSS_CAUSES; i++) {
+		lost += t->lost[i];
+		*ret_more = *ret_more || t->uncounted[i];
+	}
+	return lost;
+}
+
+static void print_stream(const struct summary_stream *t, const struct trace_clock *clock)
+{
+	char a[UNITS_LEN] = "-", b[UNITS_LEN] = "-", per_event[32] = "-";
+	uint64_t lost;
+	bool more;
+
+	lost = stream_lost(t, &more);
+	if (t->events) {
+		units_moment(clock_ns(clock, t->first_tick), a);
+		units_moment(clock_ns(clock, t->last_tick), b);
+	}
+	if (t->bytes && t->events)
+		snprintf(per_event, sizeof(per_event), "%.2f",
+			 (double)t->bytes / (double)t->events);
+	printf("%4" PRIu32 " %10" PRIu64 " %7" PRIu64 " %8" PRIu64 " %11" PRIu64
+	       " %7s %16s %16s %9" PRIu64 "%s\n",
+	       t->cpu, t->events, t->blocks, t->segments, t->bytes, per_event, a, b, lost,
+	       more ? "+" : "");
+}
+
+static void print_check(const struct reading *r, const struct trace_summary *s)
+{
+	uint32_t i;
+	size_t k;
+
+	printf("%s: %s", r->path, recognise_name(input_get_format(r->input)));
+	if (s->version)
+		printf(" version %" PRIu32 ", codec %s", s->version, digest_codec(s));
+	printf(", %" PRIu64 " events\n\n%s CPU     events  blocks segments       bytes B/event"
+	       "            first             last      lost%s\n",
+	       s->events, say_style(stdout, STYLE_HEAD), say_style(stdout, STYLE_PLAIN));
+	for (i = 0; i < s->n_streams; i++)
+		if (s->streams[i].used)
+			print_stream(&s->streams[i], &r->source->info.clock);
+	putchar('\n');
+	digest_print_ledger(s);
+	for (k = 0; k < s->n_damage; k++)
+		printf("%sdamage    offset %" PRIu64 ", %" PRIu64 " bytes: %s%s\n",
+		       say_style(stdout, STYLE_BAD), s->damage[k].offset, s->damage[k].bytes,
+		       s->damage[k].what, say_style(stdout, STYLE_PLAIN));
+	if (s->damaged_places > s->n_damage)
+		printf("damage    ... and %" PRIu64 " more places\n",
+		       s->damaged_places - s->n_damage);
+	if (!summary_is_damaged(s))
+		printf("damage    %snone%s\n", say_style(stdout, STYLE_GOOD),
+		       say_style(stdout, STYLE_PLAIN));
+}
+
+static json_t *streams_json(const struct reading *r, const struct trace_summary *s)
+{
+	const struct trace_clock *clock = &r->source->info.clock;
+	json_t *list = json_array();
+	uint32_t i;
+	bool more;
+
+	for (i = 0; i < s->n_streams; i++) {
+		const struct summary_stream *t = &s->streams[i];
+		uint64_t lost = stream_lost(t, &more);
+
+		if (!t->used)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{so so so so so so so so so}", "cpu", jsonout_count(t->cpu),
+				  "events", jsonout_count(t->events), "blocks",
+				  jsonout_count(t->blocks), "segments", jsonout_count(t->segments),
+				  "bytes", jsonout_count(t->bytes), "first_ns",
+				  t->events ? jsonout_count(clock_ns(clock, t->first_tick))
+					    : json_null(),
+				  "last_ns",
+				  t->events ? jsonout_count(clock_ns(clock, t->last_tick))
+					    : json_null(),
+				  "lost", jsonout_count(lost), "lost_more", json_boolean(more)));
+	}
+	return list;
+}
+
+static json_t *damage_json(const struct trace_summary *s)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < s->n_damage; i++)
+		json_array_append_new(list, json_pack("{so so so}", "offset",
+						      jsonout_count(s->damage[i].offset), "bytes",
+						      jsonout_count(s->damage[i].bytes), "what",
+						      jsonout_text(s->damage[i].what)));
+	return list;
+}
+
+static json_t *check_json(const struct reading *r, const struct trace_summary *s)
+{
+	return json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path), "format",
+			 json_string(recognise_name(input_get_format(r->input))), "version",
+			 jsonout_count(s->version), "ok", json_boolean(!summary_is_damaged(s)),
+			 "events", jsonout_count(s->events), "streams", streams_json(r, s),
+			 "ledger", digest_ledger_json(s), "damage", damage_json(s),
+			 "damaged_places", jsonout_count(s->damaged_places), "damaged_bytes",
+			 jsonout_count(s->damaged_bytes));
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP_READING struct reading r = { 0 };
+	struct trace_summary s;
+	struct error e = ERROR_INIT;
+	int status = EXIT_OK;
+
+	summary_init(&s);
+	if (reading_open(&r, a, a->operands[0], &e) < 0 || digest_read(&r, &s, &e) < 0) {
+		status = reading_failure(&r, &e);
+	} else {
+		if (args_has(a, "json"))
+			status = jsonout_print(check_json(&r, &s));
+		else
+			print_check(&r, &s);
+		if (summary_is_damaged(&s))
+			status = EXIT_FAILED;
+	}
+	summary_done(&s);
+	return status;
+}
+
+static const struct cli_option options[] = {
+	{ 0, "json", NULL, "print JSON", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "Keep a file only if it is whole:", "kiseki check trace.ksk || echo damaged" },
+	{ NULL, NULL },
+};
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "test a trace for damage and show its ledger",
+	.usage = "FILE [--json]",
+	.description =
+		"Reads all of a trace and counts it, per CPU. Lost events are in the ledger, by "
+		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
+		"had no room), damage (bytes are torn or flipped), store (the collector could not "
+		"keep them). Damaged places are listed, and then the exit status is 1.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_kiseki,
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run,
+};

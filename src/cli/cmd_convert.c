@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* convert: any trace into any format, whole or in part. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "convert/formats.h"
+
+struct conversion {
+	const struct format *format;
+	const struct format *holds; /* whose limits apply: the format, or the codec of .ksk */
+	const char *path;
+	struct format_options options;
+	uint64_t dropped; /* items that the format does not hold whole */
+};
+
+static int choose_format(struct conversion *c, const struct args *a, struct error *e)
+{
+	const char *name = args_get(a, "format"), *codec = args_get(a, "codec");
+
+	c->path = args_get(a, "output");
+	if (!c->path)
+		return error_set(e, EINVAL, "cannot convert: no output given; add -o OUT");
+	c->format = name ? formats_find(name) : formats_from_path(c->path);
+	if (!c->format && name)
+		return error_set(e, EINVAL,
+				 "cannot convert: unknown format '%s'; see kiseki "
+				 "convert --help",
+				 name);
+	if (!c->format)
+		return error_set(e, EINVAL,
+				 "cannot convert: the ending of %s names no format; add "
+				 "--format",
+				 c->path);
+	c->holds = c->format;
+	c->options.codec = codec;
+	if (!codec)
+		return 0;
+	if (strcmp(c->format->name, "ksk"))
+		return error_set(e, EINVAL, "cannot convert: --codec is for ksk, not for %s",
+				 c->format->name);
+	c->holds = formats_of_codec(codec);
+	if (!c->holds)
+		return error_set(e, EINVAL,
+				 "cannot convert: unknown codec '%s'; it is sched or bsf", codec);
+	return 0;
+}
+
+static int copy(struct conversion *c, struct reading *r, struct trace_sink *sink, struct error *e)
+{
+	const struct trace_info *info = &r->source->info;
+	struct trace_item item;
+	int rc = sink->ops->begin(sink, info, e), more = 1;
+
+	while (rc >= 0 && (more = reading_next(r, &item, e)) > 0) {
+		c->dropped += format_drops(c->holds, info, &item);
+		rc = sink->ops->item(sink, &item, e);
+	}
+	if (rc < 0 || more < 0)
+		return rc < 0 ? rc : more;
+	return sink->ops->end(sink, e);
+}
+
+static int convert(struct conversion *c, struct reading *r, const struct args *a, struct error *e)
+{
+	struct trace_sink *sink = NULL;
+	int rc = reading_open(r, a, a->operands[0], e);
+
+	if (rc >= 0)
+		rc = format_prepare(c->format, &r->source, e);
+	if (rc >= 0)
+		rc = format_open(c->format, &sink, c->path, &c->options, e);
+	if (rc < 0)
+		return rc;
+	rc = copy(c, r, sink, e);
+	sink_free(sink);
+	return rc;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP_READING struct reading reading = { 0 };
+	struct conversion c = { 0 };
+	struct error e = ERROR_INIT;
+
+	if (choose_format(&c, a, &e) < 0)
+		return say_usage(&e);
+	if (!strcmp(c.path, "-") && !c.format->text && isatty(STDOUT_FILENO)) {
+		error_set(&e, 1, "cannot write %s to a terminal: it is not text", c.format->name);
+		return say_failure(&e);
+	}
+	if (convert(&c, &reading, a, &e) < 0)
+		return reading_failure(&reading, &e);
+	if (c.dropped)
+		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
+	if (reading.source->info.skipped)
+		say_note("%" PRIu64 " events of other kinds than the scheduler's were left out",
+			 reading.source->info.skipped);
+	return EXIT_OK;
+}
+
+static const struct cli_option options[] = {
+	{ 'o', "output", "OUT", "where to write it; - is standard output", NULL },
+	{ 'f', "format", "FORMAT", "the format; without it, the ending of OUT decides",
+	  "ksk ftrace json ndjson xml ctf trace.dat perfetto chrome csv" },
+	{ 0, "codec", "CODEC", "how a .ksk is encoded: sched (default) or bsf", "sched bsf" },
+	READING_EVENT_OPTIONS,
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "A recording of trace-cmd in a tenth of its size:",
+	  "kiseki convert trace.dat -o trace.ksk" },
+	{ "And back:", "kiseki convert trace.ksk -o back.dat" },
+	{ "Two seconds of one CPU for the Perfetto UI:",
+	  "kiseki convert trace.ksk --from +10 --to +12 --cpu 1 -o part.pftrace" },
+	{ "Keep what the kernel says while it says it:",
+	  "cat /sys/kernel/tracing/trace_pipe | kiseki convert - -o now.ksk" },
+	{ NULL, NULL },
+};
+
+const struct command command_convert = {
+	.name = "convert",
+	.summary = "turn a trace into another format",
+	.usage = "IN -o OUT [--format FORMAT] [OPTION...]",
+	.description =
+		"Reads a trace in any known format, which is told by its content, and writes it in "
+		"another. The formats, with the endings that choose them: ksk (.ksk), ftrace "
+		"(.txt .ftrace), json (.json), ndjson (.ndjson .jsonl), xml (.xml), ctf (.ctf or a "
+		"trailing /), trace.dat (.dat), perfetto (.pftrace .perfetto-trace), chrome "
+		"(.chrome.json), csv (.csv).\n\n"
+		"If the output cannot hold something that was in the input, a note says what. The "
+		"output appears whole or not at all.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_kiseki,
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* info: what a trace says about itself, and how much is in it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/digest.h"
+#include "cli/jsonout.h"
+#include "cli/say.h"
+#include "cli/units.h"
+
+static void print_clock(const struct trace_clock *c)
+{
+	printf("clock     %s, ", c->name[0] ? c->name : "not named");
+	if (c->mult == 1 && c->shift == 0)
+		printf("nanoseconds");
+	else
+		printf("ticks of %.6g ns (%" PRIu32 " >> %" PRIu32 ")",
+		       (double)c->mult / (double)(1ULL << c->shift), c->mult, c->shift);
+	if (c->has_realtime)
+		printf(", real time is %+.6f s (error %.6f s)", (double)c->realtime_off_ns / 1e9,
+		       (double)c->realtime_err_ns / 1e9);
+	putchar('\n');
+}
+
+static void print_span(const struct trace_summary *s)
+{
+	char a[UNITS_LEN], b[UNITS_LEN], c[UNITS_LEN];
+	int i;
+
+	if (s->events)
+		printf("time      %s to %s s (%s)\n", units_moment(s->first_ns, a),
+		       units_moment(s->last_ns, b), units_duration(s->last_ns - s->first_ns, c));
+	printf("events    %" PRIu64 "\n", s->events);
+	for (i = 0; i < SCHED_KINDS; i++)
+		if (s->kinds[i])
+			printf("          %-10s %10" PRIu64 "\n", digest_kind((enum sched_kind)i),
+			       s->kinds[i]);
+}
+
+static void print_tasks(const struct trace_info *info)
+{
+	char comm[UNITS_COMM_LEN], tgid[16];
+	size_t i;
+
+	printf("\n%s    pid    tgid  task%s\n", say_style(stdout, STYLE_HEAD),
+	       say_style(stdout, STYLE_PLAIN));
+	for (i = 0; i < info->n_tasks; i++) {
+		snprintf(tgid, sizeof(tgid), "%" PRId32, info->tasks[i].tgid);
+		printf("%7" PRId32 " %7s  %s\n", info->tasks[i].pid,
+		       info->tasks[i].tgid < 0 ? "-" : tgid, units_comm(info->tasks[i].comm, comm));
+	}
+}
+
+static const char *or_unknown(const char *text)
+{
+	return text && *text ? text : "not known";
+}
+
+static void print_info(const struct reading *r, const struct trace_summary *s)
+{
+	const struct trace_info *info = &r->source->info;
+	uint64_t size = input_get_size(r->input);
+	char bytes[UNITS_LEN];
+
+	printf("file      %s\n", r->path);
+	printf("format    %s", recognise_name(input_get_format(r->input)));
+	if (s->version)
+		printf(" version %" PRIu32 ", codec %s", s->version, digest_codec(s));
+	if (size)
+		printf(", %s", units_bytes(size, bytes));
+	if (size && s->events)
+		printf(", %.2f bytes per event", (double)size / (double)s->events);
+	printf("\norigin    %s\n", or_unknown(info->origin));
+	printf("device    %s\n", or_unknown(info->device));
+	printf("kernel    %s%s%s\n", or_unknown(info->kernel), info->machine[0] ? ", " : "",
+	       info->machine);
+	printf("CPUs      %" PRIu32 "\n", info->cpus);
+	print_clock(&info->clock);
+	print_span(s);
+	if (info->skipped)
+		printf("left out  %" PRIu64 " events of other kinds\n", info->skipped);
+	digest_print_ledger(s);
+	printf("tasks     %zu known by name\n", info->n_tasks);
+}
+
+static json_t *tasks_json(const struct trace_info *info)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < info->n_tasks; i++)
+		json_array_append_new(list, json_pack("{so so so}", "pid",
+						      json_integer(info->tasks[i].pid), "tgid",
+						      info->tasks[i].tgid < 0
+							      ? json_null()
+							      : json_integer(info->tasks[i].tgid),
+						      "comm", jsonout_comm(info->tasks[i].comm)));
+	return list;
+}
+
+static json_t *clock_json(const struct trace_clock *c)
+{
+	json_t *object =
+		json_pack("{so so so so so}", "name", jsonout_text(c->name), "mult",
+			  jsonout_count(c->mult), "shift", jsonout_count(c->shift), "base_ns",
+			  jsonout_count(c->base_ns), "digits", jsonout_count(c->print_digits));
+
+	json_object_set_new(object, "realtime_off_ns",
+			    c->has_realtime ? json_integer(c->realtime_off_ns) : json_null());
+	json_object_set_new(object, "realtime_err_ns",
+			    c->has_realtime ? jsonout_count(c->realtime_err_ns) : json_null());
+	return object;
+}
+
+static json_t *info_json(const struct reading *r, const struct trace_summary *s, bool tasks)
+{
+	const struct trace_info *info = &r->source->info;
+	json_t *object = json_pack(
+		"{so so so so so so so so so so so so so so so so}", "file", jsonout_text(r->path),
+		"format", json_string(recognise_name(input_get_format(r->input))), "version",
+		jsonout_count(s->version), "bytes", jsonout_count(input_get_size(r->input)),
+		"origin", jsonout_text(info->origin), "device", jsonout_text(info->device),
+		"kernel", jsonout_text(info->kernel), "machine", jsonout_text(info->machine),
+		"cpus", jsonout_count(info->cpus), "clock", clock_json(&info->clock), "from_ns",
+		jsonout_count(s->first_ns), "to_ns", jsonout_count(s->last_ns), "events",
+		jsonout_count(s->events), "kinds", digest_kinds_json(s), "skipped",
+		jsonout_count(info->skipped), "ledger", digest_ledger_json(s));
+
+	json_object_set_new(object, "codec",
+			    s->version ? json_string(digest_codec(s)) : json_null());
+	if (tasks)
+		json_object_set_new(object, "tasks", tasks_json(info));
+	return object;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP_READING struct reading r = { 0 };
+	struct trace_summary s;
+	struct error e = ERROR_INIT;
+	int status = EXIT_OK;
+
+	summary_init(&s);
+	if (reading_open(&r, a, a->operands[0], &e) < 0 || digest_read(&r, &s, &e) < 0) {
+		status = reading_failure(&r, &e);
+	} else if (args_has(a, "json")) {
+		status = jsonout_print(info_json(&r, &s, args_has(a, "tasks")));
+	} else {
+		print_info(&r, &s);
+		if (args_has(a, "tasks"))
+			print_tasks(&r.source->info);
+	}
+	summary_done(&s);
+	return status;
+}
+
+static const struct cli_option options[] = {
+	{ 't', "tasks", NULL, "list the tasks known by name, too", NULL },
+	{ 0, "json", NULL, "print JSON", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "Which kernel was it, and how long did it record:", "kiseki info trace.dat" },
+	{ NULL, NULL },
+};
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "show what a trace is and what is in it",
+	.usage = "FILE [--tasks] [--json]",
+	.description =
+		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
+		"what was lost. To know this, all of the trace is read.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_kiseki,
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command: the table that the command line is made of.
+ *
+ * Each command is one `const struct command` in a file of its own. The parser (args.h), --help
+ * (help.h), the man pages (man.h) and the shell completion read it, so they cannot disagree.
+ */
+#ifndef KISEKI_CLI_COMMAND_H
+#define KISEKI_CLI_COMMAND_H
+
+#include <stddef.h>
+
+#define EXIT_OK 0
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
+
+#define COMMAND_OPTIONS_MAX 24
+
+struct args;
+
+struct cli_option {
+	char letter;	      /* 0: none */
+	const char *name;     /* NULL ends the list */
+	const char *argument; /* "FILE", or NULL for a switch */
+	const char *help;     /* lower case, no full stop */
+	const char *values; /* for completion: words in blanks; NULL: as argument, FILE is a file */
+};
+
+struct cli_example {
+	const char *text; /* NULL ends the list */
+	const char *command;
+};
+
+struct command {
+	const char *name;
+	const char *summary;	 /* lower case, no full stop */
+	const char *usage;	 /* what follows the name */
+	const char *description; /* paragraphs, separated by an empty line; NULL: none */
+	const struct cli_option *options;
+	const struct cli_example *examples;
+	const struct command *const *children; /* NULL-terminated; then there is no run() */
+	const struct command *parent;
+	const char *operands; /* for completion: "FILE", words in blanks, or NULL */
+	size_t operands_min;
+	size_t operands_max;
+	int (*run)(const struct args *args); /* the exit status */
+};
+
+extern const struct command command_kiseki; /* the root: its children are the commands */
+extern const struct command command_check;
+extern const struct command command_completion;
+extern const struct command command_convert;
+extern const struct command command_help;
+extern const struct command command_info;
+extern const struct command command_report;
+extern const struct command command_report_latency;
+extern const struct command command_report_sched;
+
+/* What every command understands; not in the lists of options. */
+extern const struct cli_option command_help_option;
+
+/* "kiseki report sched", or with '-' for blanks. */
+const char *command_full_name(const struct command *c, char blank, char buffer[64]);
+
+const struct command *command_find(const struct command *parent, const char *name);
+
+/* The child, or option, that was probably meant; NULL if none is near. */
+const char *command_nearest(const struct command *parent, const char *name);
+const char *command_nearest_option(const struct command *c, const char *name);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* digest: see digest.h. */
+#include "cli/digest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/jsonout.h"
+#include "cli/say.h"
+#include "wire/block.h"
+
+static const char *const causes[LOSS_CAUSES] = {
+	[LOSS_RING] = "ring",	  [LOSS_BUFFER] = "buffer", [LOSS_SPOOL] = "spool",
+	[LOSS_DAMAGE] = "damage", [LOSS_STORE] = "store",
+};
+
+static const char *const kinds[SCHED_KINDS] = {
+	[SCHED_SWITCH] = "switch",   [SCHED_WAKING] = "waking",
+	[SCHED_WAKEUP] = "wakeup",   [SCHED_WAKEUP_NEW] = "wakeup_new",
+	[SCHED_FORK] = "fork",	     [SCHED_EXEC] = "exec",
+	[SCHED_EXIT] = "exit",	     [SCHED_RENAME] = "rename",
+	[SCHED_SETPRIO] = "setprio",
+};
+
+const char *digest_cause(enum loss_cause cause)
+{
+	return causes[cause];
+}
+
+const char *digest_kind(enum sched_kind kind)
+{
+	return kinds[kind];
+}
+
+const char *digest_codec(const struct trace_summary *s)
+{
+	return s->codec == CODEC_BSF ? "bsf" : s->codec == CODEC_SCHED ? "sched" : "unknown";
+}
+
+int digest_read(struct reading *r, struct trace_summary *s, struct error *e)
+{
+	struct trace_item item;
+	int rc = 0, more = 1;
+
+	while (rc >= 0 && (more = reading_next(r, &item, e)) > 0)
+		rc = summary_add_item(s, &r->source->info.clock, &item, e);
+	progress_done(&r->progress);
+	if (rc < 0 || more < 0)
+		return rc < 0 ? rc : more;
+	return input_add_summary(r->input, r->source, s, e);
+}
+
+void digest_print_ledger(const struct trace_summary *s)
+{
+	uint64_t losses, lost, uncounted;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < LOSS_CAUSES; i++) {
+		summary_lost(s, (enum loss_cause)i, &losses, &lost, &uncounted);
+		if (!losses)
+			continue;
+		any = true;
+		printf("%slost      %s: %" PRIu64 " events%s in %" PRIu64 " gap%s%s\n",
+		       say_style(stdout, STYLE_BAD), causes[i], lost,
+		       uncounted ? " and an unknown number more" : "", losses,
+		       losses == 1 ? "" : "s", say_style(stdout, STYLE_PLAIN));
+	}
+	if (!any)
+		puts("lost      nothing");
+}
+
+json_t *digest_ledger_json(const struct trace_summary *s)
+{
+	json_t *object = json_object();
+	uint64_t losses, lost, uncounted;
+	int i;
+
+	for (i = 0; i < LOSS_CAUSES; i++) {
+		summary_lost(s, (enum loss_cause)i, &losses, &lost, &uncounted);
+		json_object_set_new(object, causes[i],
+				    json_pack("{so so so}", "losses", jsonout_count(losses), "lost",
+					      jsonout_count(lost), "uncounted",
+					      jsonout_count(uncounted)));
+	}
+	return object;
+}
+
+json_t *digest_kinds_json(const struct trace_summary *s)
+{
+	json_t *object = json_object();
+	int i;
+
+	for (i = 0; i < SCHED_KINDS; i++)
+		json_object_set_new(object, kinds[i], jsonout_count(s->kinds[i]));
+	return object;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * digest: what `info` and `check` have in common: a trace read to its end and counted, and how the
+ * ledger of its losses is shown.
+ */
+#ifndef KISEKI_CLI_DIGEST_H
+#define KISEKI_CLI_DIGEST_H
+
+#include <jansson.h>
+
+#include "cli/reading.h"
+#include "trace/summary.h"
+
+/* Reads all of it. On a failure, what was counted until then stays in s. */
+int digest_read(struct reading *r, struct trace_summary *s, struct error *e);
+
+const char *digest_cause(enum loss_cause cause);	 /* "ring", "buffer", … */
+const char *digest_kind(enum sched_kind kind);		 /* "switch", "waking", … */
+const char *digest_codec(const struct trace_summary *s); /* "sched", "bsf"; of a .ksk */
+void digest_print_ledger(const struct trace_summary *s);
+json_t *digest_ledger_json(const struct trace_summary *s);
+json_t *digest_kinds_json(const struct trace_summary *s);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* help: --help of any command, made of its table; at most 80 columns. */
+#ifndef KISEKI_CLI_HELP_H
+#define KISEKI_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+
+void help_print(const struct command *c, FILE *f);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* main: finds the command in the table, parses for it and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/man.h"
+#include "cli/say.h"
+
+static int run_group(const struct args *a)
+{
+	struct error e = ERROR_INIT;
+	char name[64];
+
+	if (!a->command->parent && args_has(a, "version")) {
+		puts("kiseki " KISEKI_VERSION);
+		return EXIT_OK;
+	}
+	if (!a->command->parent && args_has(a, "man")) {
+		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	command_full_name(a->command, ' ', name);
+	error_set(&e, 1, "cannot run %s: no command given; see %s --help", name, name);
+	return say_usage(&e);
+}
+
+int main(int argc, char **argv)
+{
+	struct error e = ERROR_INIT;
+	struct args args;
+	int status;
+
+	if (args_parse(&args, argc, argv, &e) < 0)
+		return say_usage(&e);
+	if (args.help) {
+		help_print(args.command, stdout);
+		status = EXIT_OK;
+	} else if (args.command->run) {
+		status = args.command->run(&args);
+	} else {
+		status = run_group(&args);
+	}
+	if (status == EXIT_OK && say_flush(&e) < 0)
+		return say_failure(&e);
+	return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* man: the manual page of any command in roff, made of its table. */
+#ifndef KISEKI_CLI_MAN_H
+#define KISEKI_CLI_MAN_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+
+void man_print(const struct command *c, FILE *f);
+
+#endif

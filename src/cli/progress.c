@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* progress: see progress.h. */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR 30
+#define APPEARS_MS 1000
+#define REDRAW_MS 100
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void progress_init(struct progress *p, const struct trace_source *source, const char *what)
+{
+	memset(p, 0, sizeof(*p));
+	if (!isatty(STDERR_FILENO) || !source->ops->progress)
+		return;
+	p->source = source;
+	p->what = what;
+	p->start_ms = now_ms();
+}
+
+void progress_format(const struct progress *p, uint64_t now, char *line, size_t size)
+{
+	uint64_t done = 0, total = 0, percent, left_s;
+	char bar[BAR + 1];
+
+	p->source->ops->progress(p->source, &done, &total);
+	if (!total) {
+		snprintf(line, size, "%.20s  %" PRIu64 " MB", p->what, done / 1000000);
+		return;
+	}
+	if (done > total)
+		done = total;
+	percent = total < UINT64_MAX / 100 ? done * 100 / total : done / (total / 100);
+	memset(bar, '.', BAR);
+	memset(bar, '#', (size_t)(percent * BAR / 100));
+	bar[BAR] = 0;
+	left_s = percent ? (now - p->start_ms) * (100 - percent) / percent / 1000 : 0;
+	snprintf(line, size, "%.20s  [%s] %3" PRIu64 " %%  %" PRIu64 ":%02" PRIu64 " left", p->what,
+		 bar, percent, left_s / 60, left_s % 60);
+}
+
+void progress_draw(struct progress *p)
+{
+	uint64_t now = now_ms();
+	char line[80];
+
+	if (now < p->start_ms + APPEARS_MS || now < p->drawn_ms + REDRAW_MS)
+		return;
+	p->drawn_ms = now;
+	p->shown = true;
+	progress_format(p, now, line, sizeof(line));
+	fprintf(stderr, "\r%s\033[K", line);
+}
+
+void progress_done(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->source = NULL;
+	p->shown = false;
+}

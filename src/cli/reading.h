@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reading: a trace that a command works through: opened, reduced to what was asked for, with a
+ * progress bar.
+ */
+#ifndef KISEKI_CLI_READING_H
+#define KISEKI_CLI_READING_H
+
+#include "cli/args.h"
+#include "cli/progress.h"
+#include "convert/input.h"
+
+/* For the tables of commands that select by time, and by everything. */
+#define READING_TIME_OPTIONS                                                                       \
+	{ 0, "from", "TIME",                                                                       \
+	  "only from this time on: seconds of the trace's clock (797.5), a number "                \
+	  "with a unit (200ms), after a + counted from the trace's start",                         \
+	  NULL },                                                                                  \
+	{                                                                                          \
+		0, "to", "TIME", "only before this time", NULL                                     \
+	}
+
+#define READING_EVENT_OPTIONS                                                                      \
+	READING_TIME_OPTIONS, { 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },                \
+		{ 0, "pid", "LIST", "only events of these tasks", NULL },                          \
+		{ 0, "comm", "GLOB", "only events of tasks with such names", NULL },               \
+	{                                                                                          \
+		0, "event", "LIST",                                                                \
+			"only these: switch waking wakeup wakeup_new fork exec exit rename "       \
+			"setprio",                                                                 \
+			"switch waking wakeup wakeup_new fork exec exit rename setprio"            \
+	}
+
+struct reading {
+	const char *path;
+	struct input *input;
+	struct trace_source *source;
+	struct progress progress;
+	bool misused; /* it failed because of an option's argument */
+};
+
+/* Opens the path; applies those of the options above that the command has. */
+int reading_open(struct reading *r, const struct args *a, const char *path, struct error *e);
+int reading_next(struct reading *r, struct trace_item *item, struct error *e); /* as sources do */
+/* Wipes the bar, says the failure; the exit status. */
+int reading_failure(struct reading *r, const struct error *e);
+void reading_close(struct reading *r);
+
+#define CLEANUP_READING __attribute__((cleanup(reading_close)))
+
+#endif

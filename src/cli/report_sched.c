@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* report sched: who had the CPUs. The numbers are analysis/running.h's, the words docs/reports.md's. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/running.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/jsonout.h"
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "cli/units.h"
+
+#define LIMIT_DEFAULT 20
+
+static const char *const orders[] = {
+	[RUNNING_BY_CPU] = "cpu",
+	[RUNNING_BY_SWITCHES] = "switches",
+	[RUNNING_BY_WAKEUPS] = "wakeups",
+	[RUNNING_BY_PREEMPTIONS] = "preempted",
+	[RUNNING_BY_MIGRATIONS] = "migrations",
+	[RUNNING_BY_WAIT] = "wait",
+	[RUNNING_BY_WAIT_MAX] = "max",
+	[RUNNING_BY_PID] = "pid",
+	[RUNNING_BY_COMM] = "comm",
+	[RUNNING_ORDERS] = NULL,
+};
+
+/* --- text --- */
+
+static void print_head(const struct running *r, const char *path)
+{
+	const struct running_total *t = running_get_total(r);
+	char length[UNITS_LEN], from[UNITS_LEN], to[UNITS_LEN];
+
+	printf("%s: %" PRIu64 " events on %" PRIu32 " CPU%s in %s (%s to %s)\n", path,
+	       t->cpu.events, t->cpus, t->cpus == 1 ? "" : "s",
+	       units_duration(t->to_ns - t->from_ns, length), units_moment(t->from_ns, from),
+	       units_moment(t->to_ns, to));
+	if (t->cpu.losses)
+		printf("%slost: %" PRIu64 " events%s in %" PRIu64 " gap%s%s\n",
+		       say_style(stdout, STYLE_BAD), t->cpu.lost,
+		       t->cpu.lost_unknown ? " and an unknown number more" : "", t->cpu.losses,
+		       t->cpu.losses == 1 ? "" : "s", say_style(stdout, STYLE_PLAIN));
+}
+
+static void print_cpu(const char *name, const struct running_cpu *c)
+{
+	uint64_t length_ns = c->busy_ns + c->idle_ns + c->unknown_ns;
+	char a[6][UNITS_LEN];
+
+	printf("%4s  %8s %6s%%  %8s %6s%%  %8s  %8s  %9" PRIu64 "  %9" PRIu64 "\n", name,
+	       units_duration(c->busy_ns, a[0]), units_percent(c->busy_ns, length_ns, a[1]),
+	       units_duration(c->idle_ns, a[2]), units_percent(c->idle_ns, length_ns, a[3]),
+	       units_duration(c->unknown_ns, a[4]), units_duration(c->inferred_ns, a[5]),
+	       c->switches, c->events);
+}
+
+static void print_cpus(const struct running *r)
+{
+	const struct running_cpu *c;
+	char name[24];
+	size_t n, i;
+
+	c = running_get_cpus(r, &n);
+	printf("\n%s%4s  %16s  %16s  %8s  %8s  %9s  %9s%s\n", say_style(stdout, STYLE_HEAD), "CPU",
+	       "busy", "idle", "unknown", "inferred", "switches", "events",
+	       say_style(stdout, STYLE_PLAIN));
+	for (i = 0; i < n; i++) {
+		if (!running_has_cpu(&c[i]))
+			continue;
+		snprintf(name, sizeof(name), "%zu", i);
+		print_cpu(name, &c[i]);
+	}
+	print_cpu("all", &running_get_total(r)->cpu);
+}
+
+static void print_task(const struct running_task *t, const char *comm, uint64_t length_ns)
+{
+	char pid[16] = "", tgid[16] = "-", a[5][UNITS_LEN];
+
+	if (t->pid)
+		snprintf(pid, sizeof(pid), "%" PRId32, t->pid);
+	if (t->tgid >= 0)
+		snprintf(tgid, sizeof(tgid), "%" PRId32, t->tgid);
+	printf("%7s %7s  %-16s %8s %6s%% %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+	       " %8s %8s %8s\n",
+	       pid, t->pid ? tgid : "", comm, units_duration(t->cpu_ns, a[0]),
+	       units_percent(t->cpu_ns, length_ns, a[1]), t->switches, t->preemptions, t->wakeups,
+	       t->migrations, t->waits ? units_duration(running_wait_average(t), a[2]) : "-",
+	       t->waits ? units_duration(t->wait_max_ns, a[3]) : "-",
+	       t->preempted_waits ? units_duration(t->preempted_max_ns, a[4]) : "-");
+}
+
+static void print_tasks(const struct running *r, uint64_t limit)
+{
+	const struct running_total *total = running_get_total(r);
+	uint64_t length_ns = total->to_ns - total->from_ns;
+	const struct running_task *t;
+	char comm[UNITS_COMM_LEN];
+	size_t n, i;
+
+	t = running_get_tasks(r, &n);
+	printf("\n%s%7s %7s  %-16s %8s %7s %8s %8s %8s %8s %8s %8s %8s%s\n",
+	       say_style(stdout, STYLE_HEAD), "pid", "tgid", "task", "CPU time", "of CPU",
+	       "switches", "preempt.", "wakeups", "migrat.", "wait avg", "wait max", "pre. max",
+	       say_style(stdout, STYLE_PLAIN));
+	for (i = 0; i < n && (!limit || i < limit); i++)
+		print_task(&t[i], units_comm(t[i].comm, comm), length_ns);
+	if (i < n)
+		printf("%s%16s  ... and %zu more tasks; --limit 0 shows all%s\n",
+		       say_style(stdout, STYLE_DIM), "", n - i, say_style(stdout, STYLE_PLAIN));
+	print_task(&total->task, "all", length_ns);
+	if (total->task.waits_unknown || total->task.preempted_unknown)
+		printf("\n%" PRIu64 " waits after wakeups and %" PRIu64
+		       " after preemptions are not "
+		       "known and not in these figures.\n",
+		       total->task.waits_unknown, total->task.preempted_unknown);
+}
+
+/* --- JSON --- */
+
+static json_t *cpu_json(const struct running_cpu *c)
+{
+	return json_pack("{so so so so so so so so so so}", "busy_ns", jsonout_count(c->busy_ns),
+			 "idle_ns", jsonout_count(c->idle_ns), "unknown_ns",
+			 jsonout_count(c->unknown_ns), "inferred_ns", jsonout_count(c->inferred_ns),
+			 "events", jsonout_count(c->events), "switches", jsonout_count(c->switches),
+			 "inferred", jsonout_count(c->inferred), "losses", jsonout_count(c->losses),
+			 "lost", jsonout_count(c->lost), "lost_uncounted",
+			 jsonout_count(c->lost_unknown));
+}
+
+static json_t *task_json(const struct running_task *t)
+{
+	return json_pack("{so so so so so so so so so so so so so}", "cpu_ns",
+			 jsonout_count(t->cpu_ns), "inferred_ns", jsonout_count(t->inferred_ns),
+			 "switches", jsonout_count(t->switches), "preemptions",
+			 jsonout_count(t->preemptions), "wakeups", jsonout_count(t->wakeups),
+			 "migrations", jsonout_count(t->migrations), "waits",
+			 jsonout_count(t->waits), "wait_ns", jsonout_count(t->wait_ns),
+			 "wait_max_ns", jsonout_count(t->wait_max_ns), "waits_unknown",
+			 jsonout_count(t->waits_unknown), "preempted_waits",
+			 jsonout_count(t->preempted_waits), "preempted_ns",
+			 jsonout_count(t->preempted_ns), "preempted_max_ns",
+			 jsonout_count(t->preempted_max_ns));
+}
+
+static json_t *cpus_json(const struct running *r)
+{
+	json_t *list = json_array(), *object;
+	const struct running_cpu *c;
+	size_t n, i;
+
+	c = running_get_cpus(r, &n);
+	for (i = 0; i < n; i++) {
+		if (!running_has_cpu(&c[i]))
+			continue;
+		object = cpu_json(&c[i]);
+		json_object_set_new(object, "cpu", jsonout_count(i));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *tasks_json(const struct running *r, uint64_t limit)
+{
+	json_t *list = json_array(), *object;
+	const struct running_task *t;
+	size_t n, i;
+
+	t = running_get_tasks(r, &n);
+	for (i = 0; i < n && (!limit || i < limit); i++) {
+		object = task_json(&t[i]);
+		json_object_set_new(object, "pid", json_integer(t[i].pid));
+		json_object_set_new(object, "tgid",
+				    t[i].tgid < 0 ? json_null() : json_integer(t[i].tgid));
+		json_object_set_new(object, "comm", jsonout_comm(t[i].comm));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *report_json(const struct running *r, uint64_t limit)
+{
+	const struct running_total *t = running_get_total(r);
+
+	return json_pack("{ss so so so so so so}", "report", "sched", "from_ns",
+			 jsonout_count(t->from_ns), "to_ns", jsonout_count(t->to_ns), "cpus",
+			 cpus_json(r), "tasks", tasks_json(r, limit), "all_cpus", cpu_json(&t->cpu),
+			 "all_tasks", task_json(&t->task));
+}
+
+/* --- the command --- */
+
+static int compute(struct running **ret, struct reading *in, struct error *e)
+{
+	CLEANUP(running) struct running *r = NULL;
+	struct trace_item item;
+	int rc, more;
+
+	if (running_new(&r, &in->source->info) < 0)
+		return error_set(e, ENOMEM, "cannot make the report: out of memory");
+	while ((more = reading_next(in, &item, e)) > 0) {
+		rc = running_add(r, &item, e);
+		if (rc < 0)
+			return rc;
+	}
+	rc = more < 0 ? more : running_finish(r, e);
+	if (rc >= 0)
+		*ret = take_ptr(r);
+	return rc;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP_READING struct reading in = { 0 };
+	CLEANUP(running) struct running *r = NULL;
+	struct error e = ERROR_INIT;
+	uint64_t limit = LIMIT_DEFAULT;
+	size_t order = RUNNING_BY_CPU;
+
+	if (args_get_count(a, "limit", &limit, &e) < 0 ||
+	    args_get_word(a, "sort", orders, &order, &e) < 0)
+		return say_usage(&e);
+	if (reading_open(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
+		return reading_failure(&in, &e);
+	running_sort(r, (enum running_order)order);
+	if (args_has(a, "json"))
+		return jsonout_print(report_json(r, limit));
+	print_head(r, in.path);
+	print_cpus(r);
+	print_tasks(r, limit);
+	return EXIT_OK;
+}
+
+static const struct cli_option options[] = {
+	{ 'n', "limit", "N", "show this many tasks (20); 0 shows all", NULL },
+	{ 's', "sort", "KEY",
+	  "cpu (default) switches preempted wakeups migrations wait max pid comm",
+	  "cpu switches preempted wakeups migrations wait max pid comm" },
+	READING_TIME_OPTIONS,
+	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "Which tasks waited longest for a CPU:", "kiseki report sched trace.ksk --sort max" },
+	{ "How busy each CPU was, for a program:",
+	  "kiseki report sched trace.ksk --json | jq '.cpus[] | {cpu, busy_ns}'" },
+	{ NULL, NULL },
+};
+
+const struct command command_report_sched = {
+	.name = "sched",
+	.summary = "CPU time, switches, wakeups and waits per task; load per CPU",
+	.usage = "FILE [--sort KEY] [--limit N] [OPTION...]",
+	.description =
+		"Of every CPU: how long it was busy, idle, or it is not known, and which part of "
+		"this is inferred because the kernel did not record a switch. The three add up to "
+		"the length of the trace. Of every task: its CPU time, how often it left a CPU "
+		"(switches), how often against its will (preempt.), its wakeups and migrations, "
+		"the average and the longest time from a wakeup to running, and the longest wait "
+		"after a preemption.\n\n"
+		"Waits across a loss, or with a missing switch, are not in the figures; they are "
+		"counted apart.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_report,
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run,
+};

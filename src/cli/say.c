@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* say: see say.h. */
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+int say_failure(const struct error *e)
+{
+	fflush(stdout); /* what was printed before it stands before it */
+	fprintf(stderr, "kiseki: %s\n", e->text);
+	return EXIT_FAILED;
+}
+
+int say_usage(const struct error *e)
+{
+	say_failure(e);
+	return EXIT_USAGE;
+}
+
+void say_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("kiseki: note: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static bool wants_colours(FILE *f)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (no && *no)
+		return false;
+	return isatty(fileno(f)) && term && *term && strcmp(term, "dumb");
+}
+
+const char *say_style(FILE *f, enum style style)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "\033[0m", [STYLE_HEAD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+		[STYLE_BAD] = "\033[31m",  [STYLE_GOOD] = "\033[32m", [STYLE_BAR] = "\033[36m",
+	};
+
+	return wants_colours(f) ? codes[style] : "";
+}
+
+int say_flush(struct error *e)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return error_set(e, errno ? errno : EIO, "cannot write the output: %s",
+				 strerror(errno ? errno : EIO));
+	return 0;
+}

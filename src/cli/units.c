@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* units: see units.h. */
+#include "cli/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* value / unit with three significant digits, cut and not rounded: no length looks longer. */
+static const char *three_digits(uint64_t value, uint64_t unit, const char *name, char *buffer)
+{
+	uint64_t whole = value / unit;
+
+	if (unit == 1 || whole >= 100)
+		snprintf(buffer, UNITS_LEN, "%" PRIu64 " %s", whole, name);
+	else if (whole >= 10)
+		snprintf(buffer, UNITS_LEN, "%" PRIu64 ".%" PRIu64 " %s", whole,
+			 value % unit / (unit / 10), name);
+	else
+		snprintf(buffer, UNITS_LEN, "%" PRIu64 ".%02" PRIu64 " %s", whole,
+			 value % unit / (unit / 100), name);
+	return buffer;
+}
+
+const char *units_duration(uint64_t ns, char buffer[UNITS_LEN])
+{
+	if (ns < 1000)
+		return three_digits(ns, 1, "ns", buffer);
+	if (ns < 1000 * 1000)
+		return three_digits(ns, 1000, "us", buffer);
+	if (ns < 1000 * 1000 * 1000)
+		return three_digits(ns, 1000 * 1000, "ms", buffer);
+	return three_digits(ns, 1000 * 1000 * 1000, "s", buffer);
+}
+
+const char *units_moment(uint64_t ns, char buffer[UNITS_LEN])
+{
+	snprintf(buffer, UNITS_LEN, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	return buffer;
+}
+
+const char *units_bytes(uint64_t bytes, char buffer[UNITS_LEN])
+{
+	static const char *const names[] = { "B", "KB", "MB", "GB", "TB" };
+	uint64_t unit = 1;
+	int i = 0;
+
+	for (; i < 4 && bytes / unit >= 1000; i++)
+		unit *= 1000;
+	return three_digits(bytes, unit, names[i], buffer);
+}
+
+const char *units_percent(uint64_t part, uint64_t whole, char buffer[UNITS_LEN])
+{
+	uint64_t permille;
+
+	for (; part > UINT64_MAX / 2000; part >>= 1)
+		whole >>= 1; /* the product must fit; a few bits less do not show */
+	permille = whole ? (part * 1000 + whole / 2) / whole : 0;
+	if (whole)
+		snprintf(buffer, UNITS_LEN, "%" PRIu64 ".%" PRIu64, permille / 10, permille % 10);
+	else
+		snprintf(buffer, UNITS_LEN, "-");
+	return buffer;
+}
+
+/* How many bytes the UTF-8 character at s has; 0 if it is broken. */
+static size_t character(const unsigned char *s, size_t len)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4, i;
+
+	if (n > len || s[0] > 0xf4)
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Not the shortest form, a surrogate, beyond the last character. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+const char *units_comm(const char comm[16], char buffer[UNITS_COMM_LEN])
+{
+	size_t len = strnlen(comm, 16), i, n;
+	char *p = buffer;
+
+	for (i = 0; i < len; i += n) {
+		unsigned char c = (unsigned char)comm[i];
+
+		n = character((const unsigned char *)comm + i, len - i);
+		if (!n || c < 0x20 || c == 0x7f) {
+			n = 1;
+			p += snprintf(p, 5, "\\x%02x", c);
+			continue;
+		}
+		if (c == '\\')
+			*p++ = '\\';
+		memcpy(p, comm + i, n);
+		p += n;
+	}
+	*p = 0;
+	return buffer;
+}

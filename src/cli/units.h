@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * units: numbers as people read them. Each fills and returns the caller's buffer.
+ */
+#ifndef KISEKI_CLI_UNITS_H
+#define KISEKI_CLI_UNITS_H
+
+#include <stdint.h>
+
+#define UNITS_LEN 32
+
+/* Three significant digits: "0 ns", "999 ns", "1.23 us", "45.6 ms", "7.89 s", "1234 s". */
+const char *units_duration(uint64_t ns, char buffer[UNITS_LEN]);
+
+/* A moment of the trace in seconds with all digits: "797.027542123". */
+const char *units_moment(uint64_t ns, char buffer[UNITS_LEN]);
+
+/* "0 B", "1023 B", "1.23 KB", … in powers of 1000. */
+const char *units_bytes(uint64_t bytes, char buffer[UNITS_LEN]);
+
+/* part / whole in percent with one digit: "12.3"; "-" of nothing. */
+const char *units_percent(uint64_t part, uint64_t whole, char buffer[UNITS_LEN]);
+
+/* A name of up to 16 bytes as it can be shown, by the rule of our exports: valid UTF-8 as it is, a
+ * backslash twice, control characters and all other bytes as \xNN. */
+#define UNITS_COMM_LEN (16 * 4 + 1)
+const char *units_comm(const char comm[16], char buffer[UNITS_COMM_LEN]);
+
+#endif

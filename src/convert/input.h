@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * input: any trace that a person names, as a source.
+ *
+ * The path may be a file, a folder (CTF), or "-" for standard input. Files are mapped. A pipe with
+ * text is read as it comes, so that it can be followed live; the other formats need to seek, so a
+ * pipe with one of them is first copied to a nameless temporary file ($TMPDIR or /tmp).
+ */
+#ifndef KISEKI_CONVERT_INPUT_H
+#define KISEKI_CONVERT_INPUT_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "convert/recognise.h"
+#include "trace/source.h"
+#include "trace/summary.h"
+
+struct input;
+
+int input_open(struct input **ret, const char *path, struct error *e);
+void input_free(struct input *in);
+DEFINE_CLEANUP(input, input_free)
+
+/* The source, to be freed before the input is. Only the first call has it. */
+struct trace_source *input_take_source(struct input *in);
+
+/* Puts the input's name before an error of its source that does not have it: "cannot read x: …".
+ * Returns code. */
+int input_error(const char *path, int code, struct error *e);
+enum recognised input_get_format(const struct input *in);
+uint64_t input_get_size(const struct input *in); /* bytes; 0 for pipes and folders */
+
+/* What only the format's reader knows: version, blocks, damage. After the last item of the source
+ * that was taken from this input. */
+int input_add_summary(const struct input *in, const struct trace_source *source,
+		      struct trace_summary *s, struct error *e);
+
+#endif

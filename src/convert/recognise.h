@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recognise: what format a trace is in, told by its first bytes and never by its name.
+ *
+ * Formats that are not readable here but often handed in (compressed files, perf.data) are
+ * recognised as well, for the sake of an error that says what to do.
+ */
+#ifndef KISEKI_CONVERT_RECOGNISE_H
+#define KISEKI_CONVERT_RECOGNISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define RECOGNISE_BYTES 4096U /* as much as it ever looks at */
+#define RECOGNISE_LEAST 16U   /* enough for all but text */
+
+enum recognised {
+	RECOGNISED_NOTHING = 0,
+	RECOGNISED_KSK,
+	RECOGNISED_TRACEDAT,
+	RECOGNISED_CTF, /* a folder with a metadata file */
+	RECOGNISED_HTML,
+	RECOGNISED_TEXT,
+	RECOGNISED_GZIP, /* from here on: not readable */
+	RECOGNISED_XZ,
+	RECOGNISED_ZSTD,
+	RECOGNISED_LZ4,
+	RECOGNISED_PERF,
+	RECOGNISED_COUNT,
+};
+
+enum recognised recognise_bytes(const uint8_t *data, size_t len);
+
+/* Is this folder a CTF trace? */
+enum recognised recognise_folder(const char *path);
+
+const char *recognise_name(enum recognised r); /* "trace.dat", "CTF", … */
+
+/* Fills e with why this cannot be read, and what to do; returns a negative errno. */
+int recognise_refuse(enum recognised r, const char *path, struct error *e);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* formats, recognise: names, endings and first bytes; what a format drops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "convert/formats.h"
+#include "convert/recognise.h"
+
+static void test_endings(void **state)
+{
+	static const struct {
+		const char *path;
+		const char *format; /* NULL: none */
+	} cases[] = {
+		{ "a.ksk", "ksk" },
+		{ "a.txt", "ftrace" },
+		{ "a.ftrace", "ftrace" },
+		{ "dir.x/a.json", "json" },
+		{ "a.chrome.json", "chrome" },
+		{ "a.ndjson", "ndjson" },
+		{ "a.jsonl", "ndjson" },
+		{ "a.xml", "xml" },
+		{ "a.ctf", "ctf" },
+		{ "a/", "ctf" },
+		{ "a.dat", "trace.dat" },
+		{ "a.pftrace", "perfetto" },
+		{ "a.perfetto-trace", "perfetto" },
+		{ "a.csv", "csv" },
+		{ "a", NULL },
+		{ "-", NULL },
+		{ ".ksk", NULL },
+		{ "a.json.gz", NULL },
+		{ "/", NULL },
+		{ "", NULL },
+	};
+	const struct format *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		f = formats_from_path(cases[i].path);
+		if (!cases[i].format)
+			assert_null(f);
+		else
+			assert_string_equal(f->name, cases[i].format);
+	}
+	for (i = 0; (f = formats_get(i)); i++) {
+		assert_ptr_equal(formats_find(f->name), f);
+		/* A format that lacks something says so. */
+		if (f->lacks || f->kinds != (1U << SCHED_KINDS) - 1)
+			assert_non_null(f->cannot_hold);
+	}
+	assert_int_equal(i, 10);
+	assert_null(formats_find("zip"));
+	assert_null(formats_of_codec("zip"));
+}
+
+static void test_drops(void **state)
+{
+	struct trace_item item = { .type = ITEM_EVENT };
+	struct trace_info info;
+	const struct format *bsf = formats_of_codec("bsf"), *text = formats_find("ftrace");
+
+	(void)state;
+	memset(&info, 0, sizeof(info));
+	clock_init(&info.clock);
+	item.event.kind = SCHED_SWITCH;
+	item.event.tick = 5000;
+	assert_false(format_drops(bsf, &info, &item));
+	item.event.tick = 5001; /* not whole microseconds */
+	assert_true(format_drops(bsf, &info, &item));
+	assert_true(format_drops(text, &info, &item));
+	assert_false(format_drops(formats_find("json"), &info, &item));
+	item.event.tick = 5000;
+	item.event.flags = 1;
+	assert_true(format_drops(bsf, &info, &item));
+	assert_false(format_drops(text, &info, &item));
+	item.event.flags = 0;
+	item.event.preempt_count = 2;
+	assert_true(format_drops(formats_find("perfetto"), &info, &item));
+	item.event.kind = SCHED_FORK;
+	assert_true(format_drops(bsf, &info, &item));
+	assert_false(format_drops(formats_of_codec("sched"), &info, &item));
+}
+
+static enum recognised what(const char *bytes, size_t len)
+{
+	return recognise_bytes((const uint8_t *)bytes, len);
+}
+
+static void test_recognise(void **state)
+{
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(what("KISEKI\r\n\1", 9), RECOGNISED_KSK);
+	assert_int_equal(what("KISEKI\n", 7), RECOGNISED_TEXT); /* line ends were converted */
+	assert_int_equal(what("\x17\x08\x44tracing6", 11), RECOGNISED_TRACEDAT);
+	assert_int_equal(what("\x17\x08\x44tracin", 9), RECOGNISED_NOTHING);
+	assert_int_equal(what("# tracer: nop\n", 14), RECOGNISED_TEXT);
+	assert_int_equal(what(" <!DOCTYPE HTML>\n<html>", 23), RECOGNISED_HTML);
+	assert_int_equal(what("\xef\xbb\xbf<html>", 9), RECOGNISED_HTML);
+	assert_int_equal(what("<htm", 4), RECOGNISED_TEXT);
+	assert_int_equal(what("\0\0\0\0", 4), RECOGNISED_NOTHING);
+	assert_int_equal(what("\n\0", 2), RECOGNISED_NOTHING);
+	assert_int_equal(what("", 0), RECOGNISED_NOTHING);
+	assert_int_equal(what("\xfd"
+			      "7zXZ\0",
+			      6),
+			 RECOGNISED_XZ);
+	assert_true(recognise_refuse(RECOGNISED_XZ, "x.xz", &e) < 0);
+	assert_string_equal(e.text,
+			    "cannot read x.xz: it is compressed; unpack it with unxz first");
+	assert_int_equal(recognise_folder("/nowhere"), RECOGNISED_NOTHING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_endings),
+		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_recognise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
