@@ -223,13 +223,14 @@ static void get_other_parts(struct sched_decoder *d, uint32_t parts, uint32_t sl
 	}
 }
 
-static uint32_t get_odd(struct sched_decoder *d, uint32_t op)
+static uint32_t get_odd(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
 {
 	struct sched_model *m = &d->model;
 	uint32_t parts = get_cur_parts(d, op), slot;
 	struct sched_guesses g;
 
 	if (sched_op_is_switch(op)) {
+		ev->task = m->slots[m->cur].task; /* before `other`, which may be the same task */
 		sched_guess_next(m, op, &g);
 		slot = get_task(d, ROLE_ODD_NEXT, &g);
 	} else {
@@ -238,13 +239,6 @@ static uint32_t get_odd(struct sched_decoder *d, uint32_t op)
 	}
 	get_other_parts(d, parts, slot);
 	return slot;
-}
-
-static void task_from_slot(struct sched_task *t, const struct sched_slot *s)
-{
-	t->pid = s->task.pid;
-	t->prio = s->task.prio;
-	memcpy(t->comm, s->task.comm, SCHED_COMM_LEN);
 }
 
 static void set_attr(const struct sched_decoder *d, struct sched_event *ev, uint32_t attr_index)
@@ -268,17 +262,17 @@ static void get_common(struct sched_decoder *d, struct sched_event *ev, uint32_t
 	else
 		sched_guess_wakee(m, op, attr_index, &g);
 	who = range_decode_nibble(&d->rc, &m->who[role][g.context]);
-	slot = who == WHO_ODD ? get_odd(d, op) : get_slot(d, role, &g, who);
+	ev->task = m->slots[m->cur].task;
+	slot = who == WHO_ODD ? get_odd(d, ev, op) : get_slot(d, role, &g, who);
 	m->missed = who == WHO_ODD;
 	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
 	ev->pid = m->slots[m->cur].task.pid;
 	m->last_tick += get_time(d, op);
 	if (is_switch) {
-		task_from_slot(&ev->task, &m->slots[m->cur]);
-		task_from_slot(&ev->other, &m->slots[slot]);
+		ev->other = m->slots[slot].task;
 		sched_model_run(m, slot);
 	} else {
-		task_from_slot(&ev->task, &m->slots[slot]);
+		ev->task = m->slots[slot].task;
 		ev->value = m->slots[slot].wake_cpu;
 		ev->extra = m->success;
 		sched_model_wake(m, slot, ev->value);
@@ -377,7 +371,7 @@ static void get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32
 		get_exec(d, ev);
 		break;
 	case OP_EXIT:
-		task_from_slot(&ev->task, &m->slots[m->cur]);
+		ev->task = m->slots[m->cur].task;
 		ev->extra = (uint8_t)get_choice(d, CHOICE_GROUP_DEAD);
 		break;
 	default:

@@ -216,15 +216,15 @@ static void test_states(void **state)
 	assert_state("6.1.0", 0x81, 'S', 1);
 	assert_state("6.1.0", 1ULL << 40, 'R', 0);
 	for (i = 0; old[i]; i++)
-		assert_state("4.9.1", 1ULL << i, old[i], 1ULL << i);
-	assert_state("4.9.1", 64, 'X', 32);
-	assert_state("4.9.1", 0x82, 'D', 2); /* killable */
-	assert_state("4.9.1", 0x800, 'R', 0);
+		assert_state("4.4.302", 1ULL << i, old[i], 1ULL << i);
+	assert_state("4.4.302", 64, 'X', 32);
+	assert_state("4.4.302", 0x82, 'D', 2); /* killable */
+	assert_state("4.4.302", 0x800, 'R', 0);
 }
 
 static void test_lacks(void **state)
 {
-	struct bsf_context c = context("6.1.0", 0), old = context("4.9.1", 0);
+	struct bsf_context c = context("6.1.0", 0), old = context("4.4.302", 0);
 	struct sched_event e = switch_event();
 
 	(void)state;

@@ -191,7 +191,7 @@ static void states_print_by_the_dialect(void **state)
 	info.dialect.state_preempt = 0x4000;
 	check_state(0x3a01, "S|0x3a00");
 	check_state(0x7a00, "0x3a00+");
-	dialect_from_release(&info.dialect, "4.9.112");
+	dialect_from_release(&info.dialect, "4.4.302");
 	check_state(0x40, "x");
 	check_state(0x82, "D|K");
 	check_state(0x800, "R+");
@@ -381,7 +381,7 @@ static void legends_fit_the_columns(void **state)
 	check_legend("6.18", DIALECT_NO_FLAGS,
 		     "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n",
 		     "#              | |         |         |         |\n");
-	check_legend("4.9", DIALECT_NO_FLAGS,
+	check_legend("4.4.302", DIALECT_NO_FLAGS,
 		     "#           TASK-PID   CPU#      TIMESTAMP  FUNCTION\n",
 		     "#              | |       |          |         |\n");
 }
