@@ -168,6 +168,7 @@ static void take_shares(struct latency *l, struct latency_case *c)
 	struct latency_blocker all[LATENCY_BLOCKERS + 1];
 	uint32_t i, n = 0;
 
+	memset(all, 0, sizeof(all));
 	for (i = 0; i < l->n_sharers; i++) {
 		struct share *s = &l->shares[l->sharers[i]];
 		const struct tracker_task *t = tracker_get_task(l->tracker, l->sharers[i]);

@@ -87,7 +87,7 @@ static int parse_long(struct args *a, struct cursor *c, const char *word, struct
 static int parse_short(struct args *a, struct cursor *c, const char *word, struct error *e)
 {
 	for (; *word; word++) {
-		int i = find_option(a, *word, NULL, 0);
+		int i = find_option(a, *word, "", 0);
 
 		if (i < 0 && *word == command_help_option.letter) {
 			a->help = true;
