@@ -190,9 +190,12 @@ static int list_block(struct ksk_stream *s, uint64_t offset)
 const uint64_t *ksk_find_block(const struct ksk_stream *s, uint64_t offset)
 {
 	bool in_low = s->n_low && s->blocks[s->n_low - 1] >= offset;
-	const uint64_t *part = in_low ? s->blocks : s->blocks + s->room_blocks - s->n_high;
 	size_t n = in_low ? s->n_low : s->n_high, lo = 0, hi = n, mid;
+	const uint64_t *part;
 
+	if (!n)
+		return NULL;
+	part = in_low ? s->blocks : s->blocks + s->room_blocks - s->n_high;
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (part[mid] < offset)

@@ -164,7 +164,7 @@ static uint8_t *put_task(uint8_t *p, struct task_rows *s, const struct trace_tas
 		p = varint_put_signed(p, step);
 	if (t->tgid == t->pid) {
 		*first |= 4;
-	} else if (t->tgid >= 0 && t->tgid == s->tgid) {
+	} else if (t->tgid != -1 && t->tgid == s->tgid) {
 		*first |= 8;
 	} else if (t->tgid >= 0) {
 		*first |= 12;

@@ -44,7 +44,7 @@ struct stream_cursor {
 	uint64_t pending;   /* events since then in blocks that could not be decoded */
 	uint64_t last_tick; /* of the last event given */
 
-	uint8_t codec;		     /* of the current block */
+	uint8_t codec;		     /* of the current segment */
 	uint32_t left;		     /* its events yet to decode */
 	uint64_t lost[LOSS_CAUSES];  /* to be told before the next event, */
 	bool lost_some[LOSS_CAUSES]; /* and more, that nobody counted */
@@ -196,7 +196,8 @@ static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t 
 	}
 	c->seen += b->events;
 	c->left = b->events;
-	c->codec = b->codec;
+	if (b->flags & BLOCK_KEY)
+		c->codec = b->codec;
 	return true;
 }
 
@@ -220,6 +221,10 @@ static int begin_payload(struct stream_cursor *c, const struct block *b)
 		c->bsf = malloc(sizeof(*c->bsf));
 	if (!c->work || (!c->bsf && b->codec == CODEC_BSF))
 		return -ENOMEM;
+	if (b->codec != c->codec) { /* it cannot lean on what another codec learned */
+		give_up(c);
+		return 0;
+	}
 	if (b->codec == CODEC_SCHED) {
 		if (b->flags & BLOCK_KEY)
 			sched_decoder_init(&c->work->sched, c->cpu);

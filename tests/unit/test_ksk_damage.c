@@ -308,7 +308,7 @@ static void test_random(void **state)
 /* Every single byte, one after the other. */
 static void test_each_byte(void **state)
 {
-	const struct original *o = &originals[9];
+	const struct original *o = &originals[5];
 	uint8_t *data = malloc(o->len);
 	struct account accounts[CPUS_MAX];
 	struct error e = ERROR_INIT;
