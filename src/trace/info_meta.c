@@ -164,7 +164,7 @@ static uint8_t *put_task(uint8_t *p, struct task_rows *s, const struct trace_tas
 		p = varint_put_signed(p, step);
 	if (t->tgid == t->pid) {
 		*first |= 4;
-	} else if (t->tgid != -1 && t->tgid == s->tgid) {
+	} else if (t->tgid >= 0 && t->tgid == s->tgid) {
 		*first |= 8;
 	} else if (t->tgid >= 0) {
 		*first |= 12;
@@ -311,7 +311,7 @@ static int get_task(struct task_rows *s, struct byte_reader *r, bool first_row)
 		s->tgid = -1;
 		break;
 	case 4:
-		s->tgid = s->pid;
+		s->tgid = s->pid < 0 ? -1 : s->pid;
 		break;
 	case 12:
 		tgid = reader_varint(r);

@@ -11,9 +11,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/ksk.h"
 #include "trace/info_meta.h"
+#include "trace/read_ahead.h"
+
+#define AHEAD_BYTES (4U << 20) /* files smaller than this are read before a thread would pay */
 
 struct ksk_source {
 	struct trace_source source;
@@ -27,6 +31,8 @@ struct ksk_source {
 	bool merging;	 /* the heap is built */
 	int error;	 /* that a stream failed with */
 	uint64_t offset; /* furthest in the file, for progress */
+	bool wants_ahead;
+	struct read_ahead *ahead; /* while it is there, its thread owns all the rest */
 };
 
 static void ksk_free(struct trace_source *s)
@@ -34,6 +40,7 @@ static void ksk_free(struct trace_source *s)
 	struct ksk_source *k = (struct ksk_source *)s;
 	uint32_t i;
 
+	read_ahead_free(k->ahead);
 	for (i = 0; k->cursors && i < s->info.cpus; i++)
 		stream_cursor_free(k->cursors[i]);
 	free(k->cursors);
@@ -138,9 +145,9 @@ static void drop_given(struct ksk_source *k)
 	k->given = UINT32_MAX;
 }
 
-static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+static int merge_next(void *context, struct trace_item *ret, struct error *e)
 {
-	struct ksk_source *k = (struct ksk_source *)s;
+	struct ksk_source *k = context;
 	const struct trace_item *item;
 	uint32_t place = 0;
 
@@ -161,6 +168,27 @@ static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error
 	return 1;
 }
 
+static uint64_t merge_progress(const void *context)
+{
+	return ((const struct ksk_source *)context)->offset;
+}
+
+static const struct read_ahead_ops ahead_ops = {
+	.produce = merge_next,
+	.progress = merge_progress,
+};
+
+static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+{
+	struct ksk_source *k = (struct ksk_source *)s;
+
+	if (k->wants_ahead && !k->ahead) {
+		k->ahead = read_ahead_new(&ahead_ops, k);
+		k->wants_ahead = k->ahead;
+	}
+	return k->ahead ? read_ahead_next(k->ahead, ret, e) : merge_next(k, ret, e);
+}
+
 static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
 {
 	struct ksk_source *k = (struct ksk_source *)s;
@@ -168,6 +196,8 @@ static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
 	uint32_t cpu;
 
 	(void)e;
+	read_ahead_free(k->ahead);
+	k->ahead = NULL;
 	for (cpu = 0; cpu < s->info.cpus; cpu++) {
 		if (!k->cursors[cpu])
 			continue;
@@ -192,7 +222,7 @@ static void ksk_progress(const struct trace_source *s, uint64_t *ret_done, uint6
 {
 	const struct ksk_source *k = (const struct ksk_source *)s;
 
-	*ret_done = k->offset;
+	*ret_done = k->ahead ? read_ahead_progress(k->ahead) : k->offset;
 	*ret_total = k->file->end;
 }
 
@@ -294,8 +324,14 @@ static int open_source(struct trace_source **ret, struct ksk_file *file, struct 
 		ksk_free(&k->source);
 		return r;
 	}
+	k->wants_ahead = file->len >= AHEAD_BYTES && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	*ret = &k->source;
 	return 0;
+}
+
+void source_ksk_set_ahead(struct trace_source *s, bool wanted)
+{
+	((struct ksk_source *)s)->wants_ahead = wanted;
 }
 
 int source_ksk_open(struct trace_source **ret, const char *path, struct error *e)

@@ -113,6 +113,7 @@ static void check_seeks(struct trace_source *s, const struct trace_random *t, bo
 static void round_trip(const struct trace_random_options *o, const struct sink_ksk_options *k,
 		       uint32_t seeks)
 {
+	static uint32_t rounds;
 	struct trace_random t;
 	struct trace_source *s;
 	struct trace_item *got;
@@ -124,6 +125,7 @@ static void round_trip(const struct trace_random_options *o, const struct sink_k
 	trace_random_init(&t, o);
 	data = trace_random_ksk(&t, k, &len);
 	s = open_bytes(data, len);
+	source_ksk_set_ahead(s, rounds++ % 2);
 	assert_int_equal(s->info.cpus, o->cpus);
 	for (pass = 0; pass < 2; pass++) {
 		n = trace_items_read(s, &got);
@@ -281,6 +283,44 @@ static void test_bsf(void **state)
 	trace_random_done(&t);
 }
 
+/* A thread that reads ahead is stopped wherever it is: by a seek, by the end of the source. */
+static void test_ahead(void **state)
+{
+	struct trace_random_options o = { .seed = 9, .cpus = 3, .events = 6000 };
+	struct error e = ERROR_INIT;
+	struct trace_random t;
+	struct trace_source *s;
+	struct trace_item item;
+	uint64_t done, total;
+	uint32_t round, i, n;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	trace_random_init(&t, &o);
+	data = trace_random_ksk(&t, NULL, &len);
+	for (round = 0; round < 60; round++) {
+		s = open_bytes(data, len);
+		source_ksk_set_ahead(s, true);
+		for (n = round * round * 6, i = 0; i < n && i < t.n; i++) {
+			assert_int_equal(s->ops->next(s, &item, &e), 1);
+			assert_true(trace_item_equal(&item, &t.items[i]));
+		}
+		s->ops->progress(s, &done, &total);
+		assert_true(done <= total && total < len);
+		if (round % 3)
+			assert_int_equal(s->ops->seek(s,
+						      round % 2 ? 0 : item_tick(&t.items[n % t.n]),
+						      &e),
+					 0);
+		if (round % 3 == 1)
+			assert_true(s->ops->next(s, &item, &e) >= 0);
+		source_free(s);
+	}
+	free(data);
+	trace_random_done(&t);
+}
+
 static size_t scanned(const struct ksk_file *f)
 {
 	size_t i, n = 0;
@@ -368,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_bsf),
 		cmocka_unit_test(test_empty),	cmocka_unit_test(test_seek_is_short),
 		cmocka_unit_test(test_no_file), cmocka_unit_test(test_same_cause),
+		cmocka_unit_test(test_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
