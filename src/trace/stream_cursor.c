@@ -45,6 +45,8 @@ struct stream_cursor {
 	uint64_t last_tick; /* of the last event given */
 
 	uint8_t codec;		     /* of the current segment */
+	bool fresh;		     /* nothing of it is decoded */
+	uint64_t first_tick;	     /* of its key block */
 	uint32_t left;		     /* its events yet to decode */
 	uint64_t lost[LOSS_CAUSES];  /* to be told before the next event, */
 	bool lost_some[LOSS_CAUSES]; /* and more, that nobody counted */
@@ -167,7 +169,7 @@ static void account_key(struct stream_cursor *c, const struct block *b)
 	c->totals.segments++;
 }
 
-/* Starts a block: its losses, and whether its events can be had. */
+/* Starts a block: its losses, and whether it has events that can be had. */
 static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t at)
 {
 	uint32_t i;
@@ -196,9 +198,12 @@ static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t 
 	}
 	c->seen += b->events;
 	c->left = b->events;
-	if (b->flags & BLOCK_KEY)
+	if (b->flags & BLOCK_KEY) {
 		c->codec = b->codec;
-	return true;
+		c->first_tick = b->first_tick;
+		c->fresh = true;
+	}
+	return b->events;
 }
 
 /* The rest of the block cannot be decoded although its checksum is right: a wrong encoder. */
@@ -226,9 +231,10 @@ static int begin_payload(struct stream_cursor *c, const struct block *b)
 		return 0;
 	}
 	if (b->codec == CODEC_SCHED) {
-		if (b->flags & BLOCK_KEY)
+		if (c->fresh)
 			sched_decoder_init(&c->work->sched, c->cpu);
-		sched_decoder_begin(&c->work->sched, b->payload, b->payload_len, b->first_tick);
+		sched_decoder_begin(&c->work->sched, b->payload, b->payload_len, c->first_tick);
+		c->fresh = false;
 		return 0;
 	}
 	if (b->codec != CODEC_BSF) {
@@ -366,6 +372,8 @@ static void finish(struct stream_cursor *c)
 		if (c->gap || may_lack_end(c))
 			add_lost(c, LOSS_DAMAGE, LOSS_UNKNOWN);
 	}
+	free(c->work); /* a machine has many CPUs */
+	c->work = NULL;
 	c->items = c->losses;
 	c->n = put_losses(c, c->losses, c->last_tick);
 }
