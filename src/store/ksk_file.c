@@ -11,7 +11,8 @@
 #include "store/ksk.h"
 #include "store/ksk_scan.h"
 
-#define PIPE_MAX (1ULL << 32) /* a piped file is held in memory */
+/* A piped file is held in memory. */
+#define PIPE_MAX (sizeof(size_t) > 4 ? (size_t)(1ULL << 32) : SIZE_MAX / 4)
 
 /* Bytes checked in vain while searching, per byte of the file: honest damage needs almost none. */
 #define SEARCH_RATIO 8U
@@ -117,7 +118,7 @@ static int read_pipe(int fd, uint8_t **ret, size_t *ret_len)
 
 	for (;;) {
 		if (len == room) {
-			if (room > SIZE_MAX / 2 || room >= PIPE_MAX)
+			if (room >= PIPE_MAX)
 				return -EFBIG;
 			room = room ? room * 2 : 1U << 20;
 			grown = realloc(data, room);

@@ -245,7 +245,7 @@ static void test_streams_max(void **state)
 	memset(file, 0, KSK_HEAD_LEN);
 	memcpy(file, KSK_MAGIC "\x01", 9);
 	for (i = 0; i <= KSK_STREAMS_MAX; i++) {
-		b.stream = KSK_STREAMS_MAX - i;
+		b.stream = i;
 		start = block_encode(&b, maker.buffer + BLOCK_HEADER_MAX, &len);
 		memcpy(file + at, start, len);
 		at += len;
