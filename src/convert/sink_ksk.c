@@ -5,7 +5,8 @@
  * One encoder and one open block per CPU. Losses close the block of their CPU and go into the
  * header of its next one; those at the very end get an empty block. What is known only at the end
  * (the task table of a text file, the order of events with equal stamps) goes into a second set of
- * metadata behind the events.
+ * metadata behind the events. That set repeats the first: a clock is too much to lose to one torn
+ * sector, and the first is what a cut file has.
  */
 #include "convert/sink_ksk.h"
 
@@ -23,7 +24,6 @@
 #define DEFAULT_SEGMENT_BYTES (64U * 1024)
 #define BLOCK_ROOM (64U * 1024)
 #define META_ROOM (64U * 1024)
-#define SAME_TICK_MAX 256U
 
 struct stream {
 	uint32_t cpu;
@@ -31,7 +31,7 @@ struct stream {
 	bool key;	 /* the open block starts a segment */
 	bool in_segment; /* a segment has begun: the next block can lean on it */
 	uint64_t sequence;
-	uint64_t total; /* events encoded so far */
+	uint64_t total; /* events so far, encoded or counted as lost */
 	uint64_t until; /* the header's time: where the last block ended */
 	uint64_t first_tick;
 	uint64_t max_tick; /* in the open block */
@@ -57,7 +57,7 @@ struct ksk_sink {
 	uint64_t flush_ticks;
 	/* the events of the current tick, to notice an order other than by CPU */
 	uint64_t same_tick;
-	uint32_t same_cpus[SAME_TICK_MAX];
+	uint32_t same_cpus[TRACE_ORDER_CPUS_MAX];
 	uint32_t n_same;
 	bool same_disordered;
 	struct trace_orders orders;
@@ -101,12 +101,11 @@ static int put_late_info(struct ksk_sink *k, struct error *e)
 	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + META_ROOM);
 	uint8_t *payload = buffer + BLOCK_HEADER_MAX;
 	size_t from = 0, len;
-	int r = 0;
+	int r;
 
 	if (!buffer)
 		return error_set(e, ENOMEM, "out of memory");
-	if (k->info->skipped)
-		r = put_info(k, e);
+	r = put_info(k, e);
 	while (r == 0 && (len = info_encode_tasks(k->info, &from, payload, META_ROOM)))
 		r = put_meta(k, payload, len, e);
 	from = 0;
@@ -167,8 +166,7 @@ static int close_block(struct ksk_sink *k, struct stream *s, struct error *e)
 	struct block b = { .codec = (uint8_t)k->options.codec,
 			   .flags = s->key ? BLOCK_KEY : 0,
 			   .stream = STREAM_CPU(s->cpu),
-			   .events = s->events,
-			   .before = s->total };
+			   .events = s->events };
 	uint64_t until = s->until > s->max_tick ? s->until : s->max_tick;
 
 	if (!s->open)
@@ -180,8 +178,9 @@ static int close_block(struct ksk_sink *k, struct stream *s, struct error *e)
 	b.ticks = s->key ? (until > s->first_tick ? until - s->first_tick : 0) : until - s->until;
 	memcpy(b.lost, s->lost, sizeof(b.lost));
 	memset(s->lost, 0, sizeof(s->lost));
+	b.before = s->total + block_told(&b);
 	s->until = until;
-	s->total += s->events;
+	s->total = b.before + s->events;
 	s->segment_used += b.payload_len;
 	s->open = false;
 	return put_block(k, &b, s->buffer + BLOCK_HEADER_MAX, e);
@@ -218,6 +217,7 @@ static uint64_t file_tick(const struct ksk_sink *k, const struct sched_event *ev
 	return ns - ns % 1000;
 }
 
+/* 1: it is in the block; 0: the codec cannot hold it. */
 static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event *ev,
 		     struct error *e)
 {
@@ -248,7 +248,7 @@ static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event 
 			s->events++;
 			if (tick > s->max_tick)
 				s->max_tick = tick;
-			return 0;
+			return 1;
 		}
 		r = close_block(k, s, e);
 		if (r < 0)
@@ -257,37 +257,38 @@ static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event 
 	return error_set(e, EMSGSIZE, "an event does not fit into a block");
 }
 
-static void add_lost(uint64_t *sum, uint64_t count)
-{
-	*sum = count == LOSS_UNKNOWN || *sum == LOSS_UNKNOWN ? LOSS_UNKNOWN : *sum + count;
-}
-
 static int put_loss(struct ksk_sink *k, uint32_t cpu, const struct trace_loss *loss,
 		    struct error *e)
 {
 	struct stream *s = get_stream(k, cpu, e);
+	uint64_t *sum;
 	int r;
 
 	if (!s)
 		return -EBADMSG;
 	if (loss->cause >= LOSS_CAUSES || !loss->count)
 		return 0;
+	sum = &s->lost[loss->cause];
 	r = close_block(k, s, e);
-	if (r < 0)
-		return r;
-	add_lost(&s->lost[loss->cause], loss->count);
-	return 0;
+	/* A header has one count of a cause: an unknown one beside it needs a block of its own. */
+	if (r == 0 && *sum && *sum != loss->count &&
+	    (*sum == LOSS_UNKNOWN || loss->count > LOSS_UNKNOWN - 1 - *sum)) {
+		open_block(k, s, s->until);
+		r = close_block(k, s, e);
+	}
+	if (r == 0 && *sum != LOSS_UNKNOWN)
+		*sum += loss->count;
+	return r;
 }
 
-/* Remembers the events of one tick, and writes their order down if it is not that of the CPUs. */
+/* Writes the order of the events of one tick down if it is not that of the CPUs. */
 static int end_of_tick(struct ksk_sink *k)
 {
 	int r = 0;
 
-	if (k->same_disordered)
+	if (k->same_disordered && k->n_same)
 		r = orders_add(&k->orders, k->same_tick, k->same_cpus, k->n_same);
 	k->n_same = 0;
-	k->same_disordered = false;
 	return r;
 }
 
@@ -295,13 +296,18 @@ static int follow_order(struct ksk_sink *k, uint32_t cpu, uint64_t tick)
 {
 	int r = 0;
 
-	if (k->n_same && tick != k->same_tick)
+	if (tick != k->same_tick) {
 		r = end_of_tick(k);
-	if (k->n_same && cpu < k->same_cpus[k->n_same - 1])
+		k->same_disordered = false;
+	} else if (k->n_same == TRACE_ORDER_CPUS_MAX) {
+		/* Whether they are in order can no longer be decided at the tick's end. */
 		k->same_disordered = true;
+		r = end_of_tick(k);
+	} else if (k->n_same && cpu < k->same_cpus[k->n_same - 1]) {
+		k->same_disordered = true;
+	}
 	k->same_tick = tick;
-	if (k->n_same < SAME_TICK_MAX)
-		k->same_cpus[k->n_same++] = cpu;
+	k->same_cpus[k->n_same++] = cpu;
 	return r;
 }
 
@@ -335,9 +341,10 @@ static int ksk_item(struct trace_sink *sink, const struct trace_item *item, stru
 	if (item->type == ITEM_LOSS)
 		return put_loss(k, item->cpu, &item->loss, e);
 	r = put_event(k, item->cpu, &item->event, e);
-	if (r == 0 && follow_order(k, item->cpu, file_tick(k, &item->event)) < 0)
+	if (r == 1 && k->info->cpus > 1 &&
+	    follow_order(k, item->cpu, file_tick(k, &item->event)) < 0)
 		r = error_set(e, ENOMEM, "cannot keep the order of events: out of memory");
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* Losses after the last event of a CPU have no block to go into: an empty one is made. */

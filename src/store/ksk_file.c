@@ -9,244 +9,71 @@
 #include <sys/stat.h>
 
 #include "store/ksk.h"
-#include "wire/varint.h"
+#include "store/ksk_scan.h"
 
-#define STREAMS_MAX (1U << 20)
-#define SEGMENTS_MAX (1U << 24)
-#define DAMAGE_MAX (1U << 16) /* beyond this, damage is still skipped but no longer listed */
-#define PIPE_MAX (1ULL << 32) /* a piped file is held in memory */
+/* A piped file is held in memory. */
+#define PIPE_MAX (sizeof(size_t) > 4 ? (size_t)(1ULL << 32) : SIZE_MAX / 4)
 
-/* Room for one more in an array; its elements move. */
-static int grow(void *array_pointer, size_t n, size_t *room, size_t size, size_t most)
+/* Bytes checked in vain while searching, per byte of the file: honest damage needs almost none. */
+#define SEARCH_RATIO 8U
+
+/* The last chunk that starts at or before the offset. */
+static size_t chunk_of(const struct ksk_file *f, uint64_t offset)
 {
-	void **array = array_pointer, *grown;
-	size_t wanted = *room ? *room * 2 : 16;
+	size_t lo = 0, hi = f->n_chunks, mid;
 
-	if (n < *room)
-		return 0;
-	if (n >= most)
-		return -E2BIG;
-	grown = realloc(*array, wanted * size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
-
-static void note_damage(struct ksk_file *f, uint64_t offset, uint64_t len, const char *what)
-{
-	size_t at;
-
-	for (at = f->n_damage; at && f->damage[at - 1].offset >= offset; at--)
-		if (f->damage[at - 1].offset == offset)
-			return;
-	if (grow(&f->damage, f->n_damage, &f->room_damage, sizeof(*f->damage), DAMAGE_MAX) < 0)
-		return;
-	memmove(f->damage + at + 1, f->damage + at, (f->n_damage - at) * sizeof(*f->damage));
-	f->damage[at] = (struct ksk_damage){ .offset = offset, .len = len, .what = what };
-	f->n_damage++;
-}
-
-/* The next offset at which a whole and sound block lies, or the end. */
-static uint64_t resync(const struct ksk_file *f, uint64_t offset)
-{
-	const uint8_t *p;
-	struct block b;
-
-	while (offset < f->end) {
-		p = memchr(f->data + offset, BLOCK_MAGIC0, (size_t)(f->end - offset));
-		if (!p)
-			return f->end;
-		offset = (uint64_t)(p - f->data);
-		if (block_decode(p, (size_t)(f->end - offset), &b) == WIRE_OK)
-			return offset;
-		offset++;
-	}
-	return f->end;
-}
-
-/* Reads the block at *offset and moves behind it. 1: sound (or a stranger's, if stream is not
- * UINT32_MAX: those are not checked); 0: not, and *offset is at the next sound block. */
-static int read_block(struct ksk_file *f, uint32_t stream, uint64_t *offset, struct block *b)
-{
-	const uint8_t *p = f->data + *offset;
-	size_t left = (size_t)(f->end - *offset);
-	enum wire_status status = block_peek(p, left, b);
-	uint64_t next;
-
-	if (status == WIRE_OK && (stream == UINT32_MAX || b->stream == stream))
-		status = block_decode(p, left, b);
-	if (status == WIRE_OK) {
-		*offset += b->len;
-		return 1;
-	}
-	next = resync(f, *offset + 1);
-	note_damage(f, *offset, next - *offset,
-		    next == f->end && status == WIRE_MORE
-			    ? "the file is cut within a block"
-			    : "not a block, or its checksum is wrong");
-	*offset = next;
-	if (next == f->end && status == WIRE_MORE && b->len) {
-		b->payload = NULL;
-		return 1;
-	}
-	return 0;
-}
-
-int ksk_file_next(struct ksk_file *f, uint32_t stream, uint64_t *offset, struct block *ret)
-{
-	if (*offset < KSK_HEAD_LEN)
-		*offset = KSK_HEAD_LEN;
-	while (*offset < f->end)
-		if (read_block(f, stream, offset, ret) && ret->stream == stream)
-			return 1;
-	return 0;
-}
-
-static struct ksk_stream *get_stream(const struct ksk_file *f, uint32_t stream, size_t *ret_at)
-{
-	size_t lo = 0, hi = f->n_streams, mid;
-
-	while (lo < hi) {
+	while (hi - lo > 1) {
 		mid = lo + (hi - lo) / 2;
-		if (f->streams[mid].stream < stream)
-			lo = mid + 1;
+		if (f->chunks[mid].offset <= offset)
+			lo = mid;
 		else
 			hi = mid;
 	}
-	*ret_at = lo;
-	return lo < f->n_streams && f->streams[lo].stream == stream ? &f->streams[lo] : NULL;
+	return lo;
 }
 
-const struct ksk_stream *ksk_file_stream(const struct ksk_file *f, uint32_t stream)
+int ksk_file_next(struct ksk_file *f, uint32_t stream, uint64_t *offset, struct block *ret,
+		  uint64_t *ret_at)
 {
-	size_t at;
-
-	return get_stream(f, stream, &at);
-}
-
-/* Even a stream without a single key block is one: its events are lost, and that must be told. */
-static int add_stream(struct ksk_file *f, uint32_t stream)
-{
-	struct ksk_stream *s;
-	size_t at;
+	const struct ksk_stream *s = ksk_file_stream(f, stream);
+	const uint64_t *at;
+	size_t chunk;
 	int r;
 
-	if (get_stream(f, stream, &at))
+	if (*offset < KSK_HEAD_LEN)
+		*offset = KSK_HEAD_LEN;
+	if (!s || *offset >= f->end)
 		return 0;
-	r = grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams), STREAMS_MAX);
-	if (r < 0)
-		return r;
-	s = f->streams + at;
-	memmove(s + 1, s, (f->n_streams - at) * sizeof(*s));
-	*s = (struct ksk_stream){ .stream = stream };
-	f->n_streams++;
-	return 0;
-}
-
-static int add_segment(struct ksk_file *f, uint32_t stream, uint64_t offset, uint64_t tick)
-{
-	struct ksk_stream *s;
-	size_t at;
-	int r;
-
-	r = add_stream(f, stream);
-	if (r < 0)
-		return r;
-	s = get_stream(f, stream, &at);
-	r = grow(&s->segments, s->n, &s->room, sizeof(*s->segments), SEGMENTS_MAX);
-	if (r < 0)
-		return r;
-	s->segments[s->n].offset = offset;
-	s->segments[s->n].first_tick = tick;
-	s->n++;
-	return 0;
-}
-
-static void forget_segments(struct ksk_file *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->n_streams; i++)
-		free(f->streams[i].segments);
-	f->n_streams = 0;
-}
-
-static int read_rows(struct ksk_file *f, const struct block *b)
-{
-	struct byte_reader r;
-	uint64_t offset = 0, tick = 0, stream;
-	int ret;
-
-	reader_init(&r, b->payload, b->payload_len);
-	while (reader_left(&r)) {
-		offset += reader_varint(&r);
-		stream = reader_varint(&r);
-		tick += (uint64_t)reader_signed(&r);
-		if (r.bad || offset < KSK_HEAD_LEN || offset >= f->end || stream > UINT32_MAX)
-			return -EBADMSG;
-		ret = add_segment(f, (uint32_t)stream, offset, tick);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
-/* Believes the index if it is whole; else it was none. */
-static int read_index(struct ksk_file *f)
-{
-	const uint8_t *trailer = f->data + f->len - KSK_TRAILER_LEN;
-	uint64_t at, offset;
-	struct block b;
-	int r = 0;
-
-	if (f->len < KSK_HEAD_LEN + KSK_TRAILER_LEN || memcmp(trailer + 8, KSK_TRAILER_MAGIC, 8))
-		return -ENODATA;
-	offset = get_le64(trailer);
-	if (offset < KSK_HEAD_LEN || offset > f->len - KSK_TRAILER_LEN)
-		return -ENODATA;
-	f->end = (size_t)offset;
-	for (at = offset; at < f->len - KSK_TRAILER_LEN && r == 0; at += b.len) {
-		if (block_decode(f->data + at, (size_t)(f->len - KSK_TRAILER_LEN - at), &b) ||
-		    b.codec != CODEC_INDEX)
-			r = -ENODATA;
-		else
-			r = read_rows(f, &b);
-	}
-	if (r < 0)
-		forget_segments(f);
-	f->indexed = r == 0;
-	return r;
-}
-
-static int scan(struct ksk_file *f)
-{
-	uint64_t offset = KSK_HEAD_LEN, at;
-	struct block b;
-	int r = 0;
-
-	while (offset < f->end && r == 0) {
-		at = offset;
-		if (!read_block(f, UINT32_MAX, &offset, &b))
-			continue;
-		if (b.codec == CODEC_INDEX) {
-			f->end = (size_t)at; /* an index whose trailer is gone */
+	for (;;) {
+		chunk = ksk_unscanned(f, chunk_of(f, *offset));
+		at = ksk_find_block(s, *offset);
+		if (at && *at < f->chunks[chunk].offset)
 			break;
-		}
-		r = b.flags & BLOCK_KEY ? add_segment(f, b.stream, at, b.first_tick)
-					: add_stream(f, b.stream);
+		if (chunk == f->n_chunks)
+			return 0;
+		r = ksk_scan_chunk(f, chunk);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	*ret_at = *at;
+	if (block_peek(f->data + *ret_at, (size_t)(f->end - *ret_at), ret) == WIRE_OK) {
+		*offset = *ret_at + ret->len;
+	} else { /* only a block that the end of the file cuts is listed without being whole */
+		*offset = f->end;
+		ret->payload = NULL;
+	}
+	return 1;
 }
 
 int ksk_file_verify(struct ksk_file *f, struct error *e)
 {
-	int r;
+	size_t chunk;
+	int r = 0;
 
-	forget_segments(f);
-	r = scan(f);
-	return r < 0 ? error_set(e, r, "cannot list the segments: %s", strerror(-r)) : 0;
+	for (chunk = 0; chunk < f->n_chunks && r == 0; chunk++)
+		if (ksk_unscanned(f, chunk) == chunk)
+			r = ksk_scan_chunk(f, chunk);
+	return r < 0 ? error_set(e, r, "cannot list the blocks: %s", strerror(-r)) : 0;
 }
 
 static int load(struct ksk_file *f, struct error *e)
@@ -257,10 +84,12 @@ static int load(struct ksk_file *f, struct error *e)
 		return error_set(e, EBADMSG, "a .ksk file of version %u, this reads version %u",
 				 f->data[8], KSK_VERSION);
 	f->end = f->len;
-	if (read_index(f) == 0)
+	f->search_left = (uint64_t)f->len * SEARCH_RATIO;
+	if (ksk_index_read(f) == 0)
 		return 0;
-	f->end = f->len;
-	note_damage(f, f->len, 0, "the file has no index: it was cut or not finished");
+	ksk_file_note(f, f->end, 0, "the file has no sound index: it was cut or not finished");
+	if ((f->end > KSK_HEAD_LEN && ksk_add_chunk(f, KSK_HEAD_LEN) < 0) || ksk_end_chunks(f) < 0)
+		return error_set(e, ENOMEM, "out of memory");
 	return ksk_file_verify(f, e);
 }
 
@@ -289,9 +118,9 @@ static int read_pipe(int fd, uint8_t **ret, size_t *ret_len)
 
 	for (;;) {
 		if (len == room) {
-			room = room ? room * 2 : 1U << 20;
-			if (room > PIPE_MAX)
+			if (room >= PIPE_MAX)
 				return -EFBIG;
+			room = room ? room * 2 : 1U << 20;
 			grown = realloc(data, room);
 			if (!grown)
 				return -ENOMEM;
@@ -359,11 +188,12 @@ void ksk_file_free(struct ksk_file *f)
 {
 	if (!f)
 		return;
-	forget_segments(f);
+	ksk_forget(f);
 	if (f->mapped)
 		munmap((void *)f->data, f->len);
 	free(f->owned);
 	free(f->streams);
+	free(f->chunks);
 	free(f->damage);
 	free(f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ksk_writer: see ksk_writer.h; the index's rows are in docs/format/ksk.md, section 3. */
+/* ksk_writer: see ksk_writer.h; the index's rows are described in ksk.h. */
 #include "store/ksk_writer.h"
 
 #include <errno.h>
@@ -9,20 +9,31 @@
 #include "store/ksk.h"
 #include "wire/varint.h"
 
-#define ROW_MAX (3 * VARINT_MAX)
+#define ROW_MAX (4 * VARINT_MAX)
 #define INDEX_PAYLOAD (256U * 1024)
 #define ROWS_MAX (1U << 24) /* of 64 KiB segments: a terabyte */
 
 struct row {
 	uint64_t offset;
-	uint64_t first_tick;
+	uint64_t tick;
 	uint32_t stream;
+};
+
+/* What the index says of a stream, and what it takes to know that. */
+struct total {
+	uint32_t stream;
+	bool anchored; /* a key block was seen: start and end are absolute */
+	uint64_t start, end;
+	uint64_t until;
+	uint64_t next_sequence;
 };
 
 struct ksk_writer {
 	struct outfile *file;
 	struct row *rows;
 	size_t n_rows, room_rows;
+	struct total *totals; /* by rising stream */
+	size_t n_totals, room_totals;
 };
 
 int ksk_writer_open(struct ksk_writer **ret, const char *path, struct error *e)
@@ -49,72 +60,152 @@ void ksk_writer_free(struct ksk_writer *w)
 		return;
 	outfile_free(w->file);
 	free(w->rows);
+	free(w->totals);
 	free(w);
 }
 
-static int add_row(struct ksk_writer *w, const struct block *b)
+static int grow(void *array_pointer, size_t n, size_t *room, size_t size, size_t most)
 {
-	struct row *grown;
-	size_t room;
+	void **array = array_pointer, *grown;
+	size_t wanted = *room ? *room * 2 : 64;
 
-	if (w->n_rows == w->room_rows) {
-		room = w->room_rows ? w->room_rows * 2 : 256;
-		if (room > ROWS_MAX)
-			return -EFBIG;
-		grown = realloc(w->rows, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		w->rows = grown;
-		w->room_rows = room;
+	if (n < *room)
+		return 0;
+	if (n >= most)
+		return -EFBIG;
+	if (wanted > SIZE_MAX / size)
+		return -ENOMEM;
+	grown = realloc(*array, wanted * size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = wanted;
+	return 0;
+}
+
+static int get_total(struct ksk_writer *w, uint32_t stream, struct total **ret)
+{
+	size_t at = w->n_totals;
+	int r;
+
+	while (at && w->totals[at - 1].stream >= stream)
+		at--;
+	if (at == w->n_totals || w->totals[at].stream != stream) {
+		r = grow(&w->totals, w->n_totals, &w->room_totals, sizeof(*w->totals),
+			 KSK_STREAMS_MAX);
+		if (r < 0)
+			return r;
+		memmove(w->totals + at + 1, w->totals + at,
+			(w->n_totals - at) * sizeof(*w->totals));
+		w->totals[at] = (struct total){ .stream = stream };
+		w->n_totals++;
 	}
+	*ret = &w->totals[at];
+	return 0;
+}
+
+static int add_row(struct ksk_writer *w, const struct block *b, const struct total *t)
+{
+	int r = grow(&w->rows, w->n_rows, &w->room_rows, sizeof(*w->rows), ROWS_MAX);
+
+	if (r < 0)
+		return r;
 	w->rows[w->n_rows].offset = outfile_offset(w->file);
-	w->rows[w->n_rows].first_tick = b->first_tick;
+	w->rows[w->n_rows].tick = t->until > b->first_tick ? t->until : b->first_tick;
 	w->rows[w->n_rows].stream = b->stream;
 	w->n_rows++;
 	return 0;
 }
 
+static void count(struct total *t, const struct block *b)
+{
+	uint64_t told = block_told(b);
+
+	if (b->flags & BLOCK_KEY) {
+		/* What came before the first key block is in the file, too. */
+		if (!t->anchored)
+			t->start = b->before - told - t->end;
+		t->anchored = true;
+		t->end = b->before + b->events;
+	} else {
+		t->end += told + b->events;
+	}
+	t->until = ksk_until(t->until, b);
+	t->next_sequence = b->sequence + 1;
+}
+
 int ksk_writer_put(struct ksk_writer *w, const struct block *b, const uint8_t *bytes, uint32_t len,
 		   struct error *e)
 {
-	int r = 0;
+	struct total *t;
+	int r = get_total(w, b->stream, &t);
 
-	if (b->flags & BLOCK_KEY)
-		r = add_row(w, b);
+	if (r == 0 && b->flags & BLOCK_KEY)
+		r = add_row(w, b, t);
 	if (r < 0)
 		return error_set(e, r, "cannot keep the index: %s", strerror(-r));
+	count(t, b);
 	outfile_write(w->file, bytes, len);
 	r = outfile_error(w->file);
 	return r < 0 ? error_set(e, r, "cannot write: %s", strerror(-r)) : 0;
 }
 
-/* One index block with the rows from *at on, as many as fit. */
-static void write_index_block(struct ksk_writer *w, uint8_t *buffer, size_t *at, uint64_t sequence)
+static void write_index_block(struct ksk_writer *w, uint8_t *payload, const uint8_t *end,
+			      struct block *b)
 {
-	uint8_t *payload = buffer + BLOCK_HEADER_MAX, *p = payload, *start;
-	struct block b = { .codec = CODEC_INDEX, .flags = BLOCK_KEY, .sequence = sequence };
-	uint64_t offset = 0, tick = 0;
+	uint8_t *start;
 	uint32_t len;
+
+	b->codec = CODEC_INDEX;
+	b->flags = BLOCK_KEY;
+	b->payload_len = (uint32_t)(end - payload);
+	start = block_encode(b, payload, &len);
+	outfile_write(w->file, start, len);
+	b->sequence++;
+}
+
+/* One index block with the rows from *at on, as many as fit. */
+static void write_segments(struct ksk_writer *w, uint8_t *payload, size_t *at, struct block *b)
+{
+	uint8_t *p = payload;
+	uint64_t offset = 0, tick = 0;
 
 	for (; *at < w->n_rows && (size_t)(p - payload) + ROW_MAX <= INDEX_PAYLOAD; (*at)++) {
 		const struct row *row = &w->rows[*at];
 
 		p = varint_put(p, row->offset - offset);
 		p = varint_put(p, row->stream);
-		p = varint_put_signed(p, (int64_t)(row->first_tick - tick));
+		p = varint_put_signed(p, (int64_t)(row->tick - tick));
 		offset = row->offset;
-		tick = row->first_tick;
+		tick = row->tick;
 	}
-	b.payload_len = (uint32_t)(p - payload);
-	start = block_encode(&b, payload, &len);
-	outfile_write(w->file, start, len);
+	b->stream = INDEX_SEGMENTS;
+	write_index_block(w, payload, p, b);
+}
+
+static void write_totals(struct ksk_writer *w, uint8_t *payload, size_t *at, struct block *b)
+{
+	uint8_t *p = payload;
+	uint32_t stream = 0;
+
+	for (; *at < w->n_totals && (size_t)(p - payload) + ROW_MAX <= INDEX_PAYLOAD; (*at)++) {
+		const struct total *t = &w->totals[*at];
+
+		p = varint_put(p, t->stream - stream);
+		p = varint_put(p, t->start);
+		p = varint_put(p, t->end - t->start);
+		p = varint_put(p, t->next_sequence);
+		stream = t->stream;
+	}
+	b->stream = INDEX_TOTALS;
+	write_index_block(w, payload, p, b);
 }
 
 int ksk_writer_commit(struct ksk_writer *w, struct error *e)
 {
 	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + INDEX_PAYLOAD);
-	uint8_t trailer[KSK_TRAILER_LEN];
-	uint64_t sequence = 0;
+	uint8_t trailer[KSK_TRAILER_LEN], *payload = buffer + BLOCK_HEADER_MAX;
+	struct block b = { .sequence = 0 };
 	size_t at = 0;
 
 	if (!buffer)
@@ -122,8 +213,10 @@ int ksk_writer_commit(struct ksk_writer *w, struct error *e)
 	put_le64(trailer, outfile_offset(w->file));
 	memcpy(trailer + 8, KSK_TRAILER_MAGIC, 8);
 	do {
-		write_index_block(w, buffer, &at, sequence++);
+		write_segments(w, payload, &at, &b);
 	} while (at < w->n_rows);
+	for (at = 0; at < w->n_totals;)
+		write_totals(w, payload, &at, &b);
 	outfile_write(w->file, trailer, sizeof(trailer));
 	return outfile_commit(w->file, e);
 }

@@ -40,8 +40,11 @@ static int grow(void **array, size_t *room, size_t need, size_t size)
 
 int orders_add(struct trace_orders *o, uint64_t tick, const uint32_t *cpus, uint32_t n)
 {
-	int r = grow((void **)&o->rows, &o->room, o->n + 1, sizeof(*o->rows));
+	int r;
 
+	if (!n || n > TRACE_ORDER_CPUS_MAX)
+		return -E2BIG;
+	r = grow((void **)&o->rows, &o->room, o->n + 1, sizeof(*o->rows));
 	if (!r)
 		r = grow((void **)&o->cpus, &o->room_cpus, o->n_cpus + n, sizeof(*o->cpus));
 	if (r)
@@ -223,19 +226,23 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 static int get_clock(struct trace_clock *c, struct byte_reader *r)
 {
 	const uint8_t *name;
-	uint64_t len;
+	uint64_t len, mult, shift, digits;
 
-	c->mult = (uint32_t)reader_varint(r);
-	c->shift = (uint32_t)reader_varint(r);
+	mult = reader_varint(r);
+	shift = reader_varint(r);
 	c->base_ns = reader_varint(r);
-	c->print_digits = (uint32_t)reader_varint(r);
+	digits = reader_varint(r);
 	len = reader_varint(r);
 	name = reader_bytes(r, len);
 	c->has_realtime = reader_varint(r) != 0;
 	c->realtime_off_ns = reader_signed(r);
 	c->realtime_err_ns = reader_varint(r);
-	if (r->bad || !c->mult || c->shift > 63 || len >= TRACE_CLOCK_NAME_LEN)
+	if (r->bad || !mult || mult > UINT32_MAX || shift > 63 || digits > 9 ||
+	    len >= TRACE_CLOCK_NAME_LEN)
 		return -EBADMSG;
+	c->mult = (uint32_t)mult;
+	c->shift = (uint32_t)shift;
+	c->print_digits = (uint32_t)digits;
 	memset(c->name, 0, sizeof(c->name));
 	memcpy(c->name, name, (size_t)len);
 	return 0;
@@ -243,18 +250,22 @@ static int get_clock(struct trace_clock *c, struct byte_reader *r)
 
 static int get_dialect(struct sched_dialect *d, struct byte_reader *r)
 {
+	uint64_t long_size, flag_columns, pid_width;
 	const uint8_t *letters;
 
 	d->features = (uint32_t)reader_varint(r);
 	d->kinds = (uint32_t)reader_varint(r);
-	d->long_size = (uint8_t)reader_varint(r);
-	d->flag_columns = (uint8_t)reader_varint(r);
-	d->pid_width = (uint8_t)reader_varint(r);
+	long_size = reader_varint(r);
+	flag_columns = reader_varint(r);
+	pid_width = reader_varint(r);
 	d->state_mask = reader_varint(r);
 	d->state_preempt = reader_varint(r);
 	letters = reader_bytes(r, DIALECT_STATE_BITS);
-	if (r->bad || (d->long_size != 4 && d->long_size != 8) || d->pid_width > 16)
+	if (r->bad || (long_size != 4 && long_size != 8) || flag_columns > 16 || pid_width > 16)
 		return -EBADMSG;
+	d->long_size = (uint8_t)long_size;
+	d->flag_columns = (uint8_t)flag_columns;
+	d->pid_width = (uint8_t)pid_width;
 	memcpy(d->state_letters, letters, DIALECT_STATE_BITS);
 	return 0;
 }
@@ -282,53 +293,65 @@ static int get_task_name(struct task_rows *s, struct byte_reader *r, uint32_t mo
 	return 0;
 }
 
+/* Rows come by rising pid, so that a long table is not sorted by moving it about. */
+static int get_task(struct task_rows *s, struct byte_reader *r, bool first_row)
+{
+	uint32_t first = *reader_bytes(r, 1);
+	int64_t step = first & META_TASK_STEP ? first >> 4 : reader_signed(r);
+	uint64_t tgid;
+
+	if (step < -(int64_t)UINT32_MAX || step > UINT32_MAX || (step <= 0 && !first_row))
+		return -EBADMSG;
+	step += s->pid;
+	if (step < INT32_MIN || step > INT32_MAX)
+		return -EBADMSG;
+	s->pid = (int32_t)step;
+	switch (first & META_TASK_TGID) {
+	case 0:
+		s->tgid = -1;
+		break;
+	case 4:
+		s->tgid = s->pid < 0 ? -1 : s->pid;
+		break;
+	case 12:
+		tgid = reader_varint(r);
+		if (tgid > INT32_MAX)
+			return -EBADMSG;
+		s->tgid = (int32_t)tgid;
+		break;
+	default:
+		break;
+	}
+	return get_task_name(s, r, first & META_TASK_COMM);
+}
+
 static int get_tasks(struct trace_info *i, struct byte_reader *r)
 {
 	struct task_rows s;
-	uint32_t first;
-	int ret;
+	bool first_row = true;
+	int ret = 0;
 
 	memset(&s, 0, sizeof(s));
-	while (reader_left(r)) {
-		first = *reader_bytes(r, 1);
-		if (first & META_TASK_STEP)
-			s.pid = (int32_t)((uint32_t)s.pid + (first >> 4));
-		else
-			s.pid = (int32_t)((uint32_t)s.pid + (uint32_t)reader_signed(r));
-		switch (first & META_TASK_TGID) {
-		case 0:
-			s.tgid = -1;
-			break;
-		case 4:
-			s.tgid = s.pid;
-			break;
-		case 12:
-			s.tgid = (int32_t)reader_varint(r);
-			break;
-		default:
-			break;
-		}
-		ret = get_task_name(&s, r, first & META_TASK_COMM);
+	for (; reader_left(r) && ret == 0; first_row = false) {
+		ret = get_task(&s, r, first_row);
 		if (!ret && r->bad)
 			ret = -EBADMSG;
 		if (!ret)
 			ret = info_add_task(i, s.pid, s.tgid, s.comm);
-		if (ret < 0)
-			return ret;
 	}
-	return 0;
+	return ret;
 }
 
 static int get_orders(struct trace_orders *o, struct byte_reader *r)
 {
-	uint32_t cpus[256], i;
+	uint32_t cpus[TRACE_ORDER_CPUS_MAX], i;
 	uint64_t tick = 0, n, cpu;
 	int ret;
 
 	while (reader_left(r)) {
 		tick += reader_varint(r);
 		n = reader_varint(r);
-		if (r->bad || n > 256)
+		if (r->bad || !n || n > TRACE_ORDER_CPUS_MAX)
 			return -EBADMSG;
 		for (i = 0; i < n; i++) {
 			cpu = reader_varint(r);

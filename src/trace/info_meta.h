@@ -26,6 +26,7 @@ struct trace_orders {
 };
 
 #define TRACE_ORDERS_MAX (1U << 24)
+#define TRACE_ORDER_CPUS_MAX 256U /* of one row; a tick with more events has several rows */
 
 void orders_done(struct trace_orders *o);
 int orders_add(struct trace_orders *o, uint64_t tick, const uint32_t *cpus, uint32_t n);

@@ -11,9 +11,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/ksk.h"
 #include "trace/info_meta.h"
+#include "trace/read_ahead.h"
+
+#define AHEAD_BYTES (4U << 20) /* files smaller than this are read before a thread would pay */
 
 struct ksk_source {
 	struct trace_source source;
@@ -25,7 +29,10 @@ struct ksk_source {
 	uint32_t n_heap;
 	uint32_t given;	 /* CPU whose item was given last and must be popped, or UINT32_MAX */
 	bool merging;	 /* the heap is built */
+	int error;	 /* that a stream failed with */
 	uint64_t offset; /* furthest in the file, for progress */
+	bool wants_ahead;
+	struct read_ahead *ahead; /* while it is there, its thread owns all the rest */
 };
 
 static void ksk_free(struct trace_source *s)
@@ -33,6 +40,7 @@ static void ksk_free(struct trace_source *s)
 	struct ksk_source *k = (struct ksk_source *)s;
 	uint32_t i;
 
+	read_ahead_free(k->ahead);
 	for (i = 0; k->cursors && i < s->info.cpus; i++)
 		stream_cursor_free(k->cursors[i]);
 	free(k->cursors);
@@ -66,13 +74,22 @@ static void sift_down(struct ksk_source *k, uint32_t at)
 	k->heap[at] = cpu;
 }
 
+static bool has_item(struct ksk_source *k, uint32_t cpu)
+{
+	if (stream_cursor_peek(k->cursors[cpu]))
+		return true;
+	if (stream_cursor_error(k->cursors[cpu]))
+		k->error = stream_cursor_error(k->cursors[cpu]);
+	return false;
+}
+
 static void build_heap(struct ksk_source *k)
 {
 	uint32_t cpu, at;
 
 	k->n_heap = 0;
 	for (cpu = 0; cpu < k->source.info.cpus; cpu++)
-		if (k->cursors[cpu] && stream_cursor_peek(k->cursors[cpu]))
+		if (k->cursors[cpu] && has_item(k, cpu))
 			k->heap[k->n_heap++] = cpu;
 	for (at = k->n_heap / 2; at > 0; at--)
 		sift_down(k, at - 1);
@@ -88,14 +105,14 @@ static uint32_t ordered_place(struct ksk_source *k, uint64_t tick)
 	const struct trace_item *item;
 	uint32_t cpu, at;
 
-	while (k->order_row < k->orders.n && k->orders.rows[k->order_row].tick < tick) {
-		k->order_row++;
-		k->order_at = 0;
+	for (;; k->order_row++, k->order_at = 0) {
+		if (k->order_row == k->orders.n)
+			return 0;
+		row = &k->orders.rows[k->order_row];
+		if (row->tick > tick || (row->tick == tick && k->order_at < row->n))
+			break;
 	}
-	if (k->order_row == k->orders.n)
-		return 0;
-	row = &k->orders.rows[k->order_row];
-	if (row->tick != tick || k->order_at >= row->n)
+	if (row->tick != tick)
 		return 0;
 	cpu = k->orders.cpus[row->first + k->order_at];
 	for (at = 0; at < k->n_heap && k->heap[at] != cpu; at++)
@@ -119,7 +136,7 @@ static void drop_given(struct ksk_source *k)
 	for (at = 0; k->heap[at] != k->given; at++)
 		;
 	stream_cursor_pop(k->cursors[k->given]);
-	if (!stream_cursor_peek(k->cursors[k->given]))
+	if (!has_item(k, k->given))
 		k->heap[at] = k->heap[--k->n_heap];
 	if (at == 0 && k->n_heap)
 		sift_down(k, 0);
@@ -128,16 +145,17 @@ static void drop_given(struct ksk_source *k)
 	k->given = UINT32_MAX;
 }
 
-static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+static int merge_next(void *context, struct trace_item *ret, struct error *e)
 {
-	struct ksk_source *k = (struct ksk_source *)s;
+	struct ksk_source *k = context;
 	const struct trace_item *item;
 	uint32_t place = 0;
 
-	(void)e;
 	if (!k->merging)
 		build_heap(k);
 	drop_given(k);
+	if (k->error)
+		return error_set(e, k->error, "cannot decode: %s", strerror(-k->error));
 	if (!k->n_heap)
 		return 0;
 	item = stream_cursor_peek(k->cursors[k->heap[0]]);
@@ -150,6 +168,27 @@ static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error
 	return 1;
 }
 
+static uint64_t merge_progress(const void *context)
+{
+	return ((const struct ksk_source *)context)->offset;
+}
+
+static const struct read_ahead_ops ahead_ops = {
+	.produce = merge_next,
+	.progress = merge_progress,
+};
+
+static int ksk_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+{
+	struct ksk_source *k = (struct ksk_source *)s;
+
+	if (k->wants_ahead && !k->ahead) {
+		k->ahead = read_ahead_new(&ahead_ops, k);
+		k->wants_ahead = k->ahead;
+	}
+	return k->ahead ? read_ahead_next(k->ahead, ret, e) : merge_next(k, ret, e);
+}
+
 static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
 {
 	struct ksk_source *k = (struct ksk_source *)s;
@@ -157,6 +196,8 @@ static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
 	uint32_t cpu;
 
 	(void)e;
+	read_ahead_free(k->ahead);
+	k->ahead = NULL;
 	for (cpu = 0; cpu < s->info.cpus; cpu++) {
 		if (!k->cursors[cpu])
 			continue;
@@ -167,6 +208,7 @@ static int ksk_seek(struct trace_source *s, uint64_t tick, struct error *e)
 	}
 	k->order_row = k->order_at = 0;
 	k->merging = false;
+	k->error = 0;
 	k->offset = 0;
 	return 0;
 }
@@ -180,7 +222,7 @@ static void ksk_progress(const struct trace_source *s, uint64_t *ret_done, uint6
 {
 	const struct ksk_source *k = (const struct ksk_source *)s;
 
-	*ret_done = k->offset;
+	*ret_done = k->ahead ? read_ahead_progress(k->ahead) : k->offset;
 	*ret_total = k->file->end;
 }
 
@@ -196,15 +238,18 @@ static const struct trace_source_ops ksk_ops = {
 static int read_meta(struct ksk_source *k, struct error *e)
 {
 	const struct ksk_stream *meta = ksk_file_stream(k->file, STREAM_META);
-	uint64_t offset;
+	uint64_t offset, at;
 	struct block b;
 	size_t i;
 	int r;
 
 	for (i = 0; meta && i < meta->n; i++) {
 		offset = meta->segments[i].offset;
-		if (!ksk_file_next(k->file, STREAM_META, &offset, &b) || !b.payload)
-			continue;
+		r = ksk_file_next(k->file, STREAM_META, &offset, &b, &at);
+		if (r < 0)
+			return error_set(e, r, "out of memory");
+		if (r == 0 || at != meta->segments[i].offset || !b.payload || b.codec != CODEC_META)
+			continue; /* torn: that is in the list of damage */
 		r = info_decode(&k->source.info, &k->orders, b.payload, b.payload_len);
 		if (r < 0)
 			return error_set(e, r, "metadata at offset %llu: %s",
@@ -212,6 +257,11 @@ static int read_meta(struct ksk_source *k, struct error *e)
 					 r == -EBADMSG ? "not understood" : strerror(-r));
 	}
 	return 0;
+}
+
+static uint64_t first_offset(const struct ksk_stream *s)
+{
+	return s->n ? s->segments[0].offset : s->n_low ? s->blocks[0] : 0;
 }
 
 /* Without metadata (cut away, torn) the streams still say how many CPUs there are. */
@@ -223,7 +273,10 @@ static void count_cpus(struct ksk_source *k)
 	for (i = 0; i < k->file->n_streams; i++) {
 		uint32_t stream = k->file->streams[i].stream;
 
-		if (stream >= STREAM_CPU(*cpus) && stream < STREAM_CPU(TRACE_CPUS_MAX))
+		if (stream >= STREAM_CPU(TRACE_CPUS_MAX))
+			ksk_file_note(k->file, first_offset(&k->file->streams[i]), 0,
+				      "a stream that belongs to no CPU");
+		else if (stream >= STREAM_CPU(*cpus))
 			*cpus = stream - STREAM_CPU(0) + 1;
 	}
 }
@@ -271,8 +324,14 @@ static int open_source(struct trace_source **ret, struct ksk_file *file, struct 
 		ksk_free(&k->source);
 		return r;
 	}
+	k->wants_ahead = file->len >= AHEAD_BYTES && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	*ret = &k->source;
 	return 0;
+}
+
+void source_ksk_set_ahead(struct trace_source *s, bool wanted)
+{
+	((struct ksk_source *)s)->wants_ahead = wanted;
 }
 
 int source_ksk_open(struct trace_source **ret, const char *path, struct error *e)

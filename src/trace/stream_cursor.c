@@ -11,6 +11,7 @@
 #include "wire/sched_decode.h"
 
 #define BATCH 256
+#define LOSSES_MAX (2 * LOSS_CAUSES) /* between two events: of each cause, known and unknown */
 
 /* The paper's codec decodes whole blocks, from the tail: they wait here. */
 struct bsf_reader {
@@ -20,29 +21,42 @@ struct bsf_reader {
 	struct bsf_entry entries[BSF_BLOCK_RECORDS_MAX];
 };
 
+/* What decoding takes: 200 KiB that a stream of which nothing decodes does not need. */
+struct stream_work {
+	struct sched_decoder sched;
+	struct trace_item batch[LOSSES_MAX + BATCH];
+};
+
 struct stream_cursor {
 	struct ksk_file *file;
 	const struct trace_info *info;
 	uint32_t cpu;
 	uint64_t offset;
+	int error;
 
-	bool started;	/* a key block was seen */
-	bool broken;	/* nothing decodes until the next one */
-	bool uncounted; /* blocks are missing of which no header is left */
+	bool broken;   /* nothing decodes until the next key block */
+	bool gap;      /* blocks are missing of which no header is left */
+	bool jumped;   /* the next block starts a segment somewhere in the stream */
+	bool finished; /* the end is accounted for */
 	uint64_t next_sequence;
-	uint64_t seen;	    /* events of the stream accounted for */
-	uint64_t skipped;   /* events in blocks that could not be decoded since `broken` */
+	uint64_t last_at;   /* where the last block was */
+	uint64_t seen;	    /* events given or told as lost, as block.before counts them */
+	uint64_t pending;   /* events since then in blocks that could not be decoded */
 	uint64_t last_tick; /* of the last event given */
 
-	uint8_t codec;		    /* of the current block */
-	uint32_t left;		    /* its events yet to decode */
-	uint64_t lost[LOSS_CAUSES]; /* to be told before the next event */
+	uint8_t codec;		     /* of the current segment */
+	bool fresh;		     /* nothing of it is decoded */
+	uint64_t first_tick;	     /* of its key block */
+	uint32_t left;		     /* its events yet to decode */
+	uint64_t lost[LOSS_CAUSES];  /* to be told before the next event, */
+	bool lost_some[LOSS_CAUSES]; /* and more, that nobody counted */
 
+	const struct trace_item *items; /* losses, or work->batch */
 	size_t at, n;
-	struct trace_item batch[BATCH + LOSS_CAUSES];
+	struct trace_item losses[LOSSES_MAX];
 	struct stream_totals totals;
+	struct stream_work *work;
 	struct bsf_reader *bsf;
-	struct sched_decoder sched;
 };
 
 int stream_cursor_new(struct stream_cursor **ret, struct ksk_file *f, uint32_t cpu,
@@ -64,89 +78,132 @@ void stream_cursor_free(struct stream_cursor *c)
 {
 	if (!c)
 		return;
+	free(c->work);
 	free(c->bsf);
 	free(c);
+}
+
+static bool get_key(struct stream_cursor *c, uint64_t offset, struct block *ret)
+{
+	uint64_t next = offset, at;
+
+	return ksk_file_next(c->file, STREAM_CPU(c->cpu), &next, ret, &at) == 1 && at == offset &&
+	       ret->flags & BLOCK_KEY && ret->payload;
+}
+
+/* The start of a stream is found without stepping through what other streams have before it, if the
+ * index is there and its first segment is all there was. */
+static void seek_start(struct stream_cursor *c, const struct ksk_stream *s)
+{
+	struct block b;
+
+	c->jumped = false;
+	c->offset = 0;
+	if (c->file->indexed && s && s->n && get_key(c, s->segments[0].offset, &b) &&
+	    b.before - block_told(&b) == s->start) {
+		c->offset = s->segments[0].offset;
+		c->next_sequence = b.sequence;
+	}
+}
+
+/* The segment to start in so that nothing at or after the tick is missed: its key block must be
+ * there, and hold an event, so that a loss behind it starts where it would when read from the
+ * file's start. */
+static void seek_segment(struct stream_cursor *c, const struct ksk_stream *s, uint64_t tick)
+{
+	size_t lo = 0, hi = s ? s->n : 0, mid;
+	struct block b;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->segments[mid].tick < tick)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 1) {
+		if (get_key(c, s->segments[lo].offset, &b) && b.events) {
+			c->offset = s->segments[lo].offset;
+			c->jumped = true;
+			return;
+		}
+	}
+	seek_start(c, s);
 }
 
 void stream_cursor_seek(struct stream_cursor *c, uint64_t tick)
 {
 	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
-	size_t lo = 0, hi = s ? s->n : 0, mid;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (s->segments[mid].first_tick <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* Blocks before the first key block cannot be decoded, but their loss must be told. */
-	c->offset = lo > 1 ? s->segments[lo - 1].offset : 0;
-	if (tick == 0)
-		c->offset = 0;
-	c->started = c->broken = c->uncounted = false;
-	c->seen = c->skipped = c->last_tick = 0;
+	c->error = 0;
+	c->broken = true;
+	c->gap = c->finished = false;
+	c->next_sequence = 0;
+	c->seen = s && s->counted ? s->start : 0;
+	c->pending = c->last_tick = c->last_at = 0;
 	c->left = 0;
 	c->at = c->n = 0;
 	memset(c->lost, 0, sizeof(c->lost));
+	memset(c->lost_some, 0, sizeof(c->lost_some));
 	memset(&c->totals, 0, sizeof(c->totals));
+	seek_segment(c, s, tick);
 }
 
-static void add_lost(uint64_t *sum, uint64_t count)
+/* A count beside an unknown one is still worth having. */
+static void add_lost(struct stream_cursor *c, uint32_t cause, uint64_t count)
 {
-	if (count == LOSS_UNKNOWN || *sum == LOSS_UNKNOWN)
-		*sum = LOSS_UNKNOWN;
+	if (count > LOSS_UNKNOWN - 1 - c->lost[cause])
+		c->lost_some[cause] = true;
 	else
-		*sum += count;
+		c->lost[cause] += count;
 }
 
 /* A key block ends what was broken, and knows how much that was. */
 static void account_key(struct stream_cursor *c, const struct block *b)
 {
-	uint64_t told = 0, missing;
-
-	if (b->lost[LOSS_SPOOL] != LOSS_UNKNOWN)
-		told += b->lost[LOSS_SPOOL];
-	if (b->lost[LOSS_STORE] != LOSS_UNKNOWN)
-		told += b->lost[LOSS_STORE];
-	missing = b->before > c->seen + told ? b->before - c->seen - told : 0;
-	if (!c->started)
-		missing = c->skipped; /* the file starts within the stream: not our loss */
-	if (missing)
-		add_lost(&c->lost[LOSS_DAMAGE], missing);
-	c->started = true;
-	c->broken = c->uncounted = false;
-	c->skipped = 0;
+	if (!c->jumped && (int64_t)(b->before - c->seen) > 0)
+		add_lost(c, LOSS_DAMAGE, b->before - c->seen);
 	c->seen = b->before;
+	c->pending = 0;
+	c->broken = c->gap = c->jumped = false;
+	c->totals.segments++;
 }
 
-/* Starts a block: its losses, and whether its events can be had. */
-static void take_block(struct stream_cursor *c, const struct block *b)
+/* Starts a block: its losses, and whether it has events that can be had. */
+static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t at)
 {
-	bool gap = c->started && b->sequence != c->next_sequence;
 	uint32_t i;
 
+	if (!c->jumped && b->sequence < c->next_sequence) {
+		/* Its events were given, or told as lost when blocks behind it came first. */
+		ksk_file_note(c->file, at, b->len, "a block that came again or out of order");
+		return false;
+	}
 	c->totals.blocks++;
 	c->totals.bytes += b->len;
 	c->totals.codec = b->codec;
+	if (!c->jumped && b->sequence != c->next_sequence)
+		c->broken = c->gap = true;
 	c->next_sequence = b->sequence + 1;
-	if (gap)
-		c->broken = c->uncounted = true;
-	if (b->flags & BLOCK_KEY) {
-		c->totals.segments++;
-		account_key(c, b);
-	}
+	c->last_at = at;
 	for (i = 0; i < LOSS_CAUSES; i++)
-		if (b->lost[i])
-			add_lost(&c->lost[i], b->lost[i]);
-	if (!b->payload || !c->started || c->broken) {
-		c->broken = c->started;
-		c->skipped += b->events;
-		return;
+		add_lost(c, i, b->lost[i]);
+	c->seen += block_told(b);
+	if (b->flags & BLOCK_KEY)
+		account_key(c, b);
+	if (!b->payload || c->broken) {
+		c->broken = true;
+		c->pending += b->events;
+		return false;
 	}
 	c->seen += b->events;
 	c->left = b->events;
-	c->codec = b->codec;
+	if (b->flags & BLOCK_KEY) {
+		c->codec = b->codec;
+		c->first_tick = b->first_tick;
+		c->fresh = true;
+	}
+	return b->events;
 }
 
 /* The rest of the block cannot be decoded although its checksum is right: a wrong encoder. */
@@ -154,37 +211,44 @@ static void give_up(struct stream_cursor *c)
 {
 	c->broken = true;
 	c->seen -= c->left;
-	c->skipped += c->left;
+	c->pending += c->left;
 	c->left = 0;
 }
 
-static void begin_payload(struct stream_cursor *c, const struct block *b)
+/* -ENOMEM, or 0. */
+static int begin_payload(struct stream_cursor *c, const struct block *b)
 {
 	struct bsf_reader *bsf;
 
+	if (!c->work)
+		c->work = malloc(sizeof(*c->work));
+	if (!c->bsf && b->codec == CODEC_BSF)
+		c->bsf = malloc(sizeof(*c->bsf));
+	if (!c->work || (!c->bsf && b->codec == CODEC_BSF))
+		return -ENOMEM;
+	if (b->codec != c->codec) { /* it cannot lean on what another codec learned */
+		give_up(c);
+		return 0;
+	}
 	if (b->codec == CODEC_SCHED) {
-		if (b->flags & BLOCK_KEY)
-			sched_decoder_init(&c->sched, c->cpu);
-		sched_decoder_begin(&c->sched, b->payload, b->payload_len, b->first_tick);
-		return;
+		if (c->fresh)
+			sched_decoder_init(&c->work->sched, c->cpu);
+		sched_decoder_begin(&c->work->sched, b->payload, b->payload_len, c->first_tick);
+		c->fresh = false;
+		return 0;
 	}
 	if (b->codec != CODEC_BSF) {
 		give_up(c);
-		return;
+		return 0;
 	}
-	if (!c->bsf)
-		c->bsf = calloc(1, sizeof(*c->bsf));
 	bsf = c->bsf;
-	if (!bsf) {
-		give_up(c);
-		return;
-	}
 	bsf_context_init(&bsf->context, &c->info->dialect, c->cpu);
 	bsf_log_init(&bsf->log, bsf->entries, BSF_BLOCK_RECORDS_MAX);
 	bsf->at = 0;
 	if (bsf_decode(&bsf->log, b->payload, b->payload_len) != WIRE_OK ||
 	    bsf->log.count != b->events)
 		give_up(c);
+	return 0;
 }
 
 /* The name that a record cannot hold: from the records around it, else from the trace's tasks. */
@@ -205,42 +269,50 @@ static void name_other(struct stream_cursor *c, struct sched_event *ev)
 static bool decode_event(struct stream_cursor *c, struct sched_event *ret)
 {
 	if (c->codec == CODEC_SCHED)
-		return sched_decode(&c->sched, ret) == WIRE_OK;
+		return sched_decode(&c->work->sched, ret) == WIRE_OK;
 	bsf_to_event(&c->bsf->context, &c->bsf->log.first[c->bsf->at].rec, ret);
 	name_other(c, ret);
 	c->bsf->at++;
 	return true;
 }
 
+static void put_loss(struct stream_cursor *c, struct trace_item *out, struct trace_loss loss)
+{
+	uint64_t *total = &c->totals.lost[loss.cause];
+
+	out->type = ITEM_LOSS;
+	out->cpu = c->cpu;
+	out->loss = loss;
+	if (loss.count > LOSS_UNKNOWN - 1 - *total)
+		c->totals.lost_unknown[loss.cause] = true;
+	else
+		*total += loss.count;
+}
+
 /* Losses come before the events that follow them; `to` is the tick of the first of those. */
 static size_t put_losses(struct stream_cursor *c, struct trace_item *out, uint64_t to)
 {
+	struct trace_loss loss = { .from_tick = c->last_tick,
+				   .to_tick = to > c->last_tick ? to : c->last_tick };
 	size_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < LOSS_CAUSES; i++) {
-		if (!c->lost[i])
-			continue;
-		out[n].type = ITEM_LOSS;
-		out[n].cpu = c->cpu;
-		out[n].loss = (struct trace_loss){ .from_tick = c->last_tick,
-						   .to_tick = to > c->last_tick ? to : c->last_tick,
-						   .count = c->lost[i],
-						   .cause = (uint8_t)i };
-		if (c->lost[i] == LOSS_UNKNOWN)
-			c->totals.lost_unknown[i] = true;
-		else
-			c->totals.lost[i] += c->lost[i];
-		c->lost[i] = 0;
-		n++;
+	for (loss.cause = 0; loss.cause < LOSS_CAUSES; loss.cause++) {
+		loss.count = c->lost[loss.cause];
+		if (loss.count)
+			put_loss(c, &out[n++], loss);
+		loss.count = LOSS_UNKNOWN;
+		if (c->lost_some[loss.cause])
+			put_loss(c, &out[n++], loss);
 	}
+	memset(c->lost, 0, sizeof(c->lost));
+	memset(c->lost_some, 0, sizeof(c->lost_some));
 	return n;
 }
 
 /* Decodes up to a batch; it ends after an exec, whose file name lies in the decoder. */
 static void decode_batch(struct stream_cursor *c)
 {
-	struct trace_item *events = c->batch + LOSS_CAUSES;
+	struct trace_item *events = c->work->batch + LOSSES_MAX;
 	size_t n = 0, losses;
 	bool more = true;
 
@@ -259,32 +331,69 @@ static void decode_batch(struct stream_cursor *c)
 		return;
 	if (!c->totals.events)
 		c->totals.first_tick = events[0].event.tick;
-	losses = put_losses(c, c->batch, events[0].event.tick);
-	memmove(c->batch + LOSS_CAUSES - losses, c->batch, losses * sizeof(*c->batch));
-	c->at = LOSS_CAUSES - losses;
-	c->n = LOSS_CAUSES + n;
+	losses = put_losses(c, c->losses, events[0].event.tick);
+	memcpy(events - losses, c->losses, losses * sizeof(*events));
+	c->items = c->work->batch;
+	c->at = LOSSES_MAX - losses;
+	c->n = LOSSES_MAX + n;
 	c->totals.events += n;
 	c->last_tick = events[n - 1].event.tick;
 	if (c->last_tick > c->totals.last_tick)
 		c->totals.last_tick = c->last_tick;
 }
 
+/* Without an index nobody knows what a stream had at its end: damage behind its last block may
+ * have been its blocks. A cut is not of that kind: it ends the file for all streams. */
+static bool may_lack_end(const struct stream_cursor *c)
+{
+	const struct ksk_file *f = c->file;
+	size_t i;
+
+	for (i = f->n_damage; i-- > 0 && f->damage[i].offset > c->last_at;)
+		if (f->damage[i].torn)
+			return true;
+	return false;
+}
+
 /* The stream ends: what was broken stays so. */
 static void finish(struct stream_cursor *c)
 {
-	if (c->skipped)
-		add_lost(&c->lost[LOSS_DAMAGE], c->skipped);
-	if (c->uncounted)
-		add_lost(&c->lost[LOSS_DAMAGE], LOSS_UNKNOWN);
-	c->skipped = 0;
-	c->uncounted = false;
-	c->at = 0;
-	c->n = put_losses(c, c->batch, c->last_tick);
+	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
+
+	c->at = c->n = 0;
+	if (c->finished)
+		return;
+	c->finished = true;
+	if (s && s->counted) {
+		if ((int64_t)(s->end - c->seen) > 0)
+			add_lost(c, LOSS_DAMAGE, s->end - c->seen);
+	} else {
+		add_lost(c, LOSS_DAMAGE, c->pending);
+		if (c->gap || may_lack_end(c))
+			add_lost(c, LOSS_DAMAGE, LOSS_UNKNOWN);
+	}
+	free(c->work); /* a machine has many CPUs */
+	c->work = NULL;
+	c->items = c->losses;
+	c->n = put_losses(c, c->losses, c->last_tick);
 }
 
-static void fill(struct stream_cursor *c)
+/* The index tells a stream's last block, so that nobody searches the rest of the file for more. */
+static int next_block(struct stream_cursor *c, struct block *ret, uint64_t *ret_at)
+{
+	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
+
+	if (c->file->indexed && s && !c->jumped && c->next_sequence == s->end_sequence)
+		return 0;
+	return ksk_file_next(c->file, STREAM_CPU(c->cpu), &c->offset, ret, ret_at);
+}
+
+/* -ENOMEM, or 0. */
+static int fill(struct stream_cursor *c)
 {
 	struct block b;
+	uint64_t at;
+	int r;
 
 	c->at = c->n = 0;
 	while (c->n == 0) {
@@ -292,21 +401,32 @@ static void fill(struct stream_cursor *c)
 			decode_batch(c);
 			continue;
 		}
-		if (!ksk_file_next(c->file, STREAM_CPU(c->cpu), &c->offset, &b)) {
+		r = next_block(c, &b, &at);
+		if (r < 0)
+			return r;
+		if (r == 0) {
 			finish(c);
-			return;
+			return 0;
 		}
-		take_block(c, &b);
-		if (c->left)
-			begin_payload(c, &b);
+		if (take_block(c, &b, at)) {
+			r = begin_payload(c, &b);
+			if (r < 0)
+				return r;
+		}
 	}
+	return 0;
 }
 
 const struct trace_item *stream_cursor_peek(struct stream_cursor *c)
 {
-	if (c->at == c->n)
-		fill(c);
-	return c->at < c->n ? &c->batch[c->at] : NULL;
+	if (c->at == c->n && !c->error)
+		c->error = fill(c);
+	return c->at < c->n ? &c->items[c->at] : NULL;
+}
+
+int stream_cursor_error(const struct stream_cursor *c)
+{
+	return c->error;
 }
 
 void stream_cursor_pop(struct stream_cursor *c)

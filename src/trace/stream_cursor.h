@@ -31,8 +31,9 @@ void stream_cursor_free(struct stream_cursor *c);
 /* To the segment that holds this tick; 0 is the start. Events before the tick may still come. */
 void stream_cursor_seek(struct stream_cursor *c, uint64_t tick);
 
-/* The next item, borrowed until stream_cursor_pop(); NULL at the end. */
+/* The next item, borrowed until stream_cursor_pop(); NULL at the end or if it failed. */
 const struct trace_item *stream_cursor_peek(struct stream_cursor *c);
+int stream_cursor_error(const struct stream_cursor *c); /* 0 or -ENOMEM */
 void stream_cursor_pop(struct stream_cursor *c);
 
 uint64_t stream_cursor_offset(const struct stream_cursor *c);

@@ -8,8 +8,8 @@
  *
  * Small, because a quiet CPU sends one every 100 ms with a hundred bytes in it. The sequence counts
  * a stream's blocks. A KEY block starts a segment; it says the absolute tick of its first event,
- * and how many events of the stream were encoded before it, so that what a damaged segment held is
- * known exactly. `ticks` leads from there, or from where the block before it in the stream ended,
+ * and how many events of the stream there were before it: in earlier blocks, and counted as lost,
+ * its own counts included. So what a damaged segment held is known exactly. `ticks` leads from there, or from where the block before it in the stream ended,
  * to the end of this one; time in the header never runs backwards.
  */
 #ifndef KISEKI_WIRE_BLOCK_H
@@ -56,6 +56,18 @@ struct block {
 	uint32_t payload_len;
 	uint32_t len; /* of the whole block, by the decoder */
 };
+
+/* The events that a block's header counts as lost, as far as they are counted. */
+static inline uint64_t block_told(const struct block *b)
+{
+	uint64_t told = 0;
+	uint32_t i;
+
+	for (i = 0; i < LOSS_CAUSES; i++)
+		if (b->lost[i] != LOSS_UNKNOWN)
+			told += b->lost[i];
+	return told;
+}
 
 /* Writes the header right before b->payload, which must have BLOCK_HEADER_MAX bytes of room in
  * front of it, and returns the block's first byte; *ret_len is its whole length. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* crc32c: the published check value and the vectors of RFC 3720, section B.4. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wire/crc32c.h"
+
+static void test_vectors(void **state)
+{
+	static const uint8_t read_command[48] = {
+		0x01, 0xc0, 0, 0, 0, 0, 0,    0, 0,    0, 0, 0,	   0, 0, 0, 0,
+		0x14, 0,    0, 0, 0, 0, 0x04, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
+		0x28, 0,    0, 0, 0, 0, 0,    0, 0x02, 0, 0, 0,	   0, 0, 0, 0,
+	};
+	uint8_t bytes[32];
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(crc32c(0, "", 0), 0);
+	memset(bytes, 0, sizeof(bytes));
+	assert_int_equal(crc32c(0, bytes, 32), 0x8a9136aa);
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(crc32c(0, bytes, 32), 0x62a8ab43);
+	for (i = 0; i < 32; i++)
+		bytes[i] = (uint8_t)i;
+	assert_int_equal(crc32c(0, bytes, 32), 0x46dd794e);
+	for (i = 0; i < 32; i++)
+		bytes[i] = (uint8_t)(31 - i);
+	assert_int_equal(crc32c(0, bytes, 32), 0x113fdb5c);
+	assert_int_equal(crc32c(0, read_command, sizeof(read_command)), 0xd9963a56);
+}
+
+/* In pieces it is the same, wherever they are cut and however they are aligned. */
+static void test_pieces(void **state)
+{
+	uint8_t bytes[300];
+	uint32_t i, cut, whole;
+
+	(void)state;
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 167 + 13);
+	for (i = 0; i < 8; i++) {
+		whole = crc32c(0, bytes + i, 290);
+		for (cut = 0; cut <= 290; cut++)
+			assert_int_equal(crc32c(crc32c(0, bytes + i, cut), bytes + i + cut,
+						290 - cut),
+					 whole);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
