@@ -71,11 +71,13 @@ static json_t *convert(const struct trace_result *t)
 
 static json_t *ratios(const struct trace_result *t)
 {
-	return json_pack("{s:o, s:o, s:o}", "sched_size_to_xz_9e",
+	return json_pack("{s:o, s:o, s:o, s:o}", "sched_size_to_xz_9e",
 			 ratio(result_size_ratio(t, "sched", "xz-9e")), "sched_file_size_to_xz_9e",
 			 ratio(result_size_ratio(t, "sched-file", "xz-9e")),
 			 "sched_encode_time_to_lz4_1",
-			 ratio(result_encode_ratio(t, "sched", "lz4-1")));
+			 ratio(result_encode_ratio(t, "sched", "lz4-1")),
+			 "sched_encode_time_to_lz4_1_command",
+			 ratio(result_encode_ratio(t, "sched", "lz4-1-command")));
 }
 
 static json_t *trace(const struct trace_result *t)
