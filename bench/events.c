@@ -63,11 +63,13 @@ static int add_loss(struct events *ev, struct cpu_events *c, const struct trace_
 
 static int add_item(struct events *ev, const struct trace_item *item, struct error *e)
 {
-	struct cpu_events *c = &ev->cpu[item->cpu];
-	int r = grow((void **)&ev->order, &ev->room_order, ev->n_order, sizeof(*ev->order));
+	struct cpu_events *c;
+	int r;
 
 	if (item->cpu >= ev->info.cpus)
 		return error_set(e, EBADMSG, "an event of CPU %u of %u", item->cpu, ev->info.cpus);
+	c = &ev->cpu[item->cpu];
+	r = grow((void **)&ev->order, &ev->room_order, ev->n_order, sizeof(*ev->order));
 	if (r == 0 && item->type == ITEM_LOSS)
 		r = add_loss(ev, c, &item->loss);
 	else if (r == 0)

@@ -24,7 +24,7 @@ int report_svg(const char *path, const struct bench_result *b, struct error *e);
 int report_markdown(const char *path, const struct bench_result *b, const char *svg,
 		    struct error *e);
 
-/* "3.07", "–" below zero; for columns of figures. Valid until the fourth call after it. */
+/* "3.07", "–" below zero; for columns of figures. Valid until the eighth call after it. */
 const char *report_number(double value, int digits);
 
 /* Nanoseconds per event with a sensible number of digits. */

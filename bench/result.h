@@ -70,7 +70,7 @@ struct bench_result {
 	char kernel[256];
 	char command[1024];
 	char libraries[256];
-	char without[256]; /* what was not measured, and why; "" if nothing */
+	char without[1024]; /* what was not measured, and why; "" if nothing */
 	int core;
 	unsigned runs;
 	uint64_t encoder_bytes; /* state of codec sched, per CPU */

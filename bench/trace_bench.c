@@ -132,10 +132,43 @@ static int bench_events(struct bench_result *b, struct measure *m, const struct 
 	return 0;
 }
 
+/* Adds to the list of what was not measured. */
+static void leave_out(struct bench_result *b, const char *what, const char *name, const char *why)
+{
+	size_t used = strlen(b->without);
+
+	snprintf(b->without + used, sizeof(b->without) - used, "%s%s%s%s", used ? "; " : "", what,
+		 name, why);
+}
+
+/* Once more, with the chains of tasks cut. */
+static int bench_broken(struct bench_result *b, struct measure *m, const struct events *whole,
+			const struct options *o, struct error *e)
+{
+	struct trace_result *t = &b->trace[b->n];
+	struct events ev;
+	int r = events_dup_broken(&ev, whole, &t->removed, e);
+
+	if (r < 0)
+		return r;
+	if (!t->removed) { /* a machine that was never idle: it would be the same again */
+		leave_out(b, "broken chains of ", m->result->name,
+			  ": it has no switch out of idle");
+		events_done(&ev);
+		return 0;
+	}
+	t->broken = true;
+	describe_trace(t, &ev, m->result->path);
+	m->result = t;
+	r = bench_events(b, m, &ev, o, e);
+	events_done(&ev);
+	return r;
+}
+
 static int bench_trace(struct bench_result *b, struct measure *m, const char *path,
 		       const struct options *o, struct error *e)
 {
-	struct events ev, broken;
+	struct events ev;
 	int r = events_load(&ev, path, e);
 
 	if (r < 0)
@@ -143,16 +176,8 @@ static int bench_trace(struct bench_result *b, struct measure *m, const char *pa
 	m->result = &b->trace[b->n];
 	describe_trace(m->result, &ev, path);
 	r = bench_events(b, m, &ev, o, e);
-	if (r == 0 && !o->no_broken && b->n < RESULT_TRACES) {
-		m->result = &b->trace[b->n];
-		m->result->broken = true;
-		r = events_dup_broken(&broken, &ev, &m->result->removed, e);
-		if (r == 0) {
-			describe_trace(m->result, &broken, path);
-			r = bench_events(b, m, &broken, o, e);
-			events_done(&broken);
-		}
-	}
+	if (r == 0 && !o->no_broken && b->n < RESULT_TRACES)
+		r = bench_broken(b, m, &ev, o, e);
 	events_done(&ev);
 	return r;
 }
@@ -187,14 +212,15 @@ static int bench_all(struct bench_result *b, const struct options *o, char **pat
 	if (o->kiseki && process_exists(o->kiseki))
 		m.kiseki = o->kiseki;
 	else
-		snprintf(b->without, sizeof(b->without),
-			 "conversions (no kiseki program was given)");
+		leave_out(b, "conversions", "", ": no kiseki program was given");
 	snprintf(scratch, sizeof(scratch), "%s/kiseki-bench.XXXXXX",
 		 o->scratch ? o->scratch : "/tmp");
 	if (!mkdtemp(scratch))
 		return error_set(e, errno, "cannot create %s: %s", scratch, strerror(errno));
 	for (; *paths && r == 0 && b->n < RESULT_TRACES; paths++)
 		r = bench_trace(b, &m, *paths, o, e);
+	if (r == 0 && *paths)
+		leave_out(b, *paths, "", " and what follows: too many traces");
 	nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return r;
 }
