@@ -32,9 +32,10 @@ fuzz:
 	@tools/setup build test
 	@TIME=$(TIME) tools/fuzz $(NAME)
 
-bench: build
-	@tools/setup bench
-	@bench/run $(TRACES)
+bench:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/run.sh $(TRACES)
 
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
