@@ -99,12 +99,13 @@ static int put_info(struct ksk_sink *k, struct error *e)
 static int put_late_info(struct ksk_sink *k, struct error *e)
 {
 	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + META_ROOM);
-	uint8_t *payload = buffer + BLOCK_HEADER_MAX;
+	uint8_t *payload;
 	size_t from = 0, len;
 	int r;
 
 	if (!buffer)
 		return error_set(e, ENOMEM, "out of memory");
+	payload = buffer + BLOCK_HEADER_MAX;
 	r = put_info(k, e);
 	while (r == 0 && (len = info_encode_tasks(k->info, &from, payload, META_ROOM)))
 		r = put_meta(k, payload, len, e);

@@ -204,12 +204,13 @@ static void write_totals(struct ksk_writer *w, uint8_t *payload, size_t *at, str
 int ksk_writer_commit(struct ksk_writer *w, struct error *e)
 {
 	_cleanup_free_ uint8_t *buffer = malloc(BLOCK_HEADER_MAX + INDEX_PAYLOAD);
-	uint8_t trailer[KSK_TRAILER_LEN], *payload = buffer + BLOCK_HEADER_MAX;
+	uint8_t trailer[KSK_TRAILER_LEN], *payload;
 	struct block b = { .sequence = 0 };
 	size_t at = 0;
 
 	if (!buffer)
 		return error_set(e, ENOMEM, "cannot write the index: out of memory");
+	payload = buffer + BLOCK_HEADER_MAX;
 	put_le64(trailer, outfile_offset(w->file));
 	memcpy(trailer + 8, KSK_TRAILER_MAGIC, 8);
 	do {

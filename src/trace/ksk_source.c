@@ -51,11 +51,23 @@ static void ksk_free(struct trace_source *s)
 	free(k);
 }
 
+static int32_t item_off_ns(const struct trace_item *i)
+{
+	return i->type == ITEM_EVENT ? i->event.tick_off_ns : 0;
+}
+
+/* Stamps off the clock's grid are rare; only they need their nanoseconds to be compared. */
 static bool is_before(const struct ksk_source *k, uint32_t a, uint32_t b)
 {
-	uint64_t ta = item_tick(stream_cursor_peek(k->cursors[a]));
-	uint64_t tb = item_tick(stream_cursor_peek(k->cursors[b]));
+	const struct trace_item *ia = stream_cursor_peek(k->cursors[a]);
+	const struct trace_item *ib = stream_cursor_peek(k->cursors[b]);
+	const struct trace_clock *c = &k->source.info.clock;
+	uint64_t ta = item_tick(ia), tb = item_tick(ib);
 
+	if (item_off_ns(ia) || item_off_ns(ib)) {
+		ta = clock_ns(c, ta) + (uint64_t)(int64_t)item_off_ns(ia);
+		tb = clock_ns(c, tb) + (uint64_t)(int64_t)item_off_ns(ib);
+	}
 	return ta < tb || (ta == tb && a < b);
 }
 
