@@ -3,7 +3,7 @@
  * info: what a trace says about itself before its first event.
  *
  * Device, kernel, CPUs, clock, the kernel's event dialect, and the tasks known by name. It is the
- * user-space form of the `meta` blocks (docs/format/wire.md) and owns its strings.
+ * user-space form of the `meta` blocks (docs/format/wire.md, section 7) and owns its strings.
  */
 #ifndef KISEKI_TRACE_INFO_H
 #define KISEKI_TRACE_INFO_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * crc32c: the checksum of blocks (Castagnoli, reflected, polynomial 0x82f63b78).
+ * crc32c: the checksum of blocks (Castagnoli, reflected, polynomial 0x82f63b78; docs/format/wire.md,
+ * section 3.1).
  *
  * crc = crc32c(0, part1); crc = crc32c(crc, part2) gives the checksum of both. An event is two
  * bytes of a block, so a byte at a time from one table of 1 KiB costs next to nothing.

@@ -6,7 +6,7 @@
  * renumbered in 4.14, wakeups once had a success field, the flags column grew. A trace keeps the
  * few facts that decide this, so that an export years later prints what that kernel would have.
  * Sources fill it from the event's own `format` description where there is one, else from the
- * kernel's release with dialect_from_release().
+ * kernel's release with dialect_from_release(). docs/format/wire.md, section 7.2, has its bytes.
  */
 #ifndef KISEKI_WIRE_DIALECT_H
 #define KISEKI_WIRE_DIALECT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * loss: why events are missing. The numbers are part of the wire format.
+ * loss: why events are missing. The numbers are part of the wire format (docs/format/wire.md,
+ * section 8).
  *
  * Every event that was generated and is not in the trace is counted under one of these; the
  * ledger is the list of such counts with their stream and interval.

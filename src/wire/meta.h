@@ -4,8 +4,8 @@
  * section 7).
  *
  * A row of items, each a type, a length and that many bytes. Items of unknown type are skipped, an
- * item that comes again replaces or adds to what the earlier one said, and fields may be added at
- * the end of an item: readers take zeros for what is not there.
+ * item that comes again replaces or adds to what the earlier one said. A later version may add
+ * fields at the end of an item; those of version 1 are always there.
  */
 #ifndef KISEKI_WIRE_META_H
 #define KISEKI_WIRE_META_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * sched_decode: the payload of codec `sched` back into events (docs/format/sched.md).
+ * sched_decode: the payload of codec `sched` back into events (docs/format/sched.md,
+ * section 6).
  *
  *	sched_decoder_init(&d, cpu);                  a segment starts
  *	sched_decoder_begin(&d, in, len, tick);       a block; tick as the encoder was given it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sched_encode: one CPU's scheduler events into the payload of codec `sched`
- * (docs/format/sched.md).
+ * (docs/format/sched.md, section 6).
  *
  *	sched_encoder_init(&e, cpu);                  a segment starts: nothing is known
  *	sched_encoder_begin(&e, out, room, tick);     a block starts; tick: of its first event,

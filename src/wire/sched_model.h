@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sched_model: what the encoder and the decoder of codec `sched` both know about a CPU's events
- * so far, and hence expect of the next one (docs/format/sched.md).
+ * so far, and hence expect of the next one (docs/format/sched.md, sections 3 to 5).
  *
  * Both sides hold one sched_model per stream, look at it in the same way to choose a context, and
  * change it in the same way after each event; so everything here is deterministic integer

@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ksk_decode: a reader of .ksk files that shares nothing with the program but its specification.
+
+	ksk_decode.py FILE.ksk     prints what docs/format/json.md calls newline-delimited JSON
+
+It was written from docs/format/wire.md, sched.md and ksk.md alone, to prove that they are enough;
+tests/system/spec.sh holds it against the program, event by event. The numbers in the comments are
+sections of those documents. It reads the codec sched, is slow, and is meant to be read.
+"""
+import json
+import sys
+
+from sched_decode import MASK32, MASK64, Corrupt, SchedDecoder, int32, unzigzag
+
+META, SCHED, INDEX = 0, 1, 15
+CPUS_MAX = 4096
+KEY, LOST = 1, 2
+CAUSES = ["ring", "buffer", "spool", "damage", "store"]
+SPOOL, DAMAGE, STORE = 2, 3, 4
+UNKNOWN = float("inf")  # unknown + anything is unknown
+KINDS = ["switch", "waking", "wakeup", "wakeup_new", "fork", "exec", "exit", "rename", "setprio"]
+FEATURES = ["success", "group_dead", "rename_no_pid", "big_endian", "tgid", "no_flags",
+            "fixed_comm", "no_cur", "lazy_resched", "success_silent"]
+
+
+class Cut(Corrupt):
+    """The bytes end before the object does."""
+
+
+def crc32c(data):
+    crc = MASK32
+    for byte in data:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+    return crc ^ MASK32
+
+
+def crc_remainder(v):
+    for _ in range(8):
+        v = v >> 1 ^ (0x82f63b78 if v & 1 else 0)
+    return v
+
+
+CRC_TABLE = [crc_remainder(v) for v in range(256)]
+
+
+class Cursor:
+    """Numbers and bytes out of bytes: wire 2."""
+
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, n):
+        if n > self.left():
+            raise Cut
+        self.at += n
+        return bytes(self.data[self.at - n:self.at])
+
+    def varint(self):
+        v = 0
+        for i in range(10):
+            byte = self.take(1)[0]
+            if i == 9 and byte > 1:
+                break
+            v |= (byte & 127) << 7 * i
+            if byte < 128:
+                return v
+        raise Corrupt
+
+    def signed(self):
+        return unzigzag(self.varint())
+
+
+class Block:
+    """wire 3.1. The payload is None where the bytes end within it."""
+
+    def __init__(self, data, at):
+        c = Cursor(data, at)
+        head = c.take(min(4, c.left()))
+        if len(head) == 4 and (head[:2] != b"\xb5\x6b" or head[2] >> 4 != 1 or head[3] & ~3):
+            raise Corrupt
+        crc = int.from_bytes(c.take(4), "little")
+        self.codec, self.key = head[2] & 15, bool(head[3] & KEY)
+        self.stream, self.sequence = c.varint(), c.varint()
+        self.first_tick, self.before = (c.varint(), c.varint()) if self.key else (0, 0)
+        self.ticks, self.events = c.varint(), c.varint()
+        self.lost = self.read_lost(c) if head[3] & LOST else [0] * 5
+        length = c.varint()
+        if self.stream > MASK32 or self.events > 1 << 24 or length > 1 << 20:
+            raise Corrupt
+        self.payload = c.take(length) if length <= c.left() else None
+        self.end = c.at if self.payload is not None else len(data)
+        if self.payload is not None and crc != crc32c(data[at:at + 4] + data[at + 8:self.end]):
+            raise Corrupt
+
+    @staticmethod
+    def read_lost(c):
+        causes = c.varint()
+        if not 0 < causes < 32:
+            raise Corrupt
+        return [(c.varint() or UNKNOWN) if causes >> i & 1 else 0 for i in range(5)]
+
+
+class Info:
+    """What the metadata say: wire 7."""
+
+    def __init__(self):
+        self.texts, self.cpus, self.skipped, self.tasks, self.orders = {}, 0, 0, {}, []
+        self.clock = 1, 0, 0, 9, b"", 0, 0, 0
+        self.dialect = 0x102, 0, 8, 5, 7, 0xff, 0x100, b"SDTtXZPI".ljust(16, b"\0")
+
+    def ns(self, tick):
+        mult, shift, base = self.clock[:3]
+        return base + (tick * mult >> shift) & MASK64
+
+    def has(self, *names):
+        return any(self.dialect[0] >> FEATURES.index(name) & 1 for name in names)
+
+    def payload(self, data):
+        c = Cursor(data)
+        while c.left():
+            kind = c.varint()
+            item = Cursor(c.take(c.varint()))
+            if kind in (1, 2, 3, 4):
+                text = item.take(item.left())[:1024]
+                self.texts[kind] = bytes(63 if b < 32 or b == 127 else b for b in text)
+            elif kind == 5:
+                self.cpus = item.varint()
+            elif kind == 6:
+                self.clock = (item.varint(), item.varint(), item.varint(), item.varint(),
+                              item.take(item.varint()), item.varint(), item.signed(), item.varint())
+            elif kind == 7:
+                self.dialect = (*(item.varint() for _ in range(7)), item.take(16))
+            elif kind == 8:
+                self.read_tasks(item)
+            elif kind == 9:
+                self.read_order(item)
+            elif kind == 10:
+                self.skipped = item.varint()
+
+    def read_tasks(self, c):
+        pid, tgid, name, names = 0, 0, b"", []
+        while c.left():
+            b = c.take(1)[0]
+            pid = int32(pid + (b >> 4 or c.signed()))
+            if b & 12 != 8:
+                tgid = pid if b & 12 == 4 else int32(c.varint()) if b & 12 == 12 else -1
+            if b & 3 == 1:
+                name = names[c.varint()]
+            elif b & 3 == 2:
+                name = c.take(c.varint())
+                if len(names) < 256:
+                    names.append(name)
+            self.tasks[pid] = tgid, name
+
+    def read_order(self, c):
+        tick = 0
+        while c.left():
+            tick = tick + c.varint() & MASK64
+            self.orders.append((tick, [c.varint() for _ in range(c.varint())]))
+
+
+class File:
+    """ksk 5; damage as in wire 3.6."""
+
+    def __init__(self, data):
+        if data[:9] != b"KISEKI\r\n\x01" or len(data) < 16:
+            raise Corrupt
+        self.data, self.blocks = data, []
+        at, end = 16, self.index_start()
+        while at < end:
+            b, at = self.block(at, end)
+            if b and b.codec == INDEX:
+                break
+            if b:
+                self.blocks.append(b)
+
+    def index_start(self):
+        """Where the blocks end: at an index that is whole, else at the end of the file."""
+        data, last = self.data, len(self.data) - 16
+        start = at = int.from_bytes(data[-16:-8], "little")
+        if data[-8:] != b"KSKINDEX" or not 16 <= start <= last:
+            return len(data)
+        try:
+            while at < last:
+                b = Block(data[:last], at)
+                if b.payload is None or b.codec != INDEX or not self.rows_are_fine(b, start):
+                    return len(data)
+                at = b.end
+        except Corrupt:
+            return len(data)
+        return start
+
+    @staticmethod
+    def rows_are_fine(b, end):
+        c, offset, fine = Cursor(b.payload), 0, True
+        while c.left():
+            offset += c.varint()
+            fine = fine and 16 <= offset < end and c.varint() <= MASK32
+            c.signed()
+        return fine
+
+    def block(self, at, end):
+        data, b = self.data[:end], None
+        try:
+            b = Block(data, at)
+            if b.payload is not None:
+                return b, b.end
+        except Corrupt:
+            pass
+        for at in range(at + 1, end):
+            try:
+                if data[at] == 0xb5 and Block(data, at).payload is not None:
+                    return None, at
+            except Corrupt:
+                pass
+        return b, end
+
+
+class Stream:
+    """The items of a CPU in order: (tick, event or None, loss or None); wire 3.6."""
+
+    def __init__(self, cpu, blocks):
+        self.cpu, self.blocks, self.lost, self.last = cpu, blocks, [0] * 5, 0
+
+    def losses(self, to):
+        to = max(to, self.last)
+        for cause, count in enumerate(self.lost):
+            if count:
+                yield self.last, None, (self.last, to, count, CAUSES[cause])
+        self.lost = [0] * 5
+
+    def items(self):
+        started = broken = uncounted = False
+        expected = seen = skipped = 0
+        decoder = None
+        for b in self.blocks:
+            if started and b.sequence != expected:
+                broken = uncounted = True
+            expected = b.sequence + 1
+            if b.key:
+                told = sum(b.lost[i] for i in (SPOOL, STORE) if b.lost[i] != UNKNOWN)
+                self.lost[DAMAGE] += max(0, b.before - seen - told) if started else skipped
+                started, broken, uncounted, skipped, seen = True, False, False, 0, b.before
+                decoder = SchedDecoder(self.cpu, b.first_tick)
+            self.lost = [a + c for a, c in zip(self.lost, b.lost)]
+            if b.payload is None or not started or broken:
+                broken, skipped = started, skipped + b.events
+                continue
+            done = 0
+            try:
+                for ev in decoder.block(b) if b.codec == SCHED else ():
+                    yield from self.losses(ev.tick)
+                    yield ev.tick, ev, None
+                    self.last = ev.tick
+                    done += 1
+            except Corrupt:
+                pass
+            if done < b.events:
+                broken, skipped = True, skipped + b.events - done
+            seen += done
+        self.lost[DAMAGE] += UNKNOWN if uncounted else skipped
+        yield from self.losses(self.last)
+
+
+def merge(streams, orders):
+    """wire 7.4: yields (cpu, item)."""
+    sources = {s.cpu: s.items() for s in streams}
+    heads = {cpu: item for cpu, i in sources.items() if (item := next(i, None))}
+    row = turn = 0
+    while heads:
+        cpu = min(heads, key=lambda c: (heads[c][0], c))
+        tick = heads[cpu][0]
+        if heads[cpu][1]:
+            while row < len(orders) and orders[row][0] < tick:
+                row, turn = row + 1, 0
+            if row < len(orders) and orders[row][0] == tick and turn < len(orders[row][1]):
+                named = heads.get(orders[row][1][turn])
+                if named and named[1] and named[0] == tick:
+                    cpu, turn = orders[row][1][turn], turn + 1
+        yield cpu, heads[cpu]
+        heads[cpu] = next(sources[cpu], None)
+        if not heads[cpu]:
+            del heads[cpu]
+
+
+def escape(name):
+    """json 3: bytes as text, nothing lost."""
+    text = ""
+    for c in name.decode("utf-8", "surrogateescape"):
+        if c == "\\":
+            text += "\\\\"
+        elif 0xdc80 <= ord(c) <= 0xdcff:
+            text += f"\\x{ord(c) - 0xdc00:02x}"
+        elif ord(c) < 32 or ord(c) in (127, 0xfffe, 0xffff):
+            text += "".join(f"\\x{b:02x}" for b in c.encode())
+        else:
+            text += c
+    return text
+
+
+def state_text(info, state):
+    """wire 7.2"""
+    mask, preempt, letters = info.dialect[5:]
+    bits = state & mask
+    text = "|".join(chr(letters[i]) for i in range(16) if bits >> i & 1 and letters[i])
+    return (text if bits else "R") + ("+" if state & preempt else "")
+
+
+def description(info):
+    mult, shift, base, digits, name, known, offset, error = info.clock
+    clock = {"name": escape(name), "mult": mult, "shift": shift, "base_ns": base, "digits": digits}
+    if known:
+        clock |= {"realtime_off_ns": offset, "realtime_err_ns": error}
+    texts = {word: escape(info.texts.get(kind, b""))
+             for kind, word in enumerate(["device", "kernel", "machine", "origin"], 1)}
+    features, kinds, long_size = info.dialect[:3]
+    return {"kind": "trace", "format": "kiseki", "version": 1, **texts, "cpus": info.cpus,
+            "clock": clock, "recorded": [w for k, w in enumerate(KINDS) if kinds >> k & 1],
+            "long_size": long_size,
+            "features": [w for k, w in enumerate(FEATURES) if features >> k & 1]}
+
+
+def task_fields(prefix, task, prio=True):
+    fields = {prefix + "comm": escape(task.name), prefix + "pid": task.pid}
+    return fields | {prefix + "prio": task.prio} if prio else fields
+
+
+def kind_fields(info, ev):
+    if ev.kind == 0:
+        return (task_fields("prev_", ev.task) |
+                {"prev_state": ev.state, "prev_state_text": state_text(info, ev.state)} |
+                task_fields("next_", ev.other))
+    if ev.kind <= 3:
+        has = ev.extra or info.has("success", "success_silent")
+        return (task_fields("", ev.task) | {"target_cpu": ev.value} |
+                ({"success": ev.extra} if has else {}))
+    if ev.kind == 4:
+        return task_fields("parent_", ev.task, False) | task_fields("child_", ev.other, False)
+    if ev.kind == 5:
+        return {"pid": ev.task.pid, "filename": escape(ev.filename), "old_pid": ev.value}
+    if ev.kind == 6:
+        has = ev.extra or info.has("group_dead")
+        return task_fields("", ev.task) | ({"group_dead": ev.extra} if has else {})
+    if ev.kind == 7:
+        return {"pid": ev.task.pid, "oldcomm": escape(ev.task.name),
+                "newcomm": escape(ev.other.name), "oom_score_adj": ev.value}
+    return task_fields("", ev.task, False) | {"oldprio": ev.task.prio, "newprio": ev.other.prio}
+
+
+def event_line(info, cpu, ev):
+    line = {"kind": KINDS[ev.kind], "ns": info.ns(ev.tick) + ev.off & MASK64, "tick": ev.tick}
+    if ev.off:
+        line["tick_off_ns"] = ev.off
+    line |= {"cpu": cpu, "common_pid": ev.pid}
+    if ev.attr or not info.has("no_flags"):
+        line |= {"common_flags": ev.attr >> 8, "common_preempt_count": ev.attr & 255}
+    return line | kind_fields(info, ev)
+
+
+def loss_line(info, cpu, loss):
+    start, end, count, cause = loss
+    line = {"kind": "lost", "ns": info.ns(start or end), "tick": start or end, "cpu": cpu}
+    if start:
+        line |= {"from_ns": info.ns(start), "from_tick": start}
+    line |= {"to_ns": info.ns(end), "to_tick": end}
+    return line | ({} if count == UNKNOWN else {"count": count}) | {"cause": cause}
+
+
+def lines(data):
+    file, info, totals = File(data), Info(), {"events": 0, "losses": 0}
+    for b in file.blocks:
+        if b.stream == 0 and b.codec == META and b.payload is not None:
+            info.payload(b.payload)
+    cpus = sorted({b.stream - 1 for b in file.blocks if 1 <= b.stream <= CPUS_MAX})
+    info.cpus = max([info.cpus, *(cpu + 1 for cpu in cpus)])
+    yield description(info)
+    streams = [Stream(cpu, [b for b in file.blocks if b.stream == cpu + 1]) for cpu in cpus]
+    for cpu, (_, ev, loss) in merge(streams, info.orders):
+        totals["events" if ev else "losses"] += 1
+        yield event_line(info, cpu, ev) if ev else loss_line(info, cpu, loss)
+    for pid, (tgid, name) in sorted(info.tasks.items()):
+        group = {} if tgid == -1 else {"tgid": tgid}
+        yield {"kind": "task", "pid": pid, **group, "comm": escape(name)}
+    yield {"kind": "totals", **totals, "skipped": info.skipped}
+
+
+def main():
+    with open(sys.argv[1], "rb") as f:
+        data = f.read()
+    for line in lines(data):
+        print(json.dumps(line, separators=(",", ":"), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
