@@ -50,20 +50,27 @@ static void name_task(const struct task *t, const char *role)
 	prctl(PR_SET_NAME, name);
 }
 
+static void send_to_all(const struct group *g, const char message[MESSAGE])
+{
+	unsigned to;
+
+	for (to = 0; to < TASKS; to++)
+		if (write(g->write_fd[to], message, MESSAGE) != MESSAGE)
+			die("write");
+}
+
 static void *send_loop(void *arg)
 {
 	const struct task *t = arg;
 	struct timespec pause = { .tv_nsec = 1000000L * (2 + (long)t->group->number % 7) };
 	char message[MESSAGE];
-	unsigned i, to;
+	unsigned i;
 
 	name_task(t, "send");
 	memset(message, (int)t->number, sizeof(message));
 	for (;;) {
 		for (i = 0; i < ROUND; i++)
-			for (to = 0; to < TASKS; to++)
-				if (write(t->group->write_fd[to], message, MESSAGE) != MESSAGE)
-					die("write");
+			send_to_all(t->group, message);
 		nanosleep(&pause, NULL);
 	}
 	return NULL;
