@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* info: what a trace says about itself, and how much is in it. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,6 +10,7 @@
 #include "cli/jsonout.h"
 #include "cli/say.h"
 #include "cli/units.h"
+#include "trace/word.h"
 
 static void print_clock(const struct trace_clock *c)
 {
@@ -35,21 +37,25 @@ static void print_span(const struct trace_summary *s)
 	printf("events    %" PRIu64 "\n", s->events);
 	for (i = 0; i < SCHED_KINDS; i++)
 		if (s->kinds[i])
-			printf("          %-10s %10" PRIu64 "\n", digest_kind((enum sched_kind)i),
+			printf("          %-10s %10" PRIu64 "\n", word_kind((uint32_t)i),
 			       s->kinds[i]);
 }
 
-static void print_tasks(const struct trace_info *info)
+/* Who a pid was: every name it had, from when to when, and whether it began or ended in the trace. */
+static void print_tasks(const struct tasks *tasks)
 {
-	char comm[UNITS_COMM_LEN], tgid[16];
+	char comm[UNITS_COMM_LEN], tgid[16], from[UNITS_LEN], to[UNITS_LEN];
+	const struct task_name *n;
 	size_t i;
 
-	printf("\n%s    pid    tgid  task%s\n", say_style(stdout, STYLE_HEAD),
-	       say_style(stdout, STYLE_PLAIN));
-	for (i = 0; i < info->n_tasks; i++) {
-		snprintf(tgid, sizeof(tgid), "%" PRId32, info->tasks[i].tgid);
-		printf("%7" PRId32 " %7s  %s\n", info->tasks[i].pid,
-		       info->tasks[i].tgid < 0 ? "-" : tgid, units_comm(info->tasks[i].comm, comm));
+	printf("\n%s    pid    tgid  %-16s %20s %20s%s\n", say_style(stdout, STYLE_HEAD), "task",
+	       "first heard of", "last heard of", say_style(stdout, STYLE_PLAIN));
+	for (i = 0; (n = tasks_get(tasks, i)); i++) {
+		snprintf(tgid, sizeof(tgid), "%" PRId32, n->tgid);
+		printf("%7" PRId32 " %7s  %-16s %20s %20s%s%s\n", n->pid, n->tgid < 0 ? "-" : tgid,
+		       units_comm(n->comm, comm), units_moment(n->from_ns, from),
+		       units_moment(n->to_ns, to), n->forked ? " forked" : "",
+		       n->exited ? " exited" : "");
 	}
 }
 
@@ -85,18 +91,19 @@ static void print_info(const struct reading *r, const struct trace_summary *s)
 	printf("tasks     %zu known by name\n", info->n_tasks);
 }
 
-static json_t *tasks_json(const struct trace_info *info)
+static json_t *tasks_json(const struct tasks *tasks)
 {
 	json_t *list = json_array();
+	const struct task_name *n;
 	size_t i;
 
-	for (i = 0; i < info->n_tasks; i++)
-		json_array_append_new(list, json_pack("{so so so}", "pid",
-						      json_integer(info->tasks[i].pid), "tgid",
-						      info->tasks[i].tgid < 0
-							      ? json_null()
-							      : json_integer(info->tasks[i].tgid),
-						      "comm", jsonout_comm(info->tasks[i].comm)));
+	for (i = 0; (n = tasks_get(tasks, i)); i++)
+		json_array_append_new(
+			list, json_pack("{so so so so so sb sb}", "pid", json_integer(n->pid),
+					"tgid", n->tgid < 0 ? json_null() : json_integer(n->tgid),
+					"comm", jsonout_comm(n->comm), "from_ns",
+					jsonout_count(n->from_ns), "to_ns", jsonout_count(n->to_ns),
+					"forked", n->forked, "exited", n->exited));
 	return list;
 }
 
@@ -114,7 +121,8 @@ static json_t *clock_json(const struct trace_clock *c)
 	return object;
 }
 
-static json_t *info_json(const struct reading *r, const struct trace_summary *s, bool tasks)
+static json_t *info_json(const struct reading *r, const struct trace_summary *s,
+			 const struct tasks *tasks)
 {
 	const struct trace_info *info = &r->source->info;
 	json_t *object = json_pack(
@@ -131,8 +139,24 @@ static json_t *info_json(const struct reading *r, const struct trace_summary *s,
 	json_object_set_new(object, "codec",
 			    s->version ? json_string(digest_codec(s)) : json_null());
 	if (tasks)
-		json_object_set_new(object, "tasks", tasks_json(info));
+		json_object_set_new(object, "tasks", tasks_json(tasks));
 	return object;
+}
+
+static int show(struct reading *r, const struct args *a, struct trace_summary *s, struct error *e)
+{
+	CLEANUP(tasks) struct tasks *tasks = NULL;
+
+	if (args_has(a, "tasks") && !(tasks = tasks_new(&r->source->info)))
+		return error_set(e, ENOMEM, "cannot list the tasks: out of memory");
+	if (digest_read(r, s, tasks, e) < 0)
+		return -EIO;
+	if (args_has(a, "json"))
+		return jsonout_print(info_json(r, s, tasks));
+	print_info(r, s);
+	if (tasks)
+		print_tasks(tasks);
+	return EXIT_OK;
 }
 
 static int run(const struct args *a)
@@ -140,24 +164,20 @@ static int run(const struct args *a)
 	CLEANUP_READING struct reading r = { 0 };
 	struct trace_summary s;
 	struct error e = ERROR_INIT;
-	int status = EXIT_OK;
+	int status;
 
 	summary_init(&s);
-	if (reading_open(&r, a, a->operands[0], &e) < 0 || digest_read(&r, &s, &e) < 0) {
+	status = reading_open(&r, a, a->operands[0], &e);
+	if (status >= 0)
+		status = show(&r, a, &s, &e);
+	if (status < 0)
 		status = reading_failure(&r, &e);
-	} else if (args_has(a, "json")) {
-		status = jsonout_print(info_json(&r, &s, args_has(a, "tasks")));
-	} else {
-		print_info(&r, &s);
-		if (args_has(a, "tasks"))
-			print_tasks(&r.source->info);
-	}
 	summary_done(&s);
 	return status;
 }
 
 static const struct cli_option options[] = {
-	{ 't', "tasks", NULL, "list the tasks known by name, too", NULL },
+	{ 't', "tasks", NULL, "list the tasks and their names over time, too", NULL },
 	{ 0, "json", NULL, "print JSON", NULL },
 	{ 0 },
 };

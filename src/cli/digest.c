@@ -4,46 +4,28 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/jsonout.h"
 #include "cli/say.h"
+#include "trace/word.h"
 #include "wire/block.h"
-
-static const char *const causes[LOSS_CAUSES] = {
-	[LOSS_RING] = "ring",	  [LOSS_BUFFER] = "buffer", [LOSS_SPOOL] = "spool",
-	[LOSS_DAMAGE] = "damage", [LOSS_STORE] = "store",
-};
-
-static const char *const kinds[SCHED_KINDS] = {
-	[SCHED_SWITCH] = "switch",   [SCHED_WAKING] = "waking",
-	[SCHED_WAKEUP] = "wakeup",   [SCHED_WAKEUP_NEW] = "wakeup_new",
-	[SCHED_FORK] = "fork",	     [SCHED_EXEC] = "exec",
-	[SCHED_EXIT] = "exit",	     [SCHED_RENAME] = "rename",
-	[SCHED_SETPRIO] = "setprio",
-};
-
-const char *digest_cause(enum loss_cause cause)
-{
-	return causes[cause];
-}
-
-const char *digest_kind(enum sched_kind kind)
-{
-	return kinds[kind];
-}
 
 const char *digest_codec(const struct trace_summary *s)
 {
 	return s->codec == CODEC_BSF ? "bsf" : s->codec == CODEC_SCHED ? "sched" : "unknown";
 }
 
-int digest_read(struct reading *r, struct trace_summary *s, struct error *e)
+int digest_read(struct reading *r, struct trace_summary *s, struct tasks *tasks, struct error *e)
 {
 	struct trace_item item;
 	int rc = 0, more = 1;
 
-	while (rc >= 0 && (more = reading_next(r, &item, e)) > 0)
+	while (rc >= 0 && (more = reading_next(r, &item, e)) > 0) {
 		rc = summary_add_item(s, &r->source->info.clock, &item, e);
+		if (rc >= 0 && tasks && (rc = tasks_add(tasks, &item)) < 0)
+			error_set(e, rc, "cannot list the tasks: %s", strerror(-rc));
+	}
 	progress_done(&r->progress);
 	if (rc < 0 || more < 0)
 		return rc < 0 ? rc : more;
@@ -62,7 +44,7 @@ void digest_print_ledger(const struct trace_summary *s)
 			continue;
 		any = true;
 		printf("%slost      %s: %" PRIu64 " events%s in %" PRIu64 " gap%s%s\n",
-		       say_style(stdout, STYLE_BAD), causes[i], lost,
+		       say_style(stdout, STYLE_BAD), word_cause((uint32_t)i), lost,
 		       uncounted ? " and an unknown number more" : "", losses,
 		       losses == 1 ? "" : "s", say_style(stdout, STYLE_PLAIN));
 	}
@@ -78,7 +60,7 @@ json_t *digest_ledger_json(const struct trace_summary *s)
 
 	for (i = 0; i < LOSS_CAUSES; i++) {
 		summary_lost(s, (enum loss_cause)i, &losses, &lost, &uncounted);
-		json_object_set_new(object, causes[i],
+		json_object_set_new(object, word_cause((uint32_t)i),
 				    json_pack("{so so so}", "losses", jsonout_count(losses), "lost",
 					      jsonout_count(lost), "uncounted",
 					      jsonout_count(uncounted)));
@@ -92,6 +74,6 @@ json_t *digest_kinds_json(const struct trace_summary *s)
 	int i;
 
 	for (i = 0; i < SCHED_KINDS; i++)
-		json_object_set_new(object, kinds[i], jsonout_count(s->kinds[i]));
+		json_object_set_new(object, word_kind((uint32_t)i), jsonout_count(s->kinds[i]));
 	return object;
 }

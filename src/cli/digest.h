@@ -10,12 +10,11 @@
 
 #include "cli/reading.h"
 #include "trace/summary.h"
+#include "trace/tasks.h"
 
-/* Reads all of it. On a failure, what was counted until then stays in s. */
-int digest_read(struct reading *r, struct trace_summary *s, struct error *e);
+/* Reads all of it; tasks may be NULL. On a failure, what was counted until then stays. */
+int digest_read(struct reading *r, struct trace_summary *s, struct tasks *tasks, struct error *e);
 
-const char *digest_cause(enum loss_cause cause);	 /* "ring", "buffer", … */
-const char *digest_kind(enum sched_kind kind);		 /* "switch", "waking", … */
 const char *digest_codec(const struct trace_summary *s); /* "sched", "bsf"; of a .ksk */
 void digest_print_ledger(const struct trace_summary *s);
 json_t *digest_ledger_json(const struct trace_summary *s);

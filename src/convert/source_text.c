@@ -265,7 +265,9 @@ static bool give_overwritten(struct source_text *s, struct trace_item *ret)
 	if (s->started)
 		return false;
 	s->started = true;
-	if (!s->facts.overwritten || !s->facts.any_event)
+	/* A CPU beyond the maximum is refused with its line, which comes next. */
+	if (!s->facts.overwritten || !s->facts.any_event ||
+	    s->facts.first_cpu >= s->base.info.cpus)
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	ret->type = ITEM_LOSS;

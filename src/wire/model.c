@@ -8,8 +8,9 @@
 #include "wire/model.h"
 
 const uint8_t bit_model_rates[8] = { 1, 2, 3, 3, 4, 4, 4, 5 };
-const uint8_t nibble_model_rates[33] = { 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5,
-					 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+const uint8_t nibble_model_rates[NIBBLE_AGE_MAX + 1] = { 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4,
+							 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5,
+							 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
 
 const struct nibble_model nibble_model_flat = { { 0, 4096, 8192, 12288, 16384, 20480, 24576, 28672,
 						  32768, 36864, 40960, 45056, 49152, 53248, 57344,

@@ -23,6 +23,7 @@
 #define NIBBLE_MODEL_SCALE 16
 #define NIBBLE_RATE_MIN 2
 #define NIBBLE_RATE_MAX 5
+#define NIBBLE_AGE_MAX 32
 
 struct bit_model {
 	uint16_t v;
@@ -33,7 +34,7 @@ struct nibble_model {
 } __attribute__((aligned(16)));
 
 extern const uint8_t bit_model_rates[8];
-extern const uint8_t nibble_model_rates[33];
+extern const uint8_t nibble_model_rates[NIBBLE_AGE_MAX + 1];
 extern const struct nibble_model nibble_model_targets[NIBBLE_RATE_MAX - NIBBLE_RATE_MIN + 1][16];
 extern const struct nibble_model nibble_model_flat;
 
@@ -74,17 +75,6 @@ static inline uint32_t nibble_model_to(const struct nibble_model *m, uint32_t s)
 	return next ? to : 1U << NIBBLE_MODEL_SCALE;
 }
 
-/* The symbol whose share holds `value`. */
-static inline uint32_t nibble_model_find(const struct nibble_model *m, uint32_t value)
-{
-	uint32_t s = m->lane[8] <= value ? 8 : 0;
-
-	s += m->lane[s + 4] <= value ? 4 : 0;
-	s += m->lane[s + 2] <= value ? 2 : 0;
-	s += m->lane[s + 1] <= value ? 1 : 0;
-	return s;
-}
-
 #if !defined(__KERNEL__) && (defined(__SSE2__) || defined(__ARM_NEON))
 typedef uint16_t nibble_vector __attribute__((vector_size(16)));
 
@@ -103,7 +93,33 @@ static inline void nibble_model_update(struct nibble_model *m, uint32_t s)
 	memcpy(m->lane, &c0, sizeof(c0));
 	memcpy(m->lane + 8, &c1, sizeof(c1));
 }
+
+/* The symbol whose share holds `value`: as many lanes as are not above it, but for lane 0. */
+static inline uint32_t nibble_model_find(const struct nibble_model *m, uint32_t value)
+{
+	uint16_t v = (uint16_t)(value < NIBBLE_AGE_MAX ? NIBBLE_AGE_MAX : value);
+	nibble_vector c0, c1, below;
+	uint64_t half[2];
+
+	memcpy(&c0, m->lane, sizeof(c0));
+	memcpy(&c1, m->lane + 8, sizeof(c1));
+	below = -((nibble_vector)(c0 <= v) + (nibble_vector)(c1 <= v)); /* true is minus one */
+	memcpy(half, &below, sizeof(half));
+	/* The product's top lane is the sum of the lanes. */
+	return (uint32_t)((half[0] + half[1]) * 0x0001000100010001ULL >> 48) - 1;
+}
 #else
+/* The symbol whose share holds `value`. */
+static inline uint32_t nibble_model_find(const struct nibble_model *m, uint32_t value)
+{
+	uint32_t s = m->lane[8] <= value ? 8 : 0;
+
+	s += m->lane[s + 4] <= value ? 4 : 0;
+	s += m->lane[s + 2] <= value ? 2 : 0;
+	s += m->lane[s + 1] <= value ? 1 : 0;
+	return s;
+}
+
 static inline void nibble_model_update(struct nibble_model *m, uint32_t s)
 {
 	uint32_t rate = nibble_model_rates[m->lane[0]], i;

@@ -58,17 +58,37 @@ static inline void range_decode_renorm(struct range_decoder *r)
 		r->range = 1ULL << 32;
 }
 
-static inline uint32_t range_decode_raw(struct range_decoder *r, uint32_t n)
+/* code / unit, where less than 16 bits come out of it. Machines without a 64-bit division do it in
+ * steps. */
+static inline uint32_t range_decode_divide(uint64_t code, uint64_t unit)
 {
-	uint64_t value;
+#if __SIZEOF_POINTER__ >= 8
+	uint64_t value = code / unit;
+
+	return value > 0xffff ? 0xffff : (uint32_t)value;
+#else
+	uint32_t value = 0, shift = 16;
+
+	while (shift--)
+		if (code >= unit << shift) {
+			code -= unit << shift;
+			value |= 1U << shift;
+		}
+	return value;
+#endif
+}
+
+static ALWAYS_INLINE uint32_t range_decode_raw(struct range_decoder *r, uint32_t n)
+{
+	uint32_t value;
 
 	r->range >>= n;
-	value = r->code / r->range;
+	value = range_decode_divide(r->code, r->range);
 	if (value >> n)
 		value = (1U << n) - 1;
 	r->code -= value * r->range;
 	range_decode_renorm(r);
-	return (uint32_t)value;
+	return value;
 }
 
 static inline uint32_t range_decode_bit(struct range_decoder *r, struct bit_model *m)
@@ -87,13 +107,13 @@ static inline uint32_t range_decode_bit(struct range_decoder *r, struct bit_mode
 	return bit;
 }
 
-static inline uint32_t range_decode_nibble(struct range_decoder *r, struct nibble_model *m)
+static ALWAYS_INLINE uint32_t range_decode_nibble(struct range_decoder *r, struct nibble_model *m)
 {
 	uint64_t unit = r->range >> NIBBLE_MODEL_SCALE;
-	uint64_t value = r->code / unit;
 	uint32_t s, from;
 
-	s = nibble_model_find(m, value > 0xffff ? 0xffff : (uint32_t)value);
+	IN_REGISTER(m);
+	s = nibble_model_find(m, range_decode_divide(r->code, unit));
 	from = nibble_model_from(m, s);
 	r->code -= unit * from;
 	r->range = unit * (nibble_model_to(m, s) - from);

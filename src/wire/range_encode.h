@@ -45,6 +45,17 @@ static inline void range_encode_renorm(struct range_encoder *r)
 	r->range <<= 32;
 }
 
+/* The same without a branch, for where nobody can predict it; the bytes are always written. */
+static ALWAYS_INLINE void range_encode_renorm_always(struct range_encoder *r)
+{
+	uint32_t due = r->range >> 32 ? 0 : 32;
+
+	put_be32(r->out + r->pos, (uint32_t)(r->low >> 32));
+	r->pos += due >> 3;
+	r->low <<= due;
+	r->range <<= due;
+}
+
 static inline void range_encode_add(struct range_encoder *r, uint64_t add)
 {
 	r->low += add;
@@ -57,7 +68,7 @@ static ALWAYS_INLINE void range_encode_raw(struct range_encoder *r, uint32_t val
 {
 	r->range >>= n;
 	range_encode_add(r, r->range * value);
-	range_encode_renorm(r);
+	range_encode_renorm_always(r);
 }
 
 static inline void range_encode_bit(struct range_encoder *r, struct bit_model *m, uint32_t bit)

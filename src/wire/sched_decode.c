@@ -114,8 +114,8 @@ static uint32_t get_known_slot(struct sched_decoder *d, enum sched_role role)
 }
 
 /* The slot that `who` means, WHO_ODD being dealt with. */
-static uint32_t get_slot(struct sched_decoder *d, enum sched_role role, struct sched_guesses *g,
-			 uint32_t who)
+static NOINLINE uint32_t get_slot(struct sched_decoder *d, enum sched_role role,
+				  struct sched_guesses *g, uint32_t who)
 {
 	uint32_t slot;
 
@@ -147,28 +147,45 @@ static void get_info(struct sched_decoder *d, uint32_t slot)
 	s->task.prio = add_signed(s->task.prio, get_signed(d, NUMBER_PRIO));
 }
 
-static uint64_t get_time(struct sched_decoder *d, uint32_t op)
+/* The rare long times; the class has been read as 15. */
+static NOINLINE uint64_t get_long_time(struct sched_decoder *d)
+{
+	uint64_t class = get_number(d, NUMBER_CLASS);
+	uint32_t bits;
+
+	if (class > 34) {
+		d->corrupt = true;
+		return 0;
+	}
+	bits = 30 + (uint32_t) class;
+	return 1ULL << (bits - 1) | get_raw(d, bits - 1);
+}
+
+static ALWAYS_INLINE uint64_t get_time(struct sched_decoder *d, struct range_decoder *r,
+				       uint32_t op)
 {
 	struct sched_model *m = &d->model;
-	uint32_t half, top, bits;
-	uint64_t class;
+	uint32_t half, top, bits, low;
+	uint64_t dt;
 
-	half = range_decode_nibble(&d->rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op]);
+	half = range_decode_nibble(r, &m->time1[m->cur == SCHED_IDLE][m->op1][op]);
 	if (half == 15) {
-		class = get_number(d, NUMBER_CLASS);
-		if (class > 34) {
-			d->corrupt = true;
-			return 0;
-		}
-		bits = 30 + (uint32_t) class;
-		return 1ULL << (bits - 1) | get_raw(d, bits - 1);
+		d->rc = *r;
+		dt = get_long_time(d);
+		*r = d->rc;
+		return dt;
 	}
-	top = range_decode_nibble(&d->rc, &m->time2[half][op]);
+	top = range_decode_nibble(r, &m->time2[half][op]);
 	bits = half << 1 | top >> 3;
-	top &= 7;
-	if (bits > 4)
-		return (uint64_t)(8 | top) << (bits - 4) | get_raw(d, bits - 4);
-	return bits ? (8 | top) >> (4 - bits) : 0;
+	dt = 8 | (top & 7);
+	if (bits <= 4)
+		return bits ? dt >> (4 - bits) : 0;
+	low = bits - 4;
+	if (low > 16) {
+		low -= 16;
+		dt = dt << 16 | range_decode_raw(r, 16);
+	}
+	return dt << low | range_decode_raw(r, low);
 }
 
 static void get_attr(struct sched_decoder *d, uint32_t op)
@@ -223,7 +240,7 @@ static void get_other_parts(struct sched_decoder *d, uint32_t parts, uint32_t sl
 	}
 }
 
-static uint32_t get_odd(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
+static NOINLINE uint32_t get_odd(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
 {
 	struct sched_model *m = &d->model;
 	uint32_t parts = get_cur_parts(d, op), slot;
@@ -249,10 +266,10 @@ static void set_attr(const struct sched_decoder *d, struct sched_event *ev, uint
 	ev->preempt_count = (uint8_t)attr;
 }
 
-static void get_common(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
+static ALWAYS_INLINE void get_common(struct sched_decoder *d, struct range_decoder *r,
+				     struct sched_event *ev, uint32_t op, bool is_switch)
 {
 	struct sched_model *m = &d->model;
-	bool is_switch = sched_op_is_switch(op);
 	enum sched_role role = is_switch ? ROLE_NEXT : ROLE_WAKEE;
 	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE), who, slot;
 	struct sched_guesses g;
@@ -261,13 +278,21 @@ static void get_common(struct sched_decoder *d, struct sched_event *ev, uint32_t
 		sched_guess_next(m, op, &g);
 	else
 		sched_guess_wakee(m, op, attr_index, &g);
-	who = range_decode_nibble(&d->rc, &m->who[role][g.context]);
-	ev->task = m->slots[m->cur].task;
-	slot = who == WHO_ODD ? get_odd(d, ev, op) : get_slot(d, role, &g, who);
+	who = range_decode_nibble(r, &m->who[role][g.context]);
+	if (is_switch)
+		ev->task = m->slots[m->cur].task;
+	if (who < WHO_KNOWN) {
+		slot = g.slot[who];
+		sched_guesses_learn(m, &g, slot);
+	} else {
+		d->rc = *r;
+		slot = who == WHO_ODD ? get_odd(d, ev, op) : get_slot(d, role, &g, who);
+		*r = d->rc;
+	}
 	m->missed = who == WHO_ODD;
 	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
 	ev->pid = m->slots[m->cur].task.pid;
-	m->last_tick += get_time(d, op);
+	m->last_tick += get_time(d, r, op);
 	if (is_switch) {
 		ev->other = m->slots[slot].task;
 		sched_model_run(m, slot);
@@ -355,10 +380,16 @@ static void get_rare(struct sched_decoder *d, struct sched_event *ev)
 	}
 }
 
-static void get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
+static NOINLINE void get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32_t op)
 {
 	struct sched_model *m = &d->model;
 
+	if (op == OP_SWITCH_OTHER) {
+		ev->state = get_number(d, NUMBER_STATE);
+		sched_model_add_state(m, ev->state);
+		get_common(d, &d->rc, ev, op, true);
+		return;
+	}
 	if (range_decode_bit(&d->rc, &m->expected[op]))
 		get_cur_parts(d, op);
 	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
@@ -378,7 +409,7 @@ static void get_uncommon(struct sched_decoder *d, struct sched_event *ev, uint32
 		get_rare(d, ev);
 		break;
 	}
-	m->last_tick += get_time(d, op);
+	m->last_tick += get_time(d, &d->rc, op);
 }
 
 static void get_plain_task(struct sched_decoder *d, struct sched_task *t)
@@ -418,7 +449,7 @@ static void get_plain(struct sched_decoder *d, struct sched_event *ev)
 }
 
 /* Returns true if the escape was the whole event. */
-static bool get_escape(struct sched_decoder *d, struct sched_event *ev)
+static NOINLINE bool get_escape(struct sched_decoder *d, struct sched_event *ev)
 {
 	struct sched_model *m = &d->model;
 	bool plain = get_choice(d, CHOICE_PLAIN);
@@ -463,27 +494,31 @@ enum wire_status sched_decode(struct sched_decoder *d, struct sched_event *ev)
 {
 	struct sched_model *m = &d->model;
 	struct nibble_model *ops = &m->op[m->cur == SCHED_IDLE][m->op2][m->op1];
-	uint32_t op = range_decode_nibble(&d->rc, ops);
+	struct range_decoder r = d->rc; /* a copy that can live in registers */
+	uint32_t op = range_decode_nibble(&r, ops);
 
 	memset(ev, 0, sizeof(*ev));
 	if (op == OP_ESCAPE) {
+		d->rc = r;
 		if (get_escape(d, ev))
 			return status_of(d);
-		op = range_decode_nibble(&d->rc, ops);
+		r = d->rc;
+		op = range_decode_nibble(&r, ops);
 		if (op == OP_ESCAPE)
 			d->corrupt = true;
 	}
 	ev->kind = kinds[op];
-	if (op == OP_SWITCH_OTHER) {
-		ev->state = get_number(d, NUMBER_STATE);
-		sched_model_add_state(m, ev->state);
-	} else if (sched_op_is_switch(op)) {
+	if (op < OP_SWITCH_OTHER) {
 		ev->state = m->states[op];
-	}
-	if (op <= OP_WAKEUP_NEW)
-		get_common(d, ev, op);
-	else
+		get_common(d, &r, ev, op, true);
+		d->rc = r;
+	} else if (sched_op_is_wake(op)) {
+		get_common(d, &r, ev, op, false);
+		d->rc = r;
+	} else {
+		d->rc = r;
 		get_uncommon(d, ev, op);
+	}
 	ev->tick = m->last_tick;
 	sched_model_done(m, op);
 	return status_of(d);

@@ -463,7 +463,8 @@ static void put_exec(struct sched_encoder *e, const struct sched_event *ev)
 
 	put_signed(e, NUMBER_VALUE, (int64_t)ev->value - ev->pid);
 	for (i = 0; i < SCHED_PATHS; i++)
-		if (m->paths[i].len == len && !memcmp(m->paths[i].text, ev->filename, len))
+		if (m->paths[i].len == len &&
+		    (!len || !memcmp(m->paths[i].text, ev->filename, len)))
 			break;
 	put_choice(e, CHOICE_PATH_KNOWN, i < SCHED_PATHS);
 	if (i < SCHED_PATHS) {

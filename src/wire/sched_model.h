@@ -317,7 +317,7 @@ static inline uint32_t sched_bit_length(uint64_t v)
 
 static inline uint64_t sched_zigzag(int64_t v)
 {
-	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t sched_unzigzag(uint64_t v)

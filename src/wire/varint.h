@@ -32,12 +32,12 @@ static inline uint8_t *varint_put(uint8_t *out, uint64_t v)
 
 static inline uint8_t *varint_put_signed(uint8_t *out, int64_t v)
 {
-	return varint_put(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+	return varint_put(out, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
 static inline void reader_init(struct byte_reader *r, const void *data, size_t len)
 {
-	r->at = data;
+	r->at = (const uint8_t *)data;
 	r->end = r->at + len;
 	r->bad = false;
 }
