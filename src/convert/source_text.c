@@ -266,8 +266,7 @@ static bool give_overwritten(struct source_text *s, struct trace_item *ret)
 		return false;
 	s->started = true;
 	/* A CPU beyond the maximum is refused with its line, which comes next. */
-	if (!s->facts.overwritten || !s->facts.any_event ||
-	    s->facts.first_cpu >= s->base.info.cpus)
+	if (!s->facts.overwritten || !s->facts.any_event || s->facts.first_cpu >= s->base.info.cpus)
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	ret->type = ITEM_LOSS;
