@@ -37,6 +37,7 @@ struct history {
 
 struct latency {
 	const struct trace_info *info;
+	const struct trace_filter *only; /* NULL: all tasks */
 	struct tracker *tracker;
 	struct latency_waits all[WAIT_TYPES];
 	struct latency_task *tasks; /* at the tracker's numbers until sorted */
@@ -300,13 +301,28 @@ static int keep_case(struct latency *l, const struct tracker_wait *w)
 	return 0;
 }
 
+/* The name it was last seen with, else that of the task table. */
+static const char *get_comm(const struct latency *l, const struct tracker_task *t)
+{
+	const struct trace_task *named = t->comm[0] ? NULL : info_get_task(l->info, t->pid);
+
+	return named ? named->comm : t->comm;
+}
+
+static bool is_selected(const struct latency *l, uint32_t task)
+{
+	const struct tracker_task *t = tracker_get_task(l->tracker, task);
+
+	return !l->only || filter_has_task(l->only, t->pid, get_comm(l, t));
+}
+
 static int on_wait(void *context, const struct tracker_wait *w)
 {
 	struct latency *l = context;
 	struct latency_task *task;
 	int r = get_task(l, w->task, &task);
 
-	if (r < 0)
+	if (r < 0 || !is_selected(l, w->task))
 		return r;
 	l->all[w->type].ends[w->end]++;
 	task->waits[w->type].ends[w->end]++;
@@ -363,6 +379,11 @@ void latency_free(struct latency *l)
 	free(l);
 }
 
+void latency_select(struct latency *l, const struct trace_filter *only)
+{
+	l->only = only;
+}
+
 int latency_add(struct latency *l, const struct trace_item *item, struct error *e)
 {
 	return tracker_add(l->tracker, item, e);
@@ -371,6 +392,24 @@ int latency_add(struct latency *l, const struct trace_item *item, struct error *
 static int by_length(const void *a, const void *b)
 {
 	return worse(a, b) ? -1 : worse(b, a);
+}
+
+/* Takes those out of the list that were not asked for. A task that had such a name only for some
+ * time stays if it waited then. */
+static void drop_tasks(struct latency *l)
+{
+	uint32_t i, k, n = 0;
+
+	for (i = 0; i < l->n_tasks; i++) {
+		struct latency_task *t = &l->tasks[i];
+		uint64_t waits = 0;
+
+		for (k = 0; k < WAIT_TYPES * WAIT_ENDS; k++)
+			waits += t->waits[k / WAIT_ENDS].ends[k % WAIT_ENDS];
+		if (waits || is_selected(l, i))
+			l->tasks[n++] = *t; /* the others have empty histograms */
+	}
+	l->n_tasks = n;
 }
 
 int latency_finish(struct latency *l, struct error *e)
@@ -389,9 +428,9 @@ int latency_finish(struct latency *l, struct error *e)
 
 		l->tasks[i].pid = t->pid;
 		l->tasks[i].tgid = named ? named->tgid : -1;
-		memcpy(l->tasks[i].comm, t->comm[0] || !named ? t->comm : named->comm,
-		       SCHED_COMM_LEN);
+		memcpy(l->tasks[i].comm, get_comm(l, t), SCHED_COMM_LEN);
 	}
+	drop_tasks(l);
 	qsort(l->cases, l->n_cases, sizeof(*l->cases), by_length);
 	latency_sort(l, LATENCY_BY_MAX);
 	return 0;

@@ -16,6 +16,7 @@
 #include "analysis/tracker.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "trace/filter.h"
 #include "trace/source.h"
 
 #define LATENCY_CASES_MAX 1000U
@@ -79,6 +80,11 @@ struct latency;
 int latency_new(struct latency **ret, const struct trace_info *info, uint32_t n_cases);
 void latency_free(struct latency *l);
 DEFINE_CLEANUP(latency, latency_free)
+
+/* Before the first item: only waits of these tasks count, by the name they have when a wait ends. All
+ * events must still be added: who had a CPU follows from those of the others, too. The filter must be
+ * settled and outlive it; only its tasks count. */
+void latency_select(struct latency *l, const struct trace_filter *only);
 
 int latency_add(struct latency *l, const struct trace_item *item, struct error *e);
 int latency_finish(struct latency *l, struct error *e); /* once, after the last item */

@@ -20,6 +20,8 @@ struct running {
 	uint32_t n_rows;
 	uint32_t room_rows;
 	struct running_task *tasks; /* made of the rows by running_finish() */
+	uint32_t n_tasks;
+	const struct trace_filter *only; /* NULL: all tasks */
 	struct running_cpu *cpus;
 	uint32_t n_cpus;
 	struct running_total total;
@@ -259,6 +261,11 @@ static void name_task(const struct running *r, uint32_t index, struct running_ta
 		memcpy(k->comm, named->comm, sizeof(k->comm));
 }
 
+void running_select(struct running *r, const struct trace_filter *only)
+{
+	r->only = only;
+}
+
 int running_finish(struct running *r, struct error *e)
 {
 	uint32_t n = tracker_n_tasks(r->tracker), i;
@@ -273,9 +280,14 @@ int running_finish(struct running *r, struct error *e)
 	    !(r->tasks = calloc(n + 1, sizeof(*r->tasks))))
 		return error_set(e, ENOMEM, "cannot sum up the tasks: out of memory");
 	for (i = 0; i < n; i++) {
-		r->tasks[i] = r->rows[i].task;
-		name_task(r, i, &r->tasks[i]);
-		sum_task(&r->total.task, &r->tasks[i]);
+		struct running_task *task = &r->tasks[r->n_tasks];
+
+		*task = r->rows[i].task;
+		name_task(r, i, task);
+		if (r->only && !filter_has_task(r->only, task->pid, task->comm))
+			continue;
+		sum_task(&r->total.task, task);
+		r->n_tasks++;
 	}
 	sum_cpus(r);
 	r->total.from_ns = tracker_from_ns(r->tracker);
@@ -328,12 +340,12 @@ static int compare(const void *pa, const void *pb, void *order)
 
 void running_sort(struct running *r, enum running_order order)
 {
-	qsort_r(r->tasks, tracker_n_tasks(r->tracker), sizeof(*r->tasks), compare, &order);
+	qsort_r(r->tasks, r->n_tasks, sizeof(*r->tasks), compare, &order);
 }
 
 const struct running_task *running_get_tasks(const struct running *r, size_t *ret_n)
 {
-	*ret_n = tracker_n_tasks(r->tracker);
+	*ret_n = r->n_tasks;
 	return r->tasks;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "trace/filter.h"
 #include "trace/source.h"
 
 struct running_task {
@@ -76,6 +77,11 @@ struct running;
 int running_new(struct running **ret, const struct trace_info *info);
 void running_free(struct running *r);
 DEFINE_CLEANUP(running, running_free)
+
+/* Before running_finish(): only these tasks are listed and summed up, by the name they have in the
+ * end; the CPUs are not touched. All events must still be added: who had a CPU follows from those of
+ * the others, too. The filter must be settled and outlive it; only its tasks count. */
+void running_select(struct running *r, const struct trace_filter *only);
 
 int running_add(struct running *r, const struct trace_item *item, struct error *e);
 int running_finish(struct running *r, struct error *e); /* once, after the last item */

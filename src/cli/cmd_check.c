@@ -132,7 +132,8 @@ static int run(const struct args *a)
 	int status = EXIT_OK;
 
 	summary_init(&s);
-	if (reading_open(&r, a, a->operands[0], &e) < 0 || digest_read(&r, &s, NULL, &e) < 0) {
+	if (reading_open(&r, a, a->operands[0], &e) < 0 ||
+	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0) {
 		status = reading_failure(&r, &e);
 	} else {
 		if (args_has(a, "json"))

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "trace/filter.h"
 #include "trace/filter_parse.h"
 
 static const char *option(const struct args *a, const char *name)
@@ -29,56 +28,79 @@ static int parse_to(struct trace_filter *f, const char *text, struct error *e)
 	return filter_parse_time(&f->to, text, e);
 }
 
-/* Puts a filter in front of the source if one of the options asks for it. */
-static int select_items(struct reading *r, struct trace_filter *f, const struct args *a,
-			struct error *e)
+/* Reads the command's options into the filters: which items to read, which tasks to report on. */
+static int parse_filters(struct reading *r, const struct args *a, struct trace_filter *items,
+			 struct trace_filter *tasks, struct error *e)
 {
-	static const struct {
+	const struct {
 		const char *name;
 		int (*parse)(struct trace_filter *f, const char *text, struct error *e);
+		struct trace_filter *filter;
 	} parsers[] = {
-		{ "from", parse_from },		{ "to", parse_to },
-		{ "cpu", filter_parse_cpus },	{ "pid", filter_parse_pids },
-		{ "comm", filter_parse_comms }, { "event", filter_parse_kinds },
+		{ "from", parse_from, items },	     { "to", parse_to, items },
+		{ "cpu", filter_parse_cpus, items }, { "event", filter_parse_kinds, items },
+		{ "pid", filter_parse_pids, tasks }, { "comm", filter_parse_comms, tasks },
 	};
-	struct trace_source *filtered;
 	size_t i;
 	int rc;
 
 	for (i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++) {
 		const char *text = option(a, parsers[i].name);
 
-		rc = text ? parsers[i].parse(f, text, e) : 0;
+		rc = text ? parsers[i].parse(parsers[i].filter, text, e) : 0;
 		if (rc < 0) {
 			r->misused = true;
 			return error_prefix(e, rc, "cannot take --%s", parsers[i].name);
 		}
 	}
-	if (filter_is_empty(f))
+	filter_settle(tasks);
+	return 0;
+}
+
+/* Puts the filter in front of the source if it asks for anything. */
+static int select_items(struct reading *r, struct trace_filter *items, struct error *e)
+{
+	struct trace_source *filtered;
+	int rc;
+
+	if (filter_is_empty(items))
 		return 0;
-	rc = filter_source_new(&filtered, r->source, f, e);
+	rc = filter_source_new(&filtered, r->source, items, e);
 	if (rc >= 0)
 		r->source = filtered;
 	return rc;
 }
 
-int reading_open(struct reading *r, const struct args *a, const char *path, struct error *e)
+static int open_selected(struct reading *r, const struct args *a, bool report, struct error *e)
 {
-	struct trace_filter filter;
+	struct trace_filter items;
 	int rc;
 
-	r->path = path;
-	rc = input_open(&r->input, path, e);
+	rc = input_open(&r->input, r->path, e);
 	if (rc < 0)
 		return rc;
 	r->source = input_take_source(r->input);
-	filter_init(&filter);
-	rc = select_items(r, &filter, a, e);
-	filter_done(&filter);
+	filter_init(&items);
+	rc = parse_filters(r, a, &items, report ? &r->tasks : &items, e);
+	if (rc >= 0)
+		rc = select_items(r, &items, e);
+	filter_done(&items);
 	if (rc < 0)
 		return rc;
 	progress_init(&r->progress, r->source, "reading");
 	return 0;
+}
+
+int reading_open(struct reading *r, const struct args *a, const char *path, struct error *e)
+{
+	r->path = path;
+	return open_selected(r, a, false, e);
+}
+
+int reading_open_report(struct reading *r, const struct args *a, const char *path, struct error *e)
+{
+	r->path = path;
+	return open_selected(r, a, true, e);
 }
 
 int reading_next(struct reading *r, struct trace_item *item, struct error *e)
@@ -102,5 +124,6 @@ void reading_close(struct reading *r)
 	progress_done(&r->progress);
 	source_free(r->source);
 	input_free(r->input);
+	filter_done(&r->tasks);
 	memset(r, 0, sizeof(*r));
 }

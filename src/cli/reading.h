@@ -9,8 +9,9 @@
 #include "cli/args.h"
 #include "cli/progress.h"
 #include "convert/input.h"
+#include "trace/filter.h"
 
-/* For the tables of commands that select by time, and by everything. */
+/* For the tables of commands that select by time, by time and task, and by everything. */
 #define READING_TIME_OPTIONS                                                                       \
 	{ 0, "from", "TIME",                                                                       \
 	  "only from this time on: seconds of the trace's clock (797.5), a number "                \
@@ -18,6 +19,12 @@
 	  NULL },                                                                                  \
 	{                                                                                          \
 		0, "to", "TIME", "only before this time", NULL                                     \
+	}
+
+#define READING_TASK_OPTIONS                                                                       \
+	READING_TIME_OPTIONS, { 0, "pid", "LIST", "only these tasks", NULL },                      \
+	{                                                                                          \
+		0, "comm", "GLOB", "only tasks with such names", NULL                              \
 	}
 
 #define READING_EVENT_OPTIONS                                                                      \
@@ -35,12 +42,17 @@ struct reading {
 	const char *path;
 	struct input *input;
 	struct trace_source *source;
+	struct trace_filter tasks; /* which tasks to report on */
 	struct progress progress;
 	bool misused; /* it failed because of an option's argument */
 };
 
-/* Opens the path; applies those of the options above that the command has. */
+/* Opens the path; leaves out the items that the options above do not select. */
 int reading_open(struct reading *r, const struct args *a, const char *path, struct error *e);
+
+/* The same for a report. It needs the events of all tasks, since what one does follows from what the
+ * others do; so --pid and --comm leave out nothing and become r->tasks. */
+int reading_open_report(struct reading *r, const struct args *a, const char *path, struct error *e);
 int reading_next(struct reading *r, struct trace_item *item, struct error *e); /* as sources do */
 /* Wipes the bar, says the failure; the exit status. */
 int reading_failure(struct reading *r, const struct error *e);

@@ -191,6 +191,7 @@ static int compute(struct latency **ret, struct reading *in, uint32_t n_cases, s
 
 	if (latency_new(&l, &in->source->info, n_cases) < 0)
 		return error_set(e, ENOMEM, "cannot make the report: out of memory");
+	latency_select(l, &in->tasks);
 	while ((more = reading_next(in, &item, e)) > 0) {
 		rc = latency_add(l, &item, e);
 		if (rc < 0)
@@ -219,7 +220,7 @@ static int run(const struct args *a)
 			  LATENCY_CASES_MAX);
 		return say_usage(&e);
 	}
-	if (reading_open(&in, a, a->operands[0], &e) < 0 ||
+	if (reading_open_report(&in, a, a->operands[0], &e) < 0 ||
 	    compute(&l, &in, (uint32_t)worst, &e) < 0)
 		return reading_failure(&in, &e);
 	latency_sort(l, (enum latency_order)order);
@@ -234,7 +235,7 @@ static const struct cli_option options[] = {
 	{ 's', "sort", "KEY", "max (default) p99 avg total count pid comm",
 	  "max p99 avg total count pid comm" },
 	{ 'w', "worst", "N", "show this many of the longest waits (5), at most 1000", NULL },
-	READING_TIME_OPTIONS,
+	READING_TASK_OPTIONS,
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },
 };

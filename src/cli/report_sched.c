@@ -202,6 +202,7 @@ static int compute(struct running **ret, struct reading *in, struct error *e)
 
 	if (running_new(&r, &in->source->info) < 0)
 		return error_set(e, ENOMEM, "cannot make the report: out of memory");
+	running_select(r, &in->tasks);
 	while ((more = reading_next(in, &item, e)) > 0) {
 		rc = running_add(r, &item, e);
 		if (rc < 0)
@@ -224,7 +225,7 @@ static int run(const struct args *a)
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
 	    args_get_word(a, "sort", orders, &order, &e) < 0)
 		return say_usage(&e);
-	if (reading_open(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
+	if (reading_open_report(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
 		return reading_failure(&in, &e);
 	running_sort(r, (enum running_order)order);
 	if (args_has(a, "json"))
@@ -240,13 +241,15 @@ static const struct cli_option options[] = {
 	{ 's', "sort", "KEY",
 	  "cpu (default) switches preempted wakeups migrations wait max pid comm",
 	  "cpu switches preempted wakeups migrations wait max pid comm" },
-	READING_TIME_OPTIONS,
+	READING_TASK_OPTIONS,
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },
 };
 
 static const struct cli_example examples[] = {
 	{ "Which tasks waited longest for a CPU:", "kiseki report sched trace.ksk --sort max" },
+	{ "One program's tasks in the first second:",
+	  "kiseki report sched trace.ksk --comm 'nginx*' --to +1" },
 	{ "How busy each CPU was, for a program:",
 	  "kiseki report sched trace.ksk --json | jq '.cpus[] | {cpu, busy_ns}'" },
 	{ NULL, NULL },

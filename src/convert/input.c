@@ -286,6 +286,16 @@ static int add_stream(struct trace_summary *s, uint32_t cpu, const struct stream
 	return 0;
 }
 
+int input_verify(const struct input *in, const struct trace_source *source, struct error *e)
+{
+	int r;
+
+	if (in->format != RECOGNISED_KSK)
+		return 0;
+	r = ksk_file_verify(source_ksk_file(source), e);
+	return r < 0 ? input_error(in->path, r, e) : 0;
+}
+
 int input_add_summary(const struct input *in, const struct trace_source *source,
 		      struct trace_summary *s, struct error *e)
 {

@@ -30,6 +30,10 @@ int input_error(const char *path, int code, struct error *e);
 enum recognised input_get_format(const struct input *in);
 uint64_t input_get_size(const struct input *in); /* bytes; 0 for pipes and folders */
 
+/* Looks at every byte of a file whose reader would leave out what nobody asks for: the blocks of a
+ * .ksk, whatever its index says. The damage it finds is then in the summary. */
+int input_verify(const struct input *in, const struct trace_source *source, struct error *e);
+
 /* What only the format's reader knows: version, blocks, damage. After the last item of the source
  * that was taken from this input. */
 int input_add_summary(const struct input *in, const struct trace_source *source,

@@ -7,12 +7,13 @@
  * million events have, so that the replacement seldom moves what follows. On a pipe the counts
  * print as "-/-": every reader takes the line for a comment, and it still tells the CPUs.
  *
- * A loss prints before the next event of its CPU, as the kernel does it. There is one exception:
- * events overwritten before the first event of the file do not print. The kernel tells of them only
+ * A loss prints right before the next event of its CPU, as the kernel does it, wherever in the gap
+ * the source has it; only as many as WAITING_MAX wait for that. There is one exception:
+ * events overwritten before the first event of a CPU do not print. The kernel tells of them only
  * in the second number of the header, and then announces the first event of each further CPU with
- * "##### CPU n buffer started ####". The text importer gives such a loss as its first item with
- * both ticks 0, and here it becomes the same header again. A pipe has no such number, so there it
- * is a line like any other loss.
+ * "##### CPU n buffer started ####". A pipe has no such number, so there it is a line like any
+ * other loss. A loss stands in one of the two places only, so that a reader of the text who adds
+ * them up counts it once.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,6 +25,12 @@
 #include "convert/sink.h"
 
 #define ENTRIES_GUESS 1000000U
+#define WAITING_MAX 256U
+
+struct waiting_loss {
+	uint32_t cpu;
+	struct trace_loss loss;
+};
 
 struct sink_ftrace {
 	struct trace_sink base; /* first */
@@ -34,8 +41,10 @@ struct sink_ftrace {
 	uint64_t entries_at;
 	size_t entries_len;
 	uint64_t entries; /* printed */
-	uint64_t lost;	  /* known to be missing */
+	uint64_t lost;	  /* of which only the header tells */
 	uint8_t started[TRACE_CPUS_MAX / 8];
+	struct waiting_loss waiting[WAITING_MAX]; /* in the order in which they came */
+	size_t n_waiting;
 	struct ftrace_line line;
 };
 
@@ -75,20 +84,38 @@ static void announce_cpu(struct sink_ftrace *s, uint32_t cpu)
 	outfile_advance(s->out, (size_t)(p - start));
 }
 
+static void print_loss(struct sink_ftrace *s, const struct waiting_loss *w)
+{
+	char *p = outfile_reserve(s->out, FTRACE_LINE_MAX);
+
+	outfile_advance(s->out, ftrace_line_format_loss(w->cpu, &w->loss, p));
+}
+
+/* Prints what waits for this CPU's next event, or, with TRACE_CPUS_MAX, all. */
+static void print_waiting(struct sink_ftrace *s, uint32_t cpu)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < s->n_waiting; i++) {
+		if (cpu == TRACE_CPUS_MAX || s->waiting[i].cpu == cpu)
+			print_loss(s, &s->waiting[i]);
+		else
+			s->waiting[left++] = s->waiting[i];
+	}
+	s->n_waiting = left;
+}
+
 static void put_loss(struct sink_ftrace *s, uint32_t cpu, const struct trace_loss *loss)
 {
-	bool before_all = !s->entries && !loss->from_tick && !loss->to_tick;
-	char *p;
-
-	if (loss->count != LOSS_UNKNOWN)
+	if (!loss->from_tick && !s->is_pipe && loss->cause == LOSS_RING &&
+	    loss->count != LOSS_UNKNOWN && s->info->dialect.flag_columns != 0) {
 		s->lost += loss->count;
-	if (before_all && !s->is_pipe && loss->cause == LOSS_RING && loss->count != LOSS_UNKNOWN &&
-	    s->info->dialect.flag_columns != 0) {
 		s->annotate = true;
 		return;
 	}
-	p = outfile_reserve(s->out, FTRACE_LINE_MAX);
-	outfile_advance(s->out, ftrace_line_format_loss(cpu, loss, p));
+	if (s->n_waiting == WAITING_MAX)
+		print_waiting(s, TRACE_CPUS_MAX);
+	s->waiting[s->n_waiting++] = (struct waiting_loss){ .cpu = cpu, .loss = *loss };
 }
 
 /* Stops at the first failed write; committing what failed does nothing but name the cause. */
@@ -108,6 +135,7 @@ static int ftrace_item(struct trace_sink *base, const struct trace_item *item, s
 		put_loss(s, item->cpu, &item->loss);
 		return check_output(s, e);
 	}
+	print_waiting(s, item->cpu);
 	if (s->annotate)
 		announce_cpu(s, item->cpu);
 	p = outfile_reserve(s->out, FTRACE_LINE_MAX);
@@ -121,6 +149,7 @@ static int ftrace_end(struct trace_sink *base, struct error *e)
 	struct sink_ftrace *s = (struct sink_ftrace *)base;
 	char text[FTRACE_ENTRIES_MAX + 1];
 
+	print_waiting(s, TRACE_CPUS_MAX);
 	/* A failed write is remembered and reported by the commit. */
 	if (s->info && !s->is_pipe && s->entries_len) {
 		text[ftrace_header_entries(s->info, s->entries, s->entries + s->lost, text)] = 0;

@@ -400,6 +400,9 @@ static int scan_ahead(struct source_text *s, struct error *e)
 	if (!s->facts.any_line && s->nonsense)
 		return error_set(e, EBADMSG, "ftrace text: none of the %llu lines is a trace line",
 				 (unsigned long long)s->lines.line_no);
+	if (!s->facts.any_line && s->lines.is_html)
+		return error_set(e, EBADMSG, "systrace page: no trace line in its %llu lines",
+				 (unsigned long long)s->lines.line_no);
 	return text_lines_rewind(&s->lines);
 }
 

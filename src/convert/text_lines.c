@@ -229,34 +229,50 @@ static void leave_script(struct text_lines *l, struct text_line *line)
 	}
 }
 
+enum string_end {
+	STRING_GOES_ON,	  /* in this line */
+	STRING_LINE_ENDS, /* at a \n: the traced line is whole */
+	STRING_LINE_TORN, /* at a lone \: the traced line goes on in the next line of the file */
+	STRING_ENDS,
+};
+
+/* Takes one character, without its escape, from one line of a JavaScript string. */
+static enum string_end next_in_string(const struct text_line *line, size_t *at, char *ret)
+{
+	char c = line->text[(*at)++];
+
+	if (c == '"')
+		return STRING_ENDS;
+	if (c == '\\') {
+		if (*at == line->len)
+			return STRING_LINE_TORN;
+		c = line->text[(*at)++];
+		if (c == 'n')
+			return STRING_LINE_ENDS;
+		c = c == 't' ? '\t' : c;
+	}
+	*ret = c;
+	return STRING_GOES_ON;
+}
+
 /* Takes the escapes off one line of a JavaScript string and notices the string's end. */
 static void unescape(struct text_lines *l, struct text_line *line)
 {
+	enum string_end end = STRING_GOES_ON;
 	size_t in = 0, out = 0;
+	char c;
 
-	line->torn = true;
 	while (in < line->len && out < sizeof(l->scratch)) {
-		char c = line->text[in++];
-
-		if (c == '"') {
-			l->wrap = TEXT_WRAP_OUTSIDE;
+		end = next_in_string(line, &in, &c);
+		if (end != STRING_GOES_ON)
 			break;
-		}
-		if (c == '\\' && in < line->len) {
-			c = line->text[in++];
-			if (c == 'n') {
-				line->torn = false;
-				/* The string's closing quote may stand on the same line. */
-				if (in < line->len && line->text[in] == '"')
-					l->wrap = TEXT_WRAP_OUTSIDE;
-				break;
-			}
-			c = c == 't' ? '\t' : c;
-		} else if (c == '\\') {
-			break; /* the string goes on in the next line */
-		}
 		l->scratch[out++] = c;
 	}
+	line->torn = end != STRING_LINE_ENDS;
+	/* The string's closing quote may stand right after the line's end. */
+	if (end == STRING_ENDS ||
+	    (end == STRING_LINE_ENDS && in < line->len && line->text[in] == '"'))
+		l->wrap = TEXT_WRAP_OUTSIDE;
 	line->text = l->scratch;
 	line->len = out;
 }

@@ -336,10 +336,14 @@ static void state_letters(struct expr *x, char letters[64])
 
 int format_get_states(const struct format *f, struct format_states *ret)
 {
-	struct expr x = { .at = f->print.at, .end = f->print.at + f->print.len };
 	struct format_states s = { .mask = 0 };
+	struct expr x = { .at = f->print.at };
 
-	if (!f->print.len || !find(&x, "__print_flags(") || !take(&x, "REC->prev_state"))
+	/* Without a print line there is no pointer to add to, either. */
+	if (!f->print.len)
+		return -ENOENT;
+	x.end = x.at + f->print.len;
+	if (!find(&x, "__print_flags(") || !take(&x, "REC->prev_state"))
 		return -ENOENT;
 	s.mask = state_mask(&x);
 	if (x.failed || !take(&x, ",") || !take(&x, "\"|\""))

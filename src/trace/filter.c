@@ -126,6 +126,19 @@ static bool any_pattern_matches(const struct trace_filter *f, const char comm[SC
 	return false;
 }
 
+void filter_settle(struct trace_filter *f)
+{
+	if (f->n_pids)
+		qsort(f->pids, f->n_pids, sizeof(*f->pids), compare_pids);
+}
+
+bool filter_has_task(const struct trace_filter *f, int32_t pid, const char comm[SCHED_COMM_LEN])
+{
+	if (!f->n_pids && !f->n_comms)
+		return true;
+	return pid_matches(f, pid) || any_pattern_matches(f, comm);
+}
+
 /* Patterns are slow and names few, so the answers are kept. */
 static bool comm_matches(struct filter_source *s, const char comm[SCHED_COMM_LEN])
 {
@@ -400,8 +413,7 @@ int filter_source_new(struct trace_source **ret, struct trace_source *inner, str
 	s->source.ops = inner->ops->seek ? &filter_ops_seek : &filter_ops;
 	s->inner = inner;
 	s->filter = *f;
-	if (f->n_pids)
-		qsort(s->filter.pids, f->n_pids, sizeof(*f->pids), compare_pids);
+	filter_settle(&s->filter);
 	if (f->kinds)
 		s->source.info.dialect.kinds &= f->kinds;
 	s->running = take_ptr(running);

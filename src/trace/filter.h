@@ -43,7 +43,7 @@ struct trace_filter {
 	bool cpus_given;
 	uint64_t cpus[TRACE_CPUS_MAX / 64]; /* a bit each */
 	uint32_t kinds;			    /* 1 << enum sched_kind; 0: all */
-	int32_t *pids;			    /* sorted after filter_source_new() */
+	int32_t *pids;			    /* sorted after filter_settle() */
 	size_t n_pids, room_pids;
 	char **comms; /* fnmatch patterns */
 	size_t n_comms;
@@ -55,6 +55,12 @@ bool filter_is_empty(const struct trace_filter *f);
 
 int filter_add_pid(struct trace_filter *f, int32_t pid);
 int filter_add_comm(struct trace_filter *f, const char *pattern, size_t len);
+
+/* When all is added. filter_source_new() does it as well. */
+void filter_settle(struct trace_filter *f);
+
+/* Is this one of the tasks? Without pids and patterns every task is. Of a settled filter. */
+bool filter_has_task(const struct trace_filter *f, int32_t pid, const char comm[SCHED_COMM_LEN]);
 
 /* Takes both the inner source and the contents of f, which is then empty; on failure both stay the
  * caller's. */

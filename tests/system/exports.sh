@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # exports: the general formats are what their own tools take: jq (JSON, NDJSON, Chrome), xmllint with
 # the schema (XML), and awk for the shape of the CSV; through a file and through a pipe; and the

@@ -75,6 +75,39 @@ static void test_case(void **state)
 	end(&s, l);
 }
 
+/* Waits of d only: those of the others are not counted, but they still are who ran instead. */
+static void test_select(void **state)
+{
+	struct trace_filter only;
+	struct scenario s;
+	struct latency *l = begin(&s, 10);
+	const struct latency_case *c;
+	size_t n;
+
+	(void)state;
+	filter_init(&only);
+	assert_int_equal(filter_add_comm(&only, "d", 1), 0);
+	latency_select(l, &only);
+	switches(&s, 900, 0, 40, SLEEPING, 10);
+	wakes(&s, 1000, 0, 10, SCHED_WAKING, 40, 0);
+	wakes(&s, 1010, 0, 10, SCHED_WAKING, 20, 0);
+	switches(&s, 1300, 0, 10, RUNNABLE, 20);
+	switches(&s, 1400, 0, 20, SLEEPING, 40);
+	switches(&s, 1450, 0, 40, SLEEPING, 10);
+	finish(l);
+	assert_int_equal(latency_get_all(l, WAIT_WAKEUP)->known.count, 1);
+	assert_int_equal(latency_get_all(l, WAIT_WAKEUP)->known.sum, 400);
+	assert_int_equal(latency_get_all(l, WAIT_PREEMPTED)->ends[WAIT_RAN], 0);
+	assert_int_equal(latency_get_tasks(l, &n)->pid, 40);
+	assert_int_equal(n, 1);
+	c = latency_get_cases(l, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->n_blockers, 2);
+	assert_int_equal(c->blockers[0].pid, 10);
+	end(&s, l);
+	filter_done(&only);
+}
+
 /* Ten tasks take turns while k waits: eight are named, the rest is summed up. */
 static void test_many_blockers(void **state)
 {
@@ -230,7 +263,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_case),	 cmocka_unit_test(test_many_blockers),
 		cmocka_unit_test(test_long_ago), cmocka_unit_test(test_worst_and_percentiles),
-		cmocka_unit_test(test_ends),	 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_select),	 cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,35 @@ static void test_plain(void **state)
 	end(&s, r);
 }
 
+/* Some tasks only: their figures and the CPUs' are what they are among all. */
+static void test_select(void **state)
+{
+	struct trace_filter only;
+	struct scenario s;
+	struct running *r = begin(&s, 2);
+	struct error e = ERROR_INIT;
+	size_t n;
+
+	(void)state;
+	filter_init(&only);
+	assert_int_equal(filter_add_pid(&only, 40), 0);
+	assert_int_equal(filter_add_pid(&only, 10), 0);
+	assert_int_equal(filter_add_comm(&only, "[bx]", 4), 0);
+	filter_settle(&only);
+	running_select(r, &only);
+	feed_plain(&s);
+	assert_int_equal(running_finish(r, &e), 0);
+	running_get_tasks(r, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(task(r, 10)->wait_ns, 100);
+	assert_int_equal(task(r, 20)->cpu_ns, 500);
+	assert_int_equal(task(r, 40)->waits_unknown, 1);
+	assert_int_equal(running_get_total(r)->task.cpu_ns, 700);
+	assert_int_equal(running_get_total(r)->cpu.busy_ns, 1500);
+	end(&s, r);
+	filter_done(&only);
+}
+
 /* a runs from 100; lost between 300 and 700; then b is running and leaves at 800. */
 static void test_loss(void **state)
 {
@@ -398,17 +427,12 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_loss_at_the_ends),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_inferred),
-		cmocka_unit_test(test_moved_unseen),
-		cmocka_unit_test(test_woken_on_the_way_out),
-		cmocka_unit_test(test_silent_cpu),
-		cmocka_unit_test(test_woken_twice),
-		cmocka_unit_test(test_sums_of_noise),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_plain),	      cmocka_unit_test(test_select),
+		cmocka_unit_test(test_loss),	      cmocka_unit_test(test_loss_at_the_ends),
+		cmocka_unit_test(test_edges),	      cmocka_unit_test(test_inferred),
+		cmocka_unit_test(test_moved_unseen),  cmocka_unit_test(test_woken_on_the_way_out),
+		cmocka_unit_test(test_silent_cpu),    cmocka_unit_test(test_woken_twice),
+		cmocka_unit_test(test_sums_of_noise), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_limits),
 	};
 

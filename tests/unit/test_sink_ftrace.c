@@ -131,28 +131,30 @@ static void many_events_have_exact_counts(void **state)
 static void a_loss_prints_before_the_next_event(void **state)
 {
 	struct trace_item items[] = { event_on(0, 1000), loss_on(0, 1000, 3000, 7),
-				      event_on(0, 3000), loss_on(1, 0, 4000, LOSS_UNKNOWN),
-				      event_on(1, 4000) };
+				      event_on(1, 2000), loss_on(1, 2000, 4000, LOSS_UNKNOWN),
+				      event_on(0, 3000), event_on(1, 4000) };
 	_cleanup_free_ char *text = NULL;
 
 	(void)state;
-	run(items, 5, 1);
+	run(items, 6, 1);
 	text = read_all(path);
-	assert_non_null(strstr(text, "written: 3/10   #P:2\n"));
-	assert_string_equal(body_of(text), LINE(0, 1) "CPU:0 [LOST 7 EVENTS]\n" LINE(
+	assert_non_null(strstr(text, "written: 4/4   #P:2\n"));
+	assert_string_equal(body_of(text), LINE(0, 1) LINE(1, 2) "CPU:0 [LOST 7 EVENTS]\n" LINE(
 						   0, 3) "CPU:1 [LOST EVENTS]\n" LINE(1, 4));
 }
 
 static void what_was_overwritten_is_in_the_header(void **state)
 {
-	struct trace_item items[] = { loss_on(0, 0, 0, 40), event_on(0, 1000), event_on(0, 2000),
-				      event_on(1, 3000), event_on(1, 4000) };
+	struct trace_item items[] = {
+		loss_on(0, 0, 1000, 40), event_on(0, 1000), event_on(0, 2000),
+		loss_on(1, 0, 3000, 2),	 event_on(1, 3000), event_on(1, 4000)
+	};
 	_cleanup_free_ char *text = NULL;
 
 	(void)state;
-	run(items, 5, 1);
+	run(items, 6, 1);
 	text = read_all(path);
-	assert_non_null(strstr(text, "written: 4/44   #P:2\n"));
+	assert_non_null(strstr(text, "written: 4/46   #P:2\n"));
 	assert_string_equal(body_of(text),
 			    LINE(0, 1) LINE(0, 2) "##### CPU 1 buffer started ####\n" LINE(1, 3)
 				    LINE(1, 4));

@@ -149,8 +149,11 @@ static void number(struct build *b, uint64_t v, size_t size)
 {
 	size_t i;
 
-	for (i = 0; i < size; i++)
-		b->bytes[b->len++] = (uint8_t)(v >> 8 * (b->big ? size - 1 - i : i));
+	for (i = 0; i < size; i++) {
+		size_t place = b->big ? size - 1 - i : i;
+
+		b->bytes[b->len++] = place < sizeof(v) ? (uint8_t)(v >> 8 * place) : 0;
+	}
 }
 
 static void raw(struct build *b, const void *data, size_t len)
