@@ -9,8 +9,9 @@
  * Small, because a quiet CPU sends one every 100 ms with a hundred bytes in it. The sequence counts
  * a stream's blocks. A KEY block starts a segment; it says the absolute tick of its first event,
  * and how many events of the stream there were before it: in earlier blocks, and counted as lost,
- * its own counts included. So what a damaged segment held is known exactly. `ticks` leads from there, or from where the block before it in the stream ended,
- * to the end of this one; time in the header never runs backwards.
+ * its own counts included. So what a damaged segment held is known exactly. `ticks` leads from that
+ * first tick, or from where the block before it in the stream ended, to the end of this one; time
+ * in the header never runs backwards.
  */
 #ifndef KISEKI_WIRE_BLOCK_H
 #define KISEKI_WIRE_BLOCK_H

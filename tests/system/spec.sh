@@ -87,7 +87,7 @@ cmp decoder.ndjson "$SRC/tests/vectors/small.ndjson" || fail "the vector is read
 "$KSK_RANDOM" random.ksk 3000 1000000 || fail "ksk_random"
 same random.ksk 12000
 
-# Damage: cut anywhere, bytes flipped, a block missing.
+# Damage: cut anywhere, bytes flipped, a block missing or there twice, and no index to tell by.
 "$KSK_RANDOM" whole.ksk 400 3000 || fail "ksk_random"
 size=$(stat -c %s whole.ksk)
 mapfile -t ends < <(PYTHONPATH=$SRC/tests/tools python3 -c '
@@ -106,6 +106,14 @@ for part in 3 22 47 61 88; do
 	{
 		head -c "${ends[n]}" whole.ksk
 		tail -c +$((ends[n + 1] + 1)) whole.ksk
+	} >damaged.ksk
+	same damaged.ksk 100
+	head -c -1 damaged.ksk >cut.ksk # its totals remain
+	same cut.ksk 100
+	head -c "${ends[-1]}" whole.ksk >blocks.ksk
+	{
+		head -c "${ends[n]}" blocks.ksk
+		tail -c +$((ends[n - 1] + 1)) blocks.ksk
 	} >damaged.ksk
 	same damaged.ksk 100
 done

@@ -14,11 +14,13 @@ import sys
 from sched_decode import MASK32, MASK64, Corrupt, SchedDecoder, int32, unzigzag
 
 META, SCHED, INDEX = 0, 1, 15
+SEGMENTS, TOTALS = 0, 1
 CPUS_MAX = 4096
 KEY, LOST = 1, 2
 CAUSES = ["ring", "buffer", "spool", "damage", "store"]
-SPOOL, DAMAGE, STORE = 2, 3, 4
-UNKNOWN = float("inf")  # unknown + anything is unknown
+DAMAGE = 3
+UNKNOWN = -1
+HEADER_MAX, BLOCK_MIN = 112, 13
 KINDS = ["switch", "waking", "wakeup", "wakeup_new", "fork", "exec", "exit", "rename", "setprio"]
 FEATURES = ["success", "group_dead", "rename_no_pid", "big_endian", "tgid", "no_flags",
             "fixed_comm", "no_cur", "lazy_resched", "success_silent"]
@@ -77,31 +79,43 @@ class Cursor:
 class Block:
     """wire 3.1. The payload is None where the bytes end within it."""
 
-    def __init__(self, data, at):
+    def __init__(self, data, at, check=True):
         c = Cursor(data, at)
-        head = c.take(min(4, c.left()))
-        if len(head) == 4 and (head[:2] != b"\xb5\x6b" or head[2] >> 4 != 1 or head[3] & ~3):
+        if c.left() < 9:
+            raise Cut
+        self.at, room, head, crc = at, c.left(), c.take(4), int.from_bytes(c.take(4), "little")
+        if head[:2] != b"\xb5\x6b" or head[2] >> 4 != 1 or head[3] & ~3:
             raise Corrupt
-        crc = int.from_bytes(c.take(4), "little")
         self.codec, self.key = head[2] & 15, bool(head[3] & KEY)
-        self.stream, self.sequence = c.varint(), c.varint()
-        self.first_tick, self.before = (c.varint(), c.varint()) if self.key else (0, 0)
-        self.ticks, self.events = c.varint(), c.varint()
-        self.lost = self.read_lost(c) if head[3] & LOST else [0] * 5
-        length = c.varint()
-        if self.stream > MASK32 or self.events > 1 << 24 or length > 1 << 20:
+        try:
+            length = self.read_header(c, head[3] & LOST)
+        except Corrupt:
+            raise Cut if room < HEADER_MAX else Corrupt
+        if self.lost is None or self.stream > MASK32 or self.events > 1 << 24 or length > 1 << 20:
             raise Corrupt
         self.payload = c.take(length) if length <= c.left() else None
         self.end = c.at if self.payload is not None else len(data)
-        if self.payload is not None and crc != crc32c(data[at:at + 4] + data[at + 8:self.end]):
+        if (check and self.payload is not None and
+                crc != crc32c(data[at:at + 4] + data[at + 8:self.end])):
             raise Corrupt
+
+    def read_header(self, c, has_lost):
+        """Gives the length of the payload."""
+        self.stream, self.sequence = c.varint(), c.varint()
+        self.first_tick, self.before = (c.varint(), c.varint()) if self.key else (0, 0)
+        self.ticks, self.events = c.varint(), c.varint()
+        self.lost = self.read_lost(c) if has_lost else [0] * 5
+        return c.varint()
 
     @staticmethod
     def read_lost(c):
         causes = c.varint()
         if not 0 < causes < 32:
-            raise Corrupt
+            return None
         return [(c.varint() or UNKNOWN) if causes >> i & 1 else 0 for i in range(5)]
+
+    def told(self):
+        return sum(count for count in self.lost if count != UNKNOWN)
 
 
 class Info:
@@ -115,6 +129,9 @@ class Info:
     def ns(self, tick):
         mult, shift, base = self.clock[:3]
         return base + (tick * mult >> shift) & MASK64
+
+    def stamp(self, ev):
+        return self.ns(ev.tick) + ev.off & MASK64
 
     def has(self, *names):
         return any(self.dialect[0] >> FEATURES.index(name) & 1 for name in names)
@@ -142,19 +159,21 @@ class Info:
                 self.skipped = item.varint()
 
     def read_tasks(self, c):
-        pid, tgid, name, names = 0, 0, b"", []
+        last, tgid, name, names = None, 0, b"", []
         while c.left():
             b = c.take(1)[0]
-            pid = int32(pid + (b >> 4 or c.signed()))
+            pid = (last or 0) + (b >> 4 or c.signed())
+            if pid != int32(pid) or last is not None and pid <= last:
+                raise Corrupt
             if b & 12 != 8:
-                tgid = pid if b & 12 == 4 else int32(c.varint()) if b & 12 == 12 else -1
+                tgid = max(pid, -1) if b & 12 == 4 else c.varint() if b & 12 == 12 else -1
             if b & 3 == 1:
                 name = names[c.varint()]
             elif b & 3 == 2:
                 name = c.take(c.varint())
                 if len(names) < 256:
                     names.append(name)
-            self.tasks[pid] = tgid, name
+            self.tasks[pid], last = (tgid, name), pid
 
     def read_order(self, c):
         tick = 0
@@ -169,115 +188,217 @@ class File:
     def __init__(self, data):
         if data[:9] != b"KISEKI\r\n\x01" or len(data) < 16:
             raise Corrupt
-        self.data, self.blocks = data, []
-        at, end = 16, self.index_start()
-        while at < end:
-            b, at = self.block(at, end)
-            if b and b.codec == INDEX:
-                break
-            if b:
-                self.blocks.append(b)
+        self.data, self.end = data, len(data)
+        self.blocks, self.torn = [], []
+        self.forget()
+        self.indexed = self.find_index()
+        starts = sorted({16, *(offset for offset, _ in self.rows)})
+        for start, limit in zip(starts, [*starts[1:], self.end]):
+            self.scan(start, limit)
 
-    def index_start(self):
-        """Where the blocks end: at an index that is whole, else at the end of the file."""
-        data, last = self.data, len(self.data) - 16
-        start = at = int.from_bytes(data[-16:-8], "little")
-        if data[-8:] != b"KSKINDEX" or not 16 <= start <= last:
-            return len(data)
+    def forget(self):
+        self.rows, self.until, self.totals, self.streams = [], {}, {}, set()
+
+    def find_index(self):
+        """ksk 5, 2: where the blocks end, and whether the index can be believed."""
+        last = len(self.data) - 16
+        if last < 16 or self.data[-8:] != b"KSKINDEX":
+            return False
+        self.end, start = last, int.from_bytes(self.data[-16:-8], "little")
+        if not 16 <= start < last:
+            return False
+        self.end = start
         try:
-            while at < last:
-                b = Block(data[:last], at)
-                if b.payload is None or b.codec != INDEX or not self.rows_are_fine(b, start):
-                    return len(data)
-                at = b.end
+            self.read_index(start, last)
+            return True
         except Corrupt:
-            return len(data)
-        return start
+            self.forget()
+        try:
+            b = Block(self.data, start, check=False)
+            looks_right = b.codec == INDEX and b.sequence == 0 and b.stream == SEGMENTS
+        except Corrupt:
+            looks_right = False
+        self.end = start if looks_right else last
+        return False
 
-    @staticmethod
-    def rows_are_fine(b, end):
-        c, offset, fine = Cursor(b.payload), 0, True
+    def read_index(self, at, last):
+        number = 0
+        while at < last:
+            b = Block(self.data[:last], at)
+            if b.payload is None or b.codec != INDEX or b.sequence != number:
+                raise Corrupt
+            if b.stream == SEGMENTS:
+                self.read_segments(b)
+            elif b.stream == TOTALS:
+                self.read_totals(b)
+            at, number = b.end, number + 1
+        if any(stream not in self.totals for stream in self.streams):
+            raise Corrupt
+
+    def read_segments(self, b):
+        c, offset, tick = Cursor(b.payload), 0, 0
         while c.left():
-            offset += c.varint()
-            fine = fine and 16 <= offset < end and c.varint() <= MASK32
-            c.signed()
-        return fine
+            offset, stream, tick = offset + c.varint(), c.varint(), tick + c.signed() & MASK64
+            low = self.rows[-1][0] + BLOCK_MIN if self.rows else 16
+            if not low <= offset < self.end or stream > MASK32 or tick < self.until.get(stream, 0):
+                raise Corrupt
+            self.until[stream] = tick
+            self.rows.append((offset, stream))
+            self.streams.add(stream)
 
-    def block(self, at, end):
-        data, b = self.data[:end], None
-        try:
-            b = Block(data, at)
-            if b.payload is not None:
-                return b, b.end
-        except Corrupt:
-            pass
-        for at in range(at + 1, end):
+    def read_totals(self, b):
+        c, stream = Cursor(b.payload), 0
+        while c.left():
+            stream += c.varint()
+            start, grown, sequence = c.varint(), c.varint(), c.varint()
+            self.totals.setdefault(stream, (start, start + grown, sequence))
+            self.streams.add(stream)
+
+    def scan(self, at, limit):
+        while at < limit:
+            b, cut = None, False
             try:
-                if data[at] == 0xb5 and Block(data, at).payload is not None:
-                    return None, at
+                b = Block(self.data[:self.end], at)
+                if b.payload is not None:
+                    self.found(b)
+                    at = b.end
+                    continue
+                cut = True
+            except Cut:
+                cut = True
             except Corrupt:
                 pass
-        return b, end
+            following = self.search(at + 1, limit)
+            if not cut or following != len(self.data):
+                self.torn.append(at)
+            elif b and b.stream in self.streams:
+                self.blocks.append(b)
+            at = following
+
+    def search(self, at, limit):
+        data = self.data[:self.end]
+        for at in range(at, limit):
+            try:
+                if data[at] == 0xb5 and Block(data, at).payload is not None:
+                    return at
+            except Corrupt:
+                pass
+        return limit
+
+    def found(self, b):
+        if self.indexed:
+            if b.codec != INDEX and b.stream in self.streams:
+                self.blocks.append(b)
+        elif b.codec == INDEX:
+            if b.stream == TOTALS:
+                self.read_totals(b)
+        else:
+            self.blocks.append(b)
+            self.streams.add(b.stream)
+
+    def metadata(self):
+        """ksk 5, 4"""
+        named, expected = {offset for offset, stream in self.rows if stream == 0}, 0
+        for b in self.blocks:
+            if b.stream or b.payload is None:
+                continue
+            if b.at in named if self.indexed else b.key and b.sequence >= expected:
+                expected = b.sequence + 1
+                if b.codec == META:
+                    yield b.payload
+
+    def stream(self, cpu):
+        blocks = []
+        for b in self.blocks:
+            if b.stream == cpu + 1 and (not blocks or b.at >= blocks[-1].end):
+                blocks.append(b)
+        return Stream(cpu, blocks, self)
 
 
 class Stream:
     """The items of a CPU in order: (tick, event or None, loss or None); wire 3.6."""
 
-    def __init__(self, cpu, blocks):
-        self.cpu, self.blocks, self.lost, self.last = cpu, blocks, [0] * 5, 0
+    def __init__(self, cpu, blocks, file):
+        self.cpu, self.blocks, self.torn, self.last = cpu, blocks, file.torn, 0
+        self.start, self.end, self.end_sequence = file.totals.get(cpu + 1, (0, None, None))
+        if not file.indexed:
+            self.end_sequence = None
+        self.lost, self.some = [0] * 5, [False] * 5
 
     def losses(self, to):
         to = max(to, self.last)
-        for cause, count in enumerate(self.lost):
-            if count:
-                yield self.last, None, (self.last, to, count, CAUSES[cause])
-        self.lost = [0] * 5
+        for cause, name in enumerate(CAUSES):
+            if self.lost[cause]:
+                yield self.last, None, (self.last, to, self.lost[cause], name)
+            if self.some[cause]:
+                yield self.last, None, (self.last, to, UNKNOWN, name)
+        self.lost, self.some = [0] * 5, [False] * 5
+
+    def decode(self, b):
+        try:
+            for ev in self.decoder.block(b) if b.codec == self.codec == SCHED else ():
+                yield from self.losses(ev.tick)
+                yield ev.tick, ev, None
+                self.last = ev.tick
+                self.done += 1
+        except Corrupt:
+            pass
 
     def items(self):
-        started = broken = uncounted = False
-        expected = seen = skipped = 0
-        decoder = None
+        broken, gap = True, False
+        seen, expected, pending, at = self.start, 0, 0, 0
         for b in self.blocks:
-            if started and b.sequence != expected:
-                broken = uncounted = True
-            expected = b.sequence + 1
-            if b.key:
-                told = sum(b.lost[i] for i in (SPOOL, STORE) if b.lost[i] != UNKNOWN)
-                self.lost[DAMAGE] += max(0, b.before - seen - told) if started else skipped
-                started, broken, uncounted, skipped, seen = True, False, False, 0, b.before
-                decoder = SchedDecoder(self.cpu, b.first_tick)
-            self.lost = [a + c for a, c in zip(self.lost, b.lost)]
-            if b.payload is None or not started or broken:
-                broken, skipped = started, skipped + b.events
+            if expected == self.end_sequence:
+                break
+            if b.sequence < expected:
                 continue
-            done = 0
-            try:
-                for ev in decoder.block(b) if b.codec == SCHED else ():
-                    yield from self.losses(ev.tick)
-                    yield ev.tick, ev, None
-                    self.last = ev.tick
-                    done += 1
-            except Corrupt:
-                pass
-            if done < b.events:
-                broken, skipped = True, skipped + b.events - done
-            seen += done
-        self.lost[DAMAGE] += UNKNOWN if uncounted else skipped
+            if b.sequence != expected:
+                broken = gap = True
+            expected, at = b.sequence + 1, b.at
+            self.lost = [a + max(c, 0) for a, c in zip(self.lost, b.lost)]
+            self.some = [a or c == UNKNOWN for a, c in zip(self.some, b.lost)]
+            seen += b.told()
+            if b.key:
+                self.lost[DAMAGE] += max(0, b.before - seen)
+                seen, pending, broken, gap = b.before, 0, False, False
+                self.codec, self.decoder = b.codec, SchedDecoder(self.cpu, b.first_tick)
+            self.done = 0
+            if b.payload is not None and not broken:
+                yield from self.decode(b)
+            if b.payload is None or self.done < b.events:
+                broken = True
+            seen, pending = seen + self.done, pending + b.events - self.done
+        if self.end is not None:
+            self.lost[DAMAGE] += max(0, self.end - seen)
+        else:
+            self.lost[DAMAGE] += pending
+            self.some[DAMAGE] |= gap or any(torn > at for torn in self.torn)
         yield from self.losses(self.last)
 
 
-def merge(streams, orders):
+def precedes(info, a, b):
+    """wire 7.4: a and b are (tick, event or None, loss or None)."""
+    if any(item[1] and item[1].off for item in (a, b)):
+        a, b = ([info.stamp(i[1]) if i[1] else info.ns(i[0])] for i in (a, b))
+    return a[0] < b[0]
+
+
+def merge(streams, info):
     """wire 7.4: yields (cpu, item)."""
-    sources = {s.cpu: s.items() for s in streams}
+    sources, orders = {s.cpu: s.items() for s in streams}, info.orders
     heads = {cpu: item for cpu, i in sources.items() if (item := next(i, None))}
     row = turn = 0
     while heads:
-        cpu = min(heads, key=lambda c: (heads[c][0], c))
+        cpu = None
+        for other in sorted(heads):
+            if cpu is None or precedes(info, heads[other], heads[cpu]):
+                cpu = other
         tick = heads[cpu][0]
         if heads[cpu][1]:
-            while row < len(orders) and orders[row][0] < tick:
+            while row < len(orders) and (orders[row][0] < tick or
+                                         orders[row][0] == tick and turn == len(orders[row][1])):
                 row, turn = row + 1, 0
-            if row < len(orders) and orders[row][0] == tick and turn < len(orders[row][1]):
+            if row < len(orders) and orders[row][0] == tick:
                 named = heads.get(orders[row][1][turn])
                 if named and named[1] and named[0] == tick:
                     cpu, turn = orders[row][1][turn], turn + 1
@@ -352,7 +473,7 @@ def kind_fields(info, ev):
 
 
 def event_line(info, cpu, ev):
-    line = {"kind": KINDS[ev.kind], "ns": info.ns(ev.tick) + ev.off & MASK64, "tick": ev.tick}
+    line = {"kind": KINDS[ev.kind], "ns": info.stamp(ev), "tick": ev.tick}
     if ev.off:
         line["tick_off_ns"] = ev.off
     line |= {"cpu": cpu, "common_pid": ev.pid}
@@ -372,14 +493,12 @@ def loss_line(info, cpu, loss):
 
 def lines(data):
     file, info, totals = File(data), Info(), {"events": 0, "losses": 0}
-    for b in file.blocks:
-        if b.stream == 0 and b.codec == META and b.payload is not None:
-            info.payload(b.payload)
-    cpus = sorted({b.stream - 1 for b in file.blocks if 1 <= b.stream <= CPUS_MAX})
+    for payload in file.metadata():
+        info.payload(payload)
+    cpus = sorted(stream - 1 for stream in file.streams if 1 <= stream <= CPUS_MAX)
     info.cpus = max([info.cpus, *(cpu + 1 for cpu in cpus)])
     yield description(info)
-    streams = [Stream(cpu, [b for b in file.blocks if b.stream == cpu + 1]) for cpu in cpus]
-    for cpu, (_, ev, loss) in merge(streams, info.orders):
+    for cpu, (_, ev, loss) in merge([file.stream(cpu) for cpu in cpus], info):
         totals["events" if ev else "losses"] += 1
         yield event_line(info, cpu, ev) if ev else loss_line(info, cpu, loss)
     for pid, (tgid, name) in sorted(info.tasks.items()):

@@ -15,8 +15,10 @@
 #include <cmocka.h>
 
 #include "tools/vector.h"
+#include "wire/bits.h"
 #include "wire/block.h"
 #include "wire/crc32c.h"
+#include "wire/frame.h"
 #include "wire/range_decode.h"
 #include "wire/range_encode.h"
 #include "wire/sched_decode.h"
@@ -72,6 +74,93 @@ static void test_varint(void **state)
 		rows++;
 	}
 	assert_true(rows >= 20);
+}
+
+/* One row, "width:value" words and then the bytes, in both directions. */
+static void check_bits(char *line)
+{
+	struct bit_writer w;
+	struct bit_reader r;
+	char *word, *rest, *end, *hex = strrchr(line, ' ');
+	size_t len;
+	uint64_t v;
+	uint32_t n;
+
+	assert_non_null(hex);
+	*hex++ = 0;
+	len = vector_hex(&vector, hex, wanted, ROOM);
+	bit_writer_init(&w, made, len);
+	bit_reader_init(&r, wanted, len);
+	for (word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		n = (uint32_t)strtoul(word, &end, 10);
+		assert_true(n >= 1 && n <= 64 && *end == ':');
+		v = strtoull(end + 1, NULL, 10);
+		bit_writer_put(&w, v, n);
+		assert_true(bit_reader_get(&r, n) == v);
+	}
+	assert_false(w.bad || r.bad);
+	expect_bytes("bits", bit_writer_len(&w), len);
+	assert_int_equal(bit_reader_get(&r, (uint32_t)(r.len - r.at)), 0);
+	bit_reader_get(&r, 1);
+	assert_true(r.bad);
+}
+
+static void test_bits(void **state)
+{
+	unsigned rows = 0;
+
+	(void)state;
+	vector_open(&vector, "bits.txt");
+	while (vector_line(&vector)) {
+		check_bits(vector.line);
+		rows++;
+	}
+	assert_true(rows >= 5);
+}
+
+static size_t hex_or_none(const char *hex, uint8_t *out)
+{
+	return strcmp(hex, "-") ? vector_hex(&vector, hex, out, ROOM) : 0;
+}
+
+static void check_frame(uint32_t type, const char *body, size_t len)
+{
+	struct frame f;
+	size_t body_len = hex_or_none(body, made + FRAME_HEAD_MAX), head, i;
+	uint8_t bytes[FRAME_HEAD_MAX];
+
+	head = frame_encode_head(bytes, type, (uint32_t)body_len);
+	memcpy(made, bytes, head);
+	memmove(made + head, made + FRAME_HEAD_MAX, body_len);
+	expect_bytes("frame", head + body_len, len);
+	assert_int_equal(frame_decode(wanted, len, &f), WIRE_OK);
+	assert_true(f.type == type && f.body_len == body_len && f.len == len);
+	assert_memory_equal(f.body, made + head, body_len);
+	for (i = 0; i < len; i++)
+		assert_int_equal(frame_decode(wanted, i, &f), WIRE_MORE);
+}
+
+static void test_frame(void **state)
+{
+	char word[16], hex[2][128];
+	struct frame f;
+	unsigned rows = 0;
+	size_t len;
+	int n;
+
+	(void)state;
+	vector_open(&vector, "frame.txt");
+	for (; vector_line(&vector); rows++) {
+		n = sscanf(vector.line, "%15s %127s %127s", word, hex[0], hex[1]);
+		assert_true(n >= 2);
+		len = hex_or_none(hex[n - 2], wanted);
+		if (n == 3)
+			check_frame((uint32_t)strtoul(word, NULL, 10), hex[0], len);
+		else
+			assert_int_equal(frame_decode(wanted, len, &f),
+					 strcmp(word, "more") ? WIRE_CORRUPT : WIRE_MORE);
+	}
+	assert_true(rows >= 11);
 }
 
 static void test_crc32c(void **state)
@@ -320,7 +409,8 @@ static void test_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_varint), cmocka_unit_test(test_crc32c),
+		cmocka_unit_test(test_varint), cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_frame),  cmocka_unit_test(test_crc32c),
 		cmocka_unit_test(test_block),  cmocka_unit_test(test_range),
 		cmocka_unit_test(test_sched),  cmocka_unit_test(test_size),
 	};
