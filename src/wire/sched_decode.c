@@ -175,7 +175,7 @@ static ALWAYS_INLINE uint64_t get_time(struct sched_decoder *d, struct range_dec
 		*r = d->rc;
 		return dt;
 	}
-	top = range_decode_nibble(r, &m->time2[half][op]);
+	top = range_decode_nibble(r, &m->time2[sched_op_group(m->op1)][half][op]);
 	bits = half << 1 | top >> 3;
 	dt = 8 | (top & 7);
 	if (bits <= 4)

@@ -231,7 +231,7 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 	}
 	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], half);
 	top = (uint32_t)(dt << (32 - bits) >> 28) & 7;
-	range_encode_nibble(rc, &m->time2[half][op], (bits & 1) << 3 | top);
+	range_encode_nibble(rc, &m->time2[sched_op_group(m->op1)][half][op], (bits & 1) << 3 | top);
 	if (bits <= 4)
 		return;
 	low = bits - 4;

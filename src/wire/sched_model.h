@@ -148,10 +148,9 @@ struct sched_model {
 	uint8_t attr_usual[16][2][2]; /* index of attr by op, idle, last op a waking */
 	uint16_t attrs[SCHED_ATTRS + 1];
 	struct sched_slot slots[SCHED_SLOTS];
-	struct sched_guess next2[1U << SCHED_GUESS_BITS];  /* by running task, op, pending */
-	struct sched_guess next1[1U << SCHED_GUESS_BITS];  /* by running task */
-	struct sched_guess wakee2[1U << SCHED_GUESS_BITS]; /* by running task, attr, last wakee */
-	struct sched_guess wakee1[1U << SCHED_GUESS_BITS]; /* by running task, attr */
+	struct sched_guess next[1U << SCHED_GUESS_BITS]; /* by running task, op, pending */
+	struct sched_guess
+		wakee[1U << SCHED_GUESS_BITS]; /* by running task, attr, last wakee, op */
 	char comms[SCHED_COMMS][SCHED_COMM_LEN];
 	struct sched_path paths[SCHED_PATHS];
 
@@ -162,7 +161,7 @@ struct sched_model {
 	struct nibble_model part[16][2];      /* op, idle */
 	struct nibble_model attr[16];	      /* op */
 	struct nibble_model time1[2][16][16]; /* idle, op1, op */
-	struct nibble_model time2[16][16];    /* first symbol, op */
+	struct nibble_model time2[4][16][16]; /* group of op1, first symbol, op */
 	struct bit_model expected[16];	      /* op, of the rare kinds */
 	struct bit_model comm_tree[SCHED_COMMS];
 	struct bit_model comm_byte[256];
@@ -174,7 +173,7 @@ struct sched_model {
 
 /* Whom to expect in a role: up to three slots to try in order, and the context to try them in. */
 struct sched_guesses {
-	struct sched_guess *strong, *weak;
+	struct sched_guess *guess;
 	uint16_t slot[SCHED_CANDIDATES];
 	uint32_t context;
 };
@@ -195,6 +194,13 @@ void sched_model_add_state(struct sched_model *m, uint64_t state);
 
 /* What an executed file makes of its task's name. */
 void sched_model_exec_comm(struct sched_model *m, const char *path, uint32_t len);
+
+/* The last op as far as it tells how long the next event takes: 0 a switch of a task that could run
+ * on or waits, 1 one into sleep, 2 a wakeup of any kind, 3 all else. Two bits for each op. */
+static inline uint32_t sched_op_group(uint32_t op)
+{
+	return 0xffea0001U >> (2 * op) & 3;
+}
 
 static inline bool sched_op_is_switch(uint32_t op)
 {
@@ -233,53 +239,47 @@ static inline void sched_guess_learn(struct sched_guess *g, uint32_t slot)
 
 /* The guesses in their order, and how far they can be trusted. */
 static inline void sched_guesses_set(struct sched_guesses *g, const struct sched_model *m,
-				     uint32_t second, uint32_t third, uint32_t agree)
+				     uint32_t second, uint32_t third, bool other)
 {
-	uint32_t first = g->strong->first;
+	uint32_t first = g->guess->first;
 
 	g->slot[0] = (uint16_t)first;
 	g->slot[1] = (uint16_t)second;
 	g->slot[2] = (uint16_t)third;
-	g->context = g->strong->sure | (uint32_t)(first == second) << 3 | agree << 4 |
+	g->context = g->guess->sure | (uint32_t)(first == second) << 3 | (uint32_t)other << 4 |
 		     (uint32_t)(m->cur == SCHED_IDLE) << 5 | (uint32_t)m->missed << 6;
 }
 
 static inline void sched_guess_next(struct sched_model *m, uint32_t op, struct sched_guesses *g)
 {
-	g->strong = &m->next2[sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending)];
-	g->weak = &m->next1[sched_guess_hash(m->cur, 0)];
-	IN_REGISTER(g->strong);
-	IN_REGISTER(g->weak);
-	sched_guesses_set(g, m, m->pending, g->weak->first, g->strong->first == g->weak->first);
+	g->guess = &m->next[sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending)];
+	IN_REGISTER(g->guess);
+	sched_guesses_set(g, m, m->pending, g->guess->second, m->pending != SCHED_IDLE);
 }
 
 static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t attr_index,
 				     struct sched_guesses *g)
 {
-	g->strong = &m->wakee2[sched_guess_hash(m->cur | attr_index << SCHED_SLOT_BITS,
-						m->last_wakee | op << SCHED_SLOT_BITS)];
-	g->weak = &m->wakee1[sched_guess_hash(m->cur, attr_index)];
-	IN_REGISTER(g->strong);
-	IN_REGISTER(g->weak);
-	sched_guesses_set(g, m, op == OP_WAKEUP ? m->last_wakee : g->weak->first, g->weak->second,
+	g->guess = &m->wakee[sched_guess_hash(m->cur | attr_index << SCHED_SLOT_BITS,
+					      m->last_wakee | op << SCHED_SLOT_BITS)];
+	IN_REGISTER(g->guess);
+	sched_guesses_set(g, m, op == OP_WAKEUP ? m->last_wakee : g->guess->second, m->pending,
 			  op != OP_WAKING);
 }
 
-/* Who really runs, when it is not the last task switched to. */
+/* Who really runs, when it is not the last task switched to: learned in the place of an op that no
+ * switch has. */
 static inline void sched_guess_cur(struct sched_model *m, struct sched_guesses *g)
 {
-	g->strong = &m->next1[sched_guess_hash(m->cur, 1)];
-	g->weak = g->strong;
-	sched_guesses_set(g, m, m->pending, g->strong->second, 0);
+	g->guess = &m->next[sched_guess_hash(m->cur | OP_ESCAPE << SCHED_SLOT_BITS, 0)];
+	sched_guesses_set(g, m, m->pending, g->guess->second, false);
 }
 
 static inline void sched_guesses_learn(struct sched_model *m, struct sched_guesses *g,
 				       uint32_t slot)
 {
 	m->slots[slot].used = 1;
-	sched_guess_learn(g->strong, slot);
-	if (g->weak != g->strong)
-		sched_guess_learn(g->weak, slot);
+	sched_guess_learn(g->guess, slot);
 }
 
 static inline struct sched_slot_tree *sched_slot_tree(struct sched_model *m, enum sched_role role)

@@ -168,6 +168,10 @@ class Table(dict):
         return self[key]
 
 
+def op_group(op):
+    return 1 if op == 0 else 0 if op < 8 else 2 if op < 11 else 3
+
+
 def guess_hash(a, b):
     return (a * 0x9e3779b1 + b * 0x85ebca6b & MASK32) >> 22
 
@@ -184,7 +188,7 @@ class SchedDecoder:
         self.attrs, self.attr_hand, self.usual = [], 0, Table(int)
         self.comms, self.comm_hand = [b""] * 64, 0
         self.paths, self.path_hand = [b""] * 32, 0
-        self.next2, self.next1, self.wakee2, self.wakee1 = (Table(Guess) for _ in range(4))
+        self.next, self.wakee = Table(Guess), Table(Guess)
         self.op_model, self.who = Table(lambda: Nibble(PRIOR_A)), Table(lambda: Nibble(PRIOR_B))
         self.slot_high, self.slot_middle, self.part, self.attr_model, self.time1, self.time2 = (
             Table(Nibble) for _ in range(6))
@@ -267,7 +271,7 @@ class SchedDecoder:
             if size > 64:
                 raise Corrupt
             return 1 << size - 1 | self.rc.bits(size - 1)
-        s = self.rc.nibble(self.time2[half, op])
+        s = self.rc.nibble(self.time2[op_group(self.op1), half, op])
         size, top = 2 * half + (s >> 3), 8 + (s & 7)
         if size <= 4:
             return top >> 4 - size if size else 0
@@ -278,31 +282,28 @@ class SchedDecoder:
         if self.pending == slot:
             self.pending = 0
 
-    # Guesses: sched 5. They are (entries that learn, candidates, context).
+    # Guesses: sched 5. They are (entry that learns, candidates, context).
 
-    def guesses(self, strong, weak, candidates, agree):
-        context = (strong.sure + 8 * (candidates[0] == candidates[1]) + 16 * agree +
+    def guesses(self, entry, candidates, other):
+        context = (entry.sure + 8 * (candidates[0] == candidates[1]) + 16 * other +
                    32 * self.idle() + 64 * self.missed)
-        return [strong, weak] if weak else [strong], candidates, context
+        return entry, candidates, context
 
     def guess_next(self, op):
-        strong = self.next2[guess_hash(self.cur + 1024 * op, self.pending)]
-        weak = self.next1[guess_hash(self.cur, 0)]
-        return self.guesses(strong, weak, (strong.first, self.pending, weak.first),
-                            strong.first == weak.first)
+        entry = self.next[guess_hash(self.cur + 1024 * op, self.pending)]
+        return self.guesses(entry, (entry.first, self.pending, entry.second), self.pending != 0)
 
     def guess_wakee(self, op, i):
-        strong = self.wakee2[guess_hash(self.cur + 1024 * i, self.last_wakee + 1024 * op)]
-        weak = self.wakee1[guess_hash(self.cur, i)]
-        return self.guesses(strong, weak, (strong.first, self.last_wakee if op == 9 else weak.first,
-                                           weak.second), op != 8)
+        entry = self.wakee[guess_hash(self.cur + 1024 * i, self.last_wakee + 1024 * op)]
+        second = self.last_wakee if op == 9 else entry.second
+        return self.guesses(entry, (entry.first, second, self.pending), op != 8)
 
     def guess_cur(self):
-        strong = self.next1[guess_hash(self.cur, 1)]
-        return self.guesses(strong, None, (strong.first, self.pending, strong.second), 0)
+        entry = self.next[guess_hash(self.cur + 1024 * 15, 0)]
+        return self.guesses(entry, (entry.first, self.pending, entry.second), 0)
 
     def find(self, role, w, guesses):
-        entries, candidates, _ = guesses
+        entry, candidates, _ = guesses
         if w < 3:
             slot = candidates[w]
         elif w == 3:
@@ -312,8 +313,7 @@ class SchedDecoder:
         else:
             raise Corrupt
         self.slots[slot].used = 1
-        for entry in entries:
-            entry.learn(slot)
+        entry.learn(slot)
         return slot
 
     def find_task(self, role, guesses):
