@@ -58,21 +58,21 @@ static inline void range_decode_renorm(struct range_decoder *r)
 		r->range = 1ULL << 32;
 }
 
-/* code / unit, where less than 16 bits come out of it. Machines without a 64-bit division do it in
- * steps. */
-static inline uint32_t range_decode_divide(uint64_t code, uint64_t unit)
+/* code / unit, at most 2^bits - 1; unit is below 2^(64 - bits), bits at most 16. Machines without a
+ * 64-bit division do it in steps. */
+static inline uint32_t range_decode_divide(uint64_t code, uint64_t unit, uint32_t bits)
 {
 #if __SIZEOF_POINTER__ >= 8
 	uint64_t value = code / unit;
 
-	return value > 0xffff ? 0xffff : (uint32_t)value;
+	return value >> bits ? (1U << bits) - 1 : (uint32_t)value;
 #else
-	uint32_t value = 0, shift = 16;
+	uint32_t value = 0;
 
-	while (shift--)
-		if (code >= unit << shift) {
-			code -= unit << shift;
-			value |= 1U << shift;
+	while (bits--)
+		if (code >= unit << bits) {
+			code -= unit << bits;
+			value |= 1U << bits;
 		}
 	return value;
 #endif
@@ -83,9 +83,7 @@ static ALWAYS_INLINE uint32_t range_decode_raw(struct range_decoder *r, uint32_t
 	uint32_t value;
 
 	r->range >>= n;
-	value = range_decode_divide(r->code, r->range);
-	if (value >> n)
-		value = (1U << n) - 1;
+	value = range_decode_divide(r->code, r->range, n);
 	r->code -= value * r->range;
 	range_decode_renorm(r);
 	return value;
@@ -113,7 +111,7 @@ static ALWAYS_INLINE uint32_t range_decode_nibble(struct range_decoder *r, struc
 	uint32_t s, from;
 
 	IN_REGISTER(m);
-	s = nibble_model_find(m, range_decode_divide(r->code, unit));
+	s = nibble_model_find(m, range_decode_divide(r->code, unit, NIBBLE_MODEL_SCALE));
 	from = nibble_model_from(m, s);
 	r->code -= unit * from;
 	r->range = unit * (nibble_model_to(m, s) - from);
