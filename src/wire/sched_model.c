@@ -143,7 +143,8 @@ void sched_model_add_path(struct sched_model *m, const char *text, uint32_t len)
 	if (len > SCHED_PATH_LEN)
 		return;
 	p->len = (uint8_t)len;
-	memcpy(p->text, text, len);
+	if (len) /* an empty name may be NULL */
+		memcpy(p->text, text, len);
 	m->path_hand = (uint8_t)((m->path_hand + 1) % SCHED_PATHS);
 }
 
