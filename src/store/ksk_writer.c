@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ksk_writer: see ksk_writer.h; the index's rows are described in ksk.h. */
+/* ksk_writer: see ksk_writer.h; the index's rows are in docs/format/ksk.md, section 3. */
 #include "store/ksk_writer.h"
 
 #include <errno.h>

@@ -87,7 +87,8 @@ cmp decoder.ndjson "$SRC/tests/vectors/small.ndjson" || fail "the vector is read
 "$KSK_RANDOM" random.ksk 3000 1000000 || fail "ksk_random"
 same random.ksk 12000
 
-# Damage: cut anywhere, bytes flipped, a block missing or there twice, and no index to tell by.
+# Damage: cut anywhere, bytes flipped, a block missing or there twice, a piece missing, and no
+# index to tell by.
 "$KSK_RANDOM" whole.ksk 400 3000 || fail "ksk_random"
 size=$(stat -c %s whole.ksk)
 mapfile -t ends < <(PYTHONPATH=$SRC/tests/tools python3 -c '
@@ -114,6 +115,11 @@ for part in 3 22 47 61 88; do
 	{
 		head -c "${ends[n]}" blocks.ksk
 		tail -c +$((ends[n - 1] + 1)) blocks.ksk
+	} >damaged.ksk
+	same damaged.ksk 100
+	{
+		head -c $((size * part / 100)) whole.ksk
+		tail -c +$((size * part / 100 + 700)) whole.ksk
 	} >damaged.ksk
 	same damaged.ksk 100
 done
