@@ -106,16 +106,6 @@ uint32_t sched_model_reuse(struct sched_model *m)
 	return slot;
 }
 
-uint32_t sched_model_search(const struct sched_model *m, int32_t pid)
-{
-	uint32_t slot;
-
-	for (slot = 0; slot < m->n_slots; slot++)
-		if (m->slots[slot].task.pid == pid)
-			return slot;
-	return SCHED_NO_SLOT;
-}
-
 uint32_t sched_model_add_attr(struct sched_model *m, uint32_t attr)
 {
 	uint32_t i;

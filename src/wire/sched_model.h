@@ -183,9 +183,6 @@ void sched_model_init(struct sched_model *m, uint32_t cpu);
 /* A slot for a task not known yet; another task may lose it. The caller fills it. */
 uint32_t sched_model_reuse(struct sched_model *m);
 
-/* The slot of a pid by search, or SCHED_NO_SLOT: for the rare paths of a decoder. */
-uint32_t sched_model_search(const struct sched_model *m, int32_t pid);
-
 /* Takes a new pair of flags and preempt count into attrs[]; returns its index. */
 uint32_t sched_model_add_attr(struct sched_model *m, uint32_t attr);
 void sched_model_add_comm(struct sched_model *m, const char comm[SCHED_COMM_LEN]);
