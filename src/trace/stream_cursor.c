@@ -3,6 +3,7 @@
 #include "trace/stream_cursor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,13 +258,18 @@ static void name_other(struct stream_cursor *c, struct sched_event *ev)
 	struct sched_task *t = ev->kind == SCHED_SWITCH ? &ev->other : &ev->task;
 	const char *comm = bsf_next_comm(c->bsf->log.first, c->bsf->log.count, c->bsf->at);
 	const struct trace_task *known;
+	char idle[SCHED_COMM_LEN + 1];
 
-	if (!comm) {
+	if (!comm && t->pid == 0) {
+		/* Every CPU has its own, and nobody keeps a list of them. */
+		snprintf(idle, sizeof(idle), "swapper/%u", c->cpu);
+		comm = idle;
+	} else if (!comm) {
 		known = info_get_task(c->info, t->pid);
 		comm = known ? known->comm : NULL;
 	}
 	if (comm)
-		memcpy(t->comm, comm, SCHED_COMM_LEN);
+		sched_comm_set(t->comm, comm, SCHED_COMM_LEN);
 }
 
 static bool decode_event(struct stream_cursor *c, struct sched_event *ret)
