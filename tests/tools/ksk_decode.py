@@ -4,8 +4,8 @@
 
 	ksk_decode.py FILE.ksk     prints what docs/format/json.md calls newline-delimited JSON
 
-It was written from docs/format/wire.md, sched.md and ksk.md alone, to prove that they are enough;
-tests/system/spec.sh holds it against the program, event by event. The numbers in the comments are
+It follows docs/format/wire.md, sched.md and ksk.md section by section and shares no line with the
+program, to show that they are enough; tests/system/spec.sh holds it against the program, event by event. The numbers in the comments are
 sections of those documents. It reads the codec sched, is slow, and is meant to be read.
 """
 import json
