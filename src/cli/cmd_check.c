@@ -3,12 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
 #include "cli/digest.h"
 #include "cli/jsonout.h"
-#include "cli/say.h"
+#include "cli/kiseki.h"
 #include "cli/units.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 
 static uint64_t stream_lost(const struct summary_stream *t, bool *ret_more)
 {

@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
-#include "cli/say.h"
+#include "cli/kiseki.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 
 typedef void visit(const struct command *c);
 

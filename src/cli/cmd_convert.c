@@ -5,10 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
+#include "cli/kiseki.h"
 #include "cli/reading.h"
-#include "cli/say.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 #include "convert/formats.h"
 
 struct conversion {

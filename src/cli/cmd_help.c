@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* help: the help or the manual page of a command. */
-#include "cli/args.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/man.h"
-#include "cli/say.h"
+#include "cli/kiseki.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/help.h"
+#include "command/man.h"
+#include "command/say.h"
 
 static int run(const struct args *a)
 {

@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
 #include "cli/digest.h"
 #include "cli/jsonout.h"
-#include "cli/say.h"
+#include "cli/kiseki.h"
 #include "cli/units.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 #include "trace/word.h"
 
 static void print_clock(const struct trace_clock *c)

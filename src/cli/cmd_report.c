@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report: the group of the reports, one file each. */
-#include "cli/command.h"
+#include "cli/kiseki.h"
+#include "command/command.h"
 
 static const struct command *const reports[] = {
 	&command_report_sched,

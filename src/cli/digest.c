@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/jsonout.h"
-#include "cli/say.h"
+#include "command/say.h"
 #include "trace/word.h"
 #include "wire/block.h"
 

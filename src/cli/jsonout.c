@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cli/command.h"
-#include "cli/say.h"
 #include "cli/units.h"
+#include "command/command.h"
+#include "command/say.h"
 
 json_t *jsonout_count(uint64_t value)
 {

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/man.h"
-#include "cli/say.h"
+#include "cli/kiseki.h"
+#include "command/args.h"
+#include "command/help.h"
+#include "command/man.h"
+#include "command/say.h"
 
 static int run_group(const struct args *a)
 {
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	struct args args;
 	int status;
 
-	if (args_parse(&args, argc, argv, &e) < 0)
+	if (args_parse(&args, &command_kiseki, argc, argv, &e) < 0)
 		return say_usage(&e);
 	if (args.help) {
 		help_print(args.command, stdout);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/say.h"
+#include "command/say.h"
 #include "trace/filter_parse.h"
 
 static const char *option(const struct args *a, const char *name)

@@ -6,8 +6,8 @@
 #ifndef KISEKI_CLI_READING_H
 #define KISEKI_CLI_READING_H
 
-#include "cli/args.h"
 #include "cli/progress.h"
+#include "command/args.h"
 #include "convert/input.h"
 #include "trace/filter.h"
 

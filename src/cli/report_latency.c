@@ -8,13 +8,14 @@
 #include <stdio.h>
 
 #include "analysis/latency.h"
-#include "cli/args.h"
-#include "cli/command.h"
 #include "cli/jsonout.h"
+#include "cli/kiseki.h"
 #include "cli/reading.h"
 #include "cli/report_latency_json.h"
-#include "cli/say.h"
 #include "cli/units.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 
 #define LIMIT_DEFAULT 20
 #define WORST_DEFAULT 5

@@ -5,12 +5,13 @@
 #include <stdio.h>
 
 #include "analysis/running.h"
-#include "cli/args.h"
-#include "cli/command.h"
 #include "cli/jsonout.h"
+#include "cli/kiseki.h"
 #include "cli/reading.h"
-#include "cli/say.h"
 #include "cli/units.h"
+#include "command/args.h"
+#include "command/command.h"
+#include "command/say.h"
 
 #define LIMIT_DEFAULT 20
 

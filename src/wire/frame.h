@@ -17,9 +17,20 @@
 #define FRAME_BODY_MAX (BLOCK_HEADER_MAX + BLOCK_PAYLOAD_MAX)
 #define FRAME_TYPE_MAX 127U
 
-/* Types 1 to 63 are the protocol's, 64 to 127 are free for experiments. */
+/* Types 1 to 63 are the protocol's (docs/format/protocol.md), 64 to 127 are free for experiments. */
 enum frame_type {
-	FRAME_BLOCK = 1, /* one block as block.h has it */
+	FRAME_BLOCK = 1,       /* device: one block as block.h has it */
+	FRAME_HELLO = 2,       /* device: who it is, and what it holds; the first frame */
+	FRAME_WELCOME = 3,     /* collector: where to go on; its first frame */
+	FRAME_RUN = 4,	       /* device: the frames that follow are of this run */
+	FRAME_END = 5,	       /* device: the run is over, and how much it had */
+	FRAME_ACK = 6,	       /* collector: so many blocks and ends are durable */
+	FRAME_INSTRUCTION = 7, /* collector: start, stop, configure */
+	FRAME_RESULT = 8,      /* device: what became of an instruction */
+	FRAME_STATUS = 9,      /* device: how it is */
+	FRAME_PING = 10,       /* collector: what time is it there? */
+	FRAME_PONG = 11,       /* device: the answer */
+	FRAME_BYE = 12,	       /* either: why it closes the connection */
 };
 
 struct frame {

@@ -23,6 +23,7 @@ enum meta_item {
 	META_TASKS = 8,
 	META_ORDER = 9,	   /* events of the same tick on several CPUs: their true order */
 	META_SKIPPED = 10, /* events of the input that the trace cannot hold */
+	META_AGENT = 11,   /* thread group of the program that recorded it */
 };
 
 /* How a row of META_TASKS starts: one byte. */

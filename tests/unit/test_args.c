@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cli/args.h"
+#include "cli/kiseki.h"
+#include "command/args.h"
 
 static int parse(struct args *a, struct error *e, const char *const words[])
 {
@@ -19,7 +20,7 @@ static int parse(struct args *a, struct error *e, const char *const words[])
 	for (; words[argc - 1]; argc++)
 		argv[argc] = (char *)(uintptr_t)words[argc - 1];
 	e->text[0] = 0;
-	return args_parse(a, argc, argv, e);
+	return args_parse(a, &command_kiseki, argc, argv, e);
 }
 
 #define PARSE(...) parse(&a, &e, (const char *const[]){ __VA_ARGS__, NULL })

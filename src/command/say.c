@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say: see say.h. */
-#include "cli/say.h"
+#include "command/say.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "command/command.h"
 
 int say_failure(const struct error *e)
 {
 	fflush(stdout); /* what was printed before it stands before it */
-	fprintf(stderr, "kiseki: %s\n", e->text);
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, e->text);
 	return EXIT_FAILED;
 }
 
@@ -27,7 +27,7 @@ void say_note(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("kiseki: note: ", stderr);
+	fprintf(stderr, "%s: note: ", program_invocation_short_name);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);

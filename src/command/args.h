@@ -6,15 +6,15 @@
  * options and operands may be mixed; a lone - is an operand. The last of an option given twice
  * counts.
  */
-#ifndef KISEKI_CLI_ARGS_H
-#define KISEKI_CLI_ARGS_H
+#ifndef KISEKI_COMMAND_ARGS_H
+#define KISEKI_COMMAND_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cli/command.h"
+#include "command/command.h"
 
 #define ARGS_OPERANDS_MAX 64
 
@@ -26,9 +26,10 @@ struct args {
 	size_t n_operands;
 };
 
-/* Finds the command from argv[1] on and parses the rest. The text of an error is whole:
+/* Finds the command below root from argv[1] on and parses the rest. The text of an error is whole:
  * "cannot run kiseki convert: …". -EINVAL if the words are wrong. */
-int args_parse(struct args *a, int argc, char *const argv[], struct error *e);
+int args_parse(struct args *a, const struct command *root, int argc, char *const argv[],
+	       struct error *e);
 
 /* The option's argument, or NULL if it was not given. The name must be in the table. */
 const char *args_get(const struct args *a, const char *name);

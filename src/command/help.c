@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* help: see help.h. */
-#include "cli/help.h"
+#include "command/help.h"
 
 #include <string.h>
 
-#include "cli/say.h"
+#include "command/say.h"
 
 #define COLUMNS 79
 #define NAMES_WIDTH 24 /* where the second column starts */

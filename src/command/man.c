@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* man: see man.h. */
-#include "cli/man.h"
+#include "command/man.h"
 
 #include <ctype.h>
 #include <stdbool.h>

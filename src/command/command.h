@@ -5,8 +5,8 @@
  * Each command is one `const struct command` in a file of its own. The parser (args.h), --help
  * (help.h), the man pages (man.h) and the shell completion read it, so they cannot disagree.
  */
-#ifndef KISEKI_CLI_COMMAND_H
-#define KISEKI_CLI_COMMAND_H
+#ifndef KISEKI_COMMAND_COMMAND_H
+#define KISEKI_COMMAND_COMMAND_H
 
 #include <stddef.h>
 
@@ -45,16 +45,6 @@ struct command {
 	size_t operands_max;
 	int (*run)(const struct args *args); /* the exit status */
 };
-
-extern const struct command command_kiseki; /* the root: its children are the commands */
-extern const struct command command_check;
-extern const struct command command_completion;
-extern const struct command command_convert;
-extern const struct command command_help;
-extern const struct command command_info;
-extern const struct command command_report;
-extern const struct command command_report_latency;
-extern const struct command command_report_sched;
 
 /* What every command understands; not in the lists of options. */
 extern const struct cli_option command_help_option;

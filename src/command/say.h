@@ -3,8 +3,8 @@
  * say: what the program tells the person beside its results: failures and notes, one line each on
  * standard error; and whether an output is a terminal that wants colours.
  */
-#ifndef KISEKI_CLI_SAY_H
-#define KISEKI_CLI_SAY_H
+#ifndef KISEKI_COMMAND_SAY_H
+#define KISEKI_COMMAND_SAY_H
 
 #include <stdbool.h>
 #include <stdio.h>

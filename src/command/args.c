@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* args: see args.h. */
-#include "cli/args.h"
+#include "command/args.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -153,13 +153,14 @@ static int find_command(struct args *a, struct cursor *c, struct error *e)
 	return 0;
 }
 
-int args_parse(struct args *a, int argc, char *const argv[], struct error *e)
+int args_parse(struct args *a, const struct command *root, int argc, char *const argv[],
+	       struct error *e)
 {
 	struct cursor c = { .argv = argv, .argc = argc, .at = 1 };
 	int r;
 
 	memset(a, 0, sizeof(*a));
-	a->command = &command_kiseki;
+	a->command = root;
 	r = find_command(a, &c, e);
 	if (r >= 0)
 		r = parse_words(a, &c, e);

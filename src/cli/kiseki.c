@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* kiseki: the root of the table of commands. */
+#include "cli/kiseki.h"
+
+static const struct command *const commands[] = {
+	&command_convert, &command_info,       &command_check, &command_report,
+	&command_help,	  &command_completion, NULL,
+};
+
+static const struct cli_option options[] = {
+	{ 0, "version", NULL, "print the version", NULL },
+	{ 0, "man", NULL, "write the manual page in roff", NULL },
+	{ 0 },
+};
+
+const struct command command_kiseki = {
+	.name = "kiseki",
+	.summary = "record, keep, convert and analyse traces of Linux devices",
+	.usage = "COMMAND [ARGUMENT...]",
+	.description =
+		"Kiseki turns scheduler traces into files a tenth of the size, back, and into the "
+		"formats of other tools, and answers questions about them. Every input may be a "
+		".ksk file, a trace.dat, ftrace text, an Android systrace page or a CTF folder; "
+		"which it is, is told by its content. The path - is standard input or output.",
+	.options = options,
+	.children = commands,
+};

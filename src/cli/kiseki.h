@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* kiseki: the commands of the program, one file each; the root's children are those of `kiseki`. */
+#ifndef KISEKI_CLI_KISEKI_H
+#define KISEKI_CLI_KISEKI_H
+
+#include "command/command.h"
+
+extern const struct command command_kiseki; /* the root: its children are the commands */
+extern const struct command command_check;
+extern const struct command command_completion;
+extern const struct command command_convert;
+extern const struct command command_help;
+extern const struct command command_info;
+extern const struct command command_report;
+extern const struct command command_report_latency;
+extern const struct command command_report_sched;
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collector: the log acquiring server: one process that takes the blocks of many devices, keeps
+ * them, and answers.
+ *
+ * Threads: the loop (libuv) owns all connections and the ingest's side of the store; the committer
+ * writes and syncs; the summariser decodes in the background; the HTTP server has its own. They
+ * share the store, the registry and the counters, each with its own lock.
+ */
+#ifndef KISEKI_COLLECTOR_COLLECTOR_H
+#define KISEKI_COLLECTOR_COLLECTOR_H
+
+#include <stdatomic.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "collector/registry.h"
+#include "store/store.h"
+
+struct collector_options {
+	const char *listen; /* "HOST:PORT" for devices; "127.0.0.1:7077" */
+	const char *http;   /* "HOST:PORT" for people; "127.0.0.1:8080" */
+	const char *data;   /* the folder */
+	struct store_options store;
+	uint32_t connections_max;      /* 0: 10000 */
+	uint64_t device_bytes_max;     /* received and not durable, of one device; 0: 4 MiB */
+	unsigned int commit_ms;	       /* the longest that a block waits for its sync; 0: 20 */
+	unsigned int hello_timeout_ms; /* 0: 10000 */
+	unsigned int idle_timeout_ms;  /* without any frame; 0: 60000 */
+	unsigned int ping_ms;	       /* 0: 10000 */
+	/* What happens, one line each, for the program to print; may be called from any thread. */
+	void (*log)(void *context, const char *line);
+	void *log_context;
+};
+
+struct collector;
+
+/* Listens when it returns; *ret then runs in threads of its own. */
+int collector_start(struct collector **ret, const struct collector_options *o, struct error *e);
+/* Commits what came, closes connections with a BYE, joins all threads. */
+void collector_stop(struct collector *c);
+
+struct store *collector_store(struct collector *c);
+struct registry *collector_registry(struct collector *c);
+
+/* The ports in use, for ":0". */
+uint16_t collector_port(const struct collector *c);
+uint16_t collector_http_port(const struct collector *c);
+
+/* For /metrics and the live line. */
+struct collector_counters {
+	uint64_t connections, connections_now, refused;
+	uint64_t frames, blocks, bytes, events, duplicates;
+	uint64_t commits, commit_ns, commit_errors;
+	uint64_t lost[LOSS_CAUSES];
+	uint64_t waiting_bytes;
+};
+void collector_count(struct collector *c, struct collector_counters *ret);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry: the devices as the collector sees them now, for whoever asks.
+ *
+ * The ingest writes it, HTTP threads read copies; one lock, held for a copy. A device stays in it
+ * after it has gone. The registry also carries instructions: an HTTP thread leaves one, the ingest
+ * is woken and sends it, and the device's result wakes the thread again.
+ *
+ * What a device should do is remembered (desired), in the store's folder, and said again when it
+ * comes back: so a stopped device that was told to start while it was away, starts.
+ */
+#ifndef KISEKI_COLLECTOR_REGISTRY_H
+#define KISEKI_COLLECTOR_REGISTRY_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "store/store.h"
+#include "wire/message.h"
+
+#define REGISTRY_DEVICES_MAX 65536U
+#define REGISTRY_TEXT_MAX 256U
+
+struct registry;
+
+struct registry_row {
+	struct store_device device;
+	char address[64]; /* of its last connection */
+	bool online;
+	uint8_t state;				/* enum device_state, by its last status */
+	uint8_t desired;			/* enum device_state: idle or tracing */
+	bool has_desired;			/* somebody has said so */
+	uint32_t origins;			/* what it could use */
+	uint32_t run;				/* number of the run it sends, 0: none */
+	uint64_t session;			/* of its connection */
+	uint64_t connected_ns;			/* CLOCK_REALTIME; 0: not connected */
+	uint64_t frames, bytes, blocks, events; /* received on all connections since the start */
+	uint64_t duplicates;
+	uint64_t waiting_bytes;		    /* received and not yet durable */
+	uint64_t events_per_s, bytes_per_s; /* over the last seconds */
+	struct message_status status;	    /* its text is in status_text */
+	char status_text[REGISTRY_TEXT_MAX];
+	int64_t clock_off_ns;
+	uint64_t clock_err_ns; /* UINT64_MAX: not known */
+	uint64_t round_trip_ns;
+	struct message_config config; /* desired */
+};
+
+struct registry_result {
+	uint32_t code; /* 0, or an errno */
+	bool deferred; /* the device is away: it is told when it comes */
+	char text[REGISTRY_TEXT_MAX];
+};
+
+/* All rows, sorted by name; free(*ret). */
+int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, struct error *e);
+
+/* By name, or by the id in hex or an unambiguous start of it (at least 6 digits). -ENOENT, -ENOTUNIQ. */
+int registry_find(struct registry *r, const char *name, struct registry_row *ret, struct error *e);
+
+/* Waits for the device's result at most timeout_ms (-ETIMEDOUT); a device that is away has it
+ * remembered. */
+int registry_instruct(struct registry *r, const struct message_id *device,
+		      const struct message_instruction *m, unsigned int timeout_ms,
+		      struct registry_result *ret, struct error *e);
+
+#endif

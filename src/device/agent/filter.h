@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter: which events a device records, by the tasks that they are about.
+ *
+ * An event passes if one of its tasks (the one that ran, was switched in, was woken, forked …)
+ * has a listed pid, a listed name, or lives in a listed cgroup; lists that are empty ask nothing,
+ * and if all are, every event passes. Evaluated before an event is encoded. Membership of cgroups
+ * is read from the cgroup's own lists when tracing starts and again every second, and follows
+ * forks in between. Fixed memory: at most FILTER_MEMBERS_MAX tasks of cgroups are known.
+ */
+#ifndef KISEKI_DEVICE_AGENT_FILTER_H
+#define KISEKI_DEVICE_AGENT_FILTER_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "wire/message.h"
+#include "wire/sched_event.h"
+
+#define FILTER_MEMBERS_MAX 8192U
+
+struct event_filter;
+
+/* *ret is NULL if the configuration lets everything pass. */
+int filter_new(struct event_filter **ret, const struct message_config *c, struct error *e);
+void filter_free(struct event_filter *f);
+DEFINE_CLEANUP(event_filter, filter_free)
+
+/* Also follows the forks it sees. NULL passes all. */
+bool filter_passes(struct event_filter *f, const struct sched_event *ev);
+
+/* Reads the cgroups' members again, if any are asked for. */
+int filter_refresh(struct event_filter *f, struct error *e);
+
+#endif

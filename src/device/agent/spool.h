@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool: the blocks that the collector does not have yet, in memory of a fixed size.
+ *
+ * A ring of entries, oldest first, in the agent's mapped file (memory.h), so that they outlive the
+ * agent, and on a disk also the power. An entry is published by one store, after its bytes; a death
+ * at any point leaves it whole or not there. Beside its bytes an entry carries the recorder's state
+ * after it (struct checkpoint), which makes "this block exists" and "its events were taken from the
+ * source" one fact.
+ *
+ * When it is full: with POLICY_OLDEST it says so and the caller counts what it cannot put; with
+ * POLICY_FLIGHT the oldest entries make room, and what is left of a segment that lost its key block
+ * is passed over by the reader, because nobody could decode it. The collector sees a jump in the
+ * sequence, and the next key block says how many events there were.
+ */
+#ifndef KISEKI_DEVICE_AGENT_SPOOL_H
+#define KISEKI_DEVICE_AGENT_SPOOL_H
+
+#include "base/error.h"
+#include "wire/frame.h"
+#include "wire/message.h"
+
+struct spool;
+
+struct spool_entry {
+	uint32_t kind;	 /* FRAME_BLOCK or FRAME_END */
+	uint32_t run;	 /* number of the run; spool_get_run() has its identity */
+	uint32_t stream; /* FRAME_BLOCK only, as the next */
+	uint64_t sequence;
+	bool key;
+	uint32_t events;      /* and those that its header tells as lost: what goes with it */
+	const uint8_t *bytes; /* the frame's body; borrowed until the spool is changed */
+	uint32_t len;
+};
+
+/* Where one CPU's stream is, after an entry. */
+struct checkpoint {
+	uint64_t position;   /* of the source: everything before it is in blocks or counted */
+	uint64_t ring_total; /* losses that the kernel has counted and that are told or pending */
+	uint64_t next_sequence; /* of the stream */
+	uint64_t count;		/* events of the stream so far, found and lost (wire.md, 3.3) */
+	uint64_t until;		/* its end tick */
+	uint64_t pending[LOSS_CAUSES]; /* lost and not yet told in a header */
+};
+
+/* Puts an entry with the state after it; cpu UINT32_MAX: none, as for metadata. The body is copied.
+ * 0, or -ENOSPC where the policy is to keep the oldest. */
+int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
+	      const struct checkpoint *after);
+
+/* --- what the uplink needs --- */
+
+/* A new connection: the oldest entry is the next again, and frames count from zero. */
+void spool_rewind(struct spool *s);
+
+/* The next entry that was not sent; false if there is none. */
+bool spool_peek(struct spool *s, struct spool_entry *ret);
+void spool_sent(struct spool *s); /* the one just peeked at */
+
+/* So many frames since the rewind are durable: their entries are gone. Less than before is
+ * ignored, more than were sent is -EPROTO. */
+int spool_ack(struct spool *s, uint64_t frames);
+
+/* After a rewind, before the first peek: the collector has all of this stream below next. */
+void spool_resume(struct spool *s, uint32_t run, uint32_t stream, uint64_t next_sequence);
+
+/* The runs that still matter, oldest first: those with entries, and the current. */
+uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX]);
+const struct message_id *spool_get_run(const struct spool *s, uint32_t number);
+
+uint64_t spool_used(const struct spool *s);
+uint64_t spool_size(const struct spool *s);
+uint64_t spool_unsent(const struct spool *s); /* bytes */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_source: a run of a store, or a range of it, as a source: the streams of all CPUs merged by
+ * time, as ksk_source does it for a file.
+ */
+#ifndef KISEKI_TRACE_RUN_SOURCE_H
+#define KISEKI_TRACE_RUN_SOURCE_H
+
+#include "store/store_reader.h"
+#include "trace/source.h"
+
+/* Gives the items from from_tick on; it ends with the first event after to_tick. The clock's
+ * relation to real time is the store's best, if it has one. */
+int source_run_open(struct trace_source **ret, struct store *s, uint32_t run,
+		    const struct store_range *range, struct error *e);
+
+/* After the end: looks for what was committed since. 1: there may be more, 0: nothing new. Order
+ * between CPUs then holds only as far as all of them had sent. */
+int source_run_follow(struct trace_source *s, struct error *e);
+
+#endif
