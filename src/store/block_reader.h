@@ -22,6 +22,12 @@ struct block_stream {
 	bool counted;	     /* the next three are known */
 	uint64_t start, end; /* block.before where the trace starts and ends */
 	uint64_t end_sequence;
+	bool ends;		 /* … and no block comes behind that sequence */
+	bool goes_on;		 /* what follows is not given here: nothing is missing at the end */
+	uint64_t first_place;	 /* where to start; 0: at the start of all */
+	uint64_t first_sequence; /* of the block there */
+	uint8_t gap_cause;	 /* enum loss_cause: why blocks are missing that are not torn, */
+	uint8_t start_cause;	 /* and before the first KEY block */
 };
 
 struct block_reader_ops {
@@ -36,7 +42,8 @@ struct block_reader_ops {
 	bool (*stream)(struct block_reader *r, uint32_t stream, struct block_stream *ret);
 	/* The highest stream number. */
 	uint32_t (*streams)(struct block_reader *r);
-	/* Whether bytes between the two places may have held blocks of any stream. */
+	/* Whether bytes from one place on and before the other may have held blocks of any
+	 * stream. */
 	bool (*torn)(struct block_reader *r, uint64_t from, uint64_t to);
 	void (*note)(struct block_reader *r, uint64_t place, uint64_t len, const char *what);
 	uint64_t (*size)(struct block_reader *r); /* of all, in the unit of places, for progress */
