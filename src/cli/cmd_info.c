@@ -89,6 +89,8 @@ static void print_info(const struct reading *r, const struct trace_summary *s)
 	if (info->skipped)
 		printf("left out  %" PRIu64 " events of other kinds\n", info->skipped);
 	digest_print_ledger(s);
+	if (info->agent_tgid)
+		printf("agent     pid %" PRId32 "\n", info->agent_tgid);
 	printf("tasks     %zu known by name\n", info->n_tasks);
 }
 
@@ -137,6 +139,8 @@ static json_t *info_json(const struct reading *r, const struct trace_summary *s,
 		jsonout_count(s->events), "kinds", digest_kinds_json(s), "skipped",
 		jsonout_count(info->skipped), "ledger", digest_ledger_json(s));
 
+	json_object_set_new(object, "agent",
+			    info->agent_tgid ? json_integer(info->agent_tgid) : json_null());
 	json_object_set_new(object, "codec",
 			    s->version ? json_string(digest_codec(s)) : json_null());
 	if (tasks)

@@ -110,7 +110,7 @@ static void print_tasks(const struct running *r, uint64_t limit)
 
 /* --- the command --- */
 
-static int compute(struct running **ret, struct reading *in, struct error *e)
+static int compute(struct running **ret, struct reading *in, bool no_agent, struct error *e)
 {
 	CLEANUP(running) struct running *r = NULL;
 	struct trace_item item;
@@ -119,6 +119,7 @@ static int compute(struct running **ret, struct reading *in, struct error *e)
 	if (running_new(&r, &in->source->info) < 0)
 		return error_set(e, ENOMEM, "cannot make the report: out of memory");
 	running_select(r, &in->tasks);
+	running_leave_out(r, no_agent ? in->source->info.agent_tgid : 0);
 	while ((more = reading_next(in, &item, e)) > 0) {
 		rc = running_add(r, &item, e);
 		if (rc < 0)
@@ -141,7 +142,8 @@ static int run(const struct args *a)
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
 	    args_get_word(a, "sort", running_order_words, &order, &e) < 0)
 		return say_usage(&e);
-	if (reading_open_report(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
+	if (reading_open_report(&in, a, a->operands[0], &e) < 0 ||
+	    compute(&r, &in, args_has(a, "no-agent"), &e) < 0)
 		return reading_failure(&in, &e);
 	running_sort(r, (enum running_order)order);
 	if (args_has(a, "json"))
@@ -158,6 +160,7 @@ static const struct cli_option options[] = {
 	  "cpu (default) switches preempted wakeups migrations wait max pid comm",
 	  "cpu switches preempted wakeups migrations wait max pid comm" },
 	READING_TASK_OPTIONS,
+	{ 0, "no-agent", NULL, "leave out the program that recorded the trace", NULL },
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },
 };

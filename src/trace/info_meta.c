@@ -141,6 +141,8 @@ size_t info_encode(const struct trace_info *i, uint8_t *out, size_t room)
 	p = put_clock(p, &i->clock);
 	p = put_dialect(p, &i->dialect);
 	p = put_number(p, META_SKIPPED, i->skipped);
+	if (i->agent_tgid > 0)
+		p = put_number(p, META_AGENT, (uint32_t)i->agent_tgid);
 	return (size_t)(p - out);
 }
 
@@ -402,6 +404,12 @@ static int get_item(struct trace_info *i, struct trace_orders *orders, struct me
 	case META_SKIPPED:
 		i->skipped = reader_varint(b);
 		return b->bad ? -EBADMSG : 0;
+	case META_AGENT:
+		v = reader_varint(b);
+		if (b->bad || v > INT32_MAX)
+			return -EBADMSG;
+		i->agent_tgid = (int32_t)v;
+		return 0;
 	default:
 		return 0;
 	}
