@@ -49,7 +49,7 @@ struct latest {
 static int take_latest(void *context, const struct store_run *r)
 {
 	struct latest *l = context;
-	uint64_t until = r->last_ns + ARRIVAL_NS;
+	uint64_t until = r->ended ? r->last_ns + ARRIVAL_NS : UINT64_MAX;
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;

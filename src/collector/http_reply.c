@@ -80,7 +80,7 @@ static int make_error(struct http_request *q, struct http_reply *reply, int code
 	if (!reply->status)
 		reply->status = status_of(code);
 	http_body_free(take_ptr(reply->body));
-	reply->etag[0] = reply->file_name[0] = 0;
+	reply->etag[0] = reply->file_name[0] = reply->note[0] = 0;
 	reply->takes_ranges = reply->keeps = false;
 	if (reply->status >= 500)
 		http_log(q->http, "http: %.200s: %s", q->raw, e->text);

@@ -6,9 +6,9 @@
 #include "collector/timeline.h"
 
 #define WIDTH_DEFAULT 1000U
-#define WIDTH_MOST 10000U
-#define TASKS_DEFAULT 50U
-#define TASKS_MOST 10000U
+#define WIDTH_MOST 8192U
+#define TASKS_DEFAULT 32U
+#define TASKS_MOST 256U
 
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e)
 {

@@ -6,7 +6,6 @@
     http_check.py metrics < body                                is it Prometheus' text format?
     http_check.py raw PORT FILE...                              garbage must get an answer or a close
     http_check.py live PORT PATH SECONDS                        the events of a stream, one per line
-    http_check.py slow PORT SECONDS                             a head that never ends is cut off
 
 Only as much of JSON schema as the description uses; what it does not know, it refuses.
 """
@@ -156,24 +155,6 @@ def live(port, path, seconds):
         fields = [line.partition(": ") for line in message.split("\n")]
         name = [v for k, _, v in fields if k == "event"]
         print("\t".join(name + [v for k, _, v in fields if k == "data"]) if name else message)
-
-
-def slow(port, seconds):
-    """Sends a byte a second of a head without end; says after how long it was cut off."""
-    start = time.monotonic()
-    with connect(port) as s:
-        s.settimeout(1)
-        s.sendall(b"GET / HTTP/1.1\r\n")
-        while time.monotonic() - start < float(seconds):
-            try:
-                s.sendall(b"A")
-                if s.recv(1) == b"":
-                    return
-            except TimeoutError:
-                continue
-            except OSError:
-                return
-    fail("slow: the server waits for ever")
 
 
 globals()[sys.argv[1]](*sys.argv[2:])
