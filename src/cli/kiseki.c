@@ -3,8 +3,8 @@
 #include "cli/kiseki.h"
 
 static const struct command *const commands[] = {
-	&command_convert, &command_info,       &command_check, &command_report,
-	&command_help,	  &command_completion, NULL,
+	&command_convert, &command_info, &command_check,      &command_report,
+	&command_serve,	  &command_help, &command_completion, NULL,
 };
 
 static const struct cli_option options[] = {

@@ -14,5 +14,6 @@ extern const struct command command_info;
 extern const struct command command_report;
 extern const struct command command_report_latency;
 extern const struct command command_report_sched;
+extern const struct command command_serve;
 
 #endif
