@@ -80,6 +80,8 @@ static void retain(struct committer *c)
 	c->last_retain_ms = now_ms();
 	if (store_retain(c->o.store, &e) < 0)
 		c->o.log(c->o.context, e.text);
+	if (store_waiting(c->o.store))
+		committer_wake(c); /* what is kept of the files that are to go */
 }
 
 static void commit(struct committer *c)

@@ -352,7 +352,9 @@ void connection_deadline(struct connection *c)
 		connection_close(c);
 		return;
 	}
-	if (c->session.state == SESSION_NEW)
+	if (c->session.stalled && c->session.state == SESSION_NEW)
+		wheel_set(&c->server->wheel, &c->deadline, now_ms + c->server->o.hello_timeout_ms);
+	else if (c->session.state == SESSION_NEW)
 		session_bye(&c->session, BYE_PROTOCOL, "no HELLO within %u ms",
 			    c->server->o.hello_timeout_ms);
 	else if (c->session.state == SESSION_OPEN)

@@ -40,7 +40,7 @@ static int take_slot(struct connection *c, uint32_t slot)
 		s->by_slot = by_slot;
 		s->n_slots = room;
 	}
-	old = s->by_slot[slot];
+	old = s->by_slot[slot] == c ? NULL : s->by_slot[slot];
 	s->by_slot[slot] = c;
 	c->slot = slot;
 	c->has_slot = true;
@@ -75,6 +75,7 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	r = store_device(s->o.store, &device, e);
 	if (r < 0)
 		return r;
+	committer_wake(s->committer);
 	connection_log(c, "connected: kernel %s, %s, %u CPUs, agent %s, holds %u runs",
 		       device.kernel, device.machine, device.cpus, device.agent, m->n_runs);
 	return 0;
@@ -83,8 +84,9 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 static int get_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
 {
 	struct connection *c = owner;
+	struct store_run_ids ids = { .device = c->device, .run = *run, .boot = c->boot };
 
-	return store_run(c->server->o.store, &c->device, run, &c->boot, ret, e);
+	return store_take_run(c->server->o.store, &ids, ret, e);
 }
 
 static size_t next_sequences(void *owner, uint32_t run, struct message_resume *rows, size_t n)
@@ -154,8 +156,9 @@ static void take_clock(void *owner, uint32_t run, const struct session_clock *k)
 	struct error e = ERROR_INIT;
 
 	registry_push_clock(c->server->o.registry, c->slot, &clock, k->round_trip_ns);
-	if (run && store_note(c->server->o.store, &clock, &e) < 0)
-		connection_log(c, "its clock is not noted: %s", e.text);
+	/* A note that finds no room is none: the next PING makes another. */
+	if (run && store_note(c->server->o.store, &clock, &e) == 0)
+		committer_wake(c->server->committer);
 }
 
 static void take_status(void *owner, const struct message_status *m)

@@ -178,7 +178,18 @@ void session_durable(struct session *s, uint64_t put)
 
 /* --- what comes in; each says BYE if it does not like it --- */
 
-static void send_welcome(struct session *s, const struct message_hello *hello,
+/* The owner did not take something: a lie, a limit, or not now; then false, and the frame stays. */
+static bool judge_refusal(struct session *s, int r, const struct error *e)
+{
+	if (r == -EAGAIN) {
+		s->stalled = true;
+		return false;
+	}
+	session_bye(s, r == -EPROTO ? BYE_PROTOCOL : BYE_LIMIT, "%s", e->text);
+	return true;
+}
+
+static bool send_welcome(struct session *s, const struct message_hello *hello,
 			 const struct session_now *now)
 {
 	struct session_room *room = s->env->room;
@@ -190,12 +201,12 @@ static void send_welcome(struct session *s, const struct message_hello *hello,
 	struct byte_writer w;
 	uint32_t i, number;
 	size_t n, k;
+	int r;
 
 	for (i = 0; i < hello->n_runs; i++) {
-		if (s->env->ops->run(s->owner, &hello->runs[i], &number, &e) < 0) {
-			session_bye(s, BYE_LIMIT, "cannot keep a run: %s", e.text);
-			return;
-		}
+		r = s->env->ops->run(s->owner, &hello->runs[i], &number, &e);
+		if (r < 0)
+			return judge_refusal(s, r, &e);
 		n = s->env->ops->next_sequences(s->owner, number, room->rows + m.n_rows,
 						MESSAGE_STREAMS_MAX);
 		n = n < MESSAGE_STREAMS_MAX ? n : MESSAGE_STREAMS_MAX;
@@ -208,34 +219,34 @@ static void send_welcome(struct session *s, const struct message_hello *hello,
 		welcome_put(&w, &room->rows[i]);
 	send_message(s, FRAME_WELCOME, &w);
 	s->state = SESSION_OPEN;
+	return true;
 }
 
-static void take_hello(struct session *s, const struct frame *f, const struct session_now *now)
+/* False: not now. */
+static bool take_hello(struct session *s, const struct frame *f, const struct session_now *now)
 {
 	struct error e = ERROR_INIT;
+	enum wire_status status;
 	struct message_hello m;
 	int r;
 
 	if (f->type == FRAME_BYE) {
 		s->env->ops->log(s->owner, "closed before HELLO");
 		s->state = SESSION_OVER;
-		return;
+		return true;
 	}
-	r = hello_decode(&m, f->body, f->body_len);
+	status = hello_decode(&m, f->body, f->body_len);
 	if (m.version < PROTOCOL_VERSION) {
 		session_bye(s, BYE_VERSION, "version %" PRIu32 " of the protocol; this is %d",
 			    m.version, PROTOCOL_VERSION);
-		return;
+		return true;
 	}
-	if (r != WIRE_OK) {
+	if (status != WIRE_OK) {
 		session_bye(s, BYE_PROTOCOL, "HELLO is cut short or has a field out of bounds");
-		return;
+		return true;
 	}
 	r = s->env->ops->arrive(s->owner, &m, &e);
-	if (r < 0)
-		session_bye(s, r == -EDQUOT ? BYE_LIMIT : BYE_REFUSED, "%s", e.text);
-	else
-		send_welcome(s, &m, now);
+	return r < 0 ? judge_refusal(s, r, &e) : send_welcome(s, &m, now);
 }
 
 static void tell_clock(struct session *s)
@@ -244,35 +255,30 @@ static void tell_clock(struct session *s)
 		s->env->ops->clock(s->owner, s->run, &s->clock);
 }
 
-static void take_run(struct session *s, const struct frame *f)
+static bool take_run(struct session *s, const struct frame *f)
 {
 	struct error e = ERROR_INIT;
 	struct message_id id;
 	uint32_t number;
+	int r;
 
 	if (run_decode(&id, f->body, f->body_len) != WIRE_OK) {
 		session_bye(s, BYE_PROTOCOL, "RUN has %" PRIu32 " bytes, not 16", f->body_len);
-		return;
+		return true;
 	}
-	if (s->env->ops->run(s->owner, &id, &number, &e) < 0) {
-		session_bye(s, BYE_LIMIT, "cannot keep the run: %s", e.text);
-		return;
-	}
+	r = s->env->ops->run(s->owner, &id, &number, &e);
+	if (r < 0)
+		return judge_refusal(s, r, &e);
 	s->run = number;
 	tell_clock(s);
+	return true;
 }
 
 /* What the store said of a frame; false: it stays where it is, and the session stalls. */
 static bool judge_put(struct session *s, const struct frame *f, int r, const struct error *e)
 {
-	if (r == -EAGAIN) {
-		s->stalled = true;
-		return false;
-	}
-	if (r < 0) {
-		session_bye(s, r == -EPROTO ? BYE_PROTOCOL : BYE_LIMIT, "%s", e->text);
-		return true;
-	}
+	if (r < 0)
+		return judge_refusal(s, r, e);
 	add_waiting(s, f->len);
 	if (s->waiting_bytes >= s->env->window)
 		s->stalled = true;
@@ -389,18 +395,15 @@ static void take_bye(struct session *s, const struct frame *f)
 /* False: the frame could not be taken yet. */
 static bool take_frame(struct session *s, const struct frame *f, const struct session_now *now)
 {
-	if (s->state == SESSION_NEW) {
-		take_hello(s, f, now);
-		return true;
-	}
+	if (s->state == SESSION_NEW)
+		return take_hello(s, f, now);
 	switch (f->type) {
 	case FRAME_BLOCK:
 		return take_block(s, f);
 	case FRAME_END:
 		return take_end(s, f);
 	case FRAME_RUN:
-		take_run(s, f);
-		break;
+		return take_run(s, f);
 	case FRAME_STATUS:
 		take_status(s, f);
 		break;

@@ -39,16 +39,17 @@ struct session_clock {
 /* What a session needs of its owner; `owner` is what session_init() was given. */
 struct session_ops {
 	void (*send)(void *owner, const uint8_t *bytes, size_t len);
-	/* The device is here: < 0 refuses it (-EDQUOT: a limit), and e says why. Another connection
-	 * of the same device is ended by the owner. */
+	/* Whoever of these four returns < 0 does not take it, and e says why: -EPROTO is a lie of
+	 * the device, -EAGAIN means later (the session stalls, and asks again), all else a limit. */
+	/* The device is here. Another connection of the same device is ended by the owner. */
 	int (*arrive)(void *owner, const struct message_hello *m, struct error *e);
 	/* The number of a run of this device. */
 	int (*run)(void *owner, const struct message_id *run, uint32_t *ret, struct error *e);
-	size_t (*next_sequences)(void *owner, uint32_t run, struct message_resume *rows, size_t n);
-	/* 0, 1 for a duplicate, -EAGAIN: later; -EPROTO: a lie, and e says which. */
+	/* 0, or 1 for a duplicate. */
 	int (*put)(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
 		   struct error *e);
 	int (*end)(void *owner, uint32_t run, const struct message_end *m, struct error *e);
+	size_t (*next_sequences)(void *owner, uint32_t run, struct message_resume *rows, size_t n);
 	uint64_t (*puts)(void *owner);	  /* the number of the last put */
 	uint64_t (*commits)(void *owner); /* how many commits have begun */
 	void (*clock)(void *owner, uint32_t run, const struct session_clock *c);

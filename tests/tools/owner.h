@@ -31,6 +31,7 @@ struct owner {
 	uint64_t puts, durable, commits;
 	uint64_t batch_max; /* puts that wait at most, then -EAGAIN; 0: any */
 	bool refuse;	    /* the device */
+	uint32_t busy;	    /* so often it has no time for a device or a run */
 	uint32_t arrived;
 	struct session_clock clock;
 	uint32_t clock_run;
@@ -52,6 +53,8 @@ static inline int owner_arrive(void *o, const struct message_hello *m, struct er
 	struct owner *owner = o;
 
 	(void)m;
+	if (owner->busy && owner->busy--)
+		return -EAGAIN;
 	if (owner->refuse)
 		return error_set(e, EDQUOT, "too many devices");
 	owner->arrived++;
@@ -63,6 +66,8 @@ static inline int owner_run(void *o, const struct message_id *run, uint32_t *ret
 	struct owner *owner = o;
 	uint32_t i;
 
+	if (owner->busy && owner->busy--)
+		return -EAGAIN;
 	for (i = 0; i < owner->n_runs; i++)
 		if (!memcmp(&owner->runs[i].id, run, sizeof(*run)))
 			break;

@@ -377,6 +377,29 @@ static void test_store_stalls(void **state)
 	assert_null(session.held);
 }
 
+/* Also HELLO and RUN wait when there is no room. */
+static void test_hello_stalls(void **state)
+{
+	(void)state;
+	owner.busy = 2;
+	say_hello(1, 1);
+	assert_true(session.stalled);
+	expect_nothing();
+	owner_commit(&owner, &session, &now); /* the device is taken, its run is not */
+	assert_true(session.stalled);
+	expect_nothing();
+	owner_commit(&owner, &session, &now);
+	expect_welcome(0);
+	assert_false(session.stalled);
+	owner.busy = 1;
+	say_run(10);
+	assert_true(session.stalled);
+	owner_commit(&owner, &session, &now);
+	assert_false(session.stalled);
+	assert_int_equal(session.run, 1);
+	assert_null(session.held);
+}
+
 static void test_clock(void **state)
 {
 	(void)state;
@@ -639,21 +662,37 @@ static void test_lost_inside_frame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_blocks),	   TEST(test_ack_waits_for_its_commit),
-		TEST(test_duplicates),	   TEST(test_resume),
-		TEST(test_trickle),	   TEST(test_held_grows_with_bytes),
-		TEST(test_window_stalls),  TEST(test_store_stalls),
-		TEST(test_clock),	   TEST(test_status_result_instruction),
-		TEST(test_garbage),	   TEST(test_zeros),
-		TEST(test_oversized),	   TEST(test_large_hello),
-		TEST(test_cut_hello),	   TEST(test_wrong_version),
-		TEST(test_later_version),  TEST(test_limit),
-		TEST(test_second_hello),   TEST(test_block_before_run),
-		TEST(test_end_before_run), TEST(test_collectors_frames),
-		TEST(test_wrong_checksum), TEST(test_two_blocks_in_one),
-		TEST(test_large_stream),   TEST(test_lying_count),
-		TEST(test_lying_end),	   TEST(test_cut_messages),
-		TEST(test_device_leaves),  TEST(test_lost_inside_frame),
+		TEST(test_blocks),
+		TEST(test_ack_waits_for_its_commit),
+		TEST(test_duplicates),
+		TEST(test_resume),
+		TEST(test_trickle),
+		TEST(test_held_grows_with_bytes),
+		TEST(test_window_stalls),
+		TEST(test_store_stalls),
+		TEST(test_hello_stalls),
+		TEST(test_clock),
+		TEST(test_status_result_instruction),
+		TEST(test_garbage),
+		TEST(test_zeros),
+		TEST(test_oversized),
+		TEST(test_large_hello),
+		TEST(test_cut_hello),
+		TEST(test_wrong_version),
+		TEST(test_later_version),
+		TEST(test_limit),
+		TEST(test_second_hello),
+		TEST(test_block_before_run),
+		TEST(test_end_before_run),
+		TEST(test_collectors_frames),
+		TEST(test_wrong_checksum),
+		TEST(test_two_blocks_in_one),
+		TEST(test_large_stream),
+		TEST(test_lying_count),
+		TEST(test_lying_end),
+		TEST(test_cut_messages),
+		TEST(test_device_leaves),
+		TEST(test_lost_inside_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
