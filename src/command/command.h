@@ -40,7 +40,7 @@ struct command {
 	const struct cli_example *examples;
 	const struct command *const *children; /* NULL-terminated */
 	const struct command *parent;
-	const char *operands; /* for completion: "FILE", words in blanks, or NULL */
+	const char *operands; /* for completion: "FILE", "DEVICE", words in blanks, or NULL */
 	size_t operands_min;
 	size_t operands_max;
 	int (*run)(const struct args *args); /* the exit status; NULL: only its children run */
