@@ -3,6 +3,7 @@
 #include "cli/kiseki.h"
 
 static const struct command *const commands[] = {
+	&command_serve,
 	&command_devices,
 	&command_start,
 	&command_stop,

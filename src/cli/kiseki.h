@@ -25,5 +25,6 @@ extern const struct command command_start;
 extern const struct command command_stop;
 extern const struct command command_tail;
 extern const struct command command_top;
+extern const struct command command_serve;
 
 #endif
