@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 
 #include "collector/endpoint.h"
+#include "collector/http.h"
 #include "collector/server.h"
 
 #define PORT_DEVICES 7077
-#define PORT_HTTP 8080
 #define CONNECTIONS_MAX 10000U
 #define DEVICE_BYTES_MAX (4U << 20)
 #define COMMIT_MS 20U
@@ -34,7 +34,7 @@ struct collector {
 	struct store *store;
 	struct registry *registry;
 	struct server *server;
-	uint16_t http_port;
+	struct http *http;
 };
 
 static void log_nothing(void *context, const char *line)
@@ -85,6 +85,21 @@ static void raise_limit(uint32_t connections)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	const struct http_options h = {
+		.listen = o->http,
+		.insecure = o->insecure,
+		.store = c->store,
+		.registry = c->registry,
+		.collector = c,
+		.log = o->log,
+		.log_context = o->log_context,
+	};
+
+	return http_start(&c->http, &h, e);
+}
+
 static int start_parts(struct collector *c, const struct collector_options *o,
 		       struct server_options *s, struct error *e)
 {
@@ -99,22 +114,20 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	s->store = c->store;
 	s->registry = c->registry;
 	raise_limit(s->connections_max);
-	return server_start(&c->server, s, e);
+	r = server_start(&c->server, s, e);
+	return r < 0 ? r : start_http(c, o, e);
 }
 
 int collector_start(struct collector **ret, const struct collector_options *o, struct error *e)
 {
 	CLEANUP(collector) struct collector *c = calloc(1, sizeof(*c));
 	struct server_options s = { 0 };
-	struct sockaddr_storage http;
 	sigset_t all, before;
 	int r;
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
 	r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
-	if (r == 0)
-		r = endpoint_parse_listen(o->http, PORT_HTTP, o->insecure, &http, e);
 	if (r < 0)
 		return r;
 	set_server_options(&s, o);
@@ -132,6 +145,7 @@ void collector_stop(struct collector *c)
 {
 	if (!c)
 		return;
+	http_stop(c->http);
 	server_stop(c->server);
 	registry_free(c->registry);
 	store_free(c->store);
@@ -155,7 +169,7 @@ uint16_t collector_port(const struct collector *c)
 
 uint16_t collector_http_port(const struct collector *c)
 {
-	return c->http_port;
+	return http_port(c->http);
 }
 
 void collector_count(struct collector *c, struct collector_counters *ret)

@@ -10,7 +10,6 @@
  */
 #include "collector/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -19,6 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "collector/endpoint.h"
 #include "collector/http_connections.h"
 #include "collector/http_reply.h"
 #include "collector/http_request.h"
@@ -26,6 +26,7 @@
 #define CONNECTION_BYTES (64U * 1024) /* head of a request, and a piece of its answer */
 #define STACK_BYTES (512U * 1024)
 #define BACKLOG 128
+#define PORT 8080
 
 void http_log(const struct http *h, const char *fmt, ...)
 {
@@ -243,65 +244,28 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
 
 /* --- start and stop --- */
 
-static bool is_local(const struct sockaddr *a)
+static int open_socket(struct http *h, struct error *e)
 {
-	if (a->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >>
-			       24 ==
-		       127;
-	return a->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
-}
-
-static int bind_address(const char *what, const struct addrinfo *a, struct error *e)
-{
+	const char *what = h->options.listen;
+	struct sockaddr_storage a;
+	socklen_t len = sizeof(a);
 	_cleanup_close_ int fd = -1;
-	int one = 1;
+	int one = 1, r = endpoint_parse_listen(what, PORT, h->options.insecure, &a, e);
 
-	if (!is_local(a->ai_addr))
-		return error_set(e, EACCES,
-				 "cannot serve HTTP on %s: without keys only the loopback is "
-				 "served; listen on 127.0.0.1 and let a proxy or a tunnel in front "
-				 "of it check who asks",
-				 what);
-	fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (r < 0)
+		return r;
+	fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return error_set(e, errno, "cannot serve HTTP on %s: %s", what, strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, BACKLOG) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
 		return error_set(e, errno, "cannot serve HTTP on %s: %s", what, strerror(errno));
+	h->port = endpoint_get_port(&a);
+	if (getnameinfo((struct sockaddr *)&a, len, h->host, sizeof(h->host), NULL, 0,
+			NI_NUMERICHOST))
+		return error_set(e, EINVAL, "cannot serve HTTP on %s: it has no address", what);
 	return take_fd(&fd);
-}
-
-static int open_socket(struct http *h, struct error *e)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
-	struct addrinfo *list = NULL;
-	char port[8];
-	int r, fd;
-
-	r = http_listen_parse(h->options.listen, h->host, port, e);
-	if (r < 0)
-		return r;
-	r = getaddrinfo(h->host, port, &hints, &list);
-	if (r)
-		return error_set(e, EADDRNOTAVAIL, "cannot serve HTTP on %s: %s", h->options.listen,
-				 gai_strerror(r));
-	fd = bind_address(h->options.listen, list, e);
-	freeaddrinfo(list);
-	return fd;
-}
-
-static uint16_t get_port(int fd)
-{
-	struct sockaddr_storage a;
-	socklen_t len = sizeof(a);
-	char port[8] = "0";
-
-	if (getsockname(fd, (struct sockaddr *)&a, &len) < 0 ||
-	    getnameinfo((struct sockaddr *)&a, len, NULL, 0, port, sizeof(port), NI_NUMERICSERV))
-		return 0;
-	return (uint16_t)strtoul(port, NULL, 10);
 }
 
 static int start_daemon(struct http *h, int fd, struct error *e)
@@ -335,7 +299,6 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	fd = open_socket(h, e);
 	if (fd < 0)
 		return fd;
-	h->port = get_port(fd);
 	r = http_connections_new(&h->connections, HTTP_REQUEST_MS, e);
 	if (r >= 0)
 		r = start_daemon(h, fd, e);

@@ -19,7 +19,8 @@ struct summaries;
 struct http;
 
 struct http_options {
-	const char *listen; /* "HOST:PORT"; loopback only */
+	const char *listen; /* "HOST:PORT" */
+	bool insecure;	    /* not only on loopback: the network is trusted */
 	struct store *store;
 	struct registry *registry;   /* NULL: only what the store knows */
 	struct summaries *summaries; /* NULL: no timelines */

@@ -2,8 +2,6 @@
 /* http_headers: the part of http_params.h that reads headers. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -216,22 +214,4 @@ bool http_origin_allow(const char *origin, const char *host)
 bool http_fetch_is_foreign(const char *site)
 {
 	return site && strcasecmp(site, "same-origin") && strcasecmp(site, "none");
-}
-
-int http_listen_parse(const char *text, char host[HTTP_HOST_MAX], char port[8], struct error *e)
-{
-	const char *colon = strrchr(text, ':');
-	char *end = NULL;
-	unsigned long number;
-
-	if (!colon || !cut_host(text, host) || (*text != '[' && strchr(text, ':') != colon) ||
-	    colon[1] < '0' || colon[1] > '9')
-		return error_set(e, EINVAL,
-				 "cannot listen on %s: it must be HOST:PORT or [ADDRESS]:PORT",
-				 text);
-	number = strtoul(colon + 1, &end, 10);
-	if (*end || number > 65535)
-		return error_set(e, EINVAL, "cannot listen on %s: a port is 0 to 65535", text);
-	snprintf(port, 8, "%lu", number);
-	return 0;
 }

@@ -15,7 +15,7 @@
 #include "collector/http_device.h"
 
 #define TIMEOUT_DEFAULT_MS 5000U
-#define TIMEOUT_MOST_MS 60000U
+#define TIMEOUT_MOST_MS 30000U
 #define TELLERS_MAX 16U
 
 struct order {
@@ -126,10 +126,11 @@ static void *tell(void *context)
 
 	while ((i = atomic_fetch_add(&o->next, 1)) < o->n) {
 		struct target *t = &o->targets[i];
+		struct registry_request request = { t->device.id, o->instruction,
+						    (unsigned int)o->timeout_ms };
 		struct error e = ERROR_INIT;
 
-		t->code = registry_instruct(o->registry, &t->device.id, &o->instruction,
-					    (unsigned int)o->timeout_ms, &t->result, &e);
+		t->code = registry_instruct(o->registry, &request, &t->result, &e);
 		if (t->code < 0)
 			memcpy(t->result.text, e.text, sizeof(t->result.text) - 1);
 	}

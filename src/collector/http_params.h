@@ -17,6 +17,7 @@
 #define HTTP_TARGET_MAX 4096U /* bytes of a request's target */
 #define HTTP_SEGMENTS_MAX 8U
 #define HTTP_PARAMS_MAX 16U
+#define HTTP_HOST_MAX 256U
 
 /* "/api/v1/devices/a%20b?from=-5m": the path cut at its slashes and the parameters, decoded. */
 struct http_target {
@@ -75,8 +76,7 @@ bool http_tag_match(const char *header, const char *tag);
 
 /*
  * May a page have sent this request? Against DNS rebinding the Host must be a name of this machine's
- * loopback, or `listen`, the host that the server was told to listen on; if that is a wildcard
- * address, any address in digits. No Host is no browser. An Origin, if there is one, must be that
+ * loopback, or `listen`, the address that the server listens on; if that is a wildcard, any address in digits. No Host is no browser. An Origin, if there is one, must be that
  * host itself.
  */
 bool http_host_allow(const char *host, const char *listen);
@@ -84,9 +84,5 @@ bool http_origin_allow(const char *origin, const char *host);
 
 /* Does the browser say (Sec-Fetch-Site) that a page of another origin asks? */
 bool http_fetch_is_foreign(const char *site);
-
-/* "HOST:PORT" or "[HOST]:PORT" cut in two; the host has no brackets. -EINVAL. */
-#define HTTP_HOST_MAX 256U
-int http_listen_parse(const char *text, char host[HTTP_HOST_MAX], char port[8], struct error *e);
 
 #endif

@@ -29,7 +29,7 @@ struct http_connections;
 
 struct http {
 	struct http_options options;
-	char host[HTTP_HOST_MAX]; /* that it was told to listen on */
+	char host[HTTP_HOST_MAX]; /* the address it listens on */
 	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;

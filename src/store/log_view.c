@@ -22,7 +22,7 @@ struct log_view *log_view_new(const struct log_head *head)
 	v->head = *head;
 	v->size = LOG_HEAD_LEN;
 	v->last_ns = head->time_ns;
-	table_init(&v->by_number, RUNS_MAX);
+	hashtable_init(&v->by_number, RUNS_MAX);
 	return v;
 }
 
@@ -53,7 +53,7 @@ void log_view_free(struct log_view *v)
 	free(v->runs);
 	free(v->losses);
 	free(v->devices);
-	table_done(&v->by_number);
+	hashtable_done(&v->by_number);
 	free(v);
 }
 
@@ -64,7 +64,7 @@ static bool is_run(const void *entry, const void *key)
 
 struct view_run *log_view_run(const struct log_view *v, uint32_t number)
 {
-	return table_get(&v->by_number, table_hash_number(number), is_run, &number);
+	return hashtable_get(&v->by_number, hashtable_hash_number(number), is_run, &number);
 }
 
 static size_t place_of(const struct view_run *r, uint32_t stream)
@@ -129,7 +129,7 @@ static int declare(struct log_view *v, struct view_run *run, const struct log_re
 	if (error == 0)
 		error = array_grow(&v->runs, v->n_runs, &v->room_runs, sizeof(*v->runs), RUNS_MAX);
 	if (error == 0)
-		error = table_add(&v->by_number, table_hash_number(run->number), run);
+		error = hashtable_add(&v->by_number, hashtable_hash_number(run->number), run);
 	return error;
 }
 

@@ -11,9 +11,9 @@
 #ifndef KISEKI_STORE_LOG_VIEW_H
 #define KISEKI_STORE_LOG_VIEW_H
 
+#include "store/hashtable.h"
 #include "store/log.h"
 #include "store/run_state.h"
-#include "store/table.h"
 
 /* A KEY block: where its segment starts. */
 struct view_key {
@@ -45,7 +45,7 @@ struct log_view {
 	struct log_head head;
 	uint64_t size;	  /* bytes that were applied, the head included */
 	uint64_t last_ns; /* of arrival */
-	struct table by_number;
+	struct hashtable by_number;
 	struct view_run **runs; /* in the order of their first record */
 	size_t n_runs, room_runs;
 	struct store_loss *losses;

@@ -10,8 +10,8 @@
 
 void shown_runs_init(struct shown_runs *t)
 {
-	table_init(&t->by_number, SHOWN_RUNS_MAX);
-	table_init(&t->by_id, SHOWN_RUNS_MAX);
+	hashtable_init(&t->by_number, SHOWN_RUNS_MAX);
+	hashtable_init(&t->by_id, SHOWN_RUNS_MAX);
 }
 
 static void free_run(struct shown_run *run)
@@ -27,10 +27,10 @@ void shown_runs_done(struct shown_runs *t)
 	struct shown_run *run;
 	size_t at = 0;
 
-	while ((run = table_next(&t->by_number, &at)))
+	while ((run = hashtable_next(&t->by_number, &at)))
 		free_run(run);
-	table_done(&t->by_number);
-	table_done(&t->by_id);
+	hashtable_done(&t->by_number);
+	hashtable_done(&t->by_id);
 }
 
 static bool is_number(const void *entry, const void *key)
@@ -45,12 +45,12 @@ static bool is_id(const void *entry, const void *key)
 
 struct shown_run *shown_runs_get(const struct shown_runs *t, uint32_t number)
 {
-	return table_get(&t->by_number, table_hash_number(number), is_number, &number);
+	return hashtable_get(&t->by_number, hashtable_hash_number(number), is_number, &number);
 }
 
 struct shown_run *shown_runs_find(const struct shown_runs *t, const struct message_id *run)
 {
-	return table_get(&t->by_id, table_hash_id(run->bytes), is_id, run);
+	return hashtable_get(&t->by_id, hashtable_hash_id(run->bytes), is_id, run);
 }
 
 static int set_bytes(uint8_t **to, size_t *to_len, const uint8_t *from, size_t len)
@@ -90,11 +90,11 @@ static int add_run(struct shown_runs *t, const struct index_run *r, struct shown
 	run->ids = r->ids;
 	error = set_in(run, r->in, r->in_len);
 	if (error == 0)
-		error = table_add(&t->by_number, table_hash_number(run->number), run);
+		error = hashtable_add(&t->by_number, hashtable_hash_number(run->number), run);
 	if (error == 0) {
-		error = table_add(&t->by_id, table_hash_id(run->ids.run.bytes), run);
+		error = hashtable_add(&t->by_id, hashtable_hash_id(run->ids.run.bytes), run);
 		if (error < 0)
-			table_remove(&t->by_number, table_hash_number(run->number), run);
+			hashtable_remove(&t->by_number, hashtable_hash_number(run->number), run);
 	}
 	if (error < 0) {
 		free_run(run);
@@ -154,8 +154,8 @@ int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *
 	int error = 0;
 
 	if (run->n_files <= 1) {
-		table_remove(&t->by_number, table_hash_number(run->number), run);
-		table_remove(&t->by_id, table_hash_id(run->ids.run.bytes), run);
+		hashtable_remove(&t->by_number, hashtable_hash_number(run->number), run);
+		hashtable_remove(&t->by_id, hashtable_hash_id(run->ids.run.bytes), run);
 		free_run(run);
 		return 0;
 	}

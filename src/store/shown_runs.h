@@ -37,7 +37,7 @@ struct shown_run {
 };
 
 struct shown_runs {
-	struct table by_number, by_id;
+	struct hashtable by_number, by_id;
 };
 
 void shown_runs_init(struct shown_runs *t);

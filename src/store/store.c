@@ -301,7 +301,7 @@ static uint32_t lowest_free_run(const struct store *s)
 	uint32_t next = s->view->head.next_run ? s->view->head.next_run : 1;
 	size_t at = 0;
 
-	while ((run = table_next(&s->runs.by_number, &at)))
+	while ((run = hashtable_next(&s->runs.by_number, &at)))
 		if (run->number >= next)
 			next = run->number + 1;
 	return next;
@@ -345,9 +345,9 @@ static int fill_put_side(struct store *s)
 	s->put.file = s->view->head.number;
 	s->put.offset = s->view->size;
 	s->put.next_run = lowest_free_run(s);
-	while (r == 0 && (d = table_next(&s->devices, &at)))
+	while (r == 0 && (d = hashtable_next(&s->devices, &at)))
 		r = put_side_add_device(s, d);
-	for (at = 0; r == 0 && (run = table_next(&s->runs.by_number, &at));)
+	for (at = 0; r == 0 && (run = hashtable_next(&s->runs.by_number, &at));)
 		if (is_open(s, run))
 			r = put_side_add_open(s, &run->ids.device, run->number);
 	return r;
@@ -394,7 +394,7 @@ static int init(struct store *s)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->retain_lock, NULL);
 	shown_runs_init(&s->runs);
-	table_init(&s->devices, STORE_DEVICES_MAX);
+	hashtable_init(&s->devices, STORE_DEVICES_MAX);
 	s->dir_fd = s->log_fd = s->lock_fd = s->fd = -1;
 	s->version = 1;
 	s->spare = batch_new();
@@ -436,9 +436,9 @@ void store_free(struct store *s)
 	batch_free(s->pending);
 	batch_free(s->spare);
 	shown_runs_done(&s->runs);
-	while ((d = table_next(&s->devices, &at)))
+	while ((d = hashtable_next(&s->devices, &at)))
 		free(d);
-	table_done(&s->devices);
+	hashtable_done(&s->devices);
 	for (at = 0; at < s->n_files; at++) {
 		log_index_free(s->files[at]->index);
 		free(s->files[at]);

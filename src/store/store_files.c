@@ -165,13 +165,13 @@ static bool is_device(const void *entry, const void *key)
 
 int store_show_device(struct store *s, const struct store_device *d)
 {
-	uint64_t hash = table_hash_id(d->id.bytes);
-	struct store_device *known = table_get(&s->devices, hash, is_device, &d->id);
+	uint64_t hash = hashtable_hash_id(d->id.bytes);
+	struct store_device *known = hashtable_get(&s->devices, hash, is_device, &d->id);
 	int r = 0;
 
 	if (!known) {
 		known = calloc(1, sizeof(*known));
-		r = known ? table_add(&s->devices, hash, known) : -ENOMEM;
+		r = known ? hashtable_add(&s->devices, hash, known) : -ENOMEM;
 	}
 	if (r < 0) {
 		free(known);

@@ -64,8 +64,8 @@ struct put_device {
 
 struct put_side {
 	pthread_mutex_t lock;
-	struct table by_number, by_id; /* struct put_run */
-	struct table devices;	       /* struct put_device */
+	struct hashtable by_number, by_id; /* struct put_run */
+	struct hashtable devices;	   /* struct put_device */
 	struct batch *filling;
 	uint32_t file; /* where the next record goes */
 	uint64_t offset;
@@ -97,8 +97,8 @@ struct store {
 	pthread_cond_t committed;
 	uint64_t version;
 	struct shown_runs runs;
-	struct table devices;	 /* struct store_device */
-	struct log_file **files; /* by rising number; the last is being written */
+	struct hashtable devices; /* struct store_device */
+	struct log_file **files;  /* by rising number; the last is being written */
 	size_t n_files, room_files;
 	struct log_view *view; /* of that one */
 	uint64_t removed_at;   /* the place that must be durable before files may go, */

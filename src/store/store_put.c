@@ -47,9 +47,9 @@ void batch_free(struct batch *b)
 int put_side_init(struct put_side *p)
 {
 	pthread_mutex_init(&p->lock, NULL);
-	table_init(&p->by_number, SHOWN_RUNS_MAX);
-	table_init(&p->by_id, SHOWN_RUNS_MAX);
-	table_init(&p->devices, STORE_DEVICES_MAX);
+	hashtable_init(&p->by_number, SHOWN_RUNS_MAX);
+	hashtable_init(&p->by_id, SHOWN_RUNS_MAX);
+	hashtable_init(&p->devices, STORE_DEVICES_MAX);
 	p->filling = batch_new();
 	return p->filling ? 0 : -ENOMEM;
 }
@@ -66,15 +66,15 @@ void put_side_done(struct put_side *p)
 	struct put_run *run;
 	size_t at = 0;
 
-	while ((run = table_next(&p->by_number, &at)))
+	while ((run = hashtable_next(&p->by_number, &at)))
 		free_run(run);
-	for (at = 0; (d = table_next(&p->devices, &at));) {
+	for (at = 0; (d = hashtable_next(&p->devices, &at));) {
 		free(d->open);
 		free(d);
 	}
-	table_done(&p->by_number);
-	table_done(&p->by_id);
-	table_done(&p->devices);
+	hashtable_done(&p->by_number);
+	hashtable_done(&p->by_id);
+	hashtable_done(&p->devices);
 	batch_free(p->filling);
 	pthread_mutex_destroy(&p->lock);
 }
@@ -150,8 +150,8 @@ static bool is_device(const void *entry, const void *key)
 
 static int get_device(struct put_side *p, const struct message_id *id, struct put_device **ret)
 {
-	uint64_t hash = table_hash_id(id->bytes);
-	struct put_device *d = table_get(&p->devices, hash, is_device, id);
+	uint64_t hash = hashtable_hash_id(id->bytes);
+	struct put_device *d = hashtable_get(&p->devices, hash, is_device, id);
 	int r;
 
 	if (!d) {
@@ -159,7 +159,7 @@ static int get_device(struct put_side *p, const struct message_id *id, struct pu
 		if (!d)
 			return -ENOMEM;
 		d->device.id = *id;
-		r = table_add(&p->devices, hash, d);
+		r = hashtable_add(&p->devices, hash, d);
 		if (r < 0) {
 			free(d);
 			return r;
@@ -251,13 +251,13 @@ static bool is_id(const void *entry, const void *key)
 
 static int add_run(struct put_side *p, struct put_run *run)
 {
-	uint64_t hash = table_hash_number(run->number);
-	int r = table_add(&p->by_number, hash, run);
+	uint64_t hash = hashtable_hash_number(run->number);
+	int r = hashtable_add(&p->by_number, hash, run);
 
 	if (r == 0) {
-		r = table_add(&p->by_id, table_hash_id(run->ids.run.bytes), run);
+		r = hashtable_add(&p->by_id, hashtable_hash_id(run->ids.run.bytes), run);
 		if (r < 0)
-			table_remove(&p->by_number, hash, run);
+			hashtable_remove(&p->by_number, hash, run);
 	}
 	if (r < 0)
 		free_run(run);
@@ -292,7 +292,7 @@ static int load_run(struct store *s, const struct shown_run *shown, struct put_r
 int put_side_get_run(struct store *s, uint32_t number, struct put_run **ret, struct error *e)
 {
 	struct put_run *run =
-		table_get(&s->put.by_number, table_hash_number(number), is_number, &number);
+		hashtable_get(&s->put.by_number, hashtable_hash_number(number), is_number, &number);
 	const struct shown_run *shown;
 	int r = 0;
 
@@ -314,7 +314,7 @@ static int find_run(struct store *s, const struct message_id *id, struct put_run
 	const struct shown_run *shown;
 	int r = 0;
 
-	*ret = table_get(&s->put.by_id, table_hash_id(id->bytes), is_id, id);
+	*ret = hashtable_get(&s->put.by_id, hashtable_hash_id(id->bytes), is_id, id);
 	if (*ret)
 		return 0;
 	pthread_mutex_lock(&s->lock);
@@ -358,8 +358,9 @@ static size_t declaration_room(const struct put_run *run)
 /* Declares the run in the file that the next record goes to, unless it is. There is room. */
 static void declare(struct store *s, struct put_run *run, uint64_t now_ns)
 {
-	struct put_device *d = table_get(&s->put.devices, table_hash_id(run->ids.device.bytes),
-					 is_device, &run->ids.device);
+	struct put_device *d =
+		hashtable_get(&s->put.devices, hashtable_hash_id(run->ids.device.bytes), is_device,
+			      &run->ids.device);
 	struct log_record r = { .kind = LOG_RUN, .run = run->number, .time_ns = now_ns };
 	uint8_t *body;
 
@@ -459,12 +460,12 @@ static void sweep(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 	p->wants_sweep = false;
 	gone = calloc(p->by_number.n + 1, sizeof(*gone)); /* removing moves the entries */
-	while (gone && (run = table_next(&p->by_number, &at)))
+	while (gone && (run = hashtable_next(&p->by_number, &at)))
 		if ((run->state.ended || run->state.closed) && run->logged && run->file < active)
 			gone[n++] = run;
 	while (n--) {
-		table_remove(&p->by_number, table_hash_number(gone[n]->number), gone[n]);
-		table_remove(&p->by_id, table_hash_id(gone[n]->ids.run.bytes), gone[n]);
+		hashtable_remove(&p->by_number, hashtable_hash_number(gone[n]->number), gone[n]);
+		hashtable_remove(&p->by_id, hashtable_hash_id(gone[n]->ids.run.bytes), gone[n]);
 		free_run(gone[n]);
 	}
 	free(gone);

@@ -44,7 +44,7 @@ int store_devices(struct store *s, store_device_fn fn, void *context, struct err
 
 	lock(s);
 	rows = calloc(s->devices.n + 1, sizeof(*rows));
-	while (rows && (d = table_next(&s->devices, &at)))
+	while (rows && (d = hashtable_next(&s->devices, &at)))
 		rows[n++] = *d;
 	unlock(s);
 	if (!rows)
@@ -72,7 +72,7 @@ int store_runs(struct store *s, const struct message_id *device, store_run_fn fn
 
 	lock(s);
 	rows = calloc(s->runs.by_number.n + 1, sizeof(*rows));
-	while (rows && (run = table_next(&s->runs.by_number, &at)))
+	while (rows && (run = hashtable_next(&s->runs.by_number, &at)))
 		if (!device || !memcmp(&run->ids.device, device, sizeof(*device)))
 			facts_of(s, run, &rows[n++]);
 	unlock(s);

@@ -47,7 +47,7 @@ static struct survivor *list_survivors(const struct store *s, uint32_t first, si
 	size_t at = 0, i;
 
 	*ret_n = 0;
-	while (list && (run = table_next(&s->runs.by_number, &at))) {
+	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
 		const struct view_run *live = log_view_run(s->view, run->number);
 		bool ended = live ? live->state.ended || live->state.closed : run->facts.ended;
 
@@ -216,7 +216,7 @@ static int shorten_runs(struct store *s, uint32_t first)
 
 	pthread_mutex_lock(&s->lock);
 	list = calloc(s->runs.by_number.n + 1, sizeof(*list));
-	while (list && (run = table_next(&s->runs.by_number, &at))) {
+	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
 		if (!run->n_files || run->files[0].file >= first)
 			continue;
 		for (i = 0; i < run->n_files && run->files[i].file < first; i++)

@@ -38,6 +38,7 @@ url=http://127.0.0.1:$port
 get() {
 	local want=$1 path=$2 got
 	shift 2
+	: >body # curl leaves it as it is when there is none
 	got=$(curl -s -g --path-as-is --max-time 60 -D head -o body -w '%{http_code}' "$@" "$url$path") || got="$got (curl $?)"
 	[ "$got" = "$want" ] || fail "$path: $got and not $want: $(head -c 300 body)"
 }

@@ -238,25 +238,6 @@ static void knows_its_hosts(void **state)
 	assert_true(http_fetch_is_foreign("cross-site"));
 }
 
-static void reads_addresses(void **state)
-{
-	char host[HTTP_HOST_MAX], port[8];
-	struct error e = ERROR_INIT;
-
-	(void)state;
-	assert_int_equal(http_listen_parse("127.0.0.1:8080", host, port, &e), 0);
-	assert_string_equal(host, "127.0.0.1");
-	assert_string_equal(port, "8080");
-	assert_int_equal(http_listen_parse("[::1]:0", host, port, &e), 0);
-	assert_string_equal(host, "::1");
-	assert_int_equal(http_listen_parse("::1:80", host, port, &e), -EINVAL);
-	assert_int_equal(http_listen_parse("127.0.0.1", host, port, &e), -EINVAL);
-	assert_int_equal(http_listen_parse("127.0.0.1:", host, port, &e), -EINVAL);
-	assert_int_equal(http_listen_parse("127.0.0.1:x", host, port, &e), -EINVAL);
-	assert_int_equal(http_listen_parse("127.0.0.1:65536", host, port, &e), -EINVAL);
-	assert_int_equal(http_listen_parse(":80", host, port, &e), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,7 +245,6 @@ int main(void)
 		cmocka_unit_test(matches_patterns),  cmocka_unit_test(checks_params),
 		cmocka_unit_test(chooses_encodings), cmocka_unit_test(reads_ranges),
 		cmocka_unit_test(compares_tags),     cmocka_unit_test(knows_its_hosts),
-		cmocka_unit_test(reads_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

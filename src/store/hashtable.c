@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* table: see table.h. Removal moves later entries up, so that no search ends too early. */
-#include "store/table.h"
+/* hashtable: see hashtable.h. Removal moves later entries up, so that no search ends too early. */
+#include "store/hashtable.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define ROOM_LEAST 16U
 
-void table_init(struct table *t, size_t most)
+void hashtable_init(struct hashtable *t, size_t most)
 {
 	memset(t, 0, sizeof(*t));
 	t->most = most;
 }
 
-void table_done(struct table *t)
+void hashtable_done(struct hashtable *t)
 {
 	free(t->slots);
 	free(t->hashes);
@@ -22,7 +22,7 @@ void table_done(struct table *t)
 	t->n = t->room = 0;
 }
 
-void *table_get(const struct table *t, uint64_t hash, table_is_fn is, const void *key)
+void *hashtable_get(const struct hashtable *t, uint64_t hash, hashtable_is_fn is, const void *key)
 {
 	size_t at;
 
@@ -34,7 +34,7 @@ void *table_get(const struct table *t, uint64_t hash, table_is_fn is, const void
 	return NULL;
 }
 
-static void insert(struct table *t, uint64_t hash, void *entry)
+static void insert(struct hashtable *t, uint64_t hash, void *entry)
 {
 	size_t at = hash & (t->room - 1);
 
@@ -44,9 +44,9 @@ static void insert(struct table *t, uint64_t hash, void *entry)
 	t->hashes[at] = hash;
 }
 
-static int grow(struct table *t)
+static int grow(struct hashtable *t)
 {
-	struct table wider = *t;
+	struct hashtable wider = *t;
 	size_t i;
 
 	wider.room = t->room ? t->room * 2 : ROOM_LEAST;
@@ -66,7 +66,7 @@ static int grow(struct table *t)
 	return 0;
 }
 
-int table_add(struct table *t, uint64_t hash, void *entry)
+int hashtable_add(struct hashtable *t, uint64_t hash, void *entry)
 {
 	int r = 0;
 
@@ -81,7 +81,7 @@ int table_add(struct table *t, uint64_t hash, void *entry)
 	return 0;
 }
 
-void table_remove(struct table *t, uint64_t hash, const void *entry)
+void hashtable_remove(struct hashtable *t, uint64_t hash, const void *entry)
 {
 	size_t mask = t->room - 1, at, next;
 
@@ -104,7 +104,7 @@ void table_remove(struct table *t, uint64_t hash, const void *entry)
 	t->slots[at] = NULL;
 }
 
-void *table_next(const struct table *t, size_t *at)
+void *hashtable_next(const struct hashtable *t, size_t *at)
 {
 	while (*at < t->room)
 		if (t->slots[(*at)++])
