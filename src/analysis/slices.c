@@ -29,7 +29,7 @@ static int stretch(struct slices *s, uint64_t ns, const struct holder *h)
 	if (index != s->open.index) {
 		bucket_add_time(&s->open, h, (s->open.index + 1) * s->width_ns - from_ns);
 		r = put_open(s);
-		if (r < 0)
+		if (r)
 			return r;
 		bucket_init(&s->open, index, h);
 		from_ns = index * s->width_ns;
@@ -88,7 +88,7 @@ static int add_event(struct slices *s, const struct sched_event *ev)
 		t->first_ns = t->seen_ns = ns;
 		bucket_init(&s->open, ns / s->width_ns, NULL);
 	}
-	if (r < 0)
+	if (r)
 		return r;
 	take_losses(s);
 	bucket_add_event(&s->open, ev->kind);
@@ -124,7 +124,7 @@ int slices_end(struct slices *s, uint64_t to_ns)
 	take_losses(s);
 	if (to_ns > s->state.seen_ns)
 		r = stretch(s, to_ns, s->state.now.type == HOLDER_IDLE ? &idle : &unknown);
-	return r < 0 ? r : put_open(s);
+	return r ? r : put_open(s);
 }
 
 const struct holder *slices_get_beginning(const struct slices_state *s)

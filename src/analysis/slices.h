@@ -31,8 +31,8 @@ struct slices_state {
 struct slices {
 	const struct trace_info *info; /* clock and dialect */
 	uint64_t width_ns;
-	/* Takes each complete bucket, trimmed; may change it. A negative return ends the call that
-	 * led to it. */
+	/* Takes each complete bucket, trimmed; may change it. A return other than 0 ends the call
+	 * that led to it, with the same. */
 	int (*put)(void *context, struct bucket *b);
 	void *context;
 	struct slices_state state;

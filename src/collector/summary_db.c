@@ -137,8 +137,8 @@ static int open_file(struct summary_db **ret, const char *path, int flags, struc
 	if (!d || !(d->path = strdup(path)))
 		return error_set(e, ENOMEM, "cannot open %s: out of memory", path);
 	if (sqlite3_open_v2(path, &d->db, flags, NULL) != SQLITE_OK)
-		return d->db ? summary_db_error(d, e, "open") :
-			       error_set(e, ENOMEM, "cannot open %s: out of memory", path);
+		return d->db ? summary_db_error(d, e, "open")
+			     : error_set(e, ENOMEM, "cannot open %s: out of memory", path);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
 	*ret = take_ptr(d);
 	return 0;
@@ -165,8 +165,9 @@ static int open_writer(struct summary_db **ret, const char *path, struct error *
 
 	if (r == 0)
 		r = has_version(d, &known, e);
-	if (r == 0 && !known && sqlite3_exec(d->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL,
-					     NULL, NULL) != SQLITE_OK)
+	if (r == 0 && !known &&
+	    sqlite3_exec(d->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL) !=
+		    SQLITE_OK)
 		r = summary_db_error(d, e, "read");
 	if (r < 0)
 		return r;
@@ -178,7 +179,7 @@ static int open_writer(struct summary_db **ret, const char *path, struct error *
 	return r;
 }
 
-static void remove_file(const char *path)
+void summary_db_remove(const char *path)
 {
 	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
 	char name[4096];
@@ -206,11 +207,11 @@ int summary_db_open(struct summary_db **ret, const char *path, struct error *e)
 	int r;
 
 	if (!is_usable(path))
-		remove_file(path);
+		summary_db_remove(path);
 	r = open_writer(ret, path, e);
 	if (r != -EBADMSG && r != -EIO)
 		return r;
-	remove_file(path);
+	summary_db_remove(path);
 	return open_writer(ret, path, e);
 }
 

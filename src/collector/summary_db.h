@@ -26,6 +26,7 @@ int summary_db_open(struct summary_db **ret, const char *path, struct error *e);
 int summary_db_open_reader(struct summary_db **ret, const char *path, struct error *e);
 void summary_db_free(struct summary_db *d);
 DEFINE_CLEANUP(summary_db, summary_db_free)
+void summary_db_remove(const char *path); /* readers keep what they have open */
 
 /* What is written is there after the commit, or if anything failed, not at all. */
 int summary_db_begin(struct summary_db *d, struct error *e);
