@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/ksk.h"
 #include "store/ksk_writer.h"
 #include "wire/meta.h"
 
@@ -14,7 +15,8 @@
 
 struct stream {
 	uint64_t next_sequence;
-	uint64_t end; /* events found and lost up to here */
+	uint64_t end;	/* events found and lost up to here */
+	uint64_t until; /* the tick where its last block ended */
 	bool anchored;
 };
 
@@ -126,6 +128,7 @@ static void count_block(struct recording *r, struct stream *s, const struct bloc
 			r->count.lost[i] += b->lost[i];
 	}
 	s->end = b->flags & BLOCK_KEY ? b->before + b->events : s->end + block_told(b) + b->events;
+	s->until = ksk_until(s->until, b);
 	s->anchored = true;
 	s->next_sequence = b->sequence + 1;
 	r->count.events += b->events;
@@ -158,6 +161,28 @@ static int put_block(void *owner, uint32_t run, const struct block *b, const uin
 	return 0;
 }
 
+/* What the device dropped behind the last block that came: a block of ours says so, without which
+ * the file would not. */
+static int put_rest(struct recording *r, struct stream *s, const struct message_stream_end *row,
+		    struct error *e)
+{
+	uint8_t room[BLOCK_HEADER_MAX], *start;
+	struct block b = { .codec = CODEC_SCHED,
+			   .flags = BLOCK_KEY | BLOCK_LOST,
+			   .stream = row->stream,
+			   .sequence = row->next_sequence,
+			   .first_tick = s->until,
+			   .before = row->events,
+			   .payload = room + sizeof(room) };
+
+	if (row->events == s->end)
+		return 0;
+	b.lost[LOSS_SPOOL] = row->events - s->end;
+	start = block_encode(&b, room + sizeof(room), &b.len);
+	count_block(r, s, &b);
+	return ksk_writer_put(r->writer, &b, start, b.len, e);
+}
+
 static int put_end(void *owner, uint32_t run, const struct message_end *m, struct error *e)
 {
 	struct recording *r = owner;
@@ -172,8 +197,8 @@ static int put_end(void *owner, uint32_t run, const struct message_end *m, struc
 		if (!s || row.next_sequence < s->next_sequence || row.events < s->end)
 			return error_set(e, EPROTO, "stream %u ends before its last block",
 					 row.stream);
-		r->count.lost[LOSS_SPOOL] += row.events - s->end;
-		s->end = row.events;
+		if (put_rest(r, s, &row, e) < 0)
+			return -EIO;
 	}
 	r->puts++;
 	if (r->state != RECORDING_FAILED)
