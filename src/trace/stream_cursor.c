@@ -34,6 +34,8 @@ struct stream_cursor {
 	const struct trace_info *info;
 	uint32_t cpu;
 	uint64_t place;
+	bool held; /* it ends before `hold` */
+	uint64_t hold;
 	int error;
 
 	bool broken;   /* nothing decodes until the next key block */
@@ -347,9 +349,16 @@ static void finish(struct stream_cursor *c)
 /* The index tells a stream's last block, so that nobody searches the rest of the file for more. */
 static int next_block(struct stream_cursor *c, struct block *ret, uint64_t *ret_at)
 {
+	uint64_t place = c->place;
+	int r;
+
 	if (c->about.ends && !c->jumped && c->next_sequence == c->about.end_sequence)
 		return 0;
-	return c->reader->ops->next(c->reader, STREAM_CPU(c->cpu), &c->place, ret, ret_at);
+	r = c->reader->ops->next(c->reader, STREAM_CPU(c->cpu), &place, ret, ret_at);
+	if (r == 1 && c->held && *ret_at >= c->hold)
+		return 0;
+	c->place = place;
+	return r;
 }
 
 /* -ENOMEM, or 0. */
@@ -369,7 +378,8 @@ static int fill(struct stream_cursor *c)
 		if (r < 0)
 			return r;
 		if (r == 0) {
-			finish(c);
+			if (!c->held)
+				finish(c);
 			return 0;
 		}
 		if (take_block(c, &b, at)) {
@@ -396,6 +406,39 @@ int stream_cursor_error(const struct stream_cursor *c)
 void stream_cursor_pop(struct stream_cursor *c)
 {
 	c->at++;
+}
+
+void stream_cursor_hold(struct stream_cursor *c, uint64_t place)
+{
+	c->held = true;
+	c->hold = place;
+}
+
+void stream_cursor_get_mark(const struct stream_cursor *c, struct stream_mark *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->place = c->place;
+	ret->next_sequence = c->next_sequence;
+	ret->seen = c->seen;
+	ret->pending = c->pending;
+	ret->last_tick = c->last_tick;
+	ret->gap = c->gap;
+	memcpy(ret->lost, c->lost, sizeof(c->lost));
+	memcpy(ret->lost_some, c->lost_some, sizeof(c->lost_some));
+}
+
+void stream_cursor_set_mark(struct stream_cursor *c, const struct stream_mark *m)
+{
+	stream_cursor_seek(c, 0);
+	c->jumped = false;
+	c->place = m->place;
+	c->next_sequence = m->next_sequence;
+	c->seen = m->seen;
+	c->pending = m->pending;
+	c->last_tick = m->last_tick;
+	c->gap = m->gap;
+	memcpy(c->lost, m->lost, sizeof(c->lost));
+	memcpy(c->lost_some, m->lost_some, sizeof(c->lost_some));
 }
 
 uint64_t stream_cursor_place(const struct stream_cursor *c)
