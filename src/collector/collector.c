@@ -132,7 +132,10 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
-	r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
+	/* What http_start() will refuse is refused before a folder is made. */
+	r = endpoint_parse_listen(o->http, 0, o->insecure, &s.address, e);
+	if (r == 0)
+		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
 	if (r < 0)
 		return r;
 	set_server_options(&s, o);
