@@ -64,6 +64,7 @@ struct source_bpf {
 	uint32_t generation;			       /* of the filter's members in the map */
 	uint64_t misses;
 	time_t misses_asked;
+	struct record_path cut;	 /* a record that the end of its ring cuts */
 	struct bpf_ring rings[]; /* n_cpus */
 };
 
@@ -79,7 +80,7 @@ static void close_ring(struct source_bpf *s, struct bpf_ring *r)
 	if (r->consumer)
 		munmap(r->consumer, s->page);
 	if (r->producer)
-		munmap((void *)(uintptr_t)r->producer, s->page + 2 * (size_t)s->ring_bytes);
+		munmap((void *)(uintptr_t)r->producer, s->page + s->ring_bytes);
 	if (r->fd >= 0)
 		close(r->fd);
 }
@@ -142,13 +143,14 @@ static int get_pinned(const struct source_bpf *s, const char *name)
 
 static int map_ring(struct source_bpf *s, struct bpf_ring *r)
 {
-	size_t len = s->page + 2 * (size_t)s->ring_bytes;
+	size_t len = s->page + s->ring_bytes;
 	void *p = mmap(NULL, s->page, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	r->consumer = p;
-	/* The kernel maps the data twice in a row, so that a record is never cut. */
+	/* The kernel would map the data twice in a row, so that no record is cut at the end; but
+	 * then it also counts twice as this program's memory. */
 	p = mmap(NULL, len, PROT_READ, MAP_SHARED, r->fd, (off_t)s->page);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -560,6 +562,19 @@ static void book_losses(struct source_bpf *s, uint32_t cpu, struct recorder *r)
 		recorder_lose(r, cpu, LOSS_RING, total - booked, total);
 }
 
+/* Where the len bytes of a record are whole: in the ring, or, if its end cuts them, as a copy. */
+static const uint8_t *get_whole(struct source_bpf *s, const struct bpf_ring *ring, uint32_t len)
+{
+	size_t at = (ring->position + RING_HEADER) & (s->ring_bytes - 1),
+	       first = s->ring_bytes - at;
+
+	if (len <= first || len > sizeof(s->cut))
+		return ring->data + at;
+	memcpy(&s->cut, ring->data + at, first);
+	memcpy((uint8_t *)&s->cut + first, ring->data, len - first);
+	return (const uint8_t *)&s->cut;
+}
+
 /* The record at the ring's position: its bytes that are done with, or 0 if it is not whole yet. */
 static uint32_t take_record(struct source_bpf *s, uint32_t cpu, struct recorder *r)
 {
@@ -572,8 +587,9 @@ static uint32_t take_record(struct source_bpf *s, uint32_t cpu, struct recorder 
 	if (head & RING_BUSY)
 		return 0;
 	whole = (len + RING_HEADER + 7U) & ~7U;
-	at += RING_HEADER;
-	if ((head & RING_DISCARD) || len < 2 * sizeof(uint64_t) || !get_event(s, at, len, &ev)) {
+	at = get_whole(s, ring, len);
+	if ((head & RING_DISCARD) || len > sizeof(struct record_path) ||
+	    len < 2 * sizeof(uint64_t) || !get_event(s, at, len, &ev)) {
 		s->base.not_understood += !(head & RING_DISCARD);
 		recorder_pass(r, cpu, ring->position + whole);
 		return whole;
