@@ -265,6 +265,72 @@ static void filters_by_pid_and_name(void **state)
 	check_filter(&by_name, "gen-nan", false);
 }
 
+/* A new cgroup, below the hierarchy of version 2, with one process in it; false: not permitted. */
+static bool make_cgroup(char path[256], const char *name, pid_t pid)
+{
+	char file[300], number[16];
+	bool ok;
+	int fd;
+
+	snprintf(path, 256, "%s/%s",
+		 access("/sys/fs/cgroup/cgroup.procs", F_OK) ? "/sys/fs/cgroup/unified"
+							     : "/sys/fs/cgroup",
+		 name);
+	if (mkdir(path, 0700) < 0)
+		return false;
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	fd = open(file, O_WRONLY);
+	ok = fd >= 0 && write(fd, number, strlen(number)) > 0;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The kernel follows forks by itself: a child's whole life passes, though no reading of the
+ * cgroup's list ever saw it. */
+static void filters_by_cgroup(void **state)
+{
+	struct message_config c = { .n_cgroups = 1, .ring_kib = 4096 };
+	CLEANUP(event_filter) struct event_filter *f = NULL;
+	struct device_source *s;
+	struct generator g;
+	char path[256];
+	size_t i, exits = 0;
+
+	(void)state;
+	generator_open(&g, "gen-cgroup");
+	snprintf(c.cgroups[0], sizeof(c.cgroups[0]), "/%s", instance);
+	if (!make_cgroup(path, instance, g.pid)) {
+		generator_close(&g);
+		rmdir(path);
+		puts("skipped: cannot make a cgroup of version 2");
+		skip();
+	}
+	assert_int_equal(filter_new(&f, &c, NULL), 0);
+	s = open_source(&c, f);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_run(&g, GENERATOR_FORK, 40);
+	generator_run(&g, GENERATOR_EXEC, 10);
+	assert_int_equal(filter_refresh(f, NULL), 0);
+	drain(s);
+	assert_int_equal(filter_refresh(f, NULL), 0);
+	drain(s);
+	/* Members are still members, and those that ended are forgotten. */
+	generator_run(&g, GENERATOR_FORK, 10);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	assert_int_equal(taken.lost, 0);
+	assert_int_equal(count_kind(&taken, SCHED_FORK, g.pid), 60);
+	for (i = 0; i < taken.n; i++)
+		exits += taken.events[i].event.kind == SCHED_EXIT;
+	assert_int_equal(exits, 60);
+	assert_true(s->passed_over > 0);
+	source_bpf.free(s, false);
+	generator_close(&g);
+	assert_int_equal(rmdir(path), 0);
+}
+
 static int by_bytes(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct kept));
@@ -469,9 +535,8 @@ static void clean_up(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_are_the_kernels),
-		cmocka_unit_test(overrun_is_counted),
-		cmocka_unit_test(filters_by_pid_and_name),
+		cmocka_unit_test(counts_are_the_kernels),  cmocka_unit_test(overrun_is_counted),
+		cmocka_unit_test(filters_by_pid_and_name), cmocka_unit_test(filters_by_cgroup),
 		cmocka_unit_test(fields_are_the_kernels),
 	};
 	struct error e = ERROR_INIT;
