@@ -200,6 +200,7 @@ void settings_init(struct settings *s)
 		.collector = "127.0.0.1:7077",
 		.state_dir = "/var/lib/kiseki",
 		.spool_bytes = 4U << 20,
+		.nice = -5,
 		.config = {
 			.given = (2U << CONFIG_CGROUPS) - 2,
 			.origin = ORIGIN_AUTO,
