@@ -45,6 +45,8 @@ struct recorder {
 	struct kept *events;
 	size_t n;
 	uint64_t lost, ring_total[CPUS_MAX], position[CPUS_MAX];
+	struct device_source *source;
+	size_t flushed;
 };
 
 static struct recorder taken, traced;
@@ -86,6 +88,12 @@ void recorder_lose(struct recorder *r, uint32_t cpu, enum loss_cause cause, uint
 	r->ring_total[cpu] = ring_total;
 }
 
+void recorder_flush(struct recorder *r, uint32_t cpu)
+{
+	r->flushed++;
+	source_bpf.release(r->source, cpu, r->position[cpu]);
+}
+
 uint64_t recorder_ring_total(const struct recorder *r, uint32_t cpu)
 {
 	return r->ring_total[cpu];
@@ -110,6 +118,7 @@ static struct device_source *open_source(const struct message_config *c, struct 
 	if (source_bpf.open(&s, &o, &e))
 		fail_msg("%s", e.text);
 	forget(&taken);
+	taken.source = s;
 	return s;
 }
 
@@ -263,6 +272,7 @@ static void overrun_is_counted(void **state)
 	assert_int_equal(epoll_wait(source_bpf.wake_fd(s), &ev, 1, 0), 1);
 	drain(s);
 	assert_true(taken.lost > 0);
+	assert_true(taken.flushed > 0); /* the source asked for room before we released it */
 	generator_run(&g, GENERATOR_PING, 50);
 	drain(s);
 	generator_run(&g, GENERATOR_PING, 1500);

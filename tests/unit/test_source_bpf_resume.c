@@ -97,6 +97,11 @@ void recorder_lose(struct recorder *r, uint32_t cpu, enum loss_cause cause, uint
 	r->now[cpu].ring_total = ring_total;
 }
 
+void recorder_flush(struct recorder *r, uint32_t cpu)
+{
+	publish(r, cpu);
+}
+
 uint64_t recorder_ring_total(const struct recorder *r, uint32_t cpu)
 {
 	return r->now[cpu].ring_total;
