@@ -42,6 +42,11 @@ void recorder_lose(struct recorder *r, uint32_t cpu, enum loss_cause cause, uint
 	recorder_take(r, cpu, NULL, ring_total);
 }
 
+void recorder_flush(struct recorder *r, uint32_t cpu)
+{
+	recorder_take(r, cpu, NULL, 0);
+}
+
 uint64_t recorder_ring_total(const struct recorder *r, uint32_t cpu)
 {
 	(void)r;

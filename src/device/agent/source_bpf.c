@@ -520,11 +520,16 @@ static uint32_t take_record(struct source_bpf *s, uint32_t cpu, struct recorder 
 	return whole;
 }
 
+/* What the ring cannot reuse yet: not drained, or drained and not released. */
+static uint64_t get_held(const struct source_bpf *s, const struct bpf_ring *ring, uint64_t end)
+{
+	return end - widen(end - s->ring_bytes, *ring->consumer);
+}
+
 /* After how many more bytes the agent wants to be woken: half of what is free now. */
 static void set_wake(struct source_bpf *s, uint32_t cpu, uint64_t end)
 {
-	struct bpf_ring *ring = &s->rings[cpu];
-	uint64_t held = end - widen(end - s->ring_bytes, *ring->consumer);
+	uint64_t held = get_held(s, &s->rings[cpu], end);
 	uint64_t free_bytes = held < s->ring_bytes ? s->ring_bytes - held : 0;
 
 	if (free_bytes < 2 * WAKE_BYTES_LEAST)
@@ -563,13 +568,17 @@ static int source_drain(struct device_source *base, uint32_t cpu, struct recorde
 		return 0;
 	}
 	end = widen(start, get_producer(ring));
-	set_wake(s, cpu, end);
 	for (; ring->position < end; ring->position += len) {
 		len = take_record(s, cpu, r);
 		if (!len)
-			return 0;
+			break;
 	}
-	book_losses(s, cpu, r);
+	if (ring->position == end)
+		book_losses(s, cpu, r);
+	/* A block that waits for more events may hold a small ring up. */
+	if (get_held(s, ring, ring->position) > s->ring_bytes / 2)
+		recorder_flush(r, cpu);
+	set_wake(s, cpu, end);
 	return end - start > s->ring_bytes / 2;
 }
 
