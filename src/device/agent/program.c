@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
 	{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",
 	  "keep-oldest flight-recorder" },
-	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki)", NULL },
+	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
 	{ 0, "keep-recording", NULL, "let the kernel record on after the agent's end", NULL },
 	{ 0, "nice", "N", "the agent's priority, -20 to 19 (-5)", NULL },
 	{ 0, "config", "FILE", "settings, as lines of key = value (" SETTINGS_FILE ")", NULL },
