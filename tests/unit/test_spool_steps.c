@@ -44,7 +44,7 @@ static size_t file_len;
 
 static int put(struct subject *s, uint32_t stream, uint32_t payload)
 {
-	static uint8_t room[BLOCK_HEADER_MAX + 4000];
+	static uint8_t room[BLOCK_HEADER_MAX + 20000];
 	struct block b = { .codec = stream ? CODEC_SCHED : CODEC_META,
 			   .flags = BLOCK_KEY,
 			   .stream = stream,
@@ -99,11 +99,26 @@ static void tear_down(struct subject *s)
 	free(copy);
 }
 
+static const char *check_checkpoints(struct spool *s, const uint64_t *n, const uint64_t *expected)
+{
+	struct checkpoint at;
+	uint32_t i;
+
+	for (i = 0; i < CPUS + 1; i++) {
+		spool_get_checkpoint(s, i ? i - 1 : UINT32_MAX, &at);
+		if (n[i] && at.next_sequence != expected[i])
+			return "a checkpoint does not fit to the last entry";
+	}
+	return NULL;
+}
+
 /* As the next agent would find it. */
 static const char *look(uint32_t *ret_entries)
 {
 	uint64_t next[CPUS + 1] = { 0 }, n[CPUS + 1] = { 0 };
+	uint64_t expected[CPUS + 1];
 	uint32_t last_run[CPUS + 1] = { 0 };
+	const char *wrong;
 	CLEANUP(memory) struct memory *m = NULL;
 	CLEANUP(spool) struct spool *s = NULL;
 	struct spool_options so = { .policy = POLICY_OLDEST };
@@ -132,11 +147,17 @@ static const char *look(uint32_t *ret_entries)
 	}
 	if (n[0] != METAS)
 		return "a description is missing, or there twice";
-	for (i = 0; i < CPUS + 1; i++) {
-		spool_get_checkpoint(s, i ? i - 1 : UINT32_MAX, &at);
-		if (n[i] && at.next_sequence != (last_run[i] == s->mark.run ? next[i] : 0))
-			return "a checkpoint does not fit to the last entry";
+	for (i = 0; i < CPUS + 1; i++)
+		expected[i] = last_run[i] == s->mark.run ? next[i] : 0;
+	wrong = check_checkpoints(s, n, expected);
+	/* What a dead agent had half done must not come true when the next one goes on. */
+	spool_get_checkpoint(s, CPUS - 1, &at);
+	for (i = 0; i < 3 && !wrong; i++) {
+		spool_save(s, CPUS - 1, &at);
+		wrong = check_checkpoints(s, n, expected);
 	}
+	if (wrong)
+		return wrong;
 	if (!s->mark.run || (s->mark.state != MEMORY_IDLE && !spool_get_current(s, &run)))
 		return "the run is gone";
 	return NULL;
@@ -276,6 +297,12 @@ static void act_put_large(struct subject *s)
 	put(s, 2, 600);
 }
 
+/* More than is kept free: it reaches into what was dropped for it. */
+static void act_put_huge(struct subject *s)
+{
+	put(s, 1, 20000);
+}
+
 static uint64_t next_meta(const struct subject *s)
 {
 	struct checkpoint at;
@@ -305,6 +332,7 @@ static void test_flight(void **state)
 		tear_down(&s);
 	}
 	assert_true(moved >= METAS);
+	run_action(POLICY_FLIGHT, 65, 600, act_put_huge);
 }
 
 static void test_save(void **state)
