@@ -49,6 +49,14 @@ struct recorder {
 	size_t flushed;
 };
 
+#define FAMILY_MAX 512
+
+struct family {
+	pid_t pids[FAMILY_MAX];
+	int8_t states[FAMILY_MAX];
+	size_t n;
+};
+
 static struct recorder taken, traced;
 static char instance[64];
 
@@ -408,31 +416,44 @@ static int by_bytes(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct kept));
 }
 
-static bool contains(const pid_t *pids, size_t n, pid_t pid)
+/* Whether a task is alive: 1; has exited: -1; or is none of these: 0. */
+static int8_t state_of(const struct family *f, pid_t pid)
 {
-	while (n && pid)
-		if (pids[--n] == pid)
-			return true;
-	return false;
+	size_t i;
+
+	for (i = 0; i < f->n && pid; i++)
+		if (f->pids[i] == pid)
+			return f->states[i];
+	return 0;
 }
 
-/* Leaves only the events of the generator's family, without what cannot be compared, sorted. */
+static void follow(struct family *f, const struct sched_event *ev)
+{
+	size_t i;
+
+	if (ev->kind == SCHED_FORK && state_of(f, ev->task.pid) && f->n < FAMILY_MAX) {
+		f->pids[f->n] = ev->other.pid;
+		f->states[f->n++] = 1;
+	}
+	for (i = 0; i < f->n && ev->kind == SCHED_EXIT; i++)
+		if (f->pids[i] == ev->task.pid)
+			f->states[i] = -1;
+}
+
+/* Leaves only the events that are about the generator's family, without what cannot be compared,
+ * sorted. Switches behind a task's exit are left out: the last one may come when nobody records any
+ * more. All of them are on CPU 0, whose events come first. */
 static void reduce(struct recorder *r, const struct generator *g)
 {
-	pid_t family[512] = { g->pid, g->helper };
-	size_t n = 2, i, left = 0;
+	struct family f = { .pids = { g->pid, g->helper }, .states = { 1, 1 }, .n = 2 };
+	size_t i, left = 0;
 
-	for (i = 0; i < r->n; i++) {
-		const struct sched_event *ev = &r->events[i].event;
-
-		if (ev->kind == SCHED_FORK && contains(family, n, ev->task.pid) && n < 512)
-			family[n++] = ev->other.pid;
-	}
 	for (i = 0; i < r->n; i++) {
 		struct sched_event *ev = &r->events[i].event;
+		int8_t task = state_of(&f, ev->task.pid), other = state_of(&f, ev->other.pid);
 
-		if (!contains(family, n, ev->task.pid) && !contains(family, n, ev->other.pid) &&
-		    !contains(family, n, ev->pid))
+		follow(&f, ev);
+		if ((!task && !other) || (ev->kind == SCHED_SWITCH && (task < 0 || other < 0)))
 			continue;
 		ev->tick = 0;
 		ev->flags = ev->preempt_count = 0;
