@@ -472,7 +472,7 @@ static void follow(struct family *f, const struct sched_event *ev)
 
 /* Leaves only the events that are about the generator's family, without what cannot be compared,
  * sorted. Switches behind a task's exit are left out: the last one may come when nobody records any
- * more. All of them are on CPU 0, whose events come first. */
+ * more. All of those are on CPU 0; elsewhere it only was before it chose to stay there. */
 static void reduce(struct recorder *r, const struct generator *g)
 {
 	struct family f = { .pids = { g->pid, g->helper }, .states = { 1, 1 }, .n = 2 };
@@ -483,7 +483,9 @@ static void reduce(struct recorder *r, const struct generator *g)
 		int8_t task = state_of(&f, ev->task.pid), other = state_of(&f, ev->other.pid);
 
 		follow(&f, ev);
-		if ((!task && !other) || (ev->kind == SCHED_SWITCH && (task < 0 || other < 0)))
+		if (!task && !other)
+			continue;
+		if (ev->kind == SCHED_SWITCH && r->events[i].cpu == 0 && (task < 0 || other < 0))
 			continue;
 		ev->tick = 0;
 		ev->flags = ev->preempt_count = 0;
