@@ -227,7 +227,10 @@ uint64_t generator_get_switches(const struct generator *g)
 
 void generator_close(struct generator *g)
 {
+	if (g->to < 0)
+		return;
 	close(g->to);
+	g->to = -1;
 	waitpid(g->pid, NULL, 0);
 	close(g->from);
 	/* Reaping may overtake the last switch away from it. */

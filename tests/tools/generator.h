@@ -34,7 +34,7 @@ void generator_run(struct generator *g, enum generator_work work, uint32_t n);
 /* How often it was switched out so far. It must be asleep, as it is after open and run. */
 uint64_t generator_get_switches(const struct generator *g);
 
-/* It ends; returns when nothing of it is left. */
+/* It ends; returns when nothing of it is left. Once more does nothing. */
 void generator_close(struct generator *g);
 
 #endif

@@ -49,6 +49,14 @@ struct recorder {
 	size_t flushed;
 };
 
+#define FAMILY_MAX 512
+
+struct family {
+	pid_t pids[FAMILY_MAX];
+	int8_t states[FAMILY_MAX];
+	size_t n;
+};
+
 static struct recorder taken, traced;
 static char instance[64];
 
@@ -56,7 +64,10 @@ static void keep(struct recorder *r, uint32_t cpu, const struct sched_event *ev)
 {
 	struct kept *k = &r->events[r->n];
 
-	assert_true(r->n < EVENTS_MAX);
+	if (r->n == EVENTS_MAX) {
+		r->lost++;
+		return;
+	}
 	memset(k, 0, sizeof(*k));
 	k->event = *ev;
 	k->cpu = cpu;
@@ -186,6 +197,29 @@ static uint64_t stop_count(bool started, uint64_t otherwise)
 	return sum;
 }
 
+/* What a test that failed has left in the kernel. */
+static void clean_up(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), TRACEFS "/instances/%s", instance);
+	rmdir(path);
+	snprintf(path, sizeof(path), BPF_ROOT "/kiseki/%s", instance);
+	bpf_unpin(path);
+}
+
+/* Others may be so busy meanwhile that even a large ring is full; then there is nothing to say. */
+static void skip_if_lost(struct device_source *s, struct generator *g)
+{
+	if (!taken.lost && !traced.lost)
+		return;
+	generator_close(g);
+	source_bpf.free(s, false);
+	clean_up();
+	puts("skipped: the machine is too busy");
+	skip();
+}
+
 static size_t count_switches(const struct recorder *r, pid_t pid, bool out)
 {
 	size_t i, n = 0;
@@ -226,7 +260,7 @@ static void counts_are_the_kernels(void **state)
 	generator_run(&g, GENERATOR_RENAME, 7);
 	assert_int_equal(source_bpf.stop(s, NULL), 0);
 	drain(s);
-	assert_int_equal(taken.lost, 0);
+	skip_if_lost(s, &g);
 	away = generator_get_switches(&g) - before;
 	assert_int_equal(count_switches(&taken, g.pid, true), away);
 	assert_int_equal(count_switches(&taken, g.pid, false), stop_count(counts, away));
@@ -324,17 +358,21 @@ static void filters_by_pid_and_name(void **state)
 					 .pids = { INT32_MAX } };
 	struct message_config by_name = { .events = 1U << SCHED_SWITCH,
 					  .n_comms = 2,
-					  .comms = { "there is none", "gen-na" } };
-	struct message_config by_start = { .events = 1U << SCHED_SWITCH,
-					   .n_comms = 1,
-					   .comms = { "gen-unus*" } };
+					  .comms = { "there is none" } };
+	struct message_config by_start = { .events = 1U << SCHED_SWITCH, .n_comms = 1 };
+	char name[32], longer[40];
 
+	/* This test may run twice at the same time: names have its number. */
+	snprintf(name, sizeof(name), "g%d", (int)getpid());
+	snprintf(longer, sizeof(longer), "%s-z", name);
+	sched_comm_set(by_name.comms[1], name, strlen(name));
+	snprintf(by_start.comms[0], SCHED_COMM_LEN, "%.12s-*", name);
 	(void)state;
 	check_filter(&by_pid, "gen-pid", true);
-	check_filter(&by_start, "gen-unusual", true);
-	check_filter(&by_start, "gen-unu", false);
-	check_filter(&by_name, "gen-na", true);
-	check_filter(&by_name, "gen-nan", false);
+	check_filter(&by_start, longer, true);
+	check_filter(&by_start, name, false);
+	check_filter(&by_name, name, true);
+	check_filter(&by_name, longer, false);
 }
 
 /* A new cgroup, below the hierarchy of version 2, with one process in it; false: not permitted. */
@@ -408,31 +446,46 @@ static int by_bytes(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct kept));
 }
 
-static bool contains(const pid_t *pids, size_t n, pid_t pid)
+/* Whether a task is alive: 1; has exited: -1; or is none of these: 0. */
+static int8_t state_of(const struct family *f, pid_t pid)
 {
-	while (n && pid)
-		if (pids[--n] == pid)
-			return true;
-	return false;
+	size_t i;
+
+	for (i = 0; i < f->n && pid; i++)
+		if (f->pids[i] == pid)
+			return f->states[i];
+	return 0;
 }
 
-/* Leaves only the events of the generator's family, without what cannot be compared, sorted. */
+static void follow(struct family *f, const struct sched_event *ev)
+{
+	size_t i;
+
+	if (ev->kind == SCHED_FORK && state_of(f, ev->task.pid) && f->n < FAMILY_MAX) {
+		f->pids[f->n] = ev->other.pid;
+		f->states[f->n++] = 1;
+	}
+	for (i = 0; i < f->n && ev->kind == SCHED_EXIT; i++)
+		if (f->pids[i] == ev->task.pid)
+			f->states[i] = -1;
+}
+
+/* Leaves only the events that are about the generator's family, without what cannot be compared,
+ * sorted. Switches behind a task's exit are left out: the last one may come when nobody records any
+ * more. All of those are on CPU 0; elsewhere it only was before it chose to stay there. */
 static void reduce(struct recorder *r, const struct generator *g)
 {
-	pid_t family[512] = { g->pid, g->helper };
-	size_t n = 2, i, left = 0;
+	struct family f = { .pids = { g->pid, g->helper }, .states = { 1, 1 }, .n = 2 };
+	size_t i, left = 0;
 
-	for (i = 0; i < r->n; i++) {
-		const struct sched_event *ev = &r->events[i].event;
-
-		if (ev->kind == SCHED_FORK && contains(family, n, ev->task.pid) && n < 512)
-			family[n++] = ev->other.pid;
-	}
 	for (i = 0; i < r->n; i++) {
 		struct sched_event *ev = &r->events[i].event;
+		int8_t task = state_of(&f, ev->task.pid), other = state_of(&f, ev->other.pid);
 
-		if (!contains(family, n, ev->task.pid) && !contains(family, n, ev->other.pid) &&
-		    !contains(family, n, ev->pid))
+		follow(&f, ev);
+		if (!task && !other)
+			continue;
+		if (ev->kind == SCHED_SWITCH && r->events[i].cpu == 0 && (task < 0 || other < 0))
 			continue;
 		ev->tick = 0;
 		ev->flags = ev->preempt_count = 0;
@@ -482,7 +535,7 @@ static void read_pages(int fd, uint32_t cpu, const struct sched_map *map)
 		assert_int_equal(page_open(&page, &layout, bytes, (size_t)sysconf(_SC_PAGESIZE),
 					   NULL),
 				 0);
-		assert_int_equal(page.missed, 0);
+		traced.lost += page.missed;
 		while (page_next(&page, &record, NULL) > 0)
 			if (sched_map_decode(map, record.data, record.len, &ev) > 0)
 				keep(&traced, cpu, &ev);
@@ -555,15 +608,18 @@ static void fields_are_the_kernels(void **state)
 	assert_int_equal(source_bpf.start(s, NULL), 0);
 	generator_open(&g, "gen-fields");
 	generator_run(&g, GENERATOR_PING, 500);
+	drain(s);
 	generator_run(&g, GENERATOR_FORK, 10);
+	drain(s);
 	generator_run(&g, GENERATOR_EXEC, 10);
 	generator_run(&g, GENERATOR_RENAME, 10);
+	drain(s);
 	generator_run(&g, GENERATOR_PRIO, 5);
 	generator_close(&g);
 	stop_trace(&map);
 	assert_int_equal(source_bpf.stop(s, NULL), 0);
 	drain(s);
-	assert_int_equal(taken.lost, 0);
+	skip_if_lost(s, &g);
 	reduce(&taken, &g);
 	reduce(&traced, &g);
 	for (kind = 0; kind < SCHED_KINDS; kind++) {
@@ -577,17 +633,6 @@ static void fields_are_the_kernels(void **state)
 	assert_int_equal(print_differences(), 0);
 	assert_int_equal(taken.n, traced.n);
 	source_bpf.free(s, false);
-}
-
-/* What a test that failed has left in the kernel. */
-static void clean_up(void)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), TRACEFS "/instances/%s", instance);
-	rmdir(path);
-	snprintf(path, sizeof(path), BPF_ROOT "/kiseki/%s", instance);
-	bpf_unpin(path);
 }
 
 int main(void)
