@@ -2,6 +2,9 @@
 /*
  * store: old log files go, and what must not go with them stays: open runs, descriptions, counts.
  */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "stored.h"
 
 static char dir[64];
@@ -20,7 +23,7 @@ static int remove_folder(void **state)
 	return 0;
 }
 
-static void put(struct store *s, uint32_t run, uint64_t sequence)
+static void put_one(struct store *s, uint32_t run, uint64_t sequence)
 {
 	struct block b = { .stream = 1,
 			   .flags = BLOCK_KEY | (sequence % 4 ? 0 : BLOCK_LOST),
@@ -32,6 +35,11 @@ static void put(struct store *s, uint32_t run, uint64_t sequence)
 
 	b.lost[LOSS_RING] = sequence % 4 ? 0 : 2;
 	assert_int_equal(stored_put_bare(s, run, b), STORE_TAKEN);
+}
+
+static void put(struct store *s, uint32_t run, uint64_t sequence)
+{
+	put_one(s, run, sequence);
 	stored_commit(s);
 }
 
@@ -175,6 +183,103 @@ static void test_age(void **state)
 	store_free(s);
 }
 
+static atomic_bool over;
+
+/* In a thread of its own cmocka cannot fail a test. */
+static void abort_at(int line, const struct error *e)
+{
+	fprintf(stderr, "line %d: %s\n", line, e->text);
+	abort();
+}
+
+/* Reads the run from its start, again and again; the blocks of a stream come without gaps. */
+static void *read_often(void *context)
+{
+	struct store *s = context;
+	struct error e = ERROR_INIT;
+	struct block_reader *r;
+	uint64_t place, at, next, before = 0;
+	struct stored_ledger l;
+	struct block b;
+
+	while (!over) {
+		if (store_reader_open(&r, s, 1, NULL, &e) < 0)
+			continue;
+		for (place = next = 0; r->ops->next(r, 1, &place, &b, &at) == 1;) {
+			if (next && b.sequence != next)
+				abort_at(__LINE__, &e);
+			next = b.sequence + 1;
+		}
+		if (store_reader_refresh(r, &e) < 0)
+			abort_at(__LINE__, &e);
+		/* A file that came and went meanwhile is missing here, but nothing comes again. */
+		for (; r->ops->next(r, 1, &place, &b, &at) == 1; next = b.sequence + 1)
+			if (b.sequence < next)
+				abort_at(__LINE__, &e);
+		r->ops->free(r);
+		memset(&l, 0, sizeof(l));
+		/* Rows are told once, whatever happens to their file: two events are lost in four. */
+		if (store_ledger(s, 1, stored_add_row, &l, &e) < 0 || l.lost[LOSS_RING] < before ||
+		    l.lost[LOSS_RING] > 750)
+			abort_at(__LINE__, &e);
+		before = l.lost[LOSS_RING];
+	}
+	return NULL;
+}
+
+static void *retain_often(void *context)
+{
+	struct error e = ERROR_INIT;
+
+	while (!over)
+		if (store_retain(context, &e) < 0)
+			abort_at(__LINE__, &e);
+	return NULL;
+}
+
+static void *commit_often(void *context)
+{
+	struct error e = ERROR_INIT;
+
+	while (!over)
+		if (store_commit(context, NULL, &e) < 0)
+			abort_at(__LINE__, &e);
+	return NULL;
+}
+
+/* All at once: a device sends, files become full and go, two read. */
+static void test_threads(void **state)
+{
+	static void *(*const work[])(void *) = { read_often, read_often, retain_often,
+						 commit_often };
+	const struct store_options o = { .file_bytes = 3000, .retain_bytes = 9000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), i;
+	struct stored_ledger l;
+	struct store_run facts;
+	pthread_t threads[4];
+
+	(void)state;
+	put(s, run, 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work[i], s), 0);
+	for (i = 1; i < 1500; i++) {
+		put_one(s, run, i);
+		if (i % 16 == 0)
+			usleep(200);
+	}
+	over = true;
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	stored_commit(s);
+	retain(s);
+	facts = stored_facts(s, run, &l);
+	assert_int_equal(facts.events + l.lost[LOSS_STORE], 15000);
+	assert_int_equal(l.lost[LOSS_RING], 750);
+	assert_true(l.lost[LOSS_STORE] > 0);
+	store_free(s);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -182,6 +287,7 @@ int main(void)
 		TEST(test_size),
 		TEST(test_held),
 		TEST(test_age),
+		TEST(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
