@@ -25,6 +25,7 @@
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
 #define DEVICE_BYTES_MAX (4U << 20)
+#define BATCH_BYTES (64U << 20)
 #define COMMIT_MS 20U
 #define HELLO_TIMEOUT_MS 10000U
 #define IDLE_TIMEOUT_MS 60000U
@@ -49,6 +50,7 @@ static void set_server_options(struct server_options *s, const struct collector_
 {
 	s->connections_max = o->connections_max ? o->connections_max : CONNECTIONS_MAX;
 	s->device_bytes_max = o->device_bytes_max ? o->device_bytes_max : DEVICE_BYTES_MAX;
+	s->batch_bytes = o->store.batch_bytes ? o->store.batch_bytes : BATCH_BYTES;
 	s->commit_ms = o->commit_ms ? o->commit_ms : COMMIT_MS;
 	s->hello_timeout_ms = o->hello_timeout_ms ? o->hello_timeout_ms : HELLO_TIMEOUT_MS;
 	s->idle_timeout_ms = o->idle_timeout_ms ? o->idle_timeout_ms : IDLE_TIMEOUT_MS;
@@ -106,10 +108,12 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 static int start_parts(struct collector *c, const struct collector_options *o,
 		       struct server_options *s, struct error *e)
 {
+	struct store_options store = o->store;
 	int r = make_folder(o->data, e);
 
+	store.batch_bytes = s->batch_bytes;
 	if (r == 0)
-		r = store_open(&c->store, o->data, &o->store, e);
+		r = store_open(&c->store, o->data, &store, e);
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)

@@ -192,12 +192,20 @@ static void on_shut(uv_shutdown_t *request, int status)
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
 
+/* What is read while the batch is full would have to be held, for each connection: it is better
+ * left to the kernel. No buffer means no read (UV_ENOBUFS). */
+static bool is_batch_full(const struct server *s)
+{
+	return store_waiting(s->o.store) + sizeof(s->buffer) > s->o.batch_bytes;
+}
+
 static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
 {
 	struct connection *c = handle->data;
 
 	(void)wanted;
-	*buf = uv_buf_init((char *)c->server->buffer, sizeof(c->server->buffer));
+	c->paused = !c->lingering && is_batch_full(c->server);
+	*buf = uv_buf_init((char *)c->server->buffer, c->paused ? 0 : sizeof(c->server->buffer));
 }
 
 static void set_reading(struct connection *c, bool reading)
@@ -235,6 +243,10 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	struct connection *c = stream->data;
 	struct session_now now;
 
+	if (n == UV_ENOBUFS) {
+		connection_settle(c);
+		return;
+	}
 	if (n < 0) {
 		if (!c->lingering)
 			session_end(&c->session);
@@ -294,10 +306,10 @@ void connection_settle(struct connection *c)
 	}
 	if (session->state == SESSION_OPEN && !c->greeted)
 		greet(c);
-	set_waiting(c, session->n_batches || session->stalled);
+	set_waiting(c, session->n_batches || session->stalled || c->paused);
 	if (c->is_waiting)
 		committer_wake(c->server->committer);
-	set_reading(c, !session->stalled && !c->server->stopping);
+	set_reading(c, !session->stalled && !c->paused && !c->server->stopping);
 }
 
 void connection_commit(struct connection *c, uint64_t durable)
@@ -305,10 +317,12 @@ void connection_commit(struct connection *c, uint64_t durable)
 	struct session_now now;
 
 	session_durable(&c->session, durable);
+	if (c->session.stalled || c->paused)
+		c->last_frame_ms = server_now_ms(c->server); /* it was us who did not listen */
+	c->paused = false;
 	if (c->session.stalled && !c->server->stopping) {
 		now = session_clock_now();
 		session_resume(&c->session, &now);
-		c->last_frame_ms = server_now_ms(c->server); /* it was us who did not listen */
 	}
 	connection_settle(c);
 }
@@ -330,7 +344,7 @@ static void check_open(struct connection *c, uint64_t now_ms)
 	const struct server_options *o = &c->server->o;
 	struct session_now now;
 
-	if (!c->session.stalled && now_ms >= c->last_frame_ms + o->idle_timeout_ms) {
+	if (!c->session.stalled && !c->paused && now_ms >= c->last_frame_ms + o->idle_timeout_ms) {
 		session_bye(&c->session, BYE_LIMIT, "no whole frame within %u ms",
 			    o->idle_timeout_ms);
 		return;
@@ -352,7 +366,7 @@ void connection_deadline(struct connection *c)
 		connection_close(c);
 		return;
 	}
-	if (c->session.stalled && c->session.state == SESSION_NEW)
+	if ((c->session.stalled || c->paused) && c->session.state == SESSION_NEW)
 		wheel_set(&c->server->wheel, &c->deadline, now_ms + c->server->o.hello_timeout_ms);
 	else if (c->session.state == SESSION_NEW)
 		session_bye(&c->session, BYE_PROTOCOL, "no HELLO within %u ms",

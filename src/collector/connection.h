@@ -64,6 +64,7 @@ struct connection {
 	struct message_id device, boot;
 	uint32_t slot; /* in the registry, if has_slot */
 	bool has_slot, reading, greeted, lingering, closing, broken, is_waiting;
+	bool paused;		/* not read for want of room in the batch */
 	uint64_t since_ms;	/* it came, or began to linger */
 	uint64_t last_frame_ms; /* a whole one */
 	uint64_t frames_seen;

@@ -27,6 +27,7 @@ struct server_options {
 	struct registry *registry;
 	uint32_t connections_max;
 	uint64_t device_bytes_max;
+	uint64_t batch_bytes; /* what may wait for a commit, of all devices */
 	unsigned int commit_ms, hello_timeout_ms, idle_timeout_ms, ping_ms;
 	void (*log)(void *context, const char *line); /* from the threads of the server */
 	void *log_context;

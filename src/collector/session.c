@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/checksum.h"
+
 #define HELD_MAX (FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX)
 #define HELD_LEAST 1024U
 #define STREAM_MAX (MESSAGE_STREAMS_MAX - 1)
@@ -295,7 +297,7 @@ static bool take_block(struct session *s, const struct frame *f)
 		session_bye(s, BYE_PROTOCOL, "BLOCK before any RUN");
 		return true;
 	}
-	if (block_decode(f->body, f->body_len, &b) != WIRE_OK || b.len != f->body_len) {
+	if (checksum_decode_block(f->body, f->body_len, &b) != WIRE_OK || b.len != f->body_len) {
 		session_bye(s, BYE_PROTOCOL,
 			    "BLOCK of %" PRIu32
 			    " bytes holds no whole block, or its checksum is wrong",

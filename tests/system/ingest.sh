@@ -23,19 +23,23 @@ for listen in "--listen 0.0.0.0:0" "--http 0.0.0.0:0" "--listen [::]:0"; do
 	[ ! -e "$work/refused" ] || { echo "ingest: serve $listen left a folder"; failed=1; }
 done
 
-for scenario in vectors resume takeover stop limit idle bad_peers kill; do
-	if ! timeout 120 python3 "$SRC/tests/tools/ingest_driver.py" "$KISEKI" $scenario; then
-		echo "ingest: $scenario failed"
-		failed=1
-	fi
-done
-
-# A disk that fills up needs a file system of its own, and a name space in which to mount it.
-driver=(python3 "$SRC/tests/tools/ingest_driver.py" "$KISEKI" full)
-if ! unshare -m true 2>/dev/null; then
+# Each has its own folder and port; most of their time they wait, so they run together. A disk that
+# fills up needs a file system of its own, and a name space in which to mount it.
+scenarios=(vectors resume takeover stop limit idle bad_peers kill)
+if unshare -m true 2>/dev/null; then
+	scenarios+=(full)
+else
 	echo "ingest: not tried: a full disk (no right to mount)"
-elif ! timeout 120 unshare -m "${driver[@]}"; then
-	echo "ingest: full failed"
-	failed=1
 fi
+pids=()
+for scenario in "${scenarios[@]}"; do
+	command=(timeout 120 python3 "$SRC/tests/tools/ingest_driver.py" "$KISEKI" "$scenario")
+	[ "$scenario" != full ] || command=(unshare -m "${command[@]}")
+	"${command[@]}" >"$work/$scenario.out" 2>&1 &
+	pids+=($!)
+done
+for i in "${!scenarios[@]}"; do
+	wait "${pids[i]}" || { echo "ingest: ${scenarios[i]} failed"; failed=1; }
+	cat "$work/${scenarios[i]}.out"
+done
 exit $failed
