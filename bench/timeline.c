@@ -358,6 +358,7 @@ int main(int argc, char **argv)
 	struct error e = ERROR_INIT;
 
 	parse_options(&d, argc, argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!d.folder && !(d.folder = mkdtemp(own))) {
 		perror("timeline: cannot make a folder");
 		return 1;

@@ -20,7 +20,7 @@
 
 #include "wire/sched_event.h"
 
-#define BUCKET_TASKS_KEPT 64U  /* when it is complete; those with the most time */
+#define BUCKET_TASKS_KEPT 32U  /* when it is complete; those with the most time */
 #define BUCKET_TASKS_MAX 1024U /* while it is filled */
 
 enum holder_type {

@@ -115,7 +115,9 @@ int chunk_writer_push(struct chunk_writer *w, const struct bucket *b)
 
 void chunk_reader_init(struct chunk_reader *r, const uint8_t *data, size_t len)
 {
-	reader_init(&r->bytes, data, len);
+	static const uint8_t nothing;
+
+	reader_init(&r->bytes, len ? data : &nothing, len);
 	r->known.n = 0;
 	r->known.next_index = 0;
 	if (len && (len > CHUNK_BYTES_MAX || *r->bytes.at++ != CHUNK_VERSION))
@@ -216,7 +218,8 @@ int chunk_writer_resume(struct chunk_writer *w, const struct chunk_reader *at_en
 	r = reserve(w, len);
 	if (r < 0)
 		return r;
-	memcpy(w->data, data, len);
+	if (len)
+		memcpy(w->data, data, len);
 	w->len = len;
 	w->known.n = at_end->known.n;
 	w->known.next_index = at_end->known.next_index;
