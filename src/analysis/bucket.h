@@ -76,6 +76,9 @@ void bucket_add_event(struct bucket *b, enum sched_kind kind);
 void bucket_add(struct bucket *b, const struct bucket *other);
 void bucket_add_counts(struct bucket_counts *to, const struct bucket_counts *from);
 
+/* Finds the tasks again after they were put into the list by somebody else. */
+void bucket_index(struct bucket *b);
+
 /* Keeps the BUCKET_TASKS_KEPT tasks with the most time; of equal ones those with the smaller pid. */
 void bucket_trim(struct bucket *b);
 

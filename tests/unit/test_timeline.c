@@ -470,6 +470,48 @@ static void test_retained(void **state)
 	trace_random_done(&trace);
 }
 
+/* A run that can never end, since its device has booted, is taken as complete; then the device finds
+ * the rest of its blocks on its disk after all. */
+static void test_late_blocks(void **state)
+{
+	struct trace_random_options o = {
+		.seed = 11, .cpus = 2, .events = 3000, .style = SCHED_RANDOM_IDLE
+	};
+	struct sink_ksk_options options = { .codec = CODEC_SCHED,
+					    .block_bytes = 400,
+					    .segment_bytes = 1 << 20 };
+	struct message_id device, run = { { 1 } }, boot = { { 2 } };
+	struct stage g = { .exact_tasks = true };
+	struct error e = ERROR_INIT;
+	struct trace_random trace;
+	struct trace_blocks b;
+	uint32_t other;
+
+	(void)state;
+	trace_random_init(&trace, &o);
+	trace_blocks_init(&b, &trace, &options);
+	if (store_open(&g.store, folder, NULL, &e) < 0 ||
+	    summaries_open(&g.summaries, folder, g.store, &e) < 0)
+		fail_msg("%s", e.text);
+	g.run = trace_store_run(g.store, 9);
+	memset(&device, 9, sizeof(device));
+	trace_store_put(g.store, g.run, &b, 0, b.n / 2);
+	assert_int_equal(store_run(g.store, &device, &run, &boot, &other, &e), 0);
+	assert_int_equal(store_commit(g.store, NULL, &e), 0);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	trace_store_put(g.store, g.run, &b, b.n / 2, b.n);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	read_items(&g);
+	compare(&g, 1000, 0, UINT64_MAX);
+	compare(&g, 10, 0, UINT64_MAX);
+	trace_items_free(g.items, g.n);
+	info_done(&g.info);
+	summaries_free(g.summaries);
+	store_free(g.store);
+	trace_blocks_done(&b);
+	trace_random_done(&trace);
+}
+
 /* --- all at once --- */
 
 struct asker {
@@ -550,9 +592,8 @@ static void test_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_retained),
+		cmocka_unit_test(test_idle),	 cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_retained), cmocka_unit_test(test_late_blocks),
 		cmocka_unit_test(test_together),
 	};
 	int failed;
