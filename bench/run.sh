@@ -5,6 +5,9 @@
 #
 #	run.sh [--cold] [--runs N] [TRACE.dat…]
 #
+# Last of all it times the overview of a day (timeline.c) made of the first trace: EVENTS in all,
+# 500 million if not said, which takes some minutes and about a gigabyte in $TMPDIR or /tmp.
+#
 # Without traces it takes those in build/bench/traces, and records them first if there are none
 # (record.sh; needs root). Then it measures (trace_bench.c) and writes build/bench/trace.json,
 # build/bench/trace.svg, and for the reader of the repository bench/RESULTS.md with its plot.
@@ -94,3 +97,5 @@ say "measuring ${#traces[@]} traces, each twice; xz and zstd -19 take 70 s and m
 	--markdown "$here/RESULTS.md" --plot trace.svg "${options[@]}" "${traces[@]}"
 cp "$build/bench/trace.svg" "$here/trace.svg"
 say "wrote bench/RESULTS.md, bench/trace.svg, and trace.json and trace.svg in $build/bench"
+say "the overview of a day, ${EVENTS:-500000000} events"
+"$build/bench/timeline" --events "${EVENTS:-500000000}" --json "$build/bench/timeline.json" "${traces[0]}"

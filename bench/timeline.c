@@ -8,7 +8,9 @@
  * would (100 ms, 64 KiB segments), and its blocks are stored again and again under new headers, with
  * later times and counts, until there are enough events. Payloads do not hold absolute times, so
  * each repetition decodes to the recording at another hour. Repetitions are spread evenly over the
- * day; between two of them the CPUs do what they did last. All of it goes through the real store and
+ * day; between two of them the CPUs do what they did last. A recording with too few events a second
+ * for that is made one of a larger machine: each of its CPUs is encoded several times, under other
+ * numbers. All of it goes through the real store and
  * the real summariser, which decodes every event once; the last segments are not summarised and are
  * decoded by each query, as in a run that goes on. Every query's counts are checked.
  */
@@ -31,6 +33,7 @@
 #define BATCH_BYTES (8U << 20)
 #define SUMMARISE_MS (3600U * 1000)
 #define REPEATS 7
+#define CPUS_MAX 64U
 
 struct day {
 	const char *recording, *folder, *json;
@@ -40,6 +43,7 @@ struct day {
 	struct block *blocks; /* of the CPUs, in the order of the file */
 	size_t n_blocks;
 	uint64_t events, lost, length_ns; /* of one repetition */
+	uint32_t cpus, copies;		  /* of the recording; that are made of each */
 	uint64_t repetitions, period_ns, period_ticks;
 	struct store *store;
 	struct summaries *summaries;
@@ -68,16 +72,21 @@ static void encode_recording(const char *path, const char *to, struct day *d)
 	struct trace_source *source;
 	struct trace_sink *sink = NULL;
 	struct trace_item item;
+	uint32_t cpus, i;
 	int r;
 
 	if (input_open(&in, path, &e) < 0)
 		fail(&e);
 	source = input_take_source(in);
+	cpus = d->cpus = source->info.cpus;
+	source->info.cpus *= d->copies;
 	if (sink_ksk_new(&sink, to, &o, &e) < 0 || sink->ops->begin(sink, &source->info, &e) < 0)
 		fail(&e);
 	while ((r = source->ops->next(source, &item, &e)) == 1)
-		if (sink->ops->item(sink, &item, &e) < 0)
-			fail(&e);
+		for (i = 0; i < d->copies; i++, item.cpu += cpus)
+			if (sink->ops->item(sink, &item, &e) < 0)
+				fail(&e);
+	source->info.cpus = cpus; /* it frees by that */
 	if (r < 0 || sink->ops->end(sink, &e) < 0)
 		fail(&e);
 	d->clock = source->info.clock;
@@ -122,6 +131,30 @@ static void list_blocks(struct day *d)
 	}
 	qsort(d->blocks, d->n_blocks, sizeof(*d->blocks), by_payload);
 	d->length_ns = clock_ns(&d->clock, last) - clock_ns(&d->clock, first);
+}
+
+static void load_recording(struct day *d, const char *path)
+{
+	struct error e = ERROR_INIT;
+
+	ksk_file_free(d->file);
+	d->file = NULL;
+	d->n_blocks = 0;
+	d->events = d->lost = 0;
+	encode_recording(d->recording, path, d);
+	if (ksk_file_open(&d->file, path, &e) < 0)
+		fail(&e);
+	list_blocks(d);
+}
+
+/* How many copies of each CPU make enough events in the time there is. */
+static uint32_t plan_copies(const struct day *d)
+{
+	double have = (double)d->events / seconds(d->length_ns + 1);
+	double want = (double)d->events_wanted / (double)(d->hours * 3600);
+	uint32_t copies = have < want ? (uint32_t)(want / have) + 1 : 1;
+
+	return copies * d->cpus <= CPUS_MAX ? copies : CPUS_MAX / d->cpus;
 }
 
 static void plan_day(struct day *d)
@@ -301,10 +334,10 @@ static void measure(struct day *d)
 	make_day(d);
 	ns = stopwatch_wall_ns() - ns;
 	store_space(d->store, &used, &left);
-	printf("%s, %" PRIu64 " events in %.1f s, repeated %" PRIu64
-	       " times under new headers, one "
-	       "each %.1f s:\n%.1f M events in %.1f hours, %.0f MB of log; stored in %.1f s\n",
-	       d->recording, d->events, seconds(d->length_ns), d->repetitions,
+	printf("%s, %u CPUs, %u copies of each: %" PRIu64 " events in %.1f s, repeated %" PRIu64
+	       " times under new headers, one each %.1f s:\n%.1f M events in %.1f hours, %.0f MB "
+	       "of log; stored in %.1f s\n",
+	       d->recording, d->cpus, d->copies, d->events, seconds(d->length_ns), d->repetitions,
 	       seconds(d->period_ns), (double)(d->events * d->repetitions) / 1e6,
 	       seconds(d->period_ns * d->repetitions) / 3600, (double)used / 1e6, seconds(ns));
 	summarise(d);
@@ -353,11 +386,11 @@ static void parse_options(struct day *d, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct day d = { .events_wanted = 500000000, .hours = 24 };
+	struct day d = { .events_wanted = 500000000, .hours = 24, .copies = 1 };
 	char own[] = "/tmp/kiseki-bench-XXXXXX", path[4096];
-	struct error e = ERROR_INIT;
 
 	parse_options(&d, argc, argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!d.folder && !(d.folder = mkdtemp(own))) {
 		perror("timeline: cannot make a folder");
 		return 1;
@@ -367,10 +400,10 @@ int main(int argc, char **argv)
 		perror("timeline: cannot write");
 		return 1;
 	}
-	encode_recording(d.recording, path, &d);
-	if (ksk_file_open(&d.file, path, &e) < 0)
-		fail(&e);
-	list_blocks(&d);
+	load_recording(&d, path);
+	d.copies = plan_copies(&d);
+	if (d.copies > 1)
+		load_recording(&d, path);
 	measure(&d);
 	summaries_free(d.summaries);
 	store_free(d.store);

@@ -99,6 +99,15 @@ void bucket_add(struct bucket *b, const struct bucket *other)
 		give(b, other->tasks[i].pid, other->tasks[i].comm, other->tasks[i].ns);
 }
 
+void bucket_index(struct bucket *b)
+{
+	uint32_t i;
+
+	memset(b->slots, 0, sizeof(b->slots));
+	for (i = 0; i < b->n_tasks; i++)
+		b->slots[slot_of(b, b->tasks[i].pid)] = (uint16_t)(i + 1);
+}
+
 static int by_time(const void *pa, const void *pb)
 {
 	const struct bucket_task *a = pa, *b = pb;
@@ -118,7 +127,5 @@ void bucket_trim(struct bucket *b)
 	for (i = BUCKET_TASKS_KEPT; i < b->n_tasks; i++)
 		b->rest_ns += b->tasks[i].ns;
 	b->n_tasks = BUCKET_TASKS_KEPT;
-	memset(b->slots, 0, sizeof(b->slots));
-	for (i = 0; i < b->n_tasks; i++)
-		b->slots[slot_of(b, b->tasks[i].pid)] = (uint16_t)(i + 1);
+	bucket_index(b);
 }

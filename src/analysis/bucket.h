@@ -20,7 +20,7 @@
 
 #include "wire/sched_event.h"
 
-#define BUCKET_TASKS_KEPT 64U  /* when it is complete; those with the most time */
+#define BUCKET_TASKS_KEPT 32U  /* when it is complete; those with the most time */
 #define BUCKET_TASKS_MAX 1024U /* while it is filled */
 
 enum holder_type {
@@ -75,6 +75,9 @@ void bucket_add_event(struct bucket *b, enum sched_kind kind);
 /* All that another one of the same CPU has, but its index and what was before. */
 void bucket_add(struct bucket *b, const struct bucket *other);
 void bucket_add_counts(struct bucket_counts *to, const struct bucket_counts *from);
+
+/* Finds the tasks again after they were put into the list by somebody else. */
+void bucket_index(struct bucket *b);
 
 /* Keeps the BUCKET_TASKS_KEPT tasks with the most time; of equal ones those with the smaller pid. */
 void bucket_trim(struct bucket *b);

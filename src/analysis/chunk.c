@@ -115,7 +115,9 @@ int chunk_writer_push(struct chunk_writer *w, const struct bucket *b)
 
 void chunk_reader_init(struct chunk_reader *r, const uint8_t *data, size_t len)
 {
-	reader_init(&r->bytes, data, len);
+	static const uint8_t nothing;
+
+	reader_init(&r->bytes, len ? data : &nothing, len);
 	r->known.n = 0;
 	r->known.next_index = 0;
 	if (len && (len > CHUNK_BYTES_MAX || *r->bytes.at++ != CHUNK_VERSION))
@@ -164,22 +166,25 @@ static void read_before(struct chunk_reader *r, uint8_t type, struct holder *ret
 
 static void read_tasks(struct chunk_reader *r, struct bucket *ret)
 {
-	uint64_t n = reader_varint(&r->bytes), ns;
+	uint64_t n = reader_varint(&r->bytes);
 	struct chunk_name name;
+	struct bucket_task *t;
 
 	if (n > BUCKET_TASKS_MAX)
 		r->bytes.bad = true;
 	for (; n && !r->bytes.bad; n--) {
 		read_name(r, &name);
-		ns = reader_varint(&r->bytes);
-		bucket_add_task(ret, name.pid, name.comm, ns);
+		t = &ret->tasks[ret->n_tasks++];
+		t->pid = name.pid;
+		memcpy(t->comm, name.comm, SCHED_COMM_LEN);
+		t->ns = reader_varint(&r->bytes);
+		ret->counts.busy_ns += t->ns;
 	}
 }
 
 enum wire_status chunk_reader_next(struct chunk_reader *r, struct bucket *ret)
 {
 	struct bucket_counts *c = &ret->counts;
-	struct holder before;
 	uint64_t skip;
 	uint8_t flags;
 
@@ -191,8 +196,9 @@ enum wire_status chunk_reader_next(struct chunk_reader *r, struct bucket *ret)
 	skip = reader_varint(&r->bytes);
 	if (flags & ~ROW_FLAGS || skip >= UINT64_MAX - r->known.next_index)
 		r->bytes.bad = true;
-	read_before(r, flags & ROW_HOLDER, &before);
-	bucket_init(ret, r->known.next_index + skip, &before);
+	memset(ret, 0, offsetof(struct bucket, slots)); /* thousands are read to be shown */
+	ret->index = r->known.next_index + skip;
+	read_before(r, flags & ROW_HOLDER, &ret->before);
 	c->idle_ns = reader_varint(&r->bytes);
 	c->unknown_ns = flags & ROW_UNKNOWN ? reader_varint(&r->bytes) : 0;
 	c->switches = reader_varint(&r->bytes);
@@ -216,7 +222,8 @@ int chunk_writer_resume(struct chunk_writer *w, const struct chunk_reader *at_en
 	r = reserve(w, len);
 	if (r < 0)
 		return r;
-	memcpy(w->data, data, len);
+	if (len)
+		memcpy(w->data, data, len);
 	w->len = len;
 	w->known.n = at_end->known.n;
 	w->known.next_index = at_end->known.next_index;

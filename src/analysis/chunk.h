@@ -49,7 +49,8 @@ struct chunk_reader {
 
 /* Data is borrowed. About 40 KB: not for the stack. */
 void chunk_reader_init(struct chunk_reader *r, const uint8_t *data, size_t len);
-/* WIRE_OK: *ret is the next bucket; WIRE_MORE: there is none; WIRE_CORRUPT. */
+/* WIRE_OK: *ret is the next bucket, to be read; who adds to it calls bucket_index() first. WIRE_MORE:
+ * there is none; WIRE_CORRUPT. */
 enum wire_status chunk_reader_next(struct chunk_reader *r, struct bucket *ret);
 
 /* Goes on where a reader came to the end of `data`. 0 or -ENOMEM. */

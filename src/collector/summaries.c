@@ -138,7 +138,8 @@ static int list_runs(struct summaries *s, struct error *e)
 		return r == -ENOMEM ? error_set(e, ENOMEM, "cannot list the runs: out of memory")
 				    : r;
 	}
-	qsort(l.rows, l.n, sizeof(*l.rows), by_run);
+	if (l.n)
+		qsort(l.rows, l.n, sizeof(*l.rows), by_run);
 	free(s->seen);
 	s->seen = l.rows;
 	s->n_seen = l.n;

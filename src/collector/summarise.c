@@ -336,6 +336,7 @@ static int work_on(struct work *w, const struct store_run *run, struct error *e)
 {
 	struct summariser *m = w->m;
 	int r = summary_db_begin(m->db, e);
+	bool stale;
 
 	m->key.run = run->number;
 	m->uncommitted = 0;
@@ -343,15 +344,14 @@ static int work_on(struct work *w, const struct store_run *run, struct error *e)
 		r = check_run(m, run, w->info, e);
 	if (r == 0)
 		r = summarise_streams(w, e);
-	if (r == -ESTALE) { /* from the start again, with the next call */
+	stale = r == -ESTALE;
+	if (stale)
 		r = summary_db_drop_run(m->db, run->number, e);
-		w->ended = false;
-	}
 	if (r == 0)
 		r = summary_db_commit(m->db, e);
 	if (r < 0)
 		summary_db_undo(m->db);
-	return r;
+	return r == 0 && stale ? -ESTALE : r;
 }
 
 static void free_reader(struct block_reader **r)
@@ -380,6 +380,8 @@ int summarise_run(struct summariser *m, uint32_t run, struct error *e)
 	w.ended = about.ended;
 	r = summarise_read_info(reader, &info, e);
 	if (r == 0)
+		r = work_on(&w, &about, e);
+	if (r == -ESTALE) /* its blocks go on behind what was taken for the end: all of it again */
 		r = work_on(&w, &about, e);
 	info_done(&info);
 	return r;

@@ -189,6 +189,7 @@ static int get_open(struct summary_carry *c, struct byte_reader *r)
 	if (chunk_reader_next(&c->reader, &c->slices.open) != WIRE_OK ||
 	    reader_left(&c->reader.bytes) || c->slices.open.index != s->seen_ns / LADDER_BASE_NS)
 		return -EBADMSG;
+	bucket_index(&c->slices.open);
 	return 0;
 }
 

@@ -90,13 +90,17 @@ static uint64_t fine_piece_ns(const struct query *q, uint32_t width)
 	return LADDER_BASE_NS;
 }
 
-/* As many buckets of the coarsest level that is fine enough as it takes. */
+/* As many buckets of the coarsest level that is fine enough as it takes; of a coarser one if there
+ * are so many CPUs that it would take too long. */
 static uint64_t coarse_piece_ns(struct query *q, uint32_t width)
 {
-	uint64_t ideal_ns = (q->to_ns - q->from_ns) / width + 1, level_ns, piece_ns;
+	uint64_t length_ns = q->to_ns - q->from_ns, ideal_ns = length_ns / width + 1;
+	uint64_t level_ns, piece_ns;
 
 	for (q->level = 0; q->level + 1 < LADDER_LEVELS; q->level++)
-		if (ladder_width_ns(q->level + 1) > ideal_ns)
+		if (ladder_width_ns(q->level + 1) > ideal_ns &&
+		    length_ns / ladder_width_ns(q->level) <=
+			    TIMELINE_BUCKETS_MAX / (q->info.cpus + 1))
 			break;
 	level_ns = ladder_width_ns(q->level);
 	piece_ns = (ideal_ns + level_ns - 1) / level_ns * level_ns;

@@ -23,6 +23,7 @@
 #define TIMELINE_TASKS_MAX 256U
 #define TIMELINE_CELLS_MAX (1U << 20)	/* CPUs * pieces: 64 MB */
 #define TIMELINE_ENTRIES_MAX (1U << 22) /* tasks in pieces: 64 MB */
+#define TIMELINE_BUCKETS_MAX (1U << 17) /* read from summaries; some 300 ms */
 #define TIMELINE_EVENTS_MAX (1U << 21)	/* decoded for pieces below a second; some 300 ms */
 #define TIMELINE_TAIL_MAX (1U << 24)	/* decoded because they are not summarised yet */
 

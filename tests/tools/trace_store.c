@@ -86,7 +86,7 @@ uint32_t trace_store_run(struct store *s, uint8_t seed)
 	struct store_device d = { .name = "test", .cpus = 1 };
 	struct message_id run, boot;
 	struct error e = ERROR_INIT;
-	uint32_t number;
+	uint32_t number = 0;
 
 	memset(&d.id, seed, sizeof(d.id));
 	memset(&run, seed + 100, sizeof(run));

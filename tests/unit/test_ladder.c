@@ -16,6 +16,7 @@
 #include "tools/sched_random.h"
 
 #define BUCKETS 3000
+#define HALF (BUCKET_TASKS_KEPT / 2)
 
 static struct bucket buckets[BUCKETS];
 static struct sched_random random_state;
@@ -85,7 +86,7 @@ static void make_buckets(uint64_t seed)
 		for (t = below(20); t > 0; t--) {
 			uint64_t ns = below(30000000);
 
-			bucket_add_task(&buckets[i], 1 + (int32_t)below(40), comm, ns);
+			bucket_add_task(&buckets[i], 1 + (int32_t)below(24), comm, ns);
 			left -= ns;
 		}
 		buckets[i].counts.idle_ns = left;
@@ -220,9 +221,9 @@ static void test_trim(void **state)
 	assert_int_equal(ladder_new(&l, keep, &shelf), 0);
 	for (i = 0; i <= LADDER_STEP * (LADDER_STEP + 1); i++) {
 		bucket_init(&b, i, NULL);
-		for (t = 0; t < BUCKET_TASKS_KEPT; t++) /* 32 are always there, 32 are new */
-			bucket_add_task(&b, (int32_t)(t < 32 ? t + 1 : 100 + i * 64 + t), comm,
-					t < 32 ? 2000 : 1000);
+		for (t = 0; t < BUCKET_TASKS_KEPT; t++) /* half are always there, half are new */
+			bucket_add_task(&b, (int32_t)(t < HALF ? t + 1 : 100 + i * 64 + t), comm,
+					t < HALF ? 2000 : 1000);
 		assert_int_equal(ladder_push(l, &b), 0);
 	}
 	for (i = 0; i < shelf.n && shelf.kept[i].level < 1; i++)
@@ -230,10 +231,10 @@ static void test_trim(void **state)
 	assert_true(i < shelf.n);
 	chunk_reader_init(&reader, shelf.kept[i].data, shelf.kept[i].len);
 	assert_int_equal(chunk_reader_next(&reader, &b), WIRE_OK);
-	assert_int_equal(b.counts.busy_ns, 16 * 32 * 3000);
+	assert_int_equal(b.counts.busy_ns, 16 * HALF * 3000);
 	assert_int_equal(b.n_tasks, BUCKET_TASKS_KEPT);
 	for (t = 0; t < b.n_tasks; t++) {
-		assert_int_equal(b.tasks[t].ns, b.tasks[t].pid <= 32 ? 16 * 2000 : 1000);
+		assert_int_equal(b.tasks[t].ns, b.tasks[t].pid <= (int32_t)HALF ? 16 * 2000 : 1000);
 		sum += b.tasks[t].ns;
 	}
 	assert_int_equal(sum + b.rest_ns, b.counts.busy_ns);

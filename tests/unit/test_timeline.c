@@ -4,8 +4,10 @@
  * summaries know nothing, something or everything. The events' side is the tracker of `report sched`,
  * which shares no line with the summaries.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 
 #include "analysis/ladder.h"
 #include "analysis/tracker.h"
+#include "collector/summary_db.h"
 #include "collector/timeline.h"
 #include "tools/sched_random.h"
 #include "tools/trace_store.h"
@@ -380,11 +383,218 @@ static void test_busy(void **state)
 	play(&o, 8, 4);
 }
 
+/* --- when the store forgets --- */
+
+static uint64_t first_chunk(uint32_t run, uint32_t level)
+{
+	struct summary_key key = { .run = run, .level = level };
+	struct summary_db *db = NULL;
+	struct error e = ERROR_INIT;
+	const uint8_t *data;
+	char path[128];
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/summary.sqlite", folder);
+	if (summary_db_open_reader(&db, path, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(summary_db_next_chunk(db, &key, &data, &len), 1);
+	summary_db_free(db);
+	return key.chunk;
+}
+
+/* A tick at which all CPUs have had an event of what is left. */
+static uint64_t find_settled(const struct stage *g, uint32_t cpus)
+{
+	bool seen[8] = { false };
+	size_t i;
+
+	for (i = 0; i < g->n; i++) {
+		if (g->items[i].type != ITEM_EVENT)
+			continue;
+		cpus -= !seen[g->items[i].cpu];
+		seen[g->items[i].cpu] = true;
+		if (!cpus)
+			return g->items[i].event.tick;
+	}
+	fail_msg("a CPU has no events left");
+	return 0;
+}
+
+/* The oldest files go, and with them their summaries; what is shown of the rest stays as exact. */
+static void test_retained(void **state)
+{
+	struct trace_random_options o = {
+		.seed = 9, .cpus = 2, .events = 30000, .style = SCHED_RANDOM_IDLE
+	};
+	struct sink_ksk_options options = { .codec = CODEC_SCHED,
+					    .block_bytes = 400,
+					    .segment_bytes = 1500 };
+	struct store_options store_options = { .file_bytes = 1 << 16, .retain_bytes = 3 << 15 };
+	struct stage g = { .exact_tasks = true };
+	struct error e = ERROR_INIT;
+	struct trace_random trace;
+	struct trace_blocks b;
+	uint64_t before, settled;
+	size_t i;
+
+	(void)state;
+	trace_random_init(&trace, &o);
+	trace.info.clock.shift -= 9;
+	trace_blocks_init(&b, &trace, &options);
+	if (store_open(&g.store, folder, &store_options, &e) < 0 ||
+	    summaries_open(&g.summaries, folder, g.store, &e) < 0)
+		fail_msg("%s", e.text);
+	g.run = trace_store_run(g.store, 7);
+	for (i = 0; i < 20; i++)
+		trace_store_put(g.store, g.run, &b, b.n * i / 20, b.n * (i + 1) / 20);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	before = first_chunk(g.run, 0);
+	assert_int_equal(store_retain(g.store, &e), 0);
+	assert_int_equal(store_commit(g.store, NULL, &e), 0);
+	assert_int_equal(store_retain(g.store, &e), 0); /* now they can go */
+	trace_store_end(g.store, g.run, &b);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	assert_true(first_chunk(g.run, 0) > before);
+	read_items(&g);
+	assert_true(g.n < trace.n);
+	settled = find_settled(&g, o.cpus);
+	settled += (g.items[g.n - 1].event.tick - settled) / 4;
+	for (i = 0; i < WIDTHS; i++)
+		if (widths[i] >= 7) /* else pieces would reach back behind it */
+			compare(&g, widths[i], settled, UINT64_MAX);
+	trace_items_free(g.items, g.n);
+	info_done(&g.info);
+	summaries_free(g.summaries);
+	store_free(g.store);
+	trace_blocks_done(&b);
+	trace_random_done(&trace);
+}
+
+/* A run that can never end, since its device has booted, is taken as complete; then the device finds
+ * the rest of its blocks on its disk after all. */
+static void test_late_blocks(void **state)
+{
+	struct trace_random_options o = {
+		.seed = 11, .cpus = 2, .events = 3000, .style = SCHED_RANDOM_IDLE
+	};
+	struct sink_ksk_options options = { .codec = CODEC_SCHED,
+					    .block_bytes = 400,
+					    .segment_bytes = 1 << 20 };
+	struct message_id device, run = { { 1 } }, boot = { { 2 } };
+	struct stage g = { .exact_tasks = true };
+	struct error e = ERROR_INIT;
+	struct trace_random trace;
+	struct trace_blocks b;
+	uint32_t other;
+
+	(void)state;
+	trace_random_init(&trace, &o);
+	trace_blocks_init(&b, &trace, &options);
+	if (store_open(&g.store, folder, NULL, &e) < 0 ||
+	    summaries_open(&g.summaries, folder, g.store, &e) < 0)
+		fail_msg("%s", e.text);
+	g.run = trace_store_run(g.store, 9);
+	memset(&device, 9, sizeof(device));
+	trace_store_put(g.store, g.run, &b, 0, b.n / 2);
+	assert_int_equal(store_run(g.store, &device, &run, &boot, &other, &e), 0);
+	assert_int_equal(store_commit(g.store, NULL, &e), 0);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	trace_store_put(g.store, g.run, &b, b.n / 2, b.n);
+	assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	read_items(&g);
+	compare(&g, 1000, 0, UINT64_MAX);
+	compare(&g, 10, 0, UINT64_MAX);
+	trace_items_free(g.items, g.n);
+	info_done(&g.info);
+	summaries_free(g.summaries);
+	store_free(g.store);
+	trace_blocks_done(&b);
+	trace_random_done(&trace);
+}
+
+/* --- all at once --- */
+
+struct asker {
+	struct summaries *summaries;
+	uint32_t run;
+	uint32_t width;
+	atomic_bool stop;
+	uint32_t answers;
+};
+
+static void *ask(void *context)
+{
+	struct asker *a = context;
+	struct timeline_query q = {
+		.run = a->run, .to_tick = UINT64_MAX, .width = a->width, .tasks_max = 3
+	};
+	struct timeline *t = NULL;
+
+	while (!atomic_load(&a->stop)) {
+		if (timeline_make(&t, a->summaries, &q, NULL) < 0)
+			continue;
+		a->answers++;
+		timeline_free(t);
+	}
+	return NULL;
+}
+
+/* Blocks come in, are summarised, and are asked for by several; in the end all is right. */
+static void test_together(void **state)
+{
+	struct trace_random_options o = {
+		.seed = 10, .cpus = 2, .events = 8000, .style = SCHED_RANDOM_IDLE
+	};
+	struct sink_ksk_options options = { .codec = CODEC_SCHED,
+					    .block_bytes = 300,
+					    .segment_bytes = 1000 };
+	struct stage g = { .exact_tasks = true };
+	struct asker askers[3] = { 0 };
+	struct error e = ERROR_INIT;
+	struct trace_random trace;
+	struct trace_blocks b;
+	pthread_t threads[3];
+	size_t i;
+
+	(void)state;
+	trace_random_init(&trace, &o);
+	trace_blocks_init(&b, &trace, &options);
+	if (store_open(&g.store, folder, NULL, &e) < 0 ||
+	    summaries_open(&g.summaries, folder, g.store, &e) < 0)
+		fail_msg("%s", e.text);
+	g.run = trace_store_run(g.store, 8);
+	for (i = 0; i < 3; i++) {
+		askers[i].summaries = g.summaries;
+		askers[i].run = g.run;
+		askers[i].width = (uint32_t[]){ 3, 100, 4000 }[i];
+		assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+	}
+	for (i = 0; i < 30; i++) {
+		trace_store_put(g.store, g.run, &b, b.n * i / 30, b.n * (i + 1) / 30);
+		if (i % 3 == 0)
+			assert_int_equal(summaries_wait(g.summaries, WAIT_MS), 0);
+	}
+	for (i = 0; i < 3; i++) {
+		atomic_store(&askers[i].stop, true);
+		pthread_join(threads[i], NULL);
+	}
+	read_items(&g);
+	for (i = 0; i < WIDTHS; i++)
+		compare(&g, widths[i], 0, UINT64_MAX);
+	trace_items_free(g.items, g.n);
+	info_done(&g.info);
+	summaries_free(g.summaries);
+	store_free(g.store);
+	trace_blocks_done(&b);
+	trace_random_done(&trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_idle),	 cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_retained), cmocka_unit_test(test_late_blocks),
+		cmocka_unit_test(test_together),
 	};
 	int failed;
 
