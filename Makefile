@@ -2,15 +2,13 @@
 #
 # The front door. Each target installs what it needs (tools/setup), then calls the thing that does
 # the work: Meson and Ninja for building, tools/* for the rest. Programs end up in build/bin/.
-#
-# `make run` comes with the agent and the collector: it will start both on this machine.
 
 PREFIX ?= /usr/local
 TIME ?= 60
 NAME ?=
 TRACES ?=
 
-.PHONY: all build test check-all fuzz bench install format clean help
+.PHONY: all build run test check-all fuzz bench install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -19,6 +17,10 @@ build:
 	@[ -f build/build.ninja ] || meson setup build -Dwerror=false
 	@ninja -C build
 	@tools/link-programs build
+
+# A collector, and an agent that traces this machine, until Ctrl-C.
+run: build
+	@tools/run
 
 test:
 	@tools/setup build test
@@ -52,6 +54,7 @@ clean:
 
 help:
 	@echo 'make             build everything; programs in build/bin/'
+	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'

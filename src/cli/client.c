@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/table.h"
+
 #define CONNECT_S 10L
 #define ANSWER_S 120L	/* of a JSON answer; an instruction may wait for its device */
 #define ERROR_MAX 8192U /* bytes of a failure's text that are looked at */
@@ -67,6 +69,7 @@ static size_t take_header(char *bytes, size_t size, size_t n, void *context)
 		while (len > head && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
 			len--;
 		snprintf(c->note, sizeof(c->note), "%.*s", (int)(len - head), bytes + head);
+		table_clean(c->note);
 	}
 	return size * n;
 }

@@ -169,9 +169,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
 	{ "All devices, refreshed:", "kiseki devices --watch" },
-	{ "Those whose spool fills up:",
-	  "kiseki devices --json | jq -r '.devices[] | select(.status.spool_used > 1000000) "
-	  "| .name'" },
+	{ "Those that should trace and cannot:",
+	  "kiseki devices --json | jq -r '.devices[] | select(.state == \"failed\").name'" },
 	{ NULL, NULL },
 };
 

@@ -21,10 +21,10 @@ extern const struct command command_report;
 extern const struct command command_report_latency;
 extern const struct command command_report_sched;
 extern const struct command command_runs;
+extern const struct command command_serve;
 extern const struct command command_start;
 extern const struct command command_stop;
 extern const struct command command_tail;
 extern const struct command command_top;
-extern const struct command command_serve;
 
 #endif

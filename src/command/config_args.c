@@ -31,8 +31,8 @@ static const char *const origins[ORIGINS] = {
 };
 
 static const char *const policies[] = {
-	[POLICY_OLDEST] = "oldest",
-	[POLICY_FLIGHT] = "flight",
+	[POLICY_OLDEST] = "keep-oldest",
+	[POLICY_FLIGHT] = "flight-recorder",
 };
 
 static const struct {
@@ -97,8 +97,11 @@ static int parse_origin(struct message_config *c, const char *text, struct error
 
 static int parse_policy(struct message_config *c, const char *text, struct error *e)
 {
+	static const char *const short_words[] = { "oldest", "flight" };
 	int i = find_word(policies, COUNT(policies), text);
 
+	if (i < 0)
+		i = find_word(short_words, COUNT(short_words), text);
 	if (i < 0)
 		return error_set(e, EINVAL, "there is no policy \"%.*s\"; there are %s", SHOWN,
 				 text, CONFIG_POLICY_WORDS);

@@ -13,7 +13,7 @@
  *	--block 16K                  bytes of a block
  *	--ring 1M                    kernel memory of each CPU; a plain number is KiB
  *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
- *	--policy oldest              or flight: what a full spool keeps, the oldest or the latest
+ *	--policy keep-oldest         or flight-recorder, which keeps the latest; oldest and flight will do
  */
 #ifndef KISEKI_COMMAND_CONFIG_ARGS_H
 #define KISEKI_COMMAND_CONFIG_ARGS_H
@@ -26,7 +26,7 @@
 
 #define CONFIG_SOURCE_WORDS "auto tracefs bpf driver"
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
-#define CONFIG_POLICY_WORDS "oldest flight"
+#define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
 
 /* For the tables of commands. */
 #define CONFIG_OPTIONS                                                                             \
@@ -40,7 +40,7 @@
 		{ 0, "ring", "SIZE", "kernel memory of each CPU: 1M", NULL },                      \
 		{ 0, "resolution", "TIME", "of the stamps: 64ns; 0 is the finest", NULL },         \
 	{                                                                                          \
-		0, "policy", "POLICY", "what a full spool keeps: oldest or flight, the latest",    \
+		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \
 			CONFIG_POLICY_WORDS                                                        \
 	}
 

@@ -42,6 +42,8 @@ static void test_words(void **state)
 	assert_int_equal(taken("source", "driver").origin, ORIGIN_DRIVER);
 	assert_int_equal(taken("source", "bpf").given, 1 << CONFIG_ORIGIN);
 	assert_int_equal(taken("policy", "flight").policy, POLICY_FLIGHT);
+	assert_int_equal(taken("policy", "flight-recorder").policy, POLICY_FLIGHT);
+	assert_int_equal(taken("policy", "keep-oldest").policy, POLICY_OLDEST);
 	refuses("source", "");
 	refuses("source", "BPF");
 	refuses("source", "bp");

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_bpf on the running kernel, against counts that are not its own: how often the kernel says
+ * that a process was switched (/proc/PID/status), how many children it made; and field by field
+ * against what the kernel's own events, in a tracefs instance, recorded at the same time.
+ *
+ * Needs root, BTF and BPF, the comparison also tracefs: skipped (77) where the kernel does not let
+ * it. The recorder here only keeps what it is given.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "device/agent/bpf_load.h"
+#include "device/agent/filter.h"
+#include "device/agent/recorder.h"
+#include "device/agent/source.h"
+#include "ftrace/page.h"
+#include "ftrace/sched.h"
+#include "tools/generator.h"
+
+#define TRACEFS "/sys/kernel/tracing"
+#define EVENTS_MAX 400000U
+#define CPUS_MAX 256U
+#define PATH_KEPT 64
+
+/* An event without what the two sources cannot share: stamps, flags, the place of its path. */
+struct kept {
+	struct sched_event event;
+	uint32_t cpu;
+	char path[PATH_KEPT];
+};
+
+struct recorder {
+	struct kept *events;
+	size_t n;
+	uint64_t lost, ring_total[CPUS_MAX], position[CPUS_MAX];
+};
+
+static struct recorder taken, traced;
+static char instance[64];
+
+static void keep(struct recorder *r, uint32_t cpu, const struct sched_event *ev)
+{
+	struct kept *k = &r->events[r->n];
+
+	assert_true(r->n < EVENTS_MAX);
+	memset(k, 0, sizeof(*k));
+	k->event = *ev;
+	k->cpu = cpu;
+	memcpy(k->path, ev->filename ? ev->filename : "",
+	       ev->filename_len < PATH_KEPT ? ev->filename_len : PATH_KEPT);
+	k->event.filename = NULL;
+	r->n++;
+}
+
+void recorder_take(struct recorder *r, uint32_t cpu, const struct sched_event *ev,
+		   uint64_t position)
+{
+	assert_true(position > r->position[cpu]);
+	r->position[cpu] = position;
+	keep(r, cpu, ev);
+}
+
+void recorder_pass(struct recorder *r, uint32_t cpu, uint64_t position)
+{
+	r->position[cpu] = position;
+}
+
+void recorder_lose(struct recorder *r, uint32_t cpu, enum loss_cause cause, uint64_t count,
+		   uint64_t ring_total)
+{
+	assert_int_equal(cause, LOSS_RING);
+	assert_int_equal(ring_total, r->ring_total[cpu] + count);
+	r->lost += count;
+	r->ring_total[cpu] = ring_total;
+}
+
+uint64_t recorder_ring_total(const struct recorder *r, uint32_t cpu)
+{
+	return r->ring_total[cpu];
+}
+
+static void forget(struct recorder *r)
+{
+	struct kept *events = r->events;
+
+	memset(r, 0, sizeof(*r));
+	r->events = events;
+}
+
+static struct device_source *open_source(const struct message_config *c, struct event_filter *f)
+{
+	struct source_options o = { .config = c, .filter = f, .instance = instance };
+	struct device_source *s = NULL;
+	struct error e = ERROR_INIT;
+
+	o.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	assert_true(o.cpus <= CPUS_MAX);
+	if (source_bpf.open(&s, &o, &e))
+		fail_msg("%s", e.text);
+	forget(&taken);
+	return s;
+}
+
+static void drain(struct device_source *s)
+{
+	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		assert_true(source_bpf.drain(s, cpu, &taken, NULL) >= 0);
+		source_bpf.release(s, cpu, taken.position[cpu]);
+	}
+	assert_int_equal(s->not_understood, 0);
+}
+
+static size_t count_switches(const struct recorder *r, pid_t pid, bool out)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < r->n; i++)
+		if (r->events[i].event.kind == SCHED_SWITCH)
+			n += (out ? r->events[i].event.task.pid : r->events[i].event.other.pid) ==
+			     pid;
+	return n;
+}
+
+static size_t count_kind(const struct recorder *r, enum sched_kind kind, pid_t pid)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < r->n; i++)
+		n += r->events[i].event.kind == kind && r->events[i].event.task.pid == pid;
+	return n;
+}
+
+static void counts_are_the_kernels(void **state)
+{
+	struct message_config c = { .ring_kib = 8192 };
+	struct device_source *s = open_source(&c, NULL);
+	struct generator g;
+	uint64_t before;
+
+	(void)state;
+	generator_open(&g, "gen-count");
+	before = generator_get_switches(&g);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_run(&g, GENERATOR_PING, 2000);
+	drain(s);
+	generator_run(&g, GENERATOR_FORK, 30);
+	generator_run(&g, GENERATOR_EXEC, 20);
+	generator_run(&g, GENERATOR_RENAME, 7);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	assert_int_equal(taken.lost, 0);
+	assert_int_equal(count_switches(&taken, g.pid, true), generator_get_switches(&g) - before);
+	assert_int_equal(count_switches(&taken, g.pid, false), generator_get_switches(&g) - before);
+	assert_int_equal(count_kind(&taken, SCHED_FORK, g.pid), 50);
+	assert_int_equal(count_kind(&taken, SCHED_RENAME, g.pid), 7);
+	/* Nothing is made after stop. */
+	taken.n = 0;
+	generator_run(&g, GENERATOR_PING, 100);
+	drain(s);
+	assert_int_equal(taken.n, 0);
+	/* And it can be started again. */
+	before = generator_get_switches(&g);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_run(&g, GENERATOR_PING, 100);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	assert_int_equal(count_switches(&taken, g.pid, true), generator_get_switches(&g) - before);
+	generator_close(&g);
+	source_bpf.free(s, false);
+}
+
+/* A ring too small for it: what is found and what is counted as lost make up all there was. */
+static void overrun_is_counted(void **state)
+{
+	struct message_config c = { .ring_kib = 16, .events = 1U << SCHED_SWITCH, .n_pids = 1 };
+	struct device_source *s;
+	struct epoll_event ev;
+	struct generator g;
+	uint64_t before, switches;
+
+	(void)state;
+	generator_open(&g, "gen-overrun");
+	c.pids[0] = (int32_t)g.pid;
+	s = open_source(&c, NULL);
+	drain(s);
+	assert_int_equal(epoll_wait(source_bpf.wake_fd(s), &ev, 1, 0), 0);
+	before = generator_get_switches(&g);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_run(&g, GENERATOR_PING, 1000);
+	/* Somebody who slept would have been woken. */
+	assert_int_equal(epoll_wait(source_bpf.wake_fd(s), &ev, 1, 0), 1);
+	drain(s);
+	assert_true(taken.lost > 0);
+	generator_run(&g, GENERATOR_PING, 50);
+	drain(s);
+	generator_run(&g, GENERATOR_PING, 1500);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	switches = generator_get_switches(&g) - before;
+	assert_true(taken.n > 500);
+	assert_int_equal(taken.n + taken.lost, 2 * switches);
+	generator_close(&g);
+	source_bpf.free(s, false);
+}
+
+/* Only switches of one task pass, by its pid or by a pattern of its name, or none do; all others
+ * are counted as passed over. */
+static void check_filter(struct message_config *c, const char *name, bool passes)
+{
+	struct generator g;
+	struct device_source *s;
+	uint64_t before;
+	size_t i;
+
+	generator_open(&g, name);
+	if (c->n_pids)
+		c->pids[c->n_pids - 1] = (int32_t)g.pid;
+	s = open_source(c, NULL);
+	before = generator_get_switches(&g);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_run(&g, GENERATOR_PING, 200);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	for (i = 0; i < taken.n; i++)
+		assert_true(taken.events[i].event.task.pid == g.pid ||
+			    taken.events[i].event.other.pid == g.pid);
+	assert_int_equal(taken.n + taken.lost,
+			 passes ? 2 * (generator_get_switches(&g) - before) : 0);
+	drain(s);
+	assert_true(s->passed_over > 0);
+	generator_close(&g);
+	source_bpf.free(s, false);
+}
+
+static void filters_by_pid_and_name(void **state)
+{
+	struct message_config by_pid = { .events = 1U << SCHED_SWITCH,
+					 .n_pids = 2,
+					 .pids = { INT32_MAX } };
+	struct message_config by_name = { .events = 1U << SCHED_SWITCH,
+					  .n_comms = 2,
+					  .comms = { "there is none", "gen-na" } };
+	struct message_config by_start = { .events = 1U << SCHED_SWITCH,
+					   .n_comms = 1,
+					   .comms = { "gen-unus*" } };
+
+	(void)state;
+	check_filter(&by_pid, "gen-pid", true);
+	check_filter(&by_start, "gen-unusual", true);
+	check_filter(&by_start, "gen-unu", false);
+	check_filter(&by_name, "gen-na", true);
+	check_filter(&by_name, "gen-nan", false);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct kept));
+}
+
+static bool contains(const pid_t *pids, size_t n, pid_t pid)
+{
+	while (n && pid)
+		if (pids[--n] == pid)
+			return true;
+	return false;
+}
+
+/* Leaves only the events of the generator's family, without what cannot be compared, sorted. */
+static void reduce(struct recorder *r, const struct generator *g)
+{
+	pid_t family[512] = { g->pid, g->helper };
+	size_t n = 2, i, left = 0;
+
+	for (i = 0; i < r->n; i++) {
+		const struct sched_event *ev = &r->events[i].event;
+
+		if (ev->kind == SCHED_FORK && contains(family, n, ev->task.pid) && n < 512)
+			family[n++] = ev->other.pid;
+	}
+	for (i = 0; i < r->n; i++) {
+		struct sched_event *ev = &r->events[i].event;
+
+		if (!contains(family, n, ev->task.pid) && !contains(family, n, ev->other.pid) &&
+		    !contains(family, n, ev->pid))
+			continue;
+		ev->tick = 0;
+		ev->flags = ev->preempt_count = 0;
+		ev->filename = NULL;
+		r->events[left++] = r->events[i];
+	}
+	r->n = left;
+	qsort(r->events, r->n, sizeof(*r->events), by_bytes);
+}
+
+static bool write_trace(const char *name, const char *value)
+{
+	char path[256];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), TRACEFS "/instances/%s/%s", instance, name);
+	fd = open(path, O_WRONLY);
+	n = fd < 0 ? -1 : write(fd, value, strlen(value));
+	if (fd >= 0)
+		close(fd);
+	return n > 0;
+}
+
+static bool start_trace(struct sched_map *map)
+{
+	char path[256], text[8192];
+	ssize_t len;
+	int kind, fd;
+
+	snprintf(path, sizeof(path), TRACEFS "/instances/%s", instance);
+	if (mkdir(path, 0700) < 0)
+		return false;
+	sched_map_init(map, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	write_trace("buffer_size_kb", "8192");
+	for (kind = 0; kind < SCHED_KINDS; kind++) {
+		const char *system = sched_map_get_system(kind), *name = sched_map_get_name(kind);
+
+		snprintf(path, sizeof(path), TRACEFS "/events/%s/%s/format", system, name);
+		fd = open(path, O_RDONLY);
+		len = fd < 0 ? -1 : read(fd, text, sizeof(text));
+		close(fd);
+		assert_true(len > 0);
+		assert_int_equal(sched_map_add(map, system, text, (size_t)len, NULL), 1);
+		snprintf(path, sizeof(path), "events/%s/%s/enable", system, name);
+		assert_true(write_trace(path, "1"));
+	}
+	return true;
+}
+
+static void read_pages(int fd, uint32_t cpu, const struct sched_map *map)
+{
+	static uint8_t bytes[65536];
+	struct page_record record;
+	struct page_layout layout;
+	struct sched_event ev;
+	struct page page;
+
+	page_layout_init(&layout, sizeof(long), map->big_endian);
+	while (read(fd, bytes, (size_t)sysconf(_SC_PAGESIZE)) > 0) {
+		assert_int_equal(page_open(&page, &layout, bytes, (size_t)sysconf(_SC_PAGESIZE),
+					   NULL),
+				 0);
+		assert_int_equal(page.missed, 0);
+		while (page_next(&page, &record, NULL) > 0)
+			if (sched_map_decode(map, record.data, record.len, &ev) > 0)
+				keep(&traced, cpu, &ev);
+	}
+}
+
+static void stop_trace(const struct sched_map *map)
+{
+	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
+	char path[256];
+	int fd;
+
+	assert_true(write_trace("tracing_on", "0"));
+	forget(&traced);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		snprintf(path, sizeof(path), TRACEFS "/instances/%s/per_cpu/cpu%u/trace_pipe_raw",
+			 instance, cpu);
+		fd = open(path, O_RDONLY | O_NONBLOCK);
+		assert_true(fd >= 0);
+		read_pages(fd, cpu, map);
+		close(fd);
+	}
+	snprintf(path, sizeof(path), TRACEFS "/instances/%s", instance);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void print_kept(const char *which, const struct kept *k)
+{
+	const struct sched_event *e = &k->event;
+
+	print_message("%s: cpu %u kind %d current %d task %d %.16s %d other %d %.16s %d state %llx "
+		      "value %d extra %d %s\n",
+		      which, k->cpu, e->kind, e->pid, e->task.pid, e->task.comm, e->task.prio,
+		      e->other.pid, e->other.comm, e->other.prio, (unsigned long long)e->state,
+		      e->value, e->extra, k->path);
+}
+
+static size_t print_differences(void)
+{
+	size_t a = 0, b = 0, found = 0;
+
+	while (a < taken.n || b < traced.n) {
+		int order = a == taken.n    ? 1
+			    : b == traced.n ? -1
+					    : by_bytes(&taken.events[a], &traced.events[b]);
+
+		if (order && found++ < 10)
+			print_kept(order < 0 ? "bpf only" : "tracefs only",
+				   order < 0 ? &taken.events[a] : &traced.events[b]);
+		a += order <= 0;
+		b += order >= 0;
+	}
+	return found;
+}
+
+static void fields_are_the_kernels(void **state)
+{
+	struct message_config c = { .ring_kib = 8192 };
+	static struct sched_map map;
+	struct device_source *s;
+	struct generator g;
+	int kind;
+
+	(void)state;
+	if (!start_trace(&map)) {
+		puts("skipped: no tracefs to compare with");
+		skip();
+	}
+	s = open_source(&c, NULL);
+	assert_int_equal(source_bpf.start(s, NULL), 0);
+	generator_open(&g, "gen-fields");
+	generator_run(&g, GENERATOR_PING, 500);
+	generator_run(&g, GENERATOR_FORK, 10);
+	generator_run(&g, GENERATOR_EXEC, 10);
+	generator_run(&g, GENERATOR_RENAME, 10);
+	generator_run(&g, GENERATOR_PRIO, 5);
+	generator_close(&g);
+	stop_trace(&map);
+	assert_int_equal(source_bpf.stop(s, NULL), 0);
+	drain(s);
+	assert_int_equal(taken.lost, 0);
+	reduce(&taken, &g);
+	reduce(&traced, &g);
+	for (kind = 0; kind < SCHED_KINDS; kind++) {
+		size_t i, n = 0;
+
+		for (i = 0; i < taken.n; i++)
+			n += taken.events[i].event.kind == kind;
+		print_message("%s: %zu\n", sched_map_get_name(kind), n);
+		assert_true(n > 0);
+	}
+	assert_int_equal(print_differences(), 0);
+	assert_int_equal(taken.n, traced.n);
+	source_bpf.free(s, false);
+}
+
+/* What a test that failed has left in the kernel. */
+static void clean_up(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), TRACEFS "/instances/%s", instance);
+	rmdir(path);
+	snprintf(path, sizeof(path), BPF_ROOT "/kiseki/%s", instance);
+	bpf_unpin(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_are_the_kernels),
+		cmocka_unit_test(overrun_is_counted),
+		cmocka_unit_test(filters_by_pid_and_name),
+		cmocka_unit_test(fields_are_the_kernels),
+	};
+	struct error e = ERROR_INIT;
+	int r;
+
+	if (source_bpf.probe(&e)) {
+		printf("skipped: %s\n", e.text);
+		return 77;
+	}
+	snprintf(instance, sizeof(instance), "kiseki-test-bpf-%d", (int)getpid());
+	taken.events = calloc(EVENTS_MAX, sizeof(*taken.events));
+	traced.events = calloc(EVENTS_MAX, sizeof(*traced.events));
+	if (!taken.events || !traced.events)
+		return 1;
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	clean_up();
+	free(taken.events);
+	free(traced.events);
+	return r;
+}
