@@ -346,9 +346,9 @@ static void test_flight(void **state)
 	assert_true(moved >= METAS);
 
 	set_up(&s, POLICY_FLIGHT);
-	for (i = 0; i < 65; i++)
+	for (i = 0; i < 98; i++)
 		assert_int_equal(put(&s, 1 + i % 2, 600), 0);
-	prepare(&s, 1, 18500);
+	prepare(&s, 1, 19900);
 	assert_true(step_through(&s, act_put_huge) > 10);
 	tear_down(&s);
 }
