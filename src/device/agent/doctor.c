@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "device/agent/resolution.h"
 #include "device/agent/source.h"
+#include "device/agent/tracefs.h"
 #include "wire/message.h"
 
 #define FINDINGS_MAX 48U
@@ -152,30 +153,22 @@ static void check_privileges(struct doctor *d)
 
 static void check_tracefs(struct doctor *d)
 {
-	const char *root = doctor_get_tracefs();
-	char path[256];
-	int code;
+	struct error e = ERROR_INIT;
+	char path[TRACEFS_PATH_MAX];
+	const char *root;
 
-	if (!root) {
-		advise(find(d, BAD, "tracefs", "not mounted, or not to be seen"),
-		       "mount -t tracefs nodev /sys/kernel/tracing; the kernel needs "
-		       "CONFIG_TRACING "
-		       "and CONFIG_EVENT_TRACING");
+	if (source_tracefs.probe(&e) || tracefs_find(&root, &e)) {
+		advise(find(d, BAD, "tracefs", "%.250s", e.text),
+		       "mount -t tracefs nodev /sys/kernel/tracing, as root; the kernel needs "
+		       "CONFIG_TRACING and CONFIG_EVENT_TRACING");
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/events/sched/sched_switch/format", root);
-	if (access(path, R_OK)) {
-		advise(find(d, BAD, "tracefs", "%s, but cannot read sched_switch: %s", root,
-			    strerror(errno)),
-		       errno == EACCES ? "run as root" : "the kernel needs CONFIG_EVENT_TRACING");
-		return;
-	}
+	/* Where the security policy forbids it, permissions alone do not show it. */
 	snprintf(path, sizeof(path), "%s/instances/kiseki-doctor-%d", root, (int)getpid());
 	if (mkdir(path, 0700)) {
-		code = errno;
 		advise(find(d, BAD, "tracefs", "%s, but no instance can be made: %s", root,
-			    strerror(code)),
-		       "run as root");
+			    strerror(errno)),
+		       "run as root, without lockdown=confidentiality");
 		return;
 	}
 	rmdir(path);

@@ -40,7 +40,4 @@ int doctor_compare(struct doctor_compare *ret, bool tracefs, bool bpf, struct er
  * explains. */
 bool doctor_differ(uint64_t a, uint64_t b);
 
-/* Where tracefs is mounted; NULL if it is not. */
-const char *doctor_get_tracefs(void);
-
 #endif

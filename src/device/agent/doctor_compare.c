@@ -8,7 +8,6 @@
  * sleeps and wakes, so that there is something to see everywhere.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "device/agent/doctor.h"
 #include "device/agent/source.h"
+#include "device/agent/tracefs.h"
 #ifdef HAVE_BPF
 #include "device/agent/source_bpf.h"
 #endif
@@ -29,21 +28,6 @@
 #define RING_KIB "2048" /* of each CPU in each instance: a second of some 30,000 switches */
 #define SLEEP_NS 2000000
 #define SECOND_MS 1000
-
-static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-
-const char *doctor_get_tracefs(void)
-{
-	char path[64];
-	size_t i;
-
-	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		snprintf(path, sizeof(path), "%s/instances", roots[i]);
-		if (!access(path, F_OK))
-			return roots[i];
-	}
-	return NULL;
-}
 
 bool doctor_differ(uint64_t a, uint64_t b)
 {
@@ -54,20 +38,8 @@ bool doctor_differ(uint64_t a, uint64_t b)
 
 /* An instance of the name and what it is asked. */
 struct instance {
-	char path[160];
+	char path[TRACEFS_PATH_MAX];
 };
-
-static int put(const struct instance *i, const char *file, const char *value)
-{
-	_cleanup_close_ int fd = -EBADF;
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", i->path, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
-}
 
 static void instance_done(struct instance *i)
 {
@@ -78,44 +50,37 @@ static void instance_done(struct instance *i)
 
 static int instance_init(struct instance *i, const char *name, const char *filter, struct error *e)
 {
-	int r;
+	const char *root;
+	char path[sizeof(i->path)];
+	int r = tracefs_find(&root, e);
 
-	snprintf(i->path, sizeof(i->path), "%s/instances/kiseki-doctor-%s-%d", doctor_get_tracefs(),
-		 name, (int)getpid());
-	if (mkdir(i->path, 0700) < 0) {
-		r = errno;
-		snprintf(i->path, sizeof(i->path), "%s", "");
-		return error_set(e, r, "cannot make an instance of tracefs: %s", strerror(r));
-	}
-	r = put(i, "tracing_on", "0");
-	if (!r)
-		r = put(i, "buffer_size_kb", RING_KIB);
-	if (!r && filter)
-		r = put(i, "events/sched/sched_switch/filter", filter);
-	if (!r)
-		r = put(i, "events/sched/sched_switch/enable", "1");
 	if (r)
-		return error_set(e, -r, "cannot set up %s: %s", i->path, strerror(-r));
-	return 0;
+		return r;
+	snprintf(path, sizeof(path), "%s/instances/kiseki-doctor-%s-%d", root, name, (int)getpid());
+	if (mkdir(path, 0700) < 0)
+		return error_set(e, errno, "cannot make %s: %s", path, strerror(errno));
+	memcpy(i->path, path, sizeof(path));
+	r = tracefs_write(path, "tracing_on", "0", e);
+	if (r >= 0)
+		r = tracefs_write(path, "buffer_size_kb", RING_KIB, e);
+	if (r >= 0 && filter)
+		r = tracefs_write(path, "events/sched/sched_switch/filter", filter, e);
+	if (r >= 0)
+		r = tracefs_write(path, "events/sched/sched_switch/enable", "1", e);
+	return r < 0 ? r : 0;
 }
 
-/* What the instance recorded on a CPU, read or overwritten since. */
+/* What the instance recorded on a CPU, overwritten since or not. */
 static uint64_t instance_count(const struct instance *i, uint32_t cpu)
 {
-	unsigned long long v, sum = 0;
-	char path[256], line[128];
-	FILE *f;
+	struct tracefs_stats stats;
+	char name[64], text[1024];
 
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/stats", i->path, cpu);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "entries: %llu", &v) == 1 ||
-		    sscanf(line, "overrun: %llu", &v) == 1 ||
-		    sscanf(line, "dropped events: %llu", &v) == 1)
-			sum += v;
-	if (f)
-		fclose(f);
-	return sum;
+	snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
+	if (tracefs_read(i->path, name, text, sizeof(text), NULL) < 0 ||
+	    tracefs_parse_stats(&stats, text) < 0)
+		return 0;
+	return stats.entries + stats.overrun + stats.commit_overrun + stats.dropped;
 }
 
 static uint64_t count_kernel(void)
@@ -202,13 +167,11 @@ static int start_all(struct compared *x, struct error *e)
 		r = source_bpf.start(x->bpf, e);
 #endif
 	if (!r && x->all.path[0]) {
-		r = put(&x->all, "tracing_on", "1");
-		if (!r)
-			r = put(&x->idle, "tracing_on", "1");
-		if (r)
-			return error_set(e, -r, "cannot start %s: %s", x->all.path, strerror(-r));
+		r = tracefs_write(x->all.path, "tracing_on", "1", e);
+		if (r >= 0)
+			r = tracefs_write(x->idle.path, "tracing_on", "1", e);
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static void count_all(struct compared *x, struct doctor_compare *c)
@@ -216,8 +179,8 @@ static void count_all(struct compared *x, struct doctor_compare *c)
 	uint32_t cpu;
 
 	if (x->all.path[0]) {
-		put(&x->all, "tracing_on", "0");
-		put(&x->idle, "tracing_on", "0");
+		tracefs_write(x->all.path, "tracing_on", "0", NULL);
+		tracefs_write(x->idle.path, "tracing_on", "0", NULL);
 	}
 #ifdef HAVE_BPF
 	if (x->bpf)
