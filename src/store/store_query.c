@@ -295,7 +295,7 @@ int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context,
 
 	if (r == -ENOENT)
 		error_set(e, ENOENT, "there is no run %u", run);
-	else if (r == -ENOMEM || r == -E2BIG)
+	else if (r < 0 && r != -EIO) /* the catalog has said why */
 		error_set(e, r, "cannot list the ledger of run %u: %s", run, strerror(-r));
 	for (i = 0; i < l.n && r == 0; i++)
 		r = fn(context, &l.rows[i]);
