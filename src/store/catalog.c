@@ -7,11 +7,13 @@
 #include "store/catalog.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
 struct catalog {
+	pthread_mutex_t lock; /* of the writer: a transaction is one thread's */
 	sqlite3 *writer;
 	sqlite3 *reader; /* in memory: the same */
 };
@@ -106,6 +108,7 @@ int catalog_open(struct catalog **ret, const char *dir, struct error *e)
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot open the catalog: out of memory");
+	pthread_mutex_init(&c->lock, NULL);
 	snprintf(path, sizeof(path), "%s/catalog.sqlite", dir ? dir : "");
 	r = open_database(&c->writer, dir ? path : ":memory:", e);
 	if (r < 0 && dir) {
@@ -133,6 +136,7 @@ void catalog_free(struct catalog *c)
 	if (c->reader != c->writer)
 		sqlite3_close(c->reader);
 	sqlite3_close(c->writer);
+	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
 
@@ -259,19 +263,31 @@ static int remove_where(sqlite3 *db, const char *where, struct error *e)
 	return r;
 }
 
-static int end_transaction(sqlite3 *db, int r, struct error *e)
+static int begin_transaction(struct catalog *c, struct error *e)
+{
+	int r;
+
+	pthread_mutex_lock(&c->lock);
+	r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	if (r < 0)
+		pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+static int end_transaction(struct catalog *c, int r, struct error *e)
 {
 	if (r == 0)
-		r = run_sql(db, "COMMIT", e);
+		r = run_sql(c->writer, "COMMIT", e);
 	if (r < 0)
-		run_sql(db, "ROLLBACK", NULL);
+		run_sql(c->writer, "ROLLBACK", NULL);
+	pthread_mutex_unlock(&c->lock);
 	return r;
 }
 
 int catalog_add_file(struct catalog *c, const struct log_index *x, struct error *e)
 {
 	char where[32];
-	int r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	int r = begin_transaction(c, e);
 
 	if (r < 0)
 		return r;
@@ -285,16 +301,16 @@ int catalog_add_file(struct catalog *c, const struct log_index *x, struct error 
 		r = add_devices(c->writer, x, e);
 	if (r == 0)
 		r = add_file(c->writer, x, e);
-	return end_transaction(c->writer, r, e);
+	return end_transaction(c, r, e);
 }
 
 int catalog_remove_file(struct catalog *c, uint32_t file, struct error *e)
 {
 	char where[32];
-	int r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	int r = begin_transaction(c, e);
 
 	snprintf(where, sizeof(where), "file = %u", file);
-	return r < 0 ? r : end_transaction(c->writer, remove_where(c->writer, where, e), e);
+	return r < 0 ? r : end_transaction(c, remove_where(c->writer, where, e), e);
 }
 
 /* --- asking --- */
@@ -383,19 +399,22 @@ int catalog_devices(struct catalog *c, store_device_fn fn, void *context, struct
 	return done(c->reader, code, r, e);
 }
 
-int catalog_ledger(struct catalog *c, uint32_t run, store_loss_fn fn, void *context,
-		   struct error *e)
+int catalog_ledger(struct catalog *c, const struct catalog_part *part, store_loss_fn fn,
+		   void *context, struct error *e)
 {
 	CLEANUP_QUERY sqlite3_stmt *q = NULL;
-	struct store_loss l = { .run = run };
+	struct store_loss l = { .run = part->run };
 	int code = SQLITE_DONE;
 	int r = prepare(c->reader, &q,
-			"SELECT stream, cause, from_tick, to_tick, count FROM ledger WHERE run = ?"
-			" ORDER BY file, rowid",
+			"SELECT stream, cause, from_tick, to_tick, count FROM ledger"
+			" WHERE run = ? AND file >= ? AND file < ? ORDER BY file, rowid",
 			e);
 
-	if (r == 0)
-		sqlite3_bind_int64(q, 1, run);
+	if (r == 0) {
+		sqlite3_bind_int64(q, 1, part->run);
+		sqlite3_bind_int64(q, 2, part->first);
+		sqlite3_bind_int64(q, 3, part->end);
+	}
 	while (r == 0 && (code = sqlite3_step(q)) == SQLITE_ROW) {
 		l.stream = (uint32_t)sqlite3_column_int64(q, 0);
 		l.cause = (uint8_t)sqlite3_column_int64(q, 1);

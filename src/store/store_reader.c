@@ -535,19 +535,21 @@ static uint64_t reader_seek(struct block_reader *reader, uint32_t stream, uint64
 	return 0;
 }
 
-static void set_start(struct store_reader *r, uint32_t stream, struct block_stream *ret)
+static void reader_start(struct block_reader *reader, uint32_t stream, struct block_start *ret)
 {
+	struct store_reader *r = (struct store_reader *)reader;
 	const struct stream_state *in = run_state_stream(&r->in, stream);
 	uint64_t place, at;
 	struct block b;
 
-	ret->start = in ? in->seen : 0;
-	ret->first_sequence = in ? in->next_sequence : 0;
-	place = stream == STREAM_META ? 0 : reader_seek(&r->reader, stream, r->range.from_tick);
-	ret->first_place = place;
-	if (place && reader_next(&r->reader, stream, &place, &b, &at) == 1) {
-		ret->start = b.before - block_told(&b);
-		ret->first_sequence = b.sequence;
+	memset(ret, 0, sizeof(*ret));
+	ret->before = in ? in->seen : 0;
+	ret->sequence = in ? in->next_sequence : 0;
+	place = stream == STREAM_META ? 0 : reader_seek(reader, stream, r->range.from_tick);
+	ret->place = place;
+	if (place && reader_next(reader, stream, &place, &b, &at) == 1) {
+		ret->before = b.before - block_told(&b);
+		ret->sequence = b.sequence;
 	}
 }
 
@@ -561,12 +563,12 @@ static bool reader_stream(struct block_reader *reader, uint32_t stream, struct b
 	if (!out)
 		return false;
 	ret->counted = true;
+	ret->start = in ? in->seen : 0;
 	ret->end = out->seen;
 	ret->end_sequence = out->next_sequence;
 	ret->goes_on = r->range.to_tick != UINT64_MAX || !r->out.ended;
 	ret->gap_cause = LOSS_SPOOL;
 	ret->start_cause = in ? LOSS_STORE : LOSS_SPOOL;
-	set_start(r, stream, ret);
 	return true;
 }
 
@@ -630,6 +632,7 @@ static void reader_free(struct block_reader *reader)
 static const struct block_reader_ops reader_ops = {
 	.next = reader_next,
 	.seek = reader_seek,
+	.start = reader_start,
 	.stream = reader_stream,
 	.streams = reader_streams,
 	.torn = reader_torn,
