@@ -22,7 +22,7 @@ import fake_device as fd
 
 KISEKI = sys.argv[1]
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
-WAIT_S = 20
+WAIT_S = 150  # against a hang; LeakSanitizer alone takes seconds to end a program
 
 
 class Collector:
