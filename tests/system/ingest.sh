@@ -33,7 +33,7 @@ else
 fi
 pids=()
 for scenario in "${scenarios[@]}"; do
-	command=(timeout 120 python3 "$SRC/tests/tools/ingest_driver.py" "$KISEKI" "$scenario")
+	command=(timeout 400 python3 "$SRC/tests/tools/ingest_driver.py" "$KISEKI" "$scenario")
 	[ "$scenario" != full ] || command=(unshare -m "${command[@]}")
 	"${command[@]}" >"$work/$scenario.out" 2>&1 &
 	pids+=($!)
