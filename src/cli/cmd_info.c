@@ -7,6 +7,7 @@
 #include "cli/digest.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
+#include "cli/store_report.h"
 #include "cli/units.h"
 #include "command/args.h"
 #include "command/command.h"
@@ -167,6 +168,8 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 	int status;
 
+	if (store_report_wants(a->operands[0]))
+		return store_report_run(a, a->operands[0], false);
 	summary_init(&s);
 	status = reading_open(&r, a, a->operands[0], &e);
 	if (status >= 0)
@@ -191,14 +194,15 @@ static const struct cli_example examples[] = {
 const struct command command_info = {
 	.name = "info",
 	.summary = "show what a trace is and what is in it",
-	.usage = "FILE [--tasks] [--json]",
+	.usage = "FILE|FOLDER [--tasks] [--json]",
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
-		"what was lost. To know this, all of the trace is read.",
+		"what was lost. To know this, all of the trace is read. Of a collector's "
+		"folder: its runs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,
-	.operands = "FILE",
+	.operands = "FILE|FOLDER",
 	.operands_min = 1,
 	.operands_max = 1,
 	.run = run,

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalog: see catalog.h. SQLite's own locks serve the threads; every call prepares its statement,
- * since none is made more than a few times a second. Numbers of 64 bits are stored as SQLite's
- * signed ones, bit by bit.
+ * catalog: see catalog.h. Every call prepares its statement, since none is made more than a few
+ * times a second. Numbers of 64 bits are stored as SQLite's signed ones, bit by bit.
+ *
+ * A transaction belongs to a connection: so one thread at a time writes, and one reads, for a
+ * statement that begins while another thread's is at work would see what that one sees, however old
+ * it is. In memory there is one connection, and readers must wait for the writer, too.
  */
 #include "store/catalog.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
 struct catalog {
+	pthread_mutex_t write_lock, read_lock; /* see below */
 	sqlite3 *writer;
 	sqlite3 *reader; /* in memory: the same */
 };
 
 static const char schema[] =
-	"PRAGMA user_version = 1;"
+	"BEGIN; PRAGMA user_version = 1;"
 	"CREATE TABLE files (file INTEGER PRIMARY KEY, bytes INTEGER, first_ns INTEGER,"
 	" last_ns INTEGER);"
 	"CREATE TABLE runs (run INTEGER, file INTEGER, device BLOB, id BLOB, boot BLOB,"
@@ -29,7 +34,8 @@ static const char schema[] =
 	"CREATE INDEX ledger_run ON ledger (run);"
 	"CREATE INDEX ledger_file ON ledger (file);"
 	"CREATE TABLE devices (id BLOB, file INTEGER, name TEXT, kernel TEXT, machine TEXT,"
-	" agent TEXT, cpus INTEGER, seen_ns INTEGER, PRIMARY KEY (id, file)) WITHOUT ROWID;";
+	" agent TEXT, cpus INTEGER, seen_ns INTEGER, PRIMARY KEY (id, file)) WITHOUT ROWID; "
+	"COMMIT;";
 
 static int fail(sqlite3 *db, struct error *e)
 {
@@ -106,6 +112,8 @@ int catalog_open(struct catalog **ret, const char *dir, struct error *e)
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot open the catalog: out of memory");
+	pthread_mutex_init(&c->write_lock, NULL);
+	pthread_mutex_init(&c->read_lock, NULL);
 	snprintf(path, sizeof(path), "%s/catalog.sqlite", dir ? dir : "");
 	r = open_database(&c->writer, dir ? path : ":memory:", e);
 	if (r < 0 && dir) {
@@ -133,6 +141,8 @@ void catalog_free(struct catalog *c)
 	if (c->reader != c->writer)
 		sqlite3_close(c->reader);
 	sqlite3_close(c->writer);
+	pthread_mutex_destroy(&c->write_lock);
+	pthread_mutex_destroy(&c->read_lock);
 	free(c);
 }
 
@@ -259,19 +269,31 @@ static int remove_where(sqlite3 *db, const char *where, struct error *e)
 	return r;
 }
 
-static int end_transaction(sqlite3 *db, int r, struct error *e)
+static int begin_transaction(struct catalog *c, struct error *e)
+{
+	int r;
+
+	pthread_mutex_lock(&c->write_lock);
+	r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	if (r < 0)
+		pthread_mutex_unlock(&c->write_lock);
+	return r;
+}
+
+static int end_transaction(struct catalog *c, int r, struct error *e)
 {
 	if (r == 0)
-		r = run_sql(db, "COMMIT", e);
+		r = run_sql(c->writer, "COMMIT", e);
 	if (r < 0)
-		run_sql(db, "ROLLBACK", NULL);
+		run_sql(c->writer, "ROLLBACK", NULL);
+	pthread_mutex_unlock(&c->write_lock);
 	return r;
 }
 
 int catalog_add_file(struct catalog *c, const struct log_index *x, struct error *e)
 {
 	char where[32];
-	int r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	int r = begin_transaction(c, e);
 
 	if (r < 0)
 		return r;
@@ -285,19 +307,25 @@ int catalog_add_file(struct catalog *c, const struct log_index *x, struct error 
 		r = add_devices(c->writer, x, e);
 	if (r == 0)
 		r = add_file(c->writer, x, e);
-	return end_transaction(c->writer, r, e);
+	return end_transaction(c, r, e);
 }
 
 int catalog_remove_file(struct catalog *c, uint32_t file, struct error *e)
 {
 	char where[32];
-	int r = run_sql(c->writer, "BEGIN IMMEDIATE", e);
+	int r = begin_transaction(c, e);
 
 	snprintf(where, sizeof(where), "file = %u", file);
-	return r < 0 ? r : end_transaction(c->writer, remove_where(c->writer, where, e), e);
+	return r < 0 ? r : end_transaction(c, remove_where(c->writer, where, e), e);
 }
 
 /* --- asking --- */
+
+static int begin_reading(struct catalog *c, sqlite3_stmt **ret, const char *sql, struct error *e)
+{
+	pthread_mutex_lock(c->reader == c->writer ? &c->write_lock : &c->read_lock);
+	return prepare(c->reader, ret, sql, e);
+}
 
 static void get_id(sqlite3_stmt *q, int column, struct message_id *ret)
 {
@@ -308,16 +336,21 @@ static void get_id(sqlite3_stmt *q, int column, struct message_id *ret)
 		memcpy(ret, p, sizeof(*ret));
 }
 
-static int done(sqlite3 *db, int code, int r, struct error *e)
+static int end_reading(struct catalog *c, sqlite3_stmt **q, int code, int r, struct error *e)
 {
-	return r || code == SQLITE_DONE ? r : fail(db, e);
+	if (r == 0 && code != SQLITE_DONE)
+		r = fail(c->reader, e);
+	sqlite3_finalize(*q);
+	*q = NULL;
+	pthread_mutex_unlock(c->reader == c->writer ? &c->write_lock : &c->read_lock);
+	return r;
 }
 
 int catalog_files(struct catalog *c, catalog_file_fn fn, void *context, struct error *e)
 {
-	CLEANUP_QUERY sqlite3_stmt *q = NULL;
+	sqlite3_stmt *q = NULL;
 	struct catalog_file f;
-	int r = prepare(c->reader, &q, "SELECT * FROM files ORDER BY file", e), code = SQLITE_DONE;
+	int r = begin_reading(c, &q, "SELECT * FROM files ORDER BY file", e), code = SQLITE_DONE;
 
 	while (r == 0 && (code = sqlite3_step(q)) == SQLITE_ROW) {
 		f.file = (uint32_t)sqlite3_column_int64(q, 0);
@@ -326,14 +359,14 @@ int catalog_files(struct catalog *c, catalog_file_fn fn, void *context, struct e
 		f.last_ns = (uint64_t)sqlite3_column_int64(q, 3);
 		r = fn(context, &f);
 	}
-	return done(c->reader, code, r, e);
+	return end_reading(c, &q, code, r, e);
 }
 
 int catalog_runs(struct catalog *c, catalog_run_fn fn, void *context, struct error *e)
 {
-	CLEANUP_QUERY sqlite3_stmt *q = NULL;
+	sqlite3_stmt *q = NULL;
 	struct catalog_run row;
-	int r = prepare(c->reader, &q, "SELECT * FROM runs ORDER BY run, file", e);
+	int r = begin_reading(c, &q, "SELECT * FROM runs ORDER BY run, file", e);
 	int code = SQLITE_DONE;
 
 	while (r == 0 && (code = sqlite3_step(q)) == SQLITE_ROW) {
@@ -352,7 +385,7 @@ int catalog_runs(struct catalog *c, catalog_run_fn fn, void *context, struct err
 		row.run.out_len = (size_t)sqlite3_column_bytes(q, 8);
 		r = fn(context, &row);
 	}
-	return done(c->reader, code, r, e);
+	return end_reading(c, &q, code, r, e);
 }
 
 static void get_text(sqlite3_stmt *q, int column, char out[STORE_NAME_MAX])
@@ -365,10 +398,10 @@ static void get_text(sqlite3_stmt *q, int column, char out[STORE_NAME_MAX])
 /* The latest that is known of each. */
 int catalog_devices(struct catalog *c, store_device_fn fn, void *context, struct error *e)
 {
-	CLEANUP_QUERY sqlite3_stmt *q = NULL;
+	sqlite3_stmt *q = NULL;
 	struct store_device d;
 	int code = SQLITE_DONE;
-	int r = prepare(c->reader, &q, "SELECT * FROM devices ORDER BY file", e);
+	int r = begin_reading(c, &q, "SELECT * FROM devices ORDER BY file", e);
 
 	while (r == 0 && (code = sqlite3_step(q)) == SQLITE_ROW) {
 		get_id(q, 0, &d.id);
@@ -380,22 +413,25 @@ int catalog_devices(struct catalog *c, store_device_fn fn, void *context, struct
 		d.seen_ns = (uint64_t)sqlite3_column_int64(q, 7);
 		r = fn(context, &d);
 	}
-	return done(c->reader, code, r, e);
+	return end_reading(c, &q, code, r, e);
 }
 
-int catalog_ledger(struct catalog *c, uint32_t run, store_loss_fn fn, void *context,
-		   struct error *e)
+int catalog_ledger(struct catalog *c, const struct catalog_part *part, store_loss_fn fn,
+		   void *context, struct error *e)
 {
-	CLEANUP_QUERY sqlite3_stmt *q = NULL;
-	struct store_loss l = { .run = run };
+	sqlite3_stmt *q = NULL;
+	struct store_loss l = { .run = part->run };
 	int code = SQLITE_DONE;
-	int r = prepare(c->reader, &q,
-			"SELECT stream, cause, from_tick, to_tick, count FROM ledger WHERE run = ?"
-			" ORDER BY file, rowid",
-			e);
+	int r = begin_reading(c, &q,
+			      "SELECT stream, cause, from_tick, to_tick, count FROM ledger"
+			      " WHERE run = ? AND file >= ? AND file < ? ORDER BY file, rowid",
+			      e);
 
-	if (r == 0)
-		sqlite3_bind_int64(q, 1, run);
+	if (r == 0) {
+		sqlite3_bind_int64(q, 1, part->run);
+		sqlite3_bind_int64(q, 2, part->first);
+		sqlite3_bind_int64(q, 3, part->end);
+	}
 	while (r == 0 && (code = sqlite3_step(q)) == SQLITE_ROW) {
 		l.stream = (uint32_t)sqlite3_column_int64(q, 0);
 		l.cause = (uint8_t)sqlite3_column_int64(q, 1);
@@ -405,5 +441,5 @@ int catalog_ledger(struct catalog *c, uint32_t run, store_loss_fn fn, void *cont
 		if (l.cause < LOSS_CAUSES)
 			r = fn(context, &l);
 	}
-	return done(c->reader, code, r, e);
+	return end_reading(c, &q, code, r, e);
 }

@@ -42,7 +42,13 @@ typedef int (*catalog_run_fn)(void *context, const struct catalog_run *r);
 int catalog_files(struct catalog *c, catalog_file_fn fn, void *context, struct error *e);
 int catalog_runs(struct catalog *c, catalog_run_fn fn, void *context, struct error *e);
 int catalog_devices(struct catalog *c, store_device_fn fn, void *context, struct error *e);
-int catalog_ledger(struct catalog *c, uint32_t run, store_loss_fn fn, void *context,
-		   struct error *e);
+
+/* Of a run, the files from one on and before another. */
+struct catalog_part {
+	uint32_t run;
+	uint32_t first, end;
+};
+int catalog_ledger(struct catalog *c, const struct catalog_part *part, store_loss_fn fn,
+		   void *context, struct error *e);
 
 #endif

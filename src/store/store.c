@@ -253,6 +253,7 @@ static int open_last(struct store *s, uint32_t number, struct error *e)
 	if (r < 0)
 		return error_set(e, r, "out of memory");
 	f->last_ns = s->view->last_ns;
+	s->active = f;
 	if (s->options.read_only)
 		return 0;
 	s->fd = openat(s->log_fd, store_log_name(number, name), O_RDWR | O_CLOEXEC);

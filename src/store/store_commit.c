@@ -107,8 +107,10 @@ static int swap_view(struct store *s, struct log_view *view)
 	pthread_mutex_lock(&s->lock);
 	r = store_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
 	old = s->view;
-	if (r == 0)
+	if (r == 0) {
 		s->view = view;
+		s->active = f;
+	}
 	pthread_mutex_unlock(&s->lock);
 	if (r == 0)
 		log_view_free(old);
@@ -121,7 +123,7 @@ int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct err
 				       .next_run = next_run,
 				       .time_ns = store_now_ns() };
 	CLEANUP(log_view) struct log_view *view = log_view_new(&head);
-	struct log_file *last = s->n_files ? s->files[s->n_files - 1] : NULL;
+	struct log_file *last = s->active;
 	_cleanup_close_ int fd = -1;
 	int r = view ? create_file(s, &head, &fd) : -ENOMEM;
 
@@ -151,7 +153,7 @@ static size_t span_end(const struct batch *b, size_t i)
 static int write_span(struct store *s, const struct batch *b, size_t i, struct error *e)
 {
 	const struct span *span = &b->spans[i];
-	struct log_file *f = s->files[s->n_files - 1];
+	const struct log_file *f = s->active;
 	int r = write_all(s->fd, b->data + span->at, span_end(b, i) - span->at, span->offset);
 
 	if (r == 0 && fdatasync(s->fd) < 0)
@@ -171,7 +173,7 @@ static int show_span(struct store *s, struct batch *b, size_t i, struct error *e
 {
 	const struct span *span = &b->spans[i];
 	size_t at = b->shown > span->at ? b->shown : span->at, end = span_end(b, i), n;
-	struct log_file *f = s->files[s->n_files - 1];
+	struct log_file *f = s->active;
 	struct log_record record;
 	int r = 0;
 
@@ -200,7 +202,7 @@ static int commit_batch(struct store *s, struct batch *b, struct error *e)
 	for (; b->spans_done < b->n_spans && r == 0; b->spans_done++) {
 		const struct span *span = &b->spans[b->spans_done];
 
-		if (!s->n_files || s->files[s->n_files - 1]->number != span->file)
+		if (s->active->number != span->file)
 			r = store_rotate(s, span->file, span->next_run, e);
 		if (r == 0)
 			r = write_span(s, b, b->spans_done, e);

@@ -107,7 +107,8 @@ struct store {
 	pthread_mutex_t retain_lock; /* one removal at a time */
 
 	/* the committing thread's own */
-	int fd; /* of the file being written */
+	int fd;			 /* of the file being written, */
+	struct log_file *active; /* which is the last of the list */
 	struct batch *pending, *spare;
 	uint64_t durable; /* puts; written under the lock */
 };

@@ -161,6 +161,7 @@ struct ledger {
 	struct store_loss *rows;
 	size_t n, room;
 	uint32_t run;
+	struct catalog_part part; /* the full files */
 	int error;
 };
 
@@ -193,7 +194,11 @@ static int list_before(struct store *s, struct ledger *l)
 
 	lock(s);
 	run = shown_runs_get(&s->runs, l->run);
-	r = run ? run_state_decode(&state, run->in, run->in_len) : -ENOENT;
+	r = run && run->n_files ? run_state_decode(&state, run->in, run->in_len) : -ENOENT;
+	if (r == 0)
+		l->part = (struct catalog_part){ .run = l->run,
+						 .first = run->files[0].file,
+						 .end = s->view->head.number };
 	unlock(s);
 	if (r < 0)
 		return r;
@@ -225,7 +230,9 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	for (i = 0; i < n; i++) {
 		if (r == 0)
 			r = store_file_index(s, files[i], &x, e);
-		for (k = 0; r == 0 && log_index_run(x, l->run, &run) && k < run.n_losses; k++) {
+		if (r < 0 || files[i]->number >= l->part.end || !log_index_run(x, l->run, &run))
+			run.n_losses = 0;
+		for (k = 0; r == 0 && k < run.n_losses; k++) {
 			log_index_loss_at(x, run.first_loss + k, &row);
 			r = add_row(l, &row);
 		}
@@ -234,15 +241,23 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	return files ? r : -ENOMEM;
 }
 
-/* The file that is being written, and gaps whose size nobody knows yet. */
+/* The file that is being written, and gaps whose size nobody knows yet. -EAGAIN if a file became
+ * full or was removed since the rows before were listed: then they are not those before these. */
 static int list_live(struct store *s, struct ledger *l)
 {
 	const struct run_losses losses = { .add = push_row, .context = l };
+	const struct shown_run *run;
 	struct run_state state;
 	size_t i;
 	int r;
 
 	lock(s);
+	run = shown_runs_get(&s->runs, l->run);
+	if (!run || !run->n_files || run->files[0].file != l->part.first ||
+	    s->view->head.number != l->part.end) {
+		unlock(s);
+		return -EAGAIN;
+	}
 	for (i = 0; i < s->view->n_losses; i++)
 		if (s->view->losses[i].run == l->run)
 			add_row(l, &s->view->losses[i]);
@@ -255,21 +270,32 @@ static int list_live(struct store *s, struct ledger *l)
 	return l->error;
 }
 
+static int list_ledger(struct store *s, struct ledger *l, struct error *e)
+{
+	int r;
+
+	do {
+		l->n = 0;
+		r = list_before(s, l);
+		if (r == 0)
+			r = catalog_ledger(s->catalog, &l->part, add_row, l, e);
+		if (r == 0)
+			r = list_uncatalogued(s, l, e);
+		if (r == 0)
+			r = list_live(s, l);
+	} while (r == -EAGAIN);
+	return r;
+}
+
 int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context, struct error *e)
 {
 	struct ledger l = { .run = run };
 	size_t i;
-	int r = list_before(s, &l);
+	int r = list_ledger(s, &l, e);
 
-	if (r == 0)
-		r = catalog_ledger(s->catalog, run, add_row, &l, e);
-	if (r == 0)
-		r = list_uncatalogued(s, &l, e);
-	if (r == 0)
-		r = list_live(s, &l);
 	if (r == -ENOENT)
 		error_set(e, ENOENT, "there is no run %u", run);
-	else if (r == -ENOMEM || r == -E2BIG)
+	else if (r < 0 && r != -EIO) /* the catalog has said why */
 		error_set(e, r, "cannot list the ledger of run %u: %s", run, strerror(-r));
 	for (i = 0; i < l.n && r == 0; i++)
 		r = fn(context, &l.rows[i]);

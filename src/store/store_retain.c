@@ -115,6 +115,18 @@ static int keep_of_file(struct store *s, struct log_file *f, const struct surviv
 	return r;
 }
 
+/* The i-th file if it is one that goes. Only retention takes files from the list, and one at a
+ * time, so it stays valid. */
+static struct log_file *file_before(struct store *s, size_t i, uint32_t first)
+{
+	struct log_file *f;
+
+	pthread_mutex_lock(&s->lock);
+	f = i + 1 < s->n_files && s->files[i]->number < first ? s->files[i] : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return f;
+}
+
 /* Plans the removal of all files before the first that stays. */
 static int plan(struct store *s, uint32_t first, struct error *e)
 {
@@ -129,15 +141,8 @@ static int plan(struct store *s, uint32_t first, struct error *e)
 	pthread_mutex_unlock(&s->lock);
 	if (!list)
 		r = error_set(e, ENOMEM, "cannot remove log files: out of memory");
-	/* Only this function removes files, so the list's start does not change. */
-	for (i = 0; r == 0 && n && i < s->n_files; i++) {
-		pthread_mutex_lock(&s->lock);
-		f = s->files[i];
-		pthread_mutex_unlock(&s->lock);
-		if (f->number >= first)
-			break;
+	for (i = 0; r == 0 && n && (f = file_before(s, i, first)); i++)
 		r = keep_of_file(s, f, list, n, e);
-	}
 	if (r == 0) {
 		pthread_mutex_lock(&s->lock);
 		s->removed_to = first;
@@ -268,7 +273,7 @@ static int remove_files(struct store *s, uint32_t first, struct error *e)
 
 	if (r < 0)
 		return error_set(e, r, "cannot remove log files: %s", strerror(-r));
-	while (r == 0 && s->n_files > 1 && s->files[0]->number < first)
+	while (r == 0 && file_before(s, 0, first))
 		r = remove_first(s, e);
 	pthread_mutex_lock(&s->lock);
 	if (r == 0)

@@ -43,7 +43,8 @@ struct stream_cursor {
 	bool jumped;   /* the next block starts a segment somewhere in the stream */
 	bool finished; /* the end is accounted for */
 	uint64_t next_sequence;
-	uint64_t last_at;   /* where the last block was */
+	uint64_t last_at;   /* where the last block was, */
+	uint64_t sound_at;  /* and the last one that could be decoded */
 	uint64_t seen;	    /* events given or told as lost, as block.before counts them */
 	uint64_t pending;   /* events since then in blocks that could not be decoded */
 	uint64_t last_tick; /* of the last event given */
@@ -95,7 +96,7 @@ void stream_cursor_seek(struct stream_cursor *c, uint64_t tick)
 	c->error = 0;
 	c->broken = true;
 	c->gap = c->finished = false;
-	c->pending = c->last_tick = c->last_at = 0;
+	c->pending = c->last_tick = c->last_at = c->sound_at = 0;
 	c->left = 0;
 	c->at = c->n = 0;
 	memset(c->lost, 0, sizeof(c->lost));
@@ -128,7 +129,7 @@ static void add_lost(struct stream_cursor *c, uint32_t cause, uint64_t count)
 /* Why blocks before the one at this place are missing. */
 static uint32_t gap_cause(const struct stream_cursor *c, uint64_t at)
 {
-	if (c->about.gap_cause != LOSS_DAMAGE && c->reader->ops->torn(c->reader, c->last_at, at))
+	if (c->about.gap_cause != LOSS_DAMAGE && c->reader->ops->torn(c->reader, c->sound_at, at))
 		return LOSS_DAMAGE;
 	return c->totals.segments ? c->about.gap_cause : c->about.start_cause;
 }
@@ -172,6 +173,7 @@ static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t 
 		c->pending += b->events;
 		return false;
 	}
+	c->sound_at = at;
 	c->seen += b->events;
 	c->left = b->events;
 	if (b->flags & BLOCK_KEY) {
