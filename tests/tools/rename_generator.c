@@ -38,7 +38,7 @@ static int generate(int cpu, unsigned long count, unsigned long rate)
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || sched_setaffinity(0, sizeof(one), &one) < 0)
 		return 1;
 	for (i = 0; i < count && !interrupted; i++) {
 		snprintf(name, sizeof(name), "kg%d-%lu", cpu, i);
