@@ -20,6 +20,7 @@
 #include "collector/endpoint.h"
 #include "collector/http.h"
 #include "collector/server.h"
+#include "collector/summaries.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -34,6 +35,7 @@ struct collector {
 	struct store *store;
 	struct registry *registry;
 	struct server *server;
+	struct summaries *summaries;
 	struct http *http;
 };
 
@@ -92,6 +94,7 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.insecure = o->insecure,
 		.store = c->store,
 		.registry = c->registry,
+		.summaries = c->summaries,
 		.collector = c,
 		.log = o->log,
 		.log_context = o->log_context,
@@ -115,6 +118,8 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	s->registry = c->registry;
 	raise_limit(s->connections_max);
 	r = server_start(&c->server, s, e);
+	if (r == 0)
+		r = summaries_open(&c->summaries, o->data, c->store, e);
 	return r < 0 ? r : start_http(c, o, e);
 }
 
@@ -127,7 +132,10 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
-	r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
+	/* What http_start() will refuse is refused before a folder is made. */
+	r = endpoint_parse_listen(o->http, 0, o->insecure, &s.address, e);
+	if (r == 0)
+		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
 	if (r < 0)
 		return r;
 	set_server_options(&s, o);
@@ -147,6 +155,7 @@ void collector_stop(struct collector *c)
 		return;
 	http_stop(c->http);
 	server_stop(c->server);
+	summaries_free(c->summaries);
 	registry_free(c->registry);
 	store_free(c->store);
 	free(c);

@@ -6,9 +6,7 @@
 #include "collector/timeline.h"
 
 #define WIDTH_DEFAULT 1000U
-#define WIDTH_MOST 8192U
 #define TASKS_DEFAULT 32U
-#define TASKS_MOST 256U
 
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e)
 {
@@ -16,12 +14,12 @@ int http_timeline(struct http_request *q, struct http_reply *reply, struct error
 	struct timeline_query query;
 	struct http_selection s;
 	json_t *document = NULL;
-	int r = http_target_get_count(&q->target, "width", (struct http_bounds){ 1, WIDTH_MOST },
-				      &width, e);
+	int r = http_target_get_count(&q->target, "width",
+				      (struct http_bounds){ 1, TIMELINE_WIDTH_MAX }, &width, e);
 
 	if (r >= 0)
 		r = http_target_get_count(&q->target, "tasks",
-					  (struct http_bounds){ 0, TASKS_MOST }, &tasks, e);
+					  (struct http_bounds){ 0, TIMELINE_TASKS_MAX }, &tasks, e);
 	if (r >= 0 && !q->http->options.summaries)
 		r = error_set(e, EOPNOTSUPP, "this collector makes no summaries");
 	if (r >= 0)
@@ -30,8 +28,8 @@ int http_timeline(struct http_request *q, struct http_reply *reply, struct error
 		return r;
 	query = (struct timeline_query){
 		.run = s.run.number,
-		.from_tick = s.from.given ? s.from_tick : s.run.first_tick,
-		.to_tick = s.to.given ? s.to_tick : s.run.last_tick,
+		.from_tick = s.from_tick,
+		.to_tick = s.to_tick,
 		.width = (uint32_t)width,
 		.tasks_max = (uint32_t)tasks,
 	};
