@@ -16,6 +16,9 @@ agent=$folder/kiseki-agent
 size=$(stat -c %s "$agent")
 echo "agent $size of $limit bytes"
 [ "$size" -le $limit ]
-! grep -q 'ld-musl\|ld-linux' "$agent"
+if grep -q 'ld-musl\|ld-linux' "$agent"; then
+	echo "it is not static"
+	exit 1
+fi
 "$agent" --version | grep -q '^kiseki-agent '
 "$agent" --help >/dev/null

@@ -9,21 +9,24 @@ in the blocks exactly once, whatever is killed in between. Exit 0, 1 on a failur
 cannot record.
 """
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from pathlib import Path
 
-from fake_collector import (CONFIGURE, PING, START, STOP, Broken, Collector, Session, frame, item,
-                            varint)
+from fake_collector import (CONFIGURE, PATIENCE, PING, START, STOP, Broken, Collector, Gone,
+                            Session, item, varint)
 from sched_decode import SchedDecoder
 
 TRACEFS = Path("/sys/kernel/tracing")
 FORK = 4
+KILLS = int(os.environ.get("KISEKI_KILLS", 10))
 ORIGINS = {"tracefs": 1, "bpf": 2}
 GENERATOR = """
 import os, sys
@@ -44,12 +47,20 @@ class Generator:
         self.process = subprocess.Popen([sys.executable, "-c", GENERATOR], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid, self.forks = self.process.pid, 0
+        self.fork(1)
+        self.forks = 0
 
-    def fork(self, n):
+    def begin(self, n):
         self.process.stdin.write(f"{n}\n")
         self.process.stdin.flush()
-        self.process.stdout.readline()
         self.forks += n
+
+    def finish(self):
+        self.process.stdout.readline()
+
+    def fork(self, n):
+        self.begin(n)
+        self.finish()
 
     def close(self):
         self.process.stdin.close()
@@ -106,14 +117,21 @@ class Scenario:
         return [p for p in (TRACEFS / "instances" / f"kiseki-{self.name}",
                             Path("/sys/fs/bpf/kiseki") / f"kiseki-{self.name}") if p.exists()]
 
+    def wait_for_recording(self):
+        """It says so in its log, when the kernel does."""
+        until = time.monotonic() + PATIENCE
+        while "records by" not in (self.folder / "log").read_text():
+            self.check(time.monotonic() < until, "it does not record")
+            time.sleep(0.01)
+
     def check(self, good, text):
         if not good:
             raise Broken(text)
 
-    def connect(self, **how):
-        session = self.collector.accept()
+    def connect(self, patience=PATIENCE, window=1 << 20):
+        session = self.collector.accept(patience)
         self.check(session.name == self.name, f"the name is {session.name}")
-        session.welcome(**how)
+        session.welcome(window)
         return session
 
     def only_run(self):
@@ -200,6 +218,43 @@ def survives_kill(s):
     s.check(s.collector.duplicates == 0, "it sent what the collector had said it has")
 
 
+def survives_kill_at_random(s):
+    """The same at moments that nobody chose, while forks happen and acknowledgements are under way."""
+    s.start_agent("--start", "--events", "fork", "--flush", "10")
+    s.wait_for_recording()
+    for _ in range(KILLS):
+        s.generator.begin(random.randrange(40))
+        killer = threading.Timer(random.random() / 10, s.process.kill)
+        killer.start()
+        try:
+            s.connect(patience=0.2).wait(lambda: False, acknowledge=True)
+        except Gone:
+            pass
+        killer.join()
+        s.process.wait()
+        s.generator.finish()
+        s.collector.forget()
+        s.start_agent("--flush", "10")
+    s.end_agent(s.connect())
+    run = s.only_run()
+    s.check(run.ended and s.forks(run) == s.generator.forks and not lost(run),
+            f"{s.forks(run)} of {s.generator.forks} forks, {lost(run)} lost")
+
+
+def keeps_what_it_could_not_send(s):
+    """Ended without a collector: the next agent sends it, and records nothing."""
+    s.start_agent("--start", "--events", "fork", address="127.0.0.1:9")
+    s.wait_for_recording()
+    s.generator.fork(21)
+    s.end_agent()
+    s.start_agent()
+    c = s.connect()
+    s.check(c.state == 0 and len(c.held) == 1, "HELLO")
+    c.wait(lambda: c.run and c.run.ended, acknowledge=True)
+    s.check(s.forks(s.only_run()) == 21, f"{s.forks(s.only_run())} of 21 forks")
+    s.end_agent(c)
+
+
 def survives_the_link(s):
     """The connection breaks, the collector is away, speaks garbage: nothing is lost."""
     s.start_agent("--start", "--events", "fork", "--flush", "10")
@@ -254,8 +309,8 @@ def serves_one_connection(s):
     s.check(s.forks(s.only_run()) == 25, f"{s.forks(s.only_run())} of 25 forks")
 
 
-SCENARIOS = [does_what_it_is_told, survives_kill, survives_the_link, leaves_the_kernel_recording,
-             serves_one_connection]
+SCENARIOS = [does_what_it_is_told, survives_kill, survives_kill_at_random, survives_the_link,
+             keeps_what_it_could_not_send, leaves_the_kernel_recording, serves_one_connection]
 
 
 def skip(reason):

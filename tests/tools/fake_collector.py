@@ -24,6 +24,10 @@ class Broken(Exception):
     """The device broke a rule, or did not do what the test waits for."""
 
 
+class Gone(Exception):
+    """The connection is over."""
+
+
 def varint(v):
     out = b""
     while v >= 128:
@@ -95,9 +99,21 @@ class Collector:
         self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
         self.runs, self.sessions, self.duplicates = {}, 0, 0
 
-    def accept(self):
-        self.socket.settimeout(PATIENCE)
-        return Session(self, self.socket.accept()[0])
+    def accept(self, patience=PATIENCE):
+        self.socket.settimeout(patience)
+        try:
+            return Session(self, self.socket.accept()[0])
+        except TimeoutError:
+            raise Gone
+
+    def forget(self):
+        """Connections that nobody has accepted yet."""
+        self.socket.settimeout(0)
+        try:
+            while True:
+                self.socket.accept()[0].close()
+        except BlockingIOError:
+            pass
 
     def close(self):
         self.socket.close()
@@ -152,11 +168,14 @@ class Session:
         until = time.monotonic() + PATIENCE
         while not (found := self.take_frame()):
             if not self.fill(until):
-                raise Broken("no frame came")
+                raise Gone if self.closed else Broken("no frame came")
         return found
 
     def send(self, kind, body=b""):
-        self.socket.sendall(frame(kind, body))
+        try:
+            self.socket.sendall(frame(kind, body))
+        except OSError:
+            pass  # reading tells
 
     def welcome(self, window=1 << 20):
         """2.2: what there is of the runs that the device holds."""
@@ -223,7 +242,7 @@ class Session:
             elif not self.fill(end):
                 if until():
                     return
-                raise Broken("the connection ended" if self.closed else "waited in vain")
+                raise Gone if self.closed else Broken("waited in vain")
 
     def close(self):
         self.socket.close()

@@ -73,17 +73,26 @@ void agent_take_up(struct agent *a)
 
 /* --- instructions --- */
 
-static bool is_same(const struct message_config *a, const struct message_config *b)
+/* The bytes of a configuration; a resolution that is left to the machine is the one it has. */
+static size_t flatten(const struct agent *a, struct message_config c,
+		      uint8_t out[MEMORY_CONFIG_MAX])
 {
-	uint8_t bytes[2][MEMORY_CONFIG_MAX];
-	struct byte_writer w[2];
+	struct byte_writer w;
 
-	writer_init(&w[0], bytes[0], sizeof(bytes[0]));
-	writer_init(&w[1], bytes[1], sizeof(bytes[1]));
-	config_encode(&w[0], a);
-	config_encode(&w[1], b);
-	return writer_len(&w[0]) == writer_len(&w[1]) &&
-	       !memcmp(bytes[0], bytes[1], writer_len(&w[0]));
+	if (!c.resolution_ns)
+		c.resolution_ns = a->tracing.config.resolution_ns;
+	writer_init(&w, out, MEMORY_CONFIG_MAX);
+	config_encode(&w, &c);
+	return writer_len(&w);
+}
+
+/* Compared by their bytes on the wire: the structs have room that no field uses. */
+static bool is_same(const struct agent *a, const struct message_config *c)
+{
+	uint8_t old[MEMORY_CONFIG_MAX], new[MEMORY_CONFIG_MAX];
+	size_t len = flatten(a, a->config, old);
+
+	return flatten(a, *c, new) == len && !memcmp(old, new, len);
 }
 
 int agent_instruct(void *context, const struct message_instruction *m, struct error *e)
@@ -103,7 +112,7 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 		return error_set(e, EOPNOTSUPP, "cannot do it: instruction %u is not known here",
 				 m->verb);
 	config_apply(&config, &m->config);
-	changed = !is_same(&config, &a->config);
+	changed = !is_same(a, &config);
 	a->config = config;
 	if (agent_is_tracing(a) && !changed)
 		return 0;

@@ -12,6 +12,7 @@
 #include "command/man.h"
 #include "command/say.h"
 #include "device/agent/agent.h"
+#include "device/agent/doctor.h"
 #include "device/agent/settings.h"
 
 static const struct cli_option options[] = {
@@ -32,9 +33,9 @@ static const struct cli_option options[] = {
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
 	{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",
 	  "keep-oldest flight-recorder" },
-	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki)", NULL },
+	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
 	{ 0, "keep-recording", NULL, "let the kernel record on after the agent's end", NULL },
-	{ 0, "nice", "N", "the agent's priority, -20 to 19 (0)", NULL },
+	{ 0, "nice", "N", "the agent's priority, -20 to 19 (-5)", NULL },
 	{ 0, "config", "FILE", "settings, as lines of key = value (" SETTINGS_FILE ")", NULL },
 	{ 0, "version", NULL, "print the version", NULL },
 	{ 0, "man", NULL, "write the manual page in roff", NULL },
@@ -44,8 +45,11 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
 	{ "Trace this machine for a collector elsewhere:",
 	  "kiseki-agent --collector logs.example:7077 --start" },
+	{ "What can be recorded here, and how?", "kiseki-agent doctor" },
 	{ NULL, NULL },
 };
+
+static const struct command *const children[] = { &command_agent_doctor, NULL };
 
 static void print_line(void *context, const char *line)
 {
@@ -81,7 +85,7 @@ static int run_agent(const struct args *a)
 const struct command command_agent = {
 	.name = "kiseki-agent",
 	.summary = "record what the scheduler of this machine does, for a collector",
-	.usage = "[OPTION...]",
+	.usage = "[OPTION...] | doctor [--json]",
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks of a few bits "
 		"per event and sends them to a collector, which also tells it when to start and "
@@ -93,5 +97,34 @@ const struct command command_agent = {
 		"Every option but the last three can also stand in the file of --config.",
 	.options = options,
 	.examples = examples,
+	.children = children,
 	.run = run_agent,
+};
+
+static const struct cli_option doctor_options[] = {
+	{ 0, "json", NULL, "print it as JSON", NULL },
+	{ 0, "man", NULL, "write the manual page in roff", NULL },
+	{ 0 },
+};
+
+static int run_doctor(const struct args *a)
+{
+	if (args_has(a, "man")) {
+		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	return doctor_run(args_has(a, "json"));
+}
+
+const struct command command_agent_doctor = {
+	.name = "doctor",
+	.summary = "say what can be recorded on this machine, and what is missing",
+	.usage = "[--json]",
+	.description =
+		"Looks at the kernel, its files and this user's powers, tries what each source "
+		"needs, lets the sources record the same second and compares them with the "
+		"kernel's own count. What is missing comes with what would help.",
+	.options = doctor_options,
+	.parent = &command_agent,
+	.run = run_doctor,
 };

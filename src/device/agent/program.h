@@ -5,6 +5,7 @@
 
 #include "command/command.h"
 
-extern const struct command command_agent;
+extern const struct command command_agent; /* the root */
+extern const struct command command_agent_doctor;
 
 #endif

@@ -198,8 +198,9 @@ void settings_init(struct settings *s)
 {
 	*s = (struct settings){
 		.collector = "127.0.0.1:7077",
-		.state_dir = "/var/lib/kiseki",
+		.state_dir = "/var/lib/kiseki-agent",
 		.spool_bytes = 4U << 20,
+		.nice = -5,
 		.config = {
 			.given = (2U << CONFIG_CGROUPS) - 2,
 			.origin = ORIGIN_AUTO,

@@ -33,8 +33,10 @@
 
 #include "base/cleanup.h"
 #include "device/agent/bpf_load.h"
+#include "device/agent/bpf_record.h"
 #include "device/agent/filter.h"
 #include "device/agent/recorder.h"
+#include "device/agent/source_bpf.h"
 #include "device/bpf/sched_record.h"
 
 #define RING_BYTES_DEFAULT (1U << 20)
@@ -64,6 +66,7 @@ struct source_bpf {
 	uint32_t generation;			       /* of the filter's members in the map */
 	uint64_t misses;
 	time_t misses_asked;
+	struct record_path cut;	 /* a record that the end of its ring cuts */
 	struct bpf_ring rings[]; /* n_cpus */
 };
 
@@ -79,7 +82,7 @@ static void close_ring(struct source_bpf *s, struct bpf_ring *r)
 	if (r->consumer)
 		munmap(r->consumer, s->page);
 	if (r->producer)
-		munmap((void *)(uintptr_t)r->producer, s->page + 2 * (size_t)s->ring_bytes);
+		munmap((void *)(uintptr_t)r->producer, s->page + s->ring_bytes);
 	if (r->fd >= 0)
 		close(r->fd);
 }
@@ -142,13 +145,14 @@ static int get_pinned(const struct source_bpf *s, const char *name)
 
 static int map_ring(struct source_bpf *s, struct bpf_ring *r)
 {
-	size_t len = s->page + 2 * (size_t)s->ring_bytes;
+	size_t len = s->page + s->ring_bytes;
 	void *p = mmap(NULL, s->page, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	r->consumer = p;
-	/* The kernel maps the data twice in a row, so that a record is never cut. */
+	/* The kernel would map the data twice in a row, so that no record is cut at the end; but
+	 * then it also counts twice as this program's memory. */
 	p = mmap(NULL, len, PROT_READ, MAP_SHARED, r->fd, (off_t)s->page);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -444,89 +448,6 @@ static int source_stop(struct device_source *base, struct error *e)
 	return 0;
 }
 
-static void get_task(struct sched_task *t, uint64_t pid, const uint64_t comm[2], bool has_prio)
-{
-	const char *name = (const char *)comm;
-
-	t->pid = (int32_t)(pid & RECORD_PID_MASK);
-	sched_comm_set(t->comm, name, RECORD_COMM - 1);
-	if (has_prio)
-		t->prio = (int32_t)(uint8_t)name[RECORD_COMM - 1] - 1;
-}
-
-static bool get_one(const struct source_bpf *s, struct sched_event *ev, const struct record_one *r,
-		    uint32_t number)
-{
-	get_task(&ev->task, r->ids, r->comm, true);
-	if (ev->kind == SCHED_EXIT) {
-		ev->pid = ev->task.pid;
-		ev->extra = (uint8_t)number;
-	} else if (ev->kind == SCHED_SETPRIO) {
-		ev->other.prio = (int32_t)number - 1;
-	} else {
-		ev->value = (int32_t)number;
-		/* Where the kernel's event has this field, it is always 1. */
-		ev->extra = s->base.dialect.features & (DIALECT_SUCCESS | DIALECT_SUCCESS_SILENT)
-				    ? 1
-				    : 0;
-	}
-	return true;
-}
-
-static bool get_two(struct sched_event *ev, const struct record_two *r, uint32_t number)
-{
-	bool is_switch = ev->kind == SCHED_SWITCH;
-
-	get_task(&ev->task, r->ids, r->comm, is_switch);
-	get_task(&ev->other, r->ids >> RECORD_PID_BITS, r->comm + 2, is_switch);
-	if (ev->kind == SCHED_RENAME) {
-		ev->other.pid = 0;
-		ev->value = (int16_t)number;
-		return true;
-	}
-	ev->pid = ev->task.pid;
-	if (is_switch)
-		ev->state = number;
-	return true;
-}
-
-static bool get_path(struct sched_event *ev, const struct record_path *r, uint32_t len)
-{
-	size_t room = len - offsetof(struct record_path, path);
-
-	ev->pid = ev->task.pid = (int32_t)(r->ids & RECORD_PID_MASK);
-	ev->value = (int32_t)(r->ids >> RECORD_PID_BITS & RECORD_PID_MASK);
-	ev->filename = r->path;
-	ev->filename_len = (uint16_t)strnlen(r->path, room);
-	return ev->filename_len <= SCHED_FILENAME_MAX;
-}
-
-/* A record of len bytes as an event. Records are aligned to eight bytes and are the kernel's; no
- * other process can write them. */
-static bool get_event(const struct source_bpf *s, const uint8_t *at, uint32_t len,
-		      struct sched_event *ev)
-{
-	const struct record_one *r = (const struct record_one *)(const void *)at;
-	uint32_t number = (uint32_t)(r->ids >> RECORD_NUMBER_SHIFT);
-
-	memset(ev, 0, sizeof(*ev));
-	ev->kind = r->head & ((1U << RECORD_KIND_BITS) - 1);
-	ev->tick = r->head >> RECORD_TIME_SHIFT >> s->shift;
-	ev->pid = (int32_t)(r->ids >> RECORD_PID_BITS & RECORD_PID_MASK);
-	switch (ev->kind) {
-	case SCHED_SWITCH:
-	case SCHED_FORK:
-	case SCHED_RENAME:
-		return len == sizeof(struct record_two) &&
-		       get_two(ev, (const struct record_two *)(const void *)at, number);
-	case SCHED_EXEC:
-		return len <= sizeof(struct record_path) &&
-		       get_path(ev, (const struct record_path *)(const void *)at, len);
-	default:
-		return ev->kind < SCHED_KINDS && len == sizeof(*r) && get_one(s, ev, r, number);
-	}
-}
-
 /* What the kernel did not enter because the CPU was in the same program already. */
 static uint64_t get_misses(struct source_bpf *s)
 {
@@ -560,6 +481,19 @@ static void book_losses(struct source_bpf *s, uint32_t cpu, struct recorder *r)
 		recorder_lose(r, cpu, LOSS_RING, total - booked, total);
 }
 
+/* Where the len bytes of a record are whole: in the ring, or, if its end cuts them, as a copy. */
+static const uint8_t *get_whole(struct source_bpf *s, const struct bpf_ring *ring, uint32_t len)
+{
+	size_t at = (ring->position + RING_HEADER) & (s->ring_bytes - 1),
+	       first = s->ring_bytes - at;
+
+	if (len <= first || len > sizeof(s->cut))
+		return ring->data + at;
+	memcpy(&s->cut, ring->data + at, first);
+	memcpy((uint8_t *)&s->cut + first, ring->data, len - first);
+	return (const uint8_t *)&s->cut;
+}
+
 /* The record at the ring's position: its bytes that are done with, or 0 if it is not whole yet. */
 static uint32_t take_record(struct source_bpf *s, uint32_t cpu, struct recorder *r)
 {
@@ -572,23 +506,30 @@ static uint32_t take_record(struct source_bpf *s, uint32_t cpu, struct recorder 
 	if (head & RING_BUSY)
 		return 0;
 	whole = (len + RING_HEADER + 7U) & ~7U;
-	at += RING_HEADER;
-	if ((head & RING_DISCARD) || len < 2 * sizeof(uint64_t) || !get_event(s, at, len, &ev)) {
+	at = get_whole(s, ring, len);
+	if ((head & RING_DISCARD) || len > sizeof(s->cut) ||
+	    !bpf_record_decode(&ev, at, len, &s->base.dialect)) {
 		s->base.not_understood += !(head & RING_DISCARD);
 		recorder_pass(r, cpu, ring->position + whole);
 		return whole;
 	}
-	if (at[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 7] & 1U << RECORD_LOST_BIT)
+	if (bpf_record_has_loss(at))
 		book_losses(s, cpu, r);
+	ev.tick >>= s->shift;
 	recorder_take(r, cpu, &ev, ring->position + whole);
 	return whole;
+}
+
+/* What the ring cannot reuse yet: not drained, or drained and not released. */
+static uint64_t get_held(const struct source_bpf *s, const struct bpf_ring *ring, uint64_t end)
+{
+	return end - widen(end - s->ring_bytes, *ring->consumer);
 }
 
 /* After how many more bytes the agent wants to be woken: half of what is free now. */
 static void set_wake(struct source_bpf *s, uint32_t cpu, uint64_t end)
 {
-	struct bpf_ring *ring = &s->rings[cpu];
-	uint64_t held = end - widen(end - s->ring_bytes, *ring->consumer);
+	uint64_t held = get_held(s, &s->rings[cpu], end);
 	uint64_t free_bytes = held < s->ring_bytes ? s->ring_bytes - held : 0;
 
 	if (free_bytes < 2 * WAKE_BYTES_LEAST)
@@ -627,13 +568,17 @@ static int source_drain(struct device_source *base, uint32_t cpu, struct recorde
 		return 0;
 	}
 	end = widen(start, get_producer(ring));
-	set_wake(s, cpu, end);
 	for (; ring->position < end; ring->position += len) {
 		len = take_record(s, cpu, r);
 		if (!len)
-			return 0;
+			break;
 	}
-	book_losses(s, cpu, r);
+	if (ring->position == end)
+		book_losses(s, cpu, r);
+	/* A block that waits for more events may hold a small ring up. */
+	if (get_held(s, ring, ring->position) > s->ring_bytes / 2)
+		recorder_flush(r, cpu);
+	set_wake(s, cpu, end);
 	return end - start > s->ring_bytes / 2;
 }
 
@@ -648,6 +593,17 @@ static void source_release(struct device_source *base, uint32_t cpu, uint64_t po
 static int source_wake_fd(struct device_source *base)
 {
 	return ((struct source_bpf *)base)->wake_fd;
+}
+
+_Static_assert(BPF_SWITCH_BYTES == sizeof(struct record_two) + RING_HEADER, "of a switch");
+
+void source_bpf_get_counts(const struct device_source *base, uint32_t cpu, struct bpf_counts *ret)
+{
+	const struct record_cpu *c = &((const struct source_bpf *)base)->cpus[cpu];
+
+	ret->bytes = c->bytes;
+	ret->dropped = c->dropped;
+	ret->passed_over = c->passed_over;
 }
 
 static int source_probe(struct error *e)

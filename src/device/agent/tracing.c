@@ -7,6 +7,7 @@
 #include "device/agent/filter.h"
 #include "device/agent/memory.h"
 #include "device/agent/recorder.h"
+#include "device/agent/resolution.h"
 #include "device/agent/source.h"
 #include "device/agent/spool.h"
 
@@ -60,30 +61,17 @@ static int choose(uint8_t wanted, uint8_t *ret, struct error *e)
 	return r;
 }
 
-/* ns of one count of the machine's counter, rounded down to a power of two: no two counts then have
- * the same tick. On 64-bit ARM every program can ask; elsewhere counters are about as fine as ns. */
-static uint32_t counter_shift(void)
+/* An agent that goes on with the run must come to the same, so what was measured is kept with it. */
+static void take_config(struct tracing *t, const struct message_config *c)
 {
-	uint32_t shift = 0;
-#ifdef __aarch64__
-	uint64_t hz;
-
-	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
-	while (hz && shift < 10 && (hz << (shift + 1)) <= 1000000000)
-		shift++;
-#endif
-	return shift;
-}
-
-static uint32_t shift_of(const struct message_config *c)
-{
-	uint32_t shift = 0;
-
+	t->config = *c;
+	t->resolution_shift = 0;
 	if (!c->resolution_ns)
-		return counter_shift();
-	while (1U << (shift + 1) <= c->resolution_ns && shift < 30)
-		shift++;
-	return shift;
+		t->resolution_shift = resolution_auto();
+	while (t->resolution_shift < 30 && 2U << t->resolution_shift <= c->resolution_ns)
+		t->resolution_shift++;
+	t->config.given |= 1U << CONFIG_RESOLUTION;
+	t->config.resolution_ns = 1U << t->resolution_shift;
 }
 
 /* Off, whatever was on. */
@@ -96,18 +84,18 @@ static void put_away(struct tracing *t, bool keep)
 	t->filter = NULL;
 }
 
-static int begin(struct tracing *t, const struct message_config *c, bool resume, struct error *e)
+static int begin(struct tracing *t, bool resume, struct error *e)
 {
-	struct recorder_run run = { .config = c,
+	struct recorder_run run = { .config = &t->config,
 				    .origin = t->origin,
-				    .resolution_shift = shift_of(c) };
-	struct source_options o = { .config = c,
+				    .resolution_shift = t->resolution_shift };
+	struct source_options o = { .config = &t->config,
 				    .memory = t->memory,
 				    .cpus = t->cpus,
-				    .resolution_shift = run.resolution_shift,
+				    .resolution_shift = t->resolution_shift,
 				    .instance = t->instance,
 				    .resume = resume };
-	int r = filter_new(&t->filter, c, e);
+	int r = filter_new(&t->filter, &t->config, e);
 
 	if (r < 0)
 		return r;
@@ -116,7 +104,7 @@ static int begin(struct tracing *t, const struct message_config *c, bool resume,
 	if (r < 0)
 		return r;
 	run.source = t->source;
-	spool_set_policy(t->spool, c->policy);
+	spool_set_policy(t->spool, t->config.policy);
 	r = resume ? recorder_resume(t->recorder, &run, e) : recorder_start(t->recorder, &run, e);
 	if (r < 0)
 		return r;
@@ -131,8 +119,9 @@ int tracing_start(struct tracing *t, const struct message_config *c, struct erro
 	struct spool_run run;
 	int r = choose(c->origin, &t->origin, e);
 
+	take_config(t, c);
 	if (r >= 0)
-		r = begin(t, c, false, e);
+		r = begin(t, false, e);
 	if (r >= 0)
 		return 0;
 	put_away(t, false);
@@ -150,13 +139,14 @@ int tracing_resume(struct tracing *t, struct message_config *ret_config, struct 
 		return error_set(e, ENOENT, "cannot go on with a run: there is none");
 	*ret_config = run.config;
 	t->origin = run.origin;
+	take_config(t, &run.config);
 	if (!memory_is_same_boot(t->memory))
 		r = error_set(e, ESTALE, "cannot go on with the run of an earlier boot");
 	else if (!source_of(run.origin))
 		r = error_set(e, EOPNOTSUPP,
 			      "cannot go on with a run: this agent lacks its source");
 	else
-		r = begin(t, &run.config, true, e);
+		r = begin(t, true, e);
 	if (r >= 0)
 		return 0;
 	put_away(t, false);

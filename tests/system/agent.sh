@@ -1,5 +1,0 @@
-#!/bin/bash
-# SPDX-License-Identifier: MIT
-# The agent on this kernel, by each source that it has here: instructions, kill -9, broken
-# connections, an inherited socket; against a collector made from the specification alone.
-exec python3 "$SRC/tests/tools/agent_scenarios.py" "$AGENT"
