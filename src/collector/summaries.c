@@ -281,6 +281,7 @@ static void *follow(void *context)
 int summaries_open(struct summaries **ret, const char *dir, struct store *store, struct error *e)
 {
 	CLEANUP(summaries) struct summaries *s = calloc(1, sizeof(*s));
+	struct error full = ERROR_INIT;
 	pthread_condattr_t attr;
 	int r;
 
@@ -294,9 +295,8 @@ int summaries_open(struct summaries **ret, const char *dir, struct store *store,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	r = open_db(s, e);
-	if (r < 0)
-		return r;
+	if (open_db(s, &full) < 0) /* a full disk, perhaps: each pass tries again */
+		complain(s, &full);
 	r = pthread_create(&s->thread, NULL, follow, s);
 	if (r)
 		return error_set(e, r, "cannot start a thread for summaries: %s", strerror(r));

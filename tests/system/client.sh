@@ -129,7 +129,10 @@ for _ in $(seq 100); do
 	[ -s out ] && break
 	sleep 0.05
 done
-kill -INT $tail
+# Until it listens to signals it ignores this one, as everything in the background does.
+while kill -INT $tail 2>/dev/null; do
+	sleep 0.2
+done
 wait $tail || bad "tail: exit $? after Ctrl-C: $(cat err)"
 says err '3 events, 1 gaps, 5 not shown'
 gives 0 top board-1 --once -i 100ms
@@ -144,10 +147,15 @@ gives 2 top board-1 -i 1ms
 # On a terminal: the other screen, keys, and the terminal as it was, however it ends.
 if command -v script >/dev/null; then
 	for how in q s INT; do
+		: >screen
 		{
-			sleep 0.7
+			for _ in $(seq 200); do
+				grep -qF "$(printf '\033[?1049h')" screen && break
+				sleep 0.1
+			done
+			sleep 0.5
 			if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
-		} | script -qec "stty -a >before; $KISEKI top board-1 -i 200ms; echo exit \$?; stty -a >after" \
+		} | script -qfec "stty -a >before; $KISEKI top board-1 -i 200ms; echo exit \$?; stty -a >after" \
 			typescript >screen
 		cmp -s before after || bad "top leaves the terminal changed after $how"
 		grep -q 'exit 0' screen || bad "top on a terminal: $(tail -c 300 screen)"
