@@ -93,11 +93,11 @@ int ladder_push(struct ladder *l, struct bucket *b)
 		up = &v->sum;
 	}
 	/* Then each joins the level above, from the top: `sum` is free to be used again after. */
+	if (level == LADDER_LEVELS)
+		level--;
 	for (level++; level-- > 0;) {
 		const struct bucket *in = level ? &l->levels[level - 1].sum : b;
 
-		if (level == LADDER_LEVELS)
-			continue;
 		sum_up(&l->levels[level], level, in);
 		r = chunk_writer_push(&l->levels[level].open, in);
 		if (r < 0)

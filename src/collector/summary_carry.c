@@ -107,10 +107,11 @@ int summary_carry_encode(struct summary_carry *c, uint8_t **ret, size_t *ret_len
 		ladder_get_open(c->ladder, level, &len);
 		room += len + VARINT_MAX;
 	}
-	data = p = malloc(room);
+	data = malloc(room);
 	if (!data)
 		return -ENOMEM;
-	*p++ = CARRY_VERSION;
+	data[0] = CARRY_VERSION;
+	p = data + 1;
 	p = varint_put(p, c->start);
 	p = varint_put(p, c->known_ns);
 	p = put_mark(p, &c->mark);

@@ -16,7 +16,9 @@ bad()
 for n in 1 2; do
 	"$KSK_RANDOM" $n.ksk $((n * 2000)) 4000 || bad "cannot make a trace"
 done
-"$KSK_STORE" data 20000 1.ksk 2.ksk || bad "cannot make a store"
+for n in 1 2; do
+	FILE_BYTES=20000 "$FILL_STORE" data board-$n $n.ksk >/dev/null || bad "cannot make a store"
+done
 
 "$KISEKI" check data >out || bad "check: exit $?"
 grep -q '^damage    none$' out || bad "check: $(cat out)"

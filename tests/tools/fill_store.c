@@ -5,6 +5,7 @@
  *
  *	fill_store DIR DEVICE FILE.ksk [END]
  *
+ * FILE_BYTES in the environment is where a log file ends.
  * END, in seconds since 1970, is the real time of the last event; without it the clock of the run is
  * not known against real time. Ids are made of the device's name and the file's, so the same command
  * gives the same runs.
@@ -54,7 +55,7 @@ static int by_offset(const void *a, const void *b)
 /* All blocks of all streams, in the order of the file. */
 static struct place *list_blocks(struct ksk_file *f, size_t *ret_n)
 {
-	struct place *list = NULL;
+	struct place *list = NULL, *more;
 	size_t n = 0, i;
 
 	for (i = 0; i < f->n_streams; i++) {
@@ -62,9 +63,10 @@ static struct place *list_blocks(struct ksk_file *f, size_t *ret_n)
 		struct block b;
 
 		while (ksk_file_next(f, f->streams[i].stream, &offset, &b, &at) > 0) {
-			list = realloc(list, (n + 1) * sizeof(*list));
-			if (!list || !b.payload)
+			more = realloc(list, (n + 1) * sizeof(*list));
+			if (!more || !b.payload)
 				abort();
+			list = more;
 			list[n].offset = at;
 			list[n++].block = b;
 		}
@@ -91,7 +93,7 @@ static void end(struct store *s, uint32_t run, const struct place *list, size_t 
 {
 	static uint8_t bytes[1U << 20];
 	struct message_end m = { .n_rows = 0 };
-	struct message_stream_end *rows = NULL;
+	struct message_stream_end *rows = NULL, *more;
 	struct error e = ERROR_INIT;
 	struct byte_writer w;
 	size_t i;
@@ -103,9 +105,10 @@ static void end(struct store *s, uint32_t run, const struct place *list, size_t 
 		for (k = 0; k < m.n_rows && rows[k].stream != b->stream; k++)
 			;
 		if (k == m.n_rows) {
-			rows = realloc(rows, ++m.n_rows * sizeof(*rows));
-			if (!rows)
+			more = realloc(rows, ++m.n_rows * sizeof(*rows));
+			if (!more)
 				abort();
+			rows = more;
 			rows[k] = (struct message_stream_end){ .stream = b->stream };
 		}
 		rows[k].next_sequence = b->sequence + 1;
@@ -159,6 +162,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || argc > 5)
 		return 2;
+	o.file_bytes = getenv("FILE_BYTES") ? strtoull(getenv("FILE_BYTES"), NULL, 10) : 0;
 	d.id = make_id(argv[2], 1);
 	d.seen_ns = (uint64_t)time(NULL) * 1000000000;
 	snprintf(d.name, sizeof(d.name), "%s", argv[2]);

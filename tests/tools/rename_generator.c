@@ -2,11 +2,11 @@
 /*
  * rename_generator: makes a known number of scheduler events.
  *
- *	rename_generator COUNT RATE
+ *	rename_generator PREFIX COUNT RATE
  *
  * prctl(PR_SET_NAME) is one task_rename event, no more and no less, and its new name can carry a
  * number. One process per CPU that this one may use, bound to it, gives itself the names
- * "kg<cpu>-<number>", COUNT times in all processes together or until SIGINT, about RATE times a
+ * "<prefix><cpu>-<number>", COUNT times in all processes together or until SIGINT, about RATE times a
  * second in all. What was made is thereby known to the single event, without asking any tracer.
  * Prints one line per CPU: its number and how many names were taken on it.
  */
@@ -29,7 +29,7 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-static int generate(int cpu, unsigned long count, unsigned long rate)
+static int generate(const char *prefix, int cpu, unsigned long count, unsigned long rate)
 {
 	unsigned long i, burst = rate * BURST_MS / 1000 + 1;
 	struct timespec pause = { .tv_nsec = BURST_MS * 1000000L };
@@ -41,7 +41,7 @@ static int generate(int cpu, unsigned long count, unsigned long rate)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || sched_setaffinity(0, sizeof(one), &one) < 0)
 		return 1;
 	for (i = 0; i < count && !interrupted; i++) {
-		snprintf(name, sizeof(name), "kg%d-%lu", cpu, i);
+		snprintf(name, sizeof(name), "%s%d-%lu", prefix, cpu, i);
 		if (prctl(PR_SET_NAME, name) < 0)
 			return 1;
 		if (i % burst == burst - 1)
@@ -59,19 +59,19 @@ int main(int argc, char **argv)
 	pid_t children[CPU_SETSIZE], ended;
 	cpu_set_t mine;
 
-	if (argc != 3 || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
-		fprintf(stderr, "usage: rename_generator COUNT RATE\n");
+	if (argc != 4 || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
+		fprintf(stderr, "usage: rename_generator PREFIX COUNT RATE\n");
 		return 2;
 	}
 	sigaction(SIGINT, &action, NULL);
-	count = strtoul(argv[1], NULL, 10) / (unsigned int)CPU_COUNT(&mine);
-	rate = strtoul(argv[2], NULL, 10) / (unsigned int)CPU_COUNT(&mine);
+	count = strtoul(argv[2], NULL, 10) / (unsigned int)CPU_COUNT(&mine);
+	rate = strtoul(argv[3], NULL, 10) / (unsigned int)CPU_COUNT(&mine);
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &mine))
 			continue;
 		children[n] = fork();
 		if (children[n] == 0)
-			_exit(generate(cpu, count, rate));
+			_exit(generate(argv[1], cpu, count, rate));
 		n++;
 	}
 	while ((ended = wait(&status)) > 0 || interrupted) {

@@ -45,7 +45,8 @@ static struct found *find_blocks(struct ksk_file *f, size_t *ret_n)
 			all[n].block = b;
 		}
 	}
-	qsort(all, n, sizeof(*all), by_offset);
+	if (n)
+		qsort(all, n, sizeof(*all), by_offset);
 	*ret_n = n;
 	return all;
 }

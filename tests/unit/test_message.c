@@ -27,7 +27,7 @@ static struct message_text text(const char *s)
 
 static struct message_id id(uint8_t first)
 {
-	struct message_id m;
+	struct message_id m = { { 0 } };
 	uint8_t i;
 
 	for (i = 0; i < sizeof(m.bytes); i++)

@@ -58,7 +58,7 @@ static void send_frame(uint32_t type, const uint8_t *body, size_t len)
 
 static struct message_id id(uint8_t first)
 {
-	struct message_id m;
+	struct message_id m = { { 0 } };
 
 	memset(m.bytes, first, sizeof(m.bytes));
 	return m;

@@ -38,7 +38,7 @@ struct recorder {
 	struct device_source *source; /* NULL: no run */
 	uint32_t run;
 	uint32_t cpus;
-	uint32_t flush_ms, block_bytes;
+	uint32_t flush_ms, block_bytes, segment_bytes;
 	uint64_t now_ms; /* of the last tick */
 	uint64_t blocks, bytes;
 	struct recorder_meta meta;
@@ -100,7 +100,7 @@ static int put_block(struct recorder *r, uint32_t cpu, struct block *b, struct c
 		return e;
 	l->at = *after;
 	l->segment_bytes = (entry.key ? 0 : l->segment_bytes) + b->payload_len;
-	l->is_key = l->segment_bytes >= RECORDER_SEGMENT;
+	l->is_key = l->segment_bytes >= r->segment_bytes;
 	r->blocks++;
 	r->bytes += entry.len;
 	release(r, cpu);
@@ -311,6 +311,16 @@ void recorder_free(struct recorder *r)
 	free(r);
 }
 
+/* A flight recorder drops whole segments: were they as large as its memory, nothing would be left. */
+static uint32_t choose_segment(const struct recorder *r, const struct message_config *c)
+{
+	uint64_t share = spool_size(r->spool) / (4 * (uint64_t)r->cpus);
+
+	if (c->policy != POLICY_FLIGHT || share > RECORDER_SEGMENT)
+		return RECORDER_SEGMENT;
+	return share < CONFIG_BLOCK_LEAST ? CONFIG_BLOCK_LEAST : (uint32_t)share;
+}
+
 static void take_run(struct recorder *r, const struct recorder_run *run, uint32_t number)
 {
 	const struct message_config *c = run->config;
@@ -324,6 +334,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 	r->block_bytes = c->given & 1U << CONFIG_BLOCK ? c->block_bytes : RECORDER_BLOCK;
 	if (r->block_bytes > most)
 		r->block_bytes = (uint32_t)most;
+	r->segment_bytes = choose_segment(r, c);
 	r->blocks = r->bytes = 0;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	r->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
