@@ -270,6 +270,7 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 		    struct store_device *ret_device, struct error *e)
 {
 	struct registry_row *row;
+	struct waiter *w;
 	uint32_t slot;
 	int result;
 
@@ -296,6 +297,11 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 	row->clock_err_ns = UINT64_MAX;
 	*ret_slot = slot;
 	*ret_device = row->device;
+	for (w = r->waiters; w; w = w->next)
+		if (w->slot == slot)
+			w->sent = false; /* to a connection whose place this one takes */
+	if (r->wake)
+		r->wake(r->wake_context);
 	pthread_mutex_unlock(&r->lock);
 	return 0;
 }
@@ -566,8 +572,15 @@ static struct desired *dup_desired(const struct registry *r, size_t *ret_n)
 	return rows;
 }
 
-static int remember(struct registry *r, uint32_t slot, const struct message_instruction *m,
-		    struct error *e)
+/* What is desired of one device: to be put back if it refuses. */
+struct intent {
+	bool has_desired;
+	uint8_t desired;
+	struct message_config config;
+};
+
+/* Writes down what is desired of all, after `change` was made to one. */
+static int remember(struct registry *r, uint32_t slot, const struct intent *change, struct error *e)
 {
 	_cleanup_free_ struct desired *rows = NULL;
 	struct registry_row *row;
@@ -577,12 +590,9 @@ static int remember(struct registry *r, uint32_t slot, const struct message_inst
 	pthread_mutex_lock(&r->save_lock);
 	pthread_mutex_lock(&r->lock);
 	row = &r->entries[slot].row;
-	if (m->verb != INSTRUCTION_CONFIGURE) {
-		row->has_desired = true;
-		row->desired = m->verb == INSTRUCTION_START ? DEVICE_TRACING : DEVICE_IDLE;
-	}
-	if (m->verb != INSTRUCTION_STOP)
-		config_apply(&row->config, &m->config);
+	row->has_desired = change->has_desired;
+	row->desired = change->desired;
+	row->config = change->config;
 	rows = dup_desired(r, &n);
 	pthread_mutex_unlock(&r->lock);
 	if (rows)
@@ -591,6 +601,21 @@ static int remember(struct registry *r, uint32_t slot, const struct message_inst
 		result = error_set(e, ENOMEM, "cannot remember the instruction: out of memory");
 	pthread_mutex_unlock(&r->save_lock);
 	return result;
+}
+
+static struct intent get_intent(const struct registry_row *row)
+{
+	return (struct intent){ row->has_desired, row->desired, row->config };
+}
+
+static void intent_apply(struct intent *i, const struct message_instruction *m)
+{
+	if (m->verb != INSTRUCTION_CONFIGURE) {
+		i->has_desired = true;
+		i->desired = m->verb == INSTRUCTION_START ? DEVICE_TRACING : DEVICE_IDLE;
+	}
+	if (m->verb != INSTRUCTION_STOP)
+		config_apply(&i->config, &m->config);
 }
 
 static void unlink_waiter(struct registry *r, const struct waiter *w)
@@ -625,24 +650,36 @@ static bool wait_result(struct registry *r, struct waiter *w, unsigned int timeo
 	return w->done;
 }
 
+/* Remembered before it is sent: a device that is just coming back is told what is remembered, and
+ * what was sent to its old connection never arrives. */
 int registry_instruct(struct registry *r, const struct registry_request *q,
 		      struct registry_result *ret, struct error *e)
 {
 	struct waiter w = { .instruction = q->instruction };
+	struct intent before = { 0 }, after;
 	bool in_time = true;
-	int result = 0;
+	int result;
 
 	pthread_mutex_lock(&r->lock);
 	w.slot = *find_place(r, &q->device);
-	if (w.slot != NEVER && r->entries[w.slot].row.online)
+	if (w.slot != NEVER)
+		before = get_intent(&r->entries[w.slot].row);
+	pthread_mutex_unlock(&r->lock);
+	if (w.slot == NEVER)
+		return error_set(e, ENOENT, "cannot instruct the device: it is not known");
+	after = before;
+	intent_apply(&after, &q->instruction);
+	result = remember(r, w.slot, &after, e);
+	if (result < 0)
+		return result;
+	pthread_mutex_lock(&r->lock);
+	if (r->entries[w.slot].row.online)
 		in_time = wait_result(r, &w, q->timeout_ms);
 	else
 		w.result.deferred = true;
 	pthread_mutex_unlock(&r->lock);
-	if (w.slot == NEVER)
-		return error_set(e, ENOENT, "cannot instruct the device: it is not known");
-	if (!w.result.code) /* what a device refused is not asked of it again */
-		result = remember(r, w.slot, &q->instruction, e);
+	if (w.result.code) /* what a device refused is not asked of it again */
+		result = remember(r, w.slot, &before, e);
 	if (!in_time)
 		return error_set(e, ETIMEDOUT,
 				 "cannot instruct the device: it did not answer within %u ms",

@@ -191,6 +191,7 @@ class System:
         answer = self.client("stop", self.name, check=False)
         if answer.returncode:
             raise Failed(f"stop: {answer.stderr}")
+        self.stopped = answer.stdout
         wait_for("the spool to drain", lambda: (d := self.device()) and d["online"] and
                  d["state"] == "idle" and d["status"]["spool_used"] == 0)
 
@@ -410,7 +411,7 @@ def play(name, arguments, work):
         if check.returncode:
             raise Failed(f"kiseki check finds damage:\n{check.stdout}")
     except (Failed, subprocess.CalledProcessError, subprocess.TimeoutExpired) as e:
-        print(f"agent: {system.agent.tail()}\ncollector: {system.collector.tail()}")
+        print(f"device: {system.device()}\nagent: {system.agent.tail()}\ncollector: {system.collector.tail()}")
         raise Failed(f"{name}: {e}") from e
     finally:
         if generator and generator.poll() is None:

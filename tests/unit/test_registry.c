@@ -260,6 +260,41 @@ static void test_instruct(void **state)
 	close(ends[0]);
 }
 
+/* The device comes back on another connection before it has answered on the old one. */
+static void *take_over(void *context)
+{
+	struct message_instruction m;
+	struct message_result result = { 0 };
+	uint32_t *slot = context, first;
+
+	while (!registry_pop_instruction(registry, &first, &m))
+		usleep(1000);
+	*slot = arrive(1, "one", 2);
+	if (!registry_get_desired(registry, *slot, &m) || m.verb != INSTRUCTION_STOP)
+		return "what is desired is not known in time";
+	if (!registry_pop_instruction(registry, slot, &m))
+		return "the instruction is not sent again";
+	result.id = m.id;
+	registry_push_result(registry, *slot, &result);
+	return NULL;
+}
+
+static void test_taken_over(void **state)
+{
+	struct registry_result result;
+	uint32_t slot = arrive(1, "one", 1);
+	pthread_t thread;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, take_over, &slot), 0);
+	assert_int_equal(instruct(1, INSTRUCTION_STOP, 0, &result), 0);
+	assert_int_equal(pthread_join(thread, &wrong), 0);
+	if (wrong)
+		fail_msg("%s", (const char *)wrong);
+	assert_false(result.deferred);
+}
+
 static void test_many(void **state)
 {
 	struct registry_row row;
