@@ -265,15 +265,17 @@ static void *take_over(void *context)
 {
 	struct message_instruction m;
 	struct message_result result = { 0 };
+	static char late[] = "what is desired is not known in time";
+	static char lost[] = "the instruction is not sent again";
 	uint32_t *slot = context, first;
 
 	while (!registry_pop_instruction(registry, &first, &m))
 		usleep(1000);
 	*slot = arrive(1, "one", 2);
 	if (!registry_get_desired(registry, *slot, &m) || m.verb != INSTRUCTION_STOP)
-		return "what is desired is not known in time";
+		return late;
 	if (!registry_pop_instruction(registry, slot, &m))
-		return "the instruction is not sent again";
+		return lost;
 	result.id = m.id;
 	registry_push_result(registry, *slot, &result);
 	return NULL;
@@ -358,8 +360,9 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_names),    TEST(test_ids),  TEST(test_online),       TEST(test_deferred),
-		TEST(test_instruct), TEST(test_many), TEST(test_damaged_file),
+		TEST(test_names),    TEST(test_ids),	      TEST(test_online),
+		TEST(test_deferred), TEST(test_instruct),     TEST(test_taken_over),
+		TEST(test_many),     TEST(test_damaged_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
