@@ -17,12 +17,15 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "wire/crc32c.h"
 
 #define MAGIC "KSKSTATE"
 #define ORDER 0x01020304U
 #define OPEN_TRIES 8
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_NS 10000000
 
 _Static_assert(sizeof(struct memory_name) == 40, "the head's layout is part of the version");
 _Static_assert(sizeof(struct memory_mark) == 56, "the mark's layout is part of the version");
@@ -268,11 +271,28 @@ static void make_folder(const char *path)
 		mkdir(folder, 0755); /* if it fails, opening the file says why */
 }
 
+/* An agent that was killed holds its lock until the kernel has taken its mapping down, which whoever
+ * looks at its /proc at that moment delays: so a lock is waited for, a little. */
+static int lock_file(int fd)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+	int i;
+
+	for (i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return -EBUSY;
+}
+
 /* Locked, and still what the path names. */
 static int open_locked(const char *path, int *ret_fd, struct error *e)
 {
 	struct stat by_fd, by_name;
-	int i;
+	int i, r;
 
 	make_folder(path);
 	for (i = 0; i < OPEN_TRIES; i++) {
@@ -281,11 +301,11 @@ static int open_locked(const char *path, int *ret_fd, struct error *e)
 
 		if (fd < 0)
 			return error_set(e, errno, "cannot open %s: %m", path);
-		if (flock(fd, LOCK_EX | LOCK_NB))
-			return errno == EWOULDBLOCK
-				       ? error_set(e, EBUSY,
-						   "cannot open %s: another agent uses it", path)
-				       : error_set(e, errno, "cannot lock %s: %m", path);
+		r = lock_file(fd);
+		if (r == -EBUSY)
+			return error_set(e, EBUSY, "cannot open %s: another agent uses it", path);
+		if (r < 0)
+			return error_set(e, -r, "cannot lock %s: %s", path, strerror(-r));
 		if (!fstat(fd, &by_fd) && !stat(path, &by_name) && by_fd.st_ino == by_name.st_ino &&
 		    by_fd.st_dev == by_name.st_dev) {
 			*ret_fd = take_fd(&fd);
