@@ -38,7 +38,8 @@ const struct command command_doctor = {
 	.summary = "say what this machine can trace with, and how to enable the rest",
 	.usage = "[--json]",
 	.description = "Runs `kiseki-agent doctor`: which sources of events this kernel has, which "
-		       "are missing and why, and what to do about it.",
+		       "are missing and why, and what to do about it. The exit status is 0 if at "
+		       "least one can record here.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -219,13 +219,12 @@ const struct command command_export = {
 	.summary = "write a part of a device's recording to a file",
 	.usage = "DEVICE|--run RUN -o OUT [--from TIME] [--to TIME]",
 	.description =
-		"Times are points in time: now, -5m (before now), 10:02:30 (the last time it was "
-		"so "
-		"late), 2026-11-15 10:02:30, with Z or +01:00 behind it for another zone, "
+		"Times are points in time: now, -5m (before now), 10:02:30 (the last time that "
+		"clocks showed it), 2026-11-15 10:02:30, with Z or +01:00 behind it for another "
+		"zone, "
 		"@1763200000.5; or +5s, after the recording's begin. Formats and endings are those "
 		"of kiseki convert; CTF comes as an archive (.ctf.tar). The output appears whole "
-		"or "
-		"not at all.",
+		"or not at all.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

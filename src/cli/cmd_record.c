@@ -374,7 +374,9 @@ const struct command command_record = {
 	.summary = "trace this machine into a file, without a collector",
 	.usage = "[-o FILE] [OPTION...] [-- COMMAND...]",
 	.description =
-		"Runs kiseki-agent, which needs root, and takes its blocks into a .ksk file; until "
+		"Runs kiseki-agent (that of KISEKI_AGENT, or beside this program, or in PATH), "
+		"which "
+		"needs root, and takes its blocks into a .ksk file; until "
 		"the command ends, the time is over, or Ctrl-C. The exit status is the command's. "
 		"What the agent itself does is marked in the trace; `kiseki report sched "
 		"--no-agent` leaves it out.",

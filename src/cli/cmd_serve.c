@@ -141,16 +141,16 @@ static int run(const struct args *a)
 }
 
 static const struct cli_option options[] = {
-	{ 0, "listen", "HOST:PORT", "where devices connect [127.0.0.1:7077]", NULL },
-	{ 0, "http", "HOST:PORT", "where people and programs ask [127.0.0.1:8080]", NULL },
+	{ 0, "listen", "HOST:PORT", "where devices connect (127.0.0.1:7077)", NULL },
+	{ 0, "http", "HOST:PORT", "where people and programs ask (127.0.0.1:8080)", NULL },
 	{ 0, "data", "DIR", "where everything is kept", NULL },
-	{ 0, "retain-size", "SIZE", "remove the oldest data beyond this size", NULL },
-	{ 0, "retain-age", "TIME", "remove data older than this, e.g. 30d", NULL },
-	{ 0, "connections", "N", "devices at once [10000]", NULL },
-	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync [20]", NULL },
-	{ 0, "device-memory", "SIZE", "of one device, not yet on disk [4M]", NULL },
+	{ 0, "retain-size", "SIZE", "remove the oldest beyond this size (keep all)", NULL },
+	{ 0, "retain-age", "TIME", "remove what is older: 36h, 30d (keep all)", NULL },
+	{ 0, "connections", "N", "devices at once (10000)", NULL },
+	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync (20)", NULL },
+	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
-	{ 0, "config", "FILE", "settings [/etc/kiseki/collector.conf]", NULL },
+	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
 	{ 0 },
 };
 
@@ -168,12 +168,15 @@ const struct command command_serve = {
 		"Takes the blocks of any number of devices (kiseki-agent), writes them to disk, "
 		"and acknowledges what is there: a device forgets nothing before that. Runs until "
 		"it gets SIGINT or SIGTERM, and prints \"ready\" when it listens.\n\n"
-		"Data is kept in --data, which is ~/.local/share/kiseki, or /var/lib/kiseki for "
-		"root. Without keys, which come with a later version, it listens on loopback only; "
-		"other machines reach it through a tunnel (ssh -L), or, if the network is "
-		"trusted, with --insecure-listen.\n\n"
+		"Data is kept in --data, which is $XDG_DATA_HOME/kiseki or ~/.local/share/kiseki, "
+		"and /var/lib/kiseki for root. What is removed goes in whole files of 64 MiB.\n\n"
+		"Without keys, which come with a later version, it listens on loopback only. "
+		"Other machines reach it through a tunnel (ssh -L on the device, ssh -R from "
+		"here), "
+		"or, if everybody in the network may read and instruct, with --insecure-listen.\n\n"
 		"A file of settings has lines `key = value`; the keys are the options without "
-		"their dashes.",
+		"their dashes. The command line goes over the file. Port 0 takes any that is free; "
+		"the first lines on standard output say which.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -4,7 +4,7 @@
  * `record`, those of `kiseki-agent`, and the values of the same names in JSON, which
  * collector/config_json.h turns into these words.
  *
- *	--source bpf                 auto tracefs bpf driver
+ *	--source bpf                 auto tracefs bpf; driver is taken, too, for devices that have one
  *	--events switch,waking       kinds of events, or the kernel's names of them, or all
  *	--pid 1,2                    tasks; "" asks for no pid any more, as for the next two
  *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name
@@ -24,7 +24,7 @@
 #include "command/args.h"
 #include "wire/message.h"
 
-#define CONFIG_SOURCE_WORDS "auto tracefs bpf driver"
+#define CONFIG_SOURCE_WORDS "auto tracefs bpf"
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
 #define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
 
@@ -32,13 +32,13 @@
 #define CONFIG_OPTIONS                                                                             \
 	{ 0, "source", "SOURCE", "how to trace: " CONFIG_SOURCE_WORDS, CONFIG_SOURCE_WORDS },      \
 		{ 0, "events", "LIST", "only these: " CONFIG_EVENT_WORDS, CONFIG_EVENT_WORDS },    \
-		{ 0, "pid", "LIST", "only events of these tasks; \"\" ends that", NULL },          \
-		{ 0, "comm", "LIST", "only events of tasks with such names; * ends one", NULL },   \
-		{ 0, "cgroup", "LIST", "only events of tasks in these: /system.slice/x", NULL },   \
-		{ 0, "flush", "TIME", "send an event at the latest after: 100ms", NULL },          \
-		{ 0, "block", "BYTES", "end a block at: 4K to 64K", NULL },                        \
-		{ 0, "ring", "SIZE", "kernel memory of each CPU: 1M", NULL },                      \
-		{ 0, "resolution", "TIME", "of the stamps: 64ns; 0 is the finest", NULL },         \
+		{ 0, "pid", "LIST", "only events of these tasks (pids); \"\" for all", NULL },     \
+		{ 0, "comm", "LIST", "only of tasks with these names: sh, kworker/*", NULL },      \
+		{ 0, "cgroup", "LIST", "only of tasks in these cgroups: /system.slice/x", NULL },  \
+		{ 0, "flush", "TIME", "the longest that an event waits, as 100ms", NULL },         \
+		{ 0, "block", "BYTES", "the size at which a block is sent: 4K to 64K", NULL },     \
+		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K", NULL },                \
+		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
 	{                                                                                          \
 		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \
 			CONFIG_POLICY_WORDS                                                        \

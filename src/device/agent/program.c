@@ -20,10 +20,11 @@ static const struct cli_option options[] = {
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
 	{ 0, "source", "SOURCE", "auto, bpf or tracefs (auto)", "auto bpf tracefs" },
 	{ 0, "start", NULL, "record at once, not when the collector says so", NULL },
-	{ 0, "events", "LIST", "what to record (all)",
+	{ 0, "events", "LIST",
+	  "what to record (all): switch waking wakeup wakeup_new fork exec exit rename setprio",
 	  "all switch waking wakeup wakeup_new fork exec exit rename setprio" },
-	{ 0, "pid", "LIST", "only events of these processes", NULL },
-	{ 0, "comm", "LIST", "only events of tasks with these names", NULL },
+	{ 0, "pid", "LIST", "only events of these tasks, by pid", NULL },
+	{ 0, "comm", "LIST", "only events of tasks with these names: sh,kworker/*", NULL },
 	{ 0, "cgroup", "LIST", "only events of tasks in these cgroups", NULL },
 	{ 0, "flush", "MS", "the longest that an event waits (100ms)", NULL },
 	{ 0, "block", "SIZE", "the largest block (32K)", NULL },
@@ -31,7 +32,7 @@ static const struct cli_option options[] = {
 	{ 0, "resolution", "NS", "of the time stamps; 0: the machine's (0)", NULL },
 	{ 0, "spool", "SIZE", "memory for what was not sent (4M)", NULL },
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
-	{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",
+	{ 0, "policy", "POLICY", "of a full spool: keep-oldest (default) or flight-recorder",
 	  "keep-oldest flight-recorder" },
 	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
 	{ 0, "keep-recording", NULL, "let the kernel record on after the agent's end", NULL },
@@ -89,12 +90,16 @@ const struct command command_agent = {
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks of a few bits "
 		"per event and sends them to a collector, which also tells it when to start and "
-		"stop. A block is kept until the collector has it on its disk. All memory is of "
+		"stop. It needs root. A block is kept until the collector has it on its disk. All "
+		"memory is of "
 		"a fixed size; what has no room is counted.\n\n"
 		"When the agent dies, the kernel goes on recording, and the next agent takes up "
 		"everything where the last one left it. SIGTERM and SIGINT end the recording, "
 		"send the rest for a few seconds, and end the agent.\n\n"
-		"Every option but the last three can also stand in the file of --config.",
+		"Options that have a value, --start and --keep-recording can also stand in the "
+		"file "
+		"of --config, as `key = value` without dashes; --start is `start = yes` there. The "
+		"command line goes over the file.",
 	.options = options,
 	.examples = examples,
 	.children = children,
@@ -123,7 +128,8 @@ const struct command command_agent_doctor = {
 	.description =
 		"Looks at the kernel, its files and this user's powers, tries what each source "
 		"needs, lets the sources record the same second and compares them with the "
-		"kernel's own count. What is missing comes with what would help.",
+		"kernel's own count. What is missing comes with what would help. The exit status "
+		"is 0 if at least one source can record here.",
 	.options = doctor_options,
 	.parent = &command_agent,
 	.run = run_doctor,
