@@ -8,7 +8,8 @@
  * What a real SIGKILL meets by chance, this meets always.
  *
  * Skipped (77) where that cannot be: an emulator for user programs has no ptrace, and under valgrind
- * the steps would be valgrind's own.
+ * the steps would be valgrind's own. Nor with ThreadSanitizer: most of the steps would be within its
+ * library, for many minutes, and here is one thread.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -29,6 +30,17 @@
 
 #define CPUS 2U
 #define METAS 3U
+#ifdef __has_feature
+#define HAS_FEATURE(f) __has_feature(f)
+#else
+#define HAS_FEATURE(f) 0
+#endif
+#if HAS_FEATURE(thread_sanitizer) || defined(__SANITIZE_THREAD__)
+#define IS_SLOWED true
+#else
+#define IS_SLOWED false
+#endif
+
 #define STEPS_MAX 3000000U
 #define STEPS_FEW 5000U /* for two stores: more means that the child is emulated */
 
@@ -214,6 +226,9 @@ static const char *find_obstacle(void)
 	int status;
 	pid_t pid;
 
+	if (IS_SLOWED)
+		return "ThreadSanitizer, which is most of the steps, has nothing to find in one "
+		       "thread";
 	phase = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (phase == MAP_FAILED)
 		return "there is no memory to share";
