@@ -40,7 +40,7 @@ struct agent {
 };
 
 static char path[64], instance[64], folder[TRACEFS_PATH_MAX];
-static uint32_t cpus;
+static uint32_t cpus, slots = 16;
 static struct message_config config;
 static struct agent_log *shared;
 static struct ledger ledger;
@@ -59,7 +59,7 @@ static void count_forks(const struct sched_event *ev)
 static int open_agent(struct agent *a, struct error *e)
 {
 	struct memory_options mo = {
-		.path = path, .cpus = cpus, .slots = 16, .spool_bytes = 4 << 20
+		.path = path, .cpus = cpus, .slots = slots, .spool_bytes = 4 << 20
 	};
 	struct recorder_options ro = { .device = "board", .cpus = cpus };
 	struct source_options so = { .config = &config, .cpus = cpus, .instance = instance };
@@ -454,6 +454,21 @@ static void test_filter(void **state)
 	end();
 }
 
+/* With one slot, an agent that dies as it reads a page would not know what it had read before. */
+static void test_one_slot(void **state)
+{
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	begin(64);
+	slots = 1;
+	assert_int_equal(open_agent(&last, &e), -EMSGSIZE);
+	assert_non_null(strstr(e.text, "1 slots"));
+	slots = 16;
+	close_agent(&last);
+	end();
+}
+
 static void test_stats(void **state)
 {
 	static const char text[] = "entries: 5\noverrun: 12\ncommit overrun: 1\nbytes: 9\n"
@@ -481,6 +496,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_losses_are_counted, clean_up),
 		cmocka_unit_test_teardown(test_instance_gone, clean_up),
 		cmocka_unit_test_teardown(test_filter, clean_up),
+		cmocka_unit_test_teardown(test_one_slot, clean_up),
 	};
 	struct error e = ERROR_INIT;
 
