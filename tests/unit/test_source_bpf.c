@@ -412,6 +412,21 @@ static bool make_cgroup(char path[256], const char *name, pid_t pid)
 	return ok;
 }
 
+/* A child's own exit: a sanitizer gives each a second thread. */
+static bool is_exit_of_child(const struct recorder *r, size_t at, pid_t parent)
+{
+	const struct sched_event *ev = &r->events[at].event, *fork;
+	size_t i;
+
+	for (i = 0; i < at && ev->kind == SCHED_EXIT; i++) {
+		fork = &r->events[i].event;
+		if (fork->kind == SCHED_FORK && fork->task.pid == parent &&
+		    fork->other.pid == ev->task.pid)
+			return true;
+	}
+	return false;
+}
+
 /* The kernel follows forks by itself: a child's whole life passes, though no reading of the
  * cgroup's list ever saw it. */
 static void filters_by_cgroup(void **state)
@@ -448,7 +463,7 @@ static void filters_by_cgroup(void **state)
 	assert_int_equal(taken.lost, 0);
 	assert_int_equal(count_kind(&taken, SCHED_FORK, g.pid), 60);
 	for (i = 0; i < taken.n; i++)
-		exits += taken.events[i].event.kind == SCHED_EXIT;
+		exits += is_exit_of_child(&taken, i, g.pid);
 	assert_int_equal(exits, 60);
 	assert_true(s->passed_over > 0);
 	source_bpf.free(s, false);
