@@ -94,7 +94,7 @@ static void print_reasons(const json_t *list)
 
 static void print_devices(const json_t *list, const struct args *a)
 {
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 	size_t i, k;
 
 	table_init(&t, columns);

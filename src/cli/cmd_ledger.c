@@ -58,7 +58,7 @@ static void print_ledger(const json_t *l)
 	uint64_t lost = device_json_lost(json_object_get(l, "lost"));
 	uint64_t uncounted = device_json_count(l, "lost_uncounted");
 	const json_t *rows = json_object_get(l, "rows");
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 	char text[UNITS_LEN];
 	size_t i;
 

@@ -42,7 +42,7 @@ static void print_runs(const json_t *answer)
 {
 	const json_t *list = json_object_get(answer, "runs");
 	uint64_t more = device_json_count(answer, "more");
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 	size_t i;
 
 	table_init(&t, columns);

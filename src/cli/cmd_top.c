@@ -123,7 +123,7 @@ static void print_table(struct view *v, FILE *f, size_t limit, size_t width)
 {
 	const struct top_total *total = top_get_total(v->top);
 	const struct top_task *tasks;
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 	size_t n, i;
 
 	tasks = top_look(v->top, v->order, &n);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,17 +178,28 @@ static uint64_t read_status(const struct generator *g, char *ret_state)
 	return voluntary + other;
 }
 
-/* The state says S a little before it is true. */
+/* The state says S before it is true: a task may have it and still be on the CPU, or wait for one. To
+ * tell in which system call it sleeps, the kernel waits until it is off the run queue; one that does
+ * not sleep is "running". Where there is no such file, two looks at the counts must do. */
+static bool is_asleep(const struct generator *g)
+{
+	uint64_t before = read_status(g, &(char){ 0 });
+	char path[64], text[16] = "", state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)g->pid, (int)g->pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		usleep(2000);
+	if (f)
+		fclose(f);
+	return strncmp(text, "running", 7) && read_status(g, &state) == before && state == 'S';
+}
+
 static void wait_asleep(const struct generator *g)
 {
-	uint64_t before, now = read_status(g, &(char){ 0 });
-	char state = 0;
-
-	do {
-		before = now;
-		usleep(2000);
-		now = read_status(g, &state);
-	} while (state != 'S' || now != before);
+	while (!is_asleep(g))
+		usleep(500);
 }
 
 void generator_open(struct generator *g, const char *name)

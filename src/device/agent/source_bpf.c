@@ -21,13 +21,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -429,23 +427,38 @@ static int source_start(struct device_source *base, struct error *e)
 	return 0;
 }
 
+/* Returns when no program is inside of an event any more. The kernel promises that to whoever changes
+ * a map of maps, so one is made for it. (membarrier() does the same, but not on a kernel with CPUs
+ * that have no tick, nor on one that is built without it.) */
+static int wait_for_programs(const struct source_bpf *s)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = (uint32_t)s->cpus_fd);
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, NULL, sizeof(uint32_t),
+						sizeof(uint32_t), 1, &options);
+	uint32_t key = 0;
+
+	if (fd < 0 || bpf_map_update_elem(fd, &key, &s->cpus_fd, BPF_ANY))
+		return -errno;
+	return 0;
+}
+
 static int source_stop(struct device_source *base, struct error *e)
 {
 	struct source_bpf *s = (struct source_bpf *)base;
 	char path[BPF_DIR_MAX + 64];
 	uint32_t kind;
+	int r;
 
-	(void)e;
 	set_switch(s, 0);
 	for (kind = 0; kind < SCHED_KINDS; kind++) {
 		snprintf(path, sizeof(path), "%s/%s_on", s->dir, bpf_get_program(kind));
 		unlink(path);
 		close_fd(take_fd(&s->links[kind]));
 	}
-	/* Waits until no program is inside of an event any more. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	r = wait_for_programs(s);
 	s->misses_asked = 0;
-	return 0;
+	return r ? error_set(e, -r, "cannot wait for the BPF programs to end: %s", strerror(-r))
+		 : 0;
 }
 
 /* What the kernel did not enter because the CPU was in the same program already. */

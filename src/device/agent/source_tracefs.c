@@ -35,6 +35,7 @@
 #define RECORD_BITS 16	/* of a position */
 #define WORD_INSTANCE 0 /* of the memory's words: inode of the instance */
 #define PERCPU_NAME_MAX 48
+#define SLOTS_LEAST 2U /* the page before the one that is read says how many records there were */
 
 struct cpu_ring {
 	int pages_fd, stats_fd;
@@ -143,7 +144,7 @@ static int learn_pages(struct tracefs_source *s, struct error *e)
 	g->slots = memory_get_head(s->memory)->name.slots;
 	if (tracefs_read(s->folder, "buffer_subbuf_size_kb", text, sizeof(text), NULL) > 0)
 		g->bytes = (uint32_t)strtoul(text, NULL, 10) << 10;
-	if (g->bytes > slot || g->bytes < g->layout.data_offset || !g->slots)
+	if (g->bytes > slot || g->bytes < g->layout.data_offset || g->slots < SLOTS_LEAST)
 		return error_set(e, EMSGSIZE,
 				 "cannot read %s: its pages have %u bytes, the agent's "
 				 "memory is made for %u slots of %u",
