@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 TIME ?= 60
 NAME ?=
 TRACES ?=
+PART ?=
 
 .PHONY: all build run test check-all fuzz bench install format clean help
 all: build
@@ -37,7 +38,7 @@ fuzz:
 bench:
 	@tools/setup build bench
 	@$(MAKE) --no-print-directory build
-	@bench/run.sh $(TRACES)
+	@bench/run.sh $(addprefix --part ,$(PART)) $(TRACES)
 
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
@@ -59,6 +60,7 @@ help:
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
+	@echo '                 [PART="trace device latency ingest timeline"]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

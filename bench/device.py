@@ -2,102 +2,121 @@
 # SPDX-License-Identifier: MIT
 """device: what tracing costs the device, beside other tools at the same load.
 
-	device.py [--rate EVENTS_PER_S] [--seconds S] [--markdown FILE] [--json FILE]
+	device.py [--rate EVENTS_PER_S] [--seconds S] [--rounds N] [--markdown FILE] [--json FILE]
 
-The same load (load_pairs.c: pairs of tasks that wake each other at a fixed rate) runs once with
-each tracer; all record the same scheduler events of all CPUs. For each: CPU time of the tracer's own
-processes as a share of one core, how often they were woken, their memory, and the bytes they made;
-then the same load as fast as it goes, to see what the tracer costs the traced. KISEKI, AGENT and
-LOAD are the programs. Needs root.
+The same load (load_pairs.c: pairs of tasks that wake each other) runs with each tracer, and without
+one before each, since what else the machine does changes. Costs are told in three places: CPU time of
+the tracer's own processes; CPU time that the same round trips take more when they are traced, which
+is the kernel's side and can be the larger one; and both once more with the load as fast as it goes,
+where a tracer loses events or not. Also how often the tracer was woken, its memory, and its bytes
+per event that it kept. The middle one of the rounds counts. The collector runs on the same machine;
+its CPU time is not the device's and not counted, but the events that it causes are recorded. KISEKI,
+AGENT and LOAD are the programs. Needs root.
 """
 import argparse
+import contextlib
+import gzip
 import json
 import os
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from live import Live, has_bpf
+
 TRACEFS = Path("/sys/kernel/tracing")
-KISEKI, AGENT, LOAD = (os.environ.get(k, "") for k in ("KISEKI", "AGENT", "LOAD"))
+LOAD = os.environ.get("LOAD", "")
 EVENTS = ["sched/sched_switch", "sched/sched_waking", "sched/sched_wakeup",
           "sched/sched_wakeup_new", "sched/sched_process_fork", "sched/sched_process_exec",
           "sched/sched_process_exit", "task/task_rename", "sched/sched_pi_setprio"]
-HERTZ = os.sysconf("SC_CLK_TCK")
+PAIRS = 4
+FULL_S = 3
+GOAL_CPU, GOAL_WAKEUPS = 2, 20
 
 
 def proc(pid):
-    """CPU seconds, wakeups and resident KiB of one process, its threads summed up."""
-    stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    cpu = (int(stat[11]) + int(stat[12])) / HERTZ
-    switches = 0
+    """CPU seconds, how often it was woken, and resident KiB of one process, with its threads."""
+    cpu = switches = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
+        cpu += int((task / "schedstat").read_text().split()[0]) / 1e9
         text = (task / "status").read_text()
         switches += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1])
-        sched = task / "schedstat"
-    status = Path(f"/proc/{pid}/status").read_text()
-    rss = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+    rss = int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
     return cpu, switches, rss
 
 
+@contextlib.contextmanager
+def instance(kib=None):
+    """A tracefs instance that records the same events."""
+    path = TRACEFS / f"instances/kiseki-bench-{os.getpid()}"
+    path.mkdir()
+    try:
+        if kib:
+            (path / "buffer_size_kb").write_text(str(kib))
+        for event in EVENTS:
+            (path / "events" / event / "enable").write_text("1")
+        yield path
+    finally:
+        path.rmdir()
+
+
 class Tracer:
-    """Starts its processes, says which of them count, and how many bytes they made."""
+    """Runs within `with`; then kept() tells what it kept of all that it was to record."""
 
     def __init__(self, work):
-        self.work, self.processes, self.counted = work, [], []
+        self.work, self.processes = work, []
 
-    def spawn(self, *command, counted=True, **options):
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                   stdout=options.pop("stdout", subprocess.DEVNULL),
-                                   stderr=subprocess.DEVNULL, **options)
-        self.processes.append(process)
-        if counted:
-            self.counted.append(process.pid)
-        return process
+    def __enter__(self):
+        self.start()
+        time.sleep(1)
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     def start(self):
         pass
 
-    def made(self):
-        return 0
+    def spawn(self, *command, **options):
+        process = subprocess.Popen(list(map(str, command)), stdin=options.pop(
+            "stdin", subprocess.DEVNULL), stderr=subprocess.DEVNULL,
+            stdout=options.pop("stdout", subprocess.DEVNULL), **options)
+        self.processes.append(process)
+        return process
+
+    def pids(self):
+        return [process.pid for process in self.processes]
 
     def stop(self):
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGTERM)
         for process in self.processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.send_signal(signal.SIGINT)
+            process.wait()
 
-
-class Nothing(Tracer):
-    name = "no tracer"
+    def kept(self):
+        """(events, events that it knows it lost, bytes)"""
+        return 0, 0, 0
 
 
 class Agent(Tracer):
     def start(self):
-        self.data = self.work / "data"
-        self.spawn(KISEKI, "serve", "--data", self.data, "--listen", "127.0.0.1:17077", "--http",
-                   "127.0.0.1:18080", counted=False)
-        time.sleep(1)
-        self.spawn(AGENT, "--collector", "127.0.0.1:17077", "--name", "bench", "--state-dir",
-                   self.work / "state", "--source", self.source, "--start")
-        time.sleep(2)
+        self.live = Live(self.work, self.source)
 
-    def status(self):
-        answer = subprocess.run([KISEKI, "devices", "--json", "--server", "http://127.0.0.1:18080"],
-                                stdout=subprocess.PIPE, check=True, text=True).stdout
-        return json.loads(answer)["devices"][0]
+    def pids(self):
+        return [self.live.agent.pid]
 
-    def made(self):
-        time.sleep(1.5)  # it reports once a second
-        self.last = self.status()
-        return self.last["status"]["bytes"]
+    def stop(self):
+        self.status = self.live.status()
+        self.live.stop()
+
+    def kept(self):
+        lost = sum(self.status["lost"].values())
+        return self.status["events"] - lost, lost, self.status["bytes"]
 
 
 class AgentTracefs(Agent):
@@ -109,109 +128,137 @@ class AgentBpf(Agent):
 
 
 class Perf(Tracer):
-    name = "perf record -e sched:*"
+    name, events = "perf record -e sched:*", "sched:*"
 
     def start(self):
         self.out = self.work / "perf.data"
-        self.spawn("perf", "record", "-q", "-a", "-e", "sched:*", "-o", self.out)
-        time.sleep(2)
+        self.spawn("perf", "record", "-q", "-a", "-e", self.events, "-o", self.out)
 
-    def made(self):
-        return self.out.stat().st_size
+    def kept(self):
+        script = subprocess.run(["perf", "script", "-i", self.out, "--show-lost-events", "-F",
+                                 "time,event"], check=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL).stdout
+        lost = sum(map(int, re.findall(rb"PERF_RECORD_LOST\S* lost (\d+)", script)))
+        return len(re.findall(rb" (?:sched|task):", script)), lost, self.out.stat().st_size
+
+
+class PerfSame(Perf):
+    name, events = "perf record, the same events", ",".join(e.replace("/", ":") for e in EVENTS)
 
 
 class Pipe(Tracer):
-    name = "cat trace_pipe | gzip"
+    name = "cat trace_pipe \\| gzip"
 
     def start(self):
-        self.instance = TRACEFS / f"instances/kiseki-bench-{os.getpid()}"
-        self.instance.mkdir()
-        for event in EVENTS:
-            (self.instance / "events" / event / "enable").write_text("1")
+        self.instance = contextlib.ExitStack()
+        path = self.instance.enter_context(instance())
         self.out = self.work / "pipe.gz"
-        cat = self.spawn("cat", self.instance / "trace_pipe", stdout=subprocess.PIPE)
+        cat = self.spawn("cat", path / "trace_pipe", stdout=subprocess.PIPE)
         with self.out.open("wb") as out:
-            process = subprocess.Popen(["gzip"], stdin=cat.stdout, stdout=out)
-        self.processes.append(process)
-        self.counted.append(process.pid)
-        time.sleep(1)
-
-    def made(self):
-        return self.out.stat().st_size
+            self.spawn("gzip", stdin=cat.stdout, stdout=out)
+        cat.stdout.close()
 
     def stop(self):
-        super().stop()
-        self.instance.rmdir()
+        cat, packer = self.processes
+        cat.send_signal(signal.SIGINT)
+        cat.wait()
+        packer.wait()  # it has the end of its input
+        self.instance.close()
+
+    def kept(self):
+        events = lost = 0
+        with gzip.open(self.out) as lines:
+            for line in lines:
+                gap = re.search(rb"\[LOST (\d+) EVENTS\]", line)
+                events += not gap
+                lost += int(gap[1]) if gap else 0
+        return events, lost, self.out.stat().st_size
 
 
-TRACERS = [Nothing, AgentTracefs, AgentBpf, Perf, Pipe]
-
-
-def load(rate, seconds):
-    out = subprocess.run([LOAD, "4", str(rate), str(seconds)], stdout=subprocess.PIPE, check=True,
-                         text=True).stdout.split()
+def load(trips, seconds):
+    """Round trips made, and the CPU seconds they took."""
+    out = subprocess.run([LOAD, str(PAIRS), str(trips), str(seconds)], stdout=subprocess.PIPE,
+                         check=True, text=True).stdout.split()
     return int(out[0]), float(out[1])
 
 
-def measure(kind, arguments):
+@contextlib.contextmanager
+def tracing(kind):
     work = Path(tempfile.mkdtemp(prefix="kiseki-bench-"))
-    tracer = kind(work)
     try:
-        tracer.start()
-        before = [proc(pid) for pid in tracer.counted]
-        bytes_before, start = tracer.made() if tracer.counted else 0, time.monotonic()
-        before = [proc(pid) for pid in tracer.counted]
-        load(arguments.trips, arguments.seconds)
-        seconds = time.monotonic() - start
-        after = [proc(pid) for pid in tracer.counted]
-        made = tracer.made() - bytes_before if tracer.counted else 0
-        fast, cpu = load(0, 3)
-        return {
-            "name": kind.name,
-            "cpu_percent": 100 * sum(a[0] - b[0] for a, b in zip(after, before)) / seconds,
-            "wakeups_per_s": sum(a[1] - b[1] for a, b in zip(after, before)) / seconds,
-            "rss_kib": sum(a[2] for a in after),
-            "bytes_per_s": made / seconds,
-            "trips_per_cpu_s": fast / cpu,
-            "agent": getattr(tracer, "last", {}).get("status"),
-        }
+        yield kind(work)
     finally:
-        tracer.stop()
         shutil.rmtree(work, ignore_errors=True)
 
 
-def event_rate(trips):
-    """Events a second that the load makes, as the kernel counts them."""
-    instance = TRACEFS / f"instances/kiseki-bench-{os.getpid()}"
-    instance.mkdir()
-    try:
-        (instance / "buffer_size_kb").write_text("32768")
-        for event in EVENTS:
-            (instance / "events" / event / "enable").write_text("1")
-        load(trips, 2)
-        for event in EVENTS:
-            (instance / "events" / event / "enable").write_text("0")
-        count = sum(int(re.search(r"^(?:entries|overrun): (\d+)", line)[1])
-                    for stats in instance.glob("per_cpu/cpu*/stats")
-                    for line in stats.read_text().splitlines()
-                    if re.match("entries|overrun:", line))
-        return count / 2
-    finally:
-        instance.rmdir()
+def measure_rate(kind, arguments):
+    """At the rate: what the tracer and what the traced need."""
+    bare_trips, bare_cpu = load(arguments.trips, arguments.seconds)
+    with tracing(kind) as tracer:
+        with tracer:
+            before, start = [proc(pid) for pid in tracer.pids()], time.monotonic()
+            trips, cpu = load(arguments.trips, arguments.seconds)
+            seconds = time.monotonic() - start
+            after = [proc(pid) for pid in tracer.pids()]
+        events, lost, size = tracer.kept()
+    return {"cpu_percent": 100 * sum(a[0] - b[0] for a, b in zip(after, before)) / seconds,
+            "added_percent": 100 * (cpu - bare_cpu * trips / bare_trips) / seconds,
+            "wakeups_per_s": sum(a[1] - b[1] for a, b in zip(after, before)) / seconds,
+            "rss_kib": sum(a[2] for a in after), "bytes_per_event": size / max(events, 1),
+            "lost_share": lost / max(events + lost, 1)}
 
 
-def markdown(results, rate, seconds):
-    base = results[0]["trips_per_cpu_s"]
-    lines = [f"At {rate:,.0f} scheduler events a second for {seconds} s. CPU: of the tracer's own "
-             "processes, share of one core. Traced: how many fewer round trips of a byte between two "
-             "tasks a CPU second buys while the tracer records all of them.", "",
-             "| tracer | CPU | wakeups/s | memory | bytes/s | bytes/event | traced |",
-             "|---|--:|--:|--:|--:|--:|--:|"]
-    for r in results[1:]:
-        lines.append(f"| {r['name']} | {r['cpu_percent']:.2f} % | {r['wakeups_per_s']:.0f} | "
-                     f"{r['rss_kib'] / 1024:.1f} MiB | {r['bytes_per_s']:,.0f} | "
-                     f"{r['bytes_per_s'] / rate:.2f} | "
-                     f"{100 * (1 - r['trips_per_cpu_s'] / base):+.1f} % |")
+def measure_full(kind):
+    """As fast as it goes: by how much fewer round trips a CPU second buys, and what is lost."""
+    bare_trips, bare_cpu = load(0, FULL_S)
+    with tracing(kind) as tracer:
+        with tracer:
+            trips, cpu = load(0, FULL_S)
+        events, lost, _ = tracer.kept()
+    return {"slower_percent": 100 * (1 - (trips / cpu) / (bare_trips / bare_cpu)),
+            "lost_share_full": lost / max(events + lost, 1)}
+
+
+def measure(kind, arguments):
+    rounds = [{**measure_rate(kind, arguments), **measure_full(kind)}
+              for _ in range(arguments.rounds)]
+    return {"name": kind.name, **{key: statistics.median(r[key] for r in rounds)
+                                  for key in rounds[0]}}
+
+
+def count_events(trips, seconds):
+    """Events a second while the load runs, as the kernel counts them."""
+    with instance(32768) as path:
+        load(trips, seconds)
+        for event in EVENTS:
+            (path / "events" / event / "enable").write_text("0")
+        text = "".join(stats.read_text() for stats in path.glob("per_cpu/cpu*/stats"))
+    return sum(map(int, re.findall(r"^(?:entries|overrun): (\d+)", text, re.M))) / seconds
+
+
+def find_trips(rate):
+    """Round trips a second that make so many events, what the machine does anyway included."""
+    low, high = count_events(500, 2), count_events(2500, 2)
+    return max(PAIRS, round(500 + (rate - low) * 2000 / max(high - low, 1)))
+
+
+def row(r):
+    return (f"| {r['name']} | {r['cpu_percent']:.2f} % | {r['added_percent']:.2f} % | "
+            f"{r['wakeups_per_s']:.0f} | {r['rss_kib'] / 1024:.1f} MiB | "
+            f"{r['bytes_per_event']:.2f} | {100 * r['lost_share']:.1f} % | "
+            f"{r['slower_percent']:.0f} % | {100 * r['lost_share_full']:.0f} % |")
+
+
+def markdown(results, rate, arguments):
+    lines = [f"{rate:,.0f} scheduler events a second for {arguments.seconds} s, the middle one of "
+             f"{arguments.rounds} rounds. *CPU* is that of the tracer's own processes and *added* "
+             "what the traced tasks need more, both as a share of one core; *wakeups* are a "
+             "second's. At full speed: by how much fewer round trips between two tasks a CPU second "
+             "buys, and the share of events that the tracer says it lost.", "",
+             "| tracer | CPU | added | wakeups | memory | bytes/event | lost | full speed: slower "
+             "| lost |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines += map(row, results)
+    lines.append(f"| goal | {GOAL_CPU} % or less | | {GOAL_WAKEUPS} or less | | | | | |")
     return "\n".join(lines) + "\n"
 
 
@@ -219,22 +266,29 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rate", type=int, default=20000)
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     if os.geteuid():
         sys.exit("device: needs root, to trace")
-    trial = 1000
-    arguments.trips = round(trial * arguments.rate / event_rate(trial))
-    rate = event_rate(arguments.trips)
-    kinds = [k for k in TRACERS if k is not Perf or shutil.which("perf")]
+    kinds = [AgentTracefs, AgentBpf, Perf, PerfSame, Pipe]
+    if not has_bpf():
+        kinds.remove(AgentBpf)
+    if not shutil.which("perf"):
+        print("device: without perf, which is not installed", file=sys.stderr)
+        kinds = [k for k in kinds if not issubclass(k, Perf)]
+    arguments.trips = find_trips(arguments.rate)
+    rate = count_events(arguments.trips, 2)
+    print(f"device: {arguments.trips} round trips a second make {rate:.0f} events", file=sys.stderr)
     results = [measure(kind, arguments) for kind in kinds]
-    text = markdown(results, rate, arguments.seconds)
-    print(text)
+    text = markdown(results, rate, arguments)
+    print(text, end="")
     if arguments.markdown:
         arguments.markdown.write_text(text)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"events_per_s": rate, "tracers": results}, indent=1))
+        arguments.json.write_text(json.dumps({"version": 1, "events_per_s": rate,
+                                              "tracers": results}, indent=1) + "\n")
 
 
 main()

@@ -3,14 +3,14 @@
 #
 # ingest.sh: how fast the collector stores, beside the least that could store.
 #
-#	ingest.sh [FILE.ksk]
+#	ingest.sh [--markdown FILE] [FILE.ksk]
 #
 # CONNECTIONS (1000) devices replay the blocks of the file through the real protocol into a real
 # `kiseki serve`, MEGABYTES (400) together, until all of it is acknowledged; and send the same bytes
 # to ingest_sink, which only writes them to a file and syncs that as often. RUNS (5) of each take
 # turns. Then what an idle connection costs. Without a file it takes the
 # recordings of `make bench`, or random events if there are none. SCRATCH is a folder on the disk to
-# measure. $BUILD is the folder that meson made, build beside this folder if not said.
+# measure. --markdown writes the same figures as a table, too. $BUILD is the folder that meson made, build beside this folder if not said.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -117,10 +117,14 @@ run_idle()
 	exec 3>&-
 	wait $!
 	stop_serve
-	awk -v n="$connections" -v a="$before" -v b="$after" 'BEGIN {
-		printf "idle        %.1f KiB of memory for each of %d connections (goal 16)\n", (b - a) / n, n }'
+	awk -v n="$connections" -v a="$before" -v b="$after" 'BEGIN { printf "%.1f\n", (b - a) / n }'
 }
 
+markdown=
+if [ "${1-}" = --markdown ]; then
+	markdown=$2
+	shift 2
+fi
 file=${1-}
 if [ -z "$file" ]; then
 	get_file
@@ -133,7 +137,7 @@ done
 # Runs next to each other share what else the machine does: their ratio says most.
 ratio=$(paste "$work/bare" "$work/kiseki" | awk '{ print ($6 / $9) / ($1 / $4) }' | sort -n |
 	awk '{ r[NR] = $1 } END { print r[int((NR + 1) / 2)] }')
-awk -v n="$connections" -v ratio="$ratio" '
+read -r size per bare best events cpu < <(awk '
 	{ rate = $1 / $4 }
 	FILENAME ~ /bare$/ && rate > bare { bare = rate }
 	FILENAME ~ /kiseki$/ && rate > best {
@@ -143,11 +147,28 @@ awk -v n="$connections" -v ratio="$ratio" '
 		cpu = $5 / $1 * 1e9
 		per = $1 / $2
 	}
-	END {
-		printf "connections %d, blocks of %d bytes, %.2f bytes/event\n", n, size, per
-		printf "bare sink   %.1f MB/s at best\n", bare / 1e6
-		printf "kiseki      %.1f MB/s at best, %.1f M events/s, durable; %.2f s of CPU per GB\n",
-			best / 1e6, events / 1e6, cpu
-		printf "ratio       %.0f %%, the middle one of the pairs of runs (goal 60)\n", 100 * ratio
-	}' "$work/bare" "$work/kiseki"
-run_idle
+	END { printf "%d %.2f %.1f %.1f %.1f %.2f\n", size, per, bare / 1e6, best / 1e6, events / 1e6, cpu }' \
+	"$work/bare" "$work/kiseki")
+percent=$(awk -v r="$ratio" 'BEGIN { printf "%.0f", 100 * r }')
+run_idle >"$work/idle.kib"
+idle=$(cat "$work/idle.kib")
+cat <<END
+connections $connections, blocks of $size bytes, $per bytes/event
+bare sink   $bare MB/s at best
+kiseki      $best MB/s at best, $events M events/s, durable; $cpu s of CPU per GB
+ratio       $percent %, the middle one of the pairs of runs (goal 60)
+idle        $idle KiB of memory for each of $connections connections (goal 16)
+END
+[ -n "$markdown" ] || exit 0
+cat >"$markdown" <<END
+$connections connections replay blocks of $size bytes, $per bytes an event, $megabytes MB in all and
+$runs times; beside them a sink that only writes what comes to a file and syncs it as often.
+
+| | measured | goal |
+|---|--:|--:|
+| bare sink, the best run | $bare MB/s | |
+| kiseki, durable, the best run | $best MB/s, $events M events/s | |
+| kiseki / bare sink, the middle one of the pairs of runs | $percent % | 60 % or more |
+| CPU of the collector | $cpu s/GB | |
+| memory of an idle connection | $idle KiB | 16 KiB or less |
+END

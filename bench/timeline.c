@@ -2,7 +2,7 @@
 /*
  * timeline: how long the overview of a day takes.
  *
- *	timeline [--events N] [--hours H] [--folder DIR] [--json FILE] RECORDING
+ *	timeline [--events N] [--hours H] [--folder DIR] [--json FILE] [--markdown FILE] RECORDING
  *
  * The day is synthetic, and honest as far as that goes: the recording is encoded once as an agent
  * would (100 ms, 64 KiB segments), and its blocks are stored again and again under new headers, with
@@ -36,7 +36,7 @@
 #define CPUS_MAX 64U
 
 struct day {
-	const char *recording, *folder, *json;
+	const char *recording, *folder, *json, *markdown;
 	uint64_t events_wanted, hours;
 	struct ksk_file *file;
 	struct trace_clock clock;
@@ -48,7 +48,7 @@ struct day {
 	struct store *store;
 	struct summaries *summaries;
 	uint32_t run;
-	FILE *out;
+	FILE *out, *table; /* of --json and --markdown, or NULL */
 };
 
 static int fail(const struct error *e)
@@ -282,6 +282,10 @@ static void ask(struct day *d, const char *name, uint64_t length_ns, uint32_t wi
 	       " events decoded\n",
 	       name, t->n, seconds(t->piece_ns), (double)first / 1e6, (double)best / 1e6,
 	       t->events);
+	if (d->table)
+		fprintf(d->table, "| %s | %u | %.3f s | %.1f ms | %.1f ms | %" PRIu64 " |\n", name,
+			t->n, seconds(t->piece_ns), (double)first / 1e6, (double)best / 1e6,
+			t->events);
 	if (d->out)
 		fprintf(d->out,
 			"%s{\"name\": \"%s\", \"width\": %u, \"pieces\": %u, \"piece_ns\": %" PRIu64
@@ -321,6 +325,13 @@ static void summarise(struct day *d)
 		fprintf(stderr, "timeline: %s\n", c.last_error);
 		exit(1);
 	}
+	if (d->table)
+		fprintf(d->table,
+			"The summariser decoded all of it in %.1f s, %.1f M events/s in one thread "
+			"in the background; the queries:\n\n"
+			"| range | pieces | of | first | best of %d | events decoded |\n"
+			"|---|--:|--:|--:|--:|--:|\n",
+			seconds(ns), (double)c.events / 1e6 / seconds(ns), REPEATS);
 	printf("summarised %.1f M events in %.1f s: %.1f M events/s in one thread, in the "
 	       "background\n",
 	       (double)c.events / 1e6, seconds(ns), (double)c.events / 1e6 / seconds(ns));
@@ -340,6 +351,13 @@ static void measure(struct day *d)
 	       d->recording, d->cpus, d->copies, d->events, seconds(d->length_ns), d->repetitions,
 	       seconds(d->period_ns), (double)(d->events * d->repetitions) / 1e6,
 	       seconds(d->period_ns * d->repetitions) / 3600, (double)used / 1e6, seconds(ns));
+	if (d->table)
+		fprintf(d->table,
+			"%.1f M events in %.1f hours on %u CPUs, %.0f MB of log, stored in %.1f "
+			"s. ",
+			(double)(d->events * d->repetitions) / 1e6,
+			seconds(d->period_ns * d->repetitions) / 3600, d->cpus * d->copies,
+			(double)used / 1e6, seconds(ns));
 	summarise(d);
 	if (d->out)
 		fprintf(d->out,
@@ -349,12 +367,14 @@ static void measure(struct day *d)
 	ask_all(d);
 	if (d->out)
 		fprintf(d->out, "\n  ]}\n");
+	if (d->table)
+		fprintf(d->table, "| goal, the whole day | | | | 200 ms or less | |\n");
 }
 
 static void usage(void)
 {
 	fprintf(stderr, "usage: timeline [--events N] [--hours H] [--folder DIR] [--json FILE] "
-			"RECORDING\n");
+			"[--markdown FILE] RECORDING\n");
 	exit(2);
 }
 
@@ -364,6 +384,7 @@ static void parse_options(struct day *d, int argc, char **argv)
 						 { "hours", required_argument, NULL, 'h' },
 						 { "folder", required_argument, NULL, 'f' },
 						 { "json", required_argument, NULL, 'j' },
+						 { "markdown", required_argument, NULL, 'm' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -376,6 +397,8 @@ static void parse_options(struct day *d, int argc, char **argv)
 			d->folder = optarg;
 		else if (c == 'j')
 			d->json = optarg;
+		else if (c == 'm')
+			d->markdown = optarg;
 		else
 			usage();
 	}
@@ -396,7 +419,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	snprintf(path, sizeof(path), "%s/recording.ksk", d.folder);
-	if (d.json && !(d.out = fopen(d.json, "w"))) {
+	if ((d.json && !(d.out = fopen(d.json, "w"))) ||
+	    (d.markdown && !(d.table = fopen(d.markdown, "w")))) {
 		perror("timeline: cannot write");
 		return 1;
 	}
@@ -411,6 +435,8 @@ int main(int argc, char **argv)
 	free(d.blocks);
 	if (d.out)
 		fclose(d.out);
+	if (d.table)
+		fclose(d.table);
 	if (d.folder == own && snprintf(path, sizeof(path), "rm -rf %s", own) > 0)
 		return system(path) ? 1 : 0;
 	return 0;

@@ -452,7 +452,8 @@ def main():
     print("every event is stored or in the ledger")
 
 
-try:
-    main()
-except Failed as failure:
-    sys.exit(f"accounting: {failure}")
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(f"accounting: {failure}")
