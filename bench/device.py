@@ -8,9 +8,9 @@ The same load (load_pairs.c: pairs of tasks that wake each other) runs with each
 one before each, since what else the machine does changes. Costs are told in three places: the CPU
 time of the tracer's own processes; the CPU time that the same round trips take more when they are
 traced, which is the kernel's side and can be the larger one; and how much slower the load is when
-it goes as fast as it can, where a tracer loses events or not. Also how often the tracer was woken, its
-memory, and its bytes per event that it kept. The middle one of the rounds counts. All switches of
-the machine are counted, too: a run in which others made many is measured again, since its figures
+it goes as fast as it can, where a tracer loses events or not. Also how often the tracer was woken,
+its memory, and its bytes per event that it kept. The middle one of the rounds counts. All switches
+of the machine are counted, too: a run in which others made many is measured again, since its figures
 would be theirs.
 The collector runs on the same machine; its CPU time is not the device's and not counted, but the
 events that it causes are recorded. KISEKI, AGENT and LOAD are the programs. Needs root.
@@ -281,8 +281,8 @@ def row(r):
 
 def markdown(results, arguments):
     lines = [f"{arguments.rate:,} scheduler events a second for {arguments.seconds} s, the middle "
-             f"one of {arguments.rounds} rounds. *CPU* is that of the tracer's own processes and *added* "
-             "what the traced tasks need more, both as a share of one core; *wakeups* are a "
+             f"one of {arguments.rounds} rounds. *CPU* is that of the tracer's own processes and "
+             "*added* what the traced tasks need more, both as a share of one core; *wakeups* are a "
              "second's. At full speed: by how much fewer round trips between two tasks a CPU "
              "second buys, and the share of events that the tracer says it lost.", "",
              "| tracer | CPU | added | wakeups | memory | bytes/event | lost | full speed: slower "
