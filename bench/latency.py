@@ -92,8 +92,8 @@ def take_samples(browser, prefix, samples):
         time.sleep(0.05)
     missing = sent.keys() - browser.arrived.keys()
     if missing:
-        raise RuntimeError(f"{len(missing)} of {samples} events never came, {browser.left_out} were "
-                           "left out")
+        raise RuntimeError(f"{len(missing)} of {samples} events never came, {browser.left_out} "
+                           "were left out")
     return sorted((browser.arrived[name] - ns) / 1e6 for name, ns in sent.items())
 
 

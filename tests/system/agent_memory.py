@@ -5,9 +5,9 @@
 A budget that does not depend on the clock: whatever the load brings within the test's seconds, the
 resident memory has its ceiling. For each source the agent records pairs of tasks that wake each
 other as fast as they can and tasks that rename themselves, while the collector is held still, so
-that the spool fills up and its memory is used indeed; else the difference would flatter. Then its own
-STATUS is asked: what is resident, less the buffers whose size the settings chose. The kernel's figure
-for the process counts, too.
+that the spool fills up and its memory is used indeed; else the difference would flatter. Then its
+own STATUS is asked: what is resident, less the buffers whose size the settings chose. The kernel's
+figure for the process counts, too.
 
 KISEKI, AGENT, GENERATOR and LOAD are the programs. Needs root; exit 77 and a reason where that
 cannot be.

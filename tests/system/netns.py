@@ -46,8 +46,8 @@ class Network:
         run("ip", "-n", self.hub, "addr", "add", f"{COLLECTOR}/24", "dev", "hub")
         run("ip", "-n", self.hub, "link", "set", "hub", "up")
         for i, name in enumerate(self.names[1:], 1):
-            run("ip", "link", "add", "cable", "netns", name, "type", "veth", "peer", "name", f"port{i}",
-                "netns", self.hub)
+            run("ip", "link", "add", "cable", "netns", name, "type", "veth", "peer", "name",
+                f"port{i}", "netns", self.hub)
             run("ip", "-n", self.hub, "link", "set", f"port{i}", "master", "hub", "up")
             run("ip", "-n", name, "addr", "add", f"{NET}.{i + 1}/24", "dev", "cable")
             run("ip", "-n", name, "link", "set", "cable", "up")
