@@ -311,6 +311,10 @@ static int wait_for(pid_t child, int fd, struct error *e)
 					 strerror(errno));
 	if (!WIFEXITED(status))
 		return error_set(e, EIO, "cannot load the BPF programs: the loader was killed");
+	if (WEXITSTATUS(status) && !len)
+		return error_set(e, EIO,
+				 "cannot load the BPF programs: the loader ends with status %d",
+				 WEXITSTATUS(status));
 	if (WEXITSTATUS(status))
 		return error_set(e, WEXITSTATUS(status), "%s", text.text);
 	return 0;
