@@ -432,7 +432,10 @@ static int source_start(struct device_source *base, struct error *e)
  * that have no tick, nor on one that is built without it.) */
 static int wait_for_programs(const struct source_bpf *s)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = (uint32_t)s->cpus_fd);
+	const struct bpf_map_create_opts options = {
+		.sz = sizeof(options),
+		.inner_map_fd = (uint32_t)s->cpus_fd,
+	};
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, NULL, sizeof(uint32_t),
 						sizeof(uint32_t), 1, &options);
 	uint32_t key = 0;
