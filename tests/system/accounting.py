@@ -227,7 +227,7 @@ class Account:
     """What came back: every generated number, the others' events, and the losses."""
 
     def __init__(self, path):
-        self.found, self.others, self.stamps = collections.Counter(), [], []
+        self.found, self.others = collections.Counter(), []
         self.lost, self.unknown = collections.Counter(), 0
         with path.open() as lines:
             for line in lines:
@@ -243,20 +243,18 @@ class Account:
             number = generated_number(item["newcomm"])
             if number:
                 self.found[number] += 1
-                self.stamps.append(item["ns"])
             else:
                 self.others.append(item["ns"])
 
-    def check(self, generated, others):
+    def check(self, generated, others, window):
         doubled = [n for n, times in self.found.items() if times > 1]
         strange = [n for n in self.found if n[1] >= generated.get(n[0], 0)]
         if doubled or strange or self.unknown:
             raise Failed(f"{len(doubled)} events came twice, {len(strange)} were never made, "
                          f"{self.unknown} losses of unknown number")
-        made, first, last = sum(generated.values()), min(self.stamps), max(self.stamps)
-        near = 1000  # the others' stamps are cut to microseconds
-        around = sum(first - near <= t <= last for t in others)
-        back = sum(first <= t <= last for t in self.others)
+        made, (first, last) = sum(generated.values()), [t // 1000 for t in window]
+        around = sum(first <= t // 1000 <= last for t in others)
+        back = sum(first <= t // 1000 <= last for t in self.others)
         lost = sum(self.lost.values())
         print(f"  generated {made} and {around} by others; stored {len(self.found)} and {back}; "
               f"lost {lost} {dict(self.lost)}")
@@ -389,17 +387,19 @@ def play(name, arguments, work):
     generator = None
     try:
         system.start()
+        start_ns = time.monotonic_ns()
         generator = subprocess.Popen([GENERATOR, PREFIX, "100000000", str(scenario.rate)],
                                      stdout=subprocess.PIPE, text=True)
         scenario.disturb(system, arguments.kills)
         generator.send_signal(signal.SIGINT)
         lines, _ = generator.communicate(timeout=PATIENCE_S)
+        window = start_ns, time.monotonic_ns()
         generated = {int(c): int(n) for c, n in (line.split() for line in lines.splitlines())}
         system.finish()
         account = Account(system.export())
         if scenario.alone and account.others:
             raise Failed(f"{len(account.others)} events that the filter should have kept out")
-        account.check(generated, [] if scenario.alone else system.others.stamps())
+        account.check(generated, [] if scenario.alone else system.others.stamps(), window)
         if scenario.must_lose and not account.lost:
             raise Failed("nothing was lost, so the scenario shows nothing")
         if not scenario.must_lose and account.lost:
