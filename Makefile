@@ -2,15 +2,14 @@
 #
 # The front door. Each target installs what it needs (tools/setup), then calls the thing that does
 # the work: Meson and Ninja for building, tools/* for the rest. Programs end up in build/bin/.
-#
-# `make run` comes with the agent and the collector: it will start both on this machine.
 
 PREFIX ?= /usr/local
 TIME ?= 60
 NAME ?=
 TRACES ?=
+PART ?=
 
-.PHONY: all build test check-all fuzz bench install format clean help
+.PHONY: all build run test check-all fuzz bench install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -19,6 +18,10 @@ build:
 	@[ -f build/build.ninja ] || meson setup build -Dwerror=false
 	@ninja -C build
 	@tools/link-programs build
+
+# A collector, and an agent that traces this machine, until Ctrl-C.
+run: build
+	@tools/run
 
 test:
 	@tools/setup build test
@@ -35,7 +38,7 @@ fuzz:
 bench:
 	@tools/setup build bench
 	@$(MAKE) --no-print-directory build
-	@bench/run.sh $(TRACES)
+	@bench/run.sh $(addprefix --part ,$(PART)) $(TRACES)
 
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
@@ -52,10 +55,12 @@ clean:
 
 help:
 	@echo 'make             build everything; programs in build/bin/'
+	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
+	@echo '                 [PART="trace device latency ingest timeline"]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

@@ -20,7 +20,8 @@ void report_summary(FILE *f, const struct bench_result *b);
 int report_json(const char *path, const struct bench_result *b, struct error *e);
 int report_svg(const char *path, const struct bench_result *b, struct error *e);
 
-/* Refers to the plot as `svg`, a path from the file's folder. */
+/* One part of RESULTS.md, with its heading; run.sh puts them together. Refers to the plot as `svg`, a
+ * path from that file's folder. */
 int report_markdown(const char *path, const struct bench_result *b, const char *svg,
 		    struct error *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_markdown: bench/RESULTS.md, see report.h. */
+/* report_markdown: the part of bench/RESULTS.md that is trace_bench's, see report.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static void put_convert(FILE *f, const struct trace_result *t)
 
 static void put_trace(FILE *f, const struct trace_result *t)
 {
-	fprintf(f, "\n## %s\n\n%llu events, %u CPUs, %.1f s; stamps: %s.", t->name,
+	fprintf(f, "\n### %s\n\n%llu events, %u CPUs, %.1f s; stamps: %s.", t->name,
 		(unsigned long long)t->events, t->cpus, (double)t->ns / 1e9, report_ticks(t));
 	if (t->broken)
 		fprintf(f, " %llu switches out of idle were removed.",
@@ -110,9 +110,7 @@ int report_markdown(const char *path, const struct bench_result *b, const char *
 	if (!f)
 		return error_set(e, errno, "cannot write %s: %s", path, strerror(errno));
 	fprintf(f,
-		"# Size and speed\n\n"
-		"Written by `make bench`; do not edit. What is measured and how: "
-		"[README.md](README.md).\n\n"
+		"## Codecs and conversions\n\n"
 		"- %s\n- Machine: %s\n- Kernel: %s\n- Libraries: %s\n- Command: `%s`\n"
 		"- One thread on core %d, its CPU time, best of %u runs (fewer where one takes "
 		"seconds).\n",

@@ -3,19 +3,36 @@
 #
 # run.sh: what `make bench` does.
 #
-#	run.sh [--cold] [--runs N] [TRACE.dat…]
+#	run.sh [--part PART]... [--quick] [--cold] [--runs N] [TRACE.dat…]
+#
+# The parts, all of them if none is named:
+#
+#	trace     codecs and conversions beside other tools' (trace_bench.c)
+#	device    what tracing costs the device (device.py); needs root
+#	latency   from the event to the browser (latency.py); needs root
+#	ingest    how fast the collector stores (ingest.sh)
+#	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
+#	          some minutes and about a gigabyte in /tmp
+#
+# Each writes its part of bench/RESULTS.md, with date, machine and command; parts that were not run
+# stay there as they are. Figures for programs are in build/bench/PART.json. --quick only shows that
+# everything works: little is measured, once, and the result is build/bench/quick.md.
 #
 # Without traces it takes those in build/bench/traces, and records them first if there are none
-# (record.sh; needs root). Then it measures (trace_bench.c) and writes build/bench/trace.json,
-# build/bench/trace.svg, and for the reader of the repository bench/RESULTS.md with its plot.
-# $BUILD is the folder that meson made, build beside this folder if not said.
+# (record.sh; needs root). $BUILD is the folder that meson made, build beside this folder if not said.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
+results=$here/RESULTS.md
+all_parts=(trace device latency ingest timeline)
+parts=()
 options=()
 traces=()
+quick=
+export KISEKI=$build/src/cli/kiseki AGENT=$build/src/device/agent/kiseki-agent
+export LOAD=$build/bench/load_pairs BUILD=$build PYTHONDONTWRITEBYTECODE=1
 
 say() { echo "bench: $*" >&2; }
 
@@ -25,17 +42,29 @@ die()
 	exit 1
 }
 
+add_part()
+{
+	[[ " ${all_parts[*]} " == *" $1 "* ]] || die "no part \"$1\": ${all_parts[*]}"
+	parts+=("$1")
+}
+
 parse_arguments()
 {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--cold) options+=("$1") ;;
+		--quick) quick=1 ;;
+		--part)
+			[ $# -gt 1 ] || die "--part wants one of: ${all_parts[*]}"
+			add_part "$2"
+			shift
+			;;
 		--runs)
 			[ $# -gt 1 ] || die "--runs wants a number"
 			options+=("$1" "$2")
 			shift
 			;;
-		-*) die "usage: run.sh [--cold] [--runs N] [TRACE.dat…]" ;;
+		-*) die "usage: run.sh [--part PART]... [--quick] [--cold] [--runs N] [TRACE.dat…]" ;;
 		*)
 			[ -r "$1" ] || die "cannot read $1"
 			traces+=("$1")
@@ -43,6 +72,8 @@ parse_arguments()
 		esac
 		shift
 	done
+	[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
+	[ -z "$quick" ] || results=$build/bench/quick.md
 }
 
 # The compressors' libraries may have been installed after the build was set up: look again.
@@ -71,6 +102,10 @@ find_recordings()
 get_traces()
 {
 	[ ${#traces[@]} -gt 0 ] && return
+	if [ -n "$quick" ]; then
+		traces=("$src/tests/data/small-v6.dat")
+		return
+	fi
 	find_recordings
 	if [ ${#traces[@]} -gt 0 ]; then
 		say "measuring the recordings in $build/bench/traces (remove them to record again)"
@@ -85,12 +120,128 @@ get_traces()
 	find_recordings
 }
 
+# --- the parts: each writes $part_file ---
+
+# run COMMAND...: runs it, with its name and arguments kept for describe().
+command_line=
+run()
+{
+	command_line=$(printf '%s ' "${@##*/}")
+	"$@" >&2
+}
+
+# describe TITLE: the head of a part, before what $body has.
+describe()
+{
+	local model
+	model=$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -n 1)
+	cat <<-END
+	## $1
+
+	- $(date -u '+%Y-%m-%d %H:%M UTC')
+	- Machine: ${model:-unknown processor}, $(nproc) cores, $(uname -m)
+	- Kernel: $(uname -sr)
+	- Command: \`${settings:+$settings }${command_line% }\`
+
+	END
+	cat "$body"
+}
+
+part_trace()
+{
+	[ -z "$quick" ] || options+=(--runs 1 --no-broken)
+	say "measuring ${#traces[@]} traces, each twice; xz and zstd -19 take 70 s and more per million events"
+	"$build/bench/trace_bench" --kiseki "$KISEKI" --scratch "$build/bench" \
+		--json "$build/bench/trace.json" --svg "$build/bench/trace.svg" \
+		--markdown "$part_file" --plot trace.svg "${options[@]}" "${traces[@]}"
+	[ -n "$quick" ] || cp "$build/bench/trace.svg" "$here/trace.svg"
+}
+
+part_device()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--seconds 1 --rounds 1)
+	run "$here/device.py" --markdown "$body" --json "$build/bench/device.json" "${few[@]}"
+	describe "What tracing costs the device" >"$part_file"
+}
+
+part_latency()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--samples 10)
+	run "$here/latency.py" --markdown "$body" --json "$build/bench/latency.json" "${few[@]}"
+	describe "From the event to the browser" >"$part_file"
+}
+
+part_ingest()
+{
+	if [ -n "$quick" ]; then
+		export CONNECTIONS=${CONNECTIONS:-100} MEGABYTES=${MEGABYTES:-20} RUNS=${RUNS:-1}
+	fi
+	settings="CONNECTIONS=${CONNECTIONS:-1000} MEGABYTES=${MEGABYTES:-400} RUNS=${RUNS:-5}"
+	run "$here/ingest.sh" --markdown "$body"
+	describe "How fast the collector stores" >"$part_file"
+}
+
+part_timeline()
+{
+	local events=${EVENTS:-500000000}
+	[ -z "$quick" ] || events=${EVENTS:-1000000}
+	say "the overview of a day, $events events"
+	run "$build/bench/timeline" --events "$events" --json "$build/bench/timeline.json" \
+		--markdown "$body" "${traces[0]}"
+	describe "The overview of a day" >"$part_file"
+}
+
+# --- RESULTS.md ---
+
+# old_part PART: as it stands in the results now.
+old_part()
+{
+	[ ! -f "$results" ] || awk -v part="$1" '
+		/^<!-- part: / { on = $3 == part; next }
+		on' "$results"
+}
+
+# Puts the parts together, those of this run and those of earlier ones.
+compose()
+{
+	local part text
+	cat <<-END
+	# Size and speed
+
+	Written by \`make bench\`, part by part; do not edit. What is measured and how: [README.md](README.md).
+	END
+	for part in "${all_parts[@]}"; do
+		if [ -s "$work/$part.md" ]; then
+			text=$(cat "$work/$part.md")
+		else
+			text=$(old_part "$part")
+		fi
+		[ -z "$text" ] || printf '\n<!-- part: %s -->\n%s\n' "$part" "$text"
+	done
+}
+
+# A part is in the results as soon as it is done: the next one may fail.
+finish_part()
+{
+	[ -s "$part_file" ] || die "part $1 has no result"
+	compose >"$work/RESULTS.md"
+	cp "$work/RESULTS.md" "$results"
+	say "part $1 is in $results"
+}
+
 parse_arguments "$@"
 build_programs
 get_traces
-say "measuring ${#traces[@]} traces, each twice; xz and zstd -19 take 70 s and more per million events"
-"$build/bench/trace_bench" --kiseki "$build/src/cli/kiseki" --scratch "$build/bench" \
-	--json "$build/bench/trace.json" --svg "$build/bench/trace.svg" \
-	--markdown "$here/RESULTS.md" --plot trace.svg "${options[@]}" "${traces[@]}"
-cp "$build/bench/trace.svg" "$here/trace.svg"
-say "wrote bench/RESULTS.md, bench/trace.svg, and trace.json and trace.svg in $build/bench"
+work=$(mktemp -d "${TMPDIR:-/tmp}/kiseki-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+body=$work/body
+for part in "${parts[@]}"; do
+	part_file=$work/$part.md
+	settings=
+	rm -f "$body"
+	say "part $part"
+	"part_$part"
+	finish_part "$part"
+done

@@ -406,8 +406,11 @@ static void drop_tasks(struct latency *l)
 
 		for (k = 0; k < WAIT_TYPES * WAIT_ENDS; k++)
 			waits += t->waits[k / WAIT_ENDS].ends[k % WAIT_ENDS];
-		if (waits || is_selected(l, i))
-			l->tasks[n++] = *t; /* the others have empty histograms */
+		if (!waits && !is_selected(l, i))
+			continue; /* its histograms are empty */
+		if (n < i)
+			l->tasks[n] = *t;
+		n++;
 	}
 	l->n_tasks = n;
 }

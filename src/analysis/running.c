@@ -22,6 +22,7 @@ struct running {
 	struct running_task *tasks; /* made of the rows by running_finish() */
 	uint32_t n_tasks;
 	const struct trace_filter *only; /* NULL: all tasks */
+	int32_t left_out;		 /* a thread group; 0: none */
 	struct running_cpu *cpus;
 	uint32_t n_cpus;
 	struct running_total total;
@@ -266,6 +267,19 @@ void running_select(struct running *r, const struct trace_filter *only)
 	r->only = only;
 }
 
+void running_leave_out(struct running *r, int32_t tgid)
+{
+	r->left_out = tgid;
+}
+
+/* A thread that came after the table of tasks was made has no group; its first one names it. */
+static bool is_selected(const struct running *r, const struct running_task *t)
+{
+	if (r->left_out && (t->tgid == r->left_out || t->pid == r->left_out))
+		return false;
+	return !r->only || filter_has_task(r->only, t->pid, t->comm);
+}
+
 int running_finish(struct running *r, struct error *e)
 {
 	uint32_t n = tracker_n_tasks(r->tracker), i;
@@ -284,7 +298,7 @@ int running_finish(struct running *r, struct error *e)
 
 		*task = r->rows[i].task;
 		name_task(r, i, task);
-		if (r->only && !filter_has_task(r->only, task->pid, task->comm))
+		if (!is_selected(r, task))
 			continue;
 		sum_task(&r->total.task, task);
 		r->n_tasks++;

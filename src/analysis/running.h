@@ -83,6 +83,10 @@ DEFINE_CLEANUP(running, running_free)
  * the others, too. The filter must be settled and outlive it; only its tasks count. */
 void running_select(struct running *r, const struct trace_filter *only);
 
+/* Before running_finish(): the tasks of this thread group are neither listed nor summed up; 0 leaves
+ * out none. Which tasks belong to it, the trace's table of tasks says. */
+void running_leave_out(struct running *r, int32_t tgid);
+
 int running_add(struct running *r, const struct trace_item *item, struct error *e);
 int running_finish(struct running *r, struct error *e); /* once, after the last item */
 

@@ -6,6 +6,7 @@
 #include "cli/digest.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
+#include "cli/store_report.h"
 #include "cli/units.h"
 #include "command/args.h"
 #include "command/command.h"
@@ -132,6 +133,8 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 	int status = EXIT_OK;
 
+	if (store_report_wants(a->operands[0]))
+		return store_report_run(a, a->operands[0], true);
 	summary_init(&s);
 	if (reading_open(&r, a, a->operands[0], &e) < 0 ||
 	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0) {
@@ -161,9 +164,10 @@ static const struct cli_example examples[] = {
 const struct command command_check = {
 	.name = "check",
 	.summary = "test a trace for damage and show its ledger",
-	.usage = "FILE [--json]",
+	.usage = "FILE|FOLDER [--json]",
 	.description =
-		"Reads all of a trace and counts it, per CPU. Lost events are in the ledger, by "
+		"Reads all of a trace, or of a collector's folder, and counts it, per CPU. Lost "
+		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
 		"had no room), damage (bytes are torn or flipped), store (the collector could not "
 		"keep them). Damaged places are listed, and then the exit status is 1.",

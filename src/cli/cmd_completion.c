@@ -14,6 +14,9 @@
 #include "command/command.h"
 #include "command/say.h"
 
+/* Only a collector knows the names of devices; one that is not there has none. */
+#define DEVICE_NAMES "kiseki devices 2>/dev/null | sed -n \"2,\\$ s/ .*//p\""
+
 typedef void visit(const struct command *c);
 
 static void walk(const struct command *c, visit *each)
@@ -97,6 +100,7 @@ static void bash(void)
 	     "\t\tvalues=\"$children $operands\"\n"
 	     "\t\t[[ $word == -* ]] && values=$options\n"
 	     "\tfi\n"
+	     "\t[[ $values == *DEVICE* ]] && values=$(" DEVICE_NAMES ")\n"
 	     "\tif [[ $values == *FILE* ]]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
 	     "\telse\n"
@@ -166,6 +170,8 @@ static void zsh_function(const struct command *c)
 		       "\targument) (( $+functions[_%s_$line[1]] )) && _%s_$line[1] ;;\n"
 		       "\tesac\n",
 		       name, name);
+	else if (c->operands && !strcmp(c->operands, "DEVICE"))
+		puts("\t\t'*:device:($(" DEVICE_NAMES "))'");
 	else if (c->operands && strcmp(c->operands, "FILE"))
 		printf("\t\t'*:argument:(%s)'\n", c->operands);
 	else

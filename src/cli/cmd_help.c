@@ -50,7 +50,8 @@ const struct command command_help = {
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,
-	.operands = "convert info check report completion",
+	.operands = "record serve devices start stop configure runs ledger export tail top convert "
+		    "info check report doctor completion",
 	.operands_max = 2,
 	.run = run,
 };

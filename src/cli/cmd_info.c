@@ -7,6 +7,7 @@
 #include "cli/digest.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
+#include "cli/store_report.h"
 #include "cli/units.h"
 #include "command/args.h"
 #include "command/command.h"
@@ -89,6 +90,8 @@ static void print_info(const struct reading *r, const struct trace_summary *s)
 	if (info->skipped)
 		printf("left out  %" PRIu64 " events of other kinds\n", info->skipped);
 	digest_print_ledger(s);
+	if (info->agent_tgid)
+		printf("agent     pid %" PRId32 "\n", info->agent_tgid);
 	printf("tasks     %zu known by name\n", info->n_tasks);
 }
 
@@ -137,6 +140,8 @@ static json_t *info_json(const struct reading *r, const struct trace_summary *s,
 		jsonout_count(s->events), "kinds", digest_kinds_json(s), "skipped",
 		jsonout_count(info->skipped), "ledger", digest_ledger_json(s));
 
+	json_object_set_new(object, "agent",
+			    info->agent_tgid ? json_integer(info->agent_tgid) : json_null());
 	json_object_set_new(object, "codec",
 			    s->version ? json_string(digest_codec(s)) : json_null());
 	if (tasks)
@@ -167,6 +172,8 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 	int status;
 
+	if (store_report_wants(a->operands[0]))
+		return store_report_run(a, a->operands[0], false);
 	summary_init(&s);
 	status = reading_open(&r, a, a->operands[0], &e);
 	if (status >= 0)
@@ -191,10 +198,11 @@ static const struct cli_example examples[] = {
 const struct command command_info = {
 	.name = "info",
 	.summary = "show what a trace is and what is in it",
-	.usage = "FILE [--tasks] [--json]",
+	.usage = "FILE|FOLDER [--tasks] [--json]",
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
-		"what was lost. To know this, all of the trace is read.",
+		"what was lost. To know this, all of the trace is read. Of a collector's "
+		"folder: its runs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

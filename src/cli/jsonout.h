@@ -10,12 +10,13 @@
 
 #include <jansson.h>
 
+#include "analysis/json_value.h"
 #include "base/error.h"
 
-/* Beyond 2^63 a number stays at the largest that JSON readers take as an integer. */
-json_t *jsonout_count(uint64_t value);
-json_t *jsonout_comm(const char comm[16]); /* as units_comm() shows it */
-json_t *jsonout_text(const char *text);	   /* any bytes; broken ones become '?' */
+/* The values; see analysis/json_value.h. */
+#define jsonout_count json_value_count
+#define jsonout_comm json_value_comm
+#define jsonout_text json_value_text
 
 /* Prints the document and drops it; the exit status. */
 int jsonout_print(json_t *document);

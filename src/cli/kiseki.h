@@ -8,11 +8,23 @@
 extern const struct command command_kiseki; /* the root: its children are the commands */
 extern const struct command command_check;
 extern const struct command command_completion;
+extern const struct command command_configure;
 extern const struct command command_convert;
+extern const struct command command_devices;
+extern const struct command command_doctor;
+extern const struct command command_export;
 extern const struct command command_help;
 extern const struct command command_info;
+extern const struct command command_ledger;
+extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_report_latency;
 extern const struct command command_report_sched;
+extern const struct command command_runs;
+extern const struct command command_serve;
+extern const struct command command_start;
+extern const struct command command_stop;
+extern const struct command command_tail;
+extern const struct command command_top;
 
 #endif

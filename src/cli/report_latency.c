@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report latency: how long tasks wait from wakeup to run. The numbers are analysis/latency.h's, the
- * words docs/reports.md's; the JSON form is in report_latency_json.c.
+ * words docs/reports.md's; the JSON form is in analysis/latency_json.c.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/latency.h"
+#include "analysis/latency_json.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
 #include "cli/reading.h"
-#include "cli/report_latency_json.h"
 #include "cli/units.h"
 #include "command/args.h"
 #include "command/command.h"
@@ -20,12 +20,6 @@
 #define LIMIT_DEFAULT 20
 #define WORST_DEFAULT 5
 #define BAR 40
-
-static const char *const orders[] = {
-	[LATENCY_BY_MAX] = "max",     [LATENCY_BY_P99] = "p99",	    [LATENCY_BY_AVERAGE] = "avg",
-	[LATENCY_BY_TOTAL] = "total", [LATENCY_BY_COUNT] = "count", [LATENCY_BY_PID] = "pid",
-	[LATENCY_BY_COMM] = "comm",   [LATENCY_ORDERS] = NULL,
-};
 
 static void heading(const char *text)
 {
@@ -214,7 +208,7 @@ static int run(const struct args *a)
 
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
 	    args_get_count(a, "worst", &worst, &e) < 0 ||
-	    args_get_word(a, "sort", orders, &order, &e) < 0)
+	    args_get_word(a, "sort", latency_order_words, &order, &e) < 0)
 		return say_usage(&e);
 	if (worst > LATENCY_CASES_MAX) {
 		error_set(&e, EINVAL, "cannot show %" PRIu64 " waits: at most %u", worst,
@@ -226,7 +220,7 @@ static int run(const struct args *a)
 		return reading_failure(&in, &e);
 	latency_sort(l, (enum latency_order)order);
 	if (args_has(a, "json"))
-		return jsonout_print(report_latency_json(l, limit));
+		return jsonout_print(latency_json(l, limit));
 	print_report(l, in.path, limit);
 	return EXIT_OK;
 }

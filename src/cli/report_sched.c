@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/running.h"
+#include "analysis/running_json.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
 #include "cli/reading.h"
@@ -14,19 +15,6 @@
 #include "command/say.h"
 
 #define LIMIT_DEFAULT 20
-
-static const char *const orders[] = {
-	[RUNNING_BY_CPU] = "cpu",
-	[RUNNING_BY_SWITCHES] = "switches",
-	[RUNNING_BY_WAKEUPS] = "wakeups",
-	[RUNNING_BY_PREEMPTIONS] = "preempted",
-	[RUNNING_BY_MIGRATIONS] = "migrations",
-	[RUNNING_BY_WAIT] = "wait",
-	[RUNNING_BY_WAIT_MAX] = "max",
-	[RUNNING_BY_PID] = "pid",
-	[RUNNING_BY_COMM] = "comm",
-	[RUNNING_ORDERS] = NULL,
-};
 
 /* --- text --- */
 
@@ -120,82 +108,9 @@ static void print_tasks(const struct running *r, uint64_t limit)
 		       total->task.waits_unknown, total->task.preempted_unknown);
 }
 
-/* --- JSON --- */
-
-static json_t *cpu_json(const struct running_cpu *c)
-{
-	return json_pack("{so so so so so so so so so so}", "busy_ns", jsonout_count(c->busy_ns),
-			 "idle_ns", jsonout_count(c->idle_ns), "unknown_ns",
-			 jsonout_count(c->unknown_ns), "inferred_ns", jsonout_count(c->inferred_ns),
-			 "events", jsonout_count(c->events), "switches", jsonout_count(c->switches),
-			 "inferred", jsonout_count(c->inferred), "losses", jsonout_count(c->losses),
-			 "lost", jsonout_count(c->lost), "lost_uncounted",
-			 jsonout_count(c->lost_unknown));
-}
-
-static json_t *task_json(const struct running_task *t)
-{
-	return json_pack("{so so so so so so so so so so so so so}", "cpu_ns",
-			 jsonout_count(t->cpu_ns), "inferred_ns", jsonout_count(t->inferred_ns),
-			 "switches", jsonout_count(t->switches), "preemptions",
-			 jsonout_count(t->preemptions), "wakeups", jsonout_count(t->wakeups),
-			 "migrations", jsonout_count(t->migrations), "waits",
-			 jsonout_count(t->waits), "wait_ns", jsonout_count(t->wait_ns),
-			 "wait_max_ns", jsonout_count(t->wait_max_ns), "waits_unknown",
-			 jsonout_count(t->waits_unknown), "preempted_waits",
-			 jsonout_count(t->preempted_waits), "preempted_ns",
-			 jsonout_count(t->preempted_ns), "preempted_max_ns",
-			 jsonout_count(t->preempted_max_ns));
-}
-
-static json_t *cpus_json(const struct running *r)
-{
-	json_t *list = json_array(), *object;
-	const struct running_cpu *c;
-	size_t n, i;
-
-	c = running_get_cpus(r, &n);
-	for (i = 0; i < n; i++) {
-		if (!running_has_cpu(&c[i]))
-			continue;
-		object = cpu_json(&c[i]);
-		json_object_set_new(object, "cpu", jsonout_count(i));
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-static json_t *tasks_json(const struct running *r, uint64_t limit)
-{
-	json_t *list = json_array(), *object;
-	const struct running_task *t;
-	size_t n, i;
-
-	t = running_get_tasks(r, &n);
-	for (i = 0; i < n && (!limit || i < limit); i++) {
-		object = task_json(&t[i]);
-		json_object_set_new(object, "pid", json_integer(t[i].pid));
-		json_object_set_new(object, "tgid",
-				    t[i].tgid < 0 ? json_null() : json_integer(t[i].tgid));
-		json_object_set_new(object, "comm", jsonout_comm(t[i].comm));
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-static json_t *report_json(const struct running *r, uint64_t limit)
-{
-	const struct running_total *t = running_get_total(r);
-
-	return json_pack("{ss so so so so so so}", "report", "sched", "from_ns",
-			 jsonout_count(t->from_ns), "to_ns", jsonout_count(t->to_ns), "cpus",
-			 cpus_json(r), "tasks", tasks_json(r, limit), "all_cpus", cpu_json(&t->cpu),
-			 "all_tasks", task_json(&t->task));
-}
-
 /* --- the command --- */
 
-static int compute(struct running **ret, struct reading *in, struct error *e)
+static int compute(struct running **ret, struct reading *in, bool no_agent, struct error *e)
 {
 	CLEANUP(running) struct running *r = NULL;
 	struct trace_item item;
@@ -204,6 +119,7 @@ static int compute(struct running **ret, struct reading *in, struct error *e)
 	if (running_new(&r, &in->source->info) < 0)
 		return error_set(e, ENOMEM, "cannot make the report: out of memory");
 	running_select(r, &in->tasks);
+	running_leave_out(r, no_agent ? in->source->info.agent_tgid : 0);
 	while ((more = reading_next(in, &item, e)) > 0) {
 		rc = running_add(r, &item, e);
 		if (rc < 0)
@@ -224,13 +140,14 @@ static int run(const struct args *a)
 	size_t order = RUNNING_BY_CPU;
 
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
-	    args_get_word(a, "sort", orders, &order, &e) < 0)
+	    args_get_word(a, "sort", running_order_words, &order, &e) < 0)
 		return say_usage(&e);
-	if (reading_open_report(&in, a, a->operands[0], &e) < 0 || compute(&r, &in, &e) < 0)
+	if (reading_open_report(&in, a, a->operands[0], &e) < 0 ||
+	    compute(&r, &in, args_has(a, "no-agent"), &e) < 0)
 		return reading_failure(&in, &e);
 	running_sort(r, (enum running_order)order);
 	if (args_has(a, "json"))
-		return jsonout_print(report_json(r, limit));
+		return jsonout_print(running_json(r, limit));
 	print_head(r, in.path);
 	print_cpus(r);
 	print_tasks(r, limit);
@@ -243,6 +160,7 @@ static const struct cli_option options[] = {
 	  "cpu (default) switches preempted wakeups migrations wait max pid comm",
 	  "cpu switches preempted wakeups migrations wait max pid comm" },
 	READING_TASK_OPTIONS,
+	{ 0, "no-agent", NULL, "leave out the program that recorded the trace", NULL },
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },
 };

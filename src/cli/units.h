@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "trace/comm.h"
+
 #define UNITS_LEN 32
 
 /* Three significant digits: "0 ns", "999 ns", "1.23 us", "45.6 ms", "7.89 s", "1234 s". */
@@ -21,9 +23,8 @@ const char *units_bytes(uint64_t bytes, char buffer[UNITS_LEN]);
 /* part / whole in percent with one digit: "12.3"; "-" of nothing. */
 const char *units_percent(uint64_t part, uint64_t whole, char buffer[UNITS_LEN]);
 
-/* A name of up to 16 bytes as it can be shown, by the rule of our exports: valid UTF-8 as it is, a
- * backslash twice, control characters and all other bytes as \xNN. */
-#define UNITS_COMM_LEN (16 * 4 + 1)
+/* A name of up to 16 bytes as it can be shown (trace/comm.h). */
+#define UNITS_COMM_LEN COMM_TEXT_LEN
 const char *units_comm(const char comm[16], char buffer[UNITS_COMM_LEN]);
 
 #endif

@@ -10,8 +10,6 @@
 #ifndef KISEKI_COLLECTOR_COLLECTOR_H
 #define KISEKI_COLLECTOR_COLLECTOR_H
 
-#include <stdatomic.h>
-
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "collector/registry.h"
@@ -21,6 +19,7 @@ struct collector_options {
 	const char *listen; /* "HOST:PORT" for devices; "127.0.0.1:7077" */
 	const char *http;   /* "HOST:PORT" for people; "127.0.0.1:8080" */
 	const char *data;   /* the folder */
+	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
 	uint32_t connections_max;      /* 0: 10000 */
 	uint64_t device_bytes_max;     /* received and not durable, of one device; 0: 4 MiB */
@@ -39,6 +38,7 @@ struct collector;
 int collector_start(struct collector **ret, const struct collector_options *o, struct error *e);
 /* Commits what came, closes connections with a BYE, joins all threads. */
 void collector_stop(struct collector *c);
+DEFINE_CLEANUP(collector, collector_stop)
 
 struct store *collector_store(struct collector *c);
 struct registry *collector_registry(struct collector *c);

@@ -51,16 +51,68 @@ struct registry_result {
 	char text[REGISTRY_TEXT_MAX];
 };
 
+/* Loads what the folder remembers: the store's devices, and what they were told. */
+int registry_open(struct registry **ret, const char *dir, struct store *s, struct error *e);
+void registry_free(struct registry *r);
+DEFINE_CLEANUP(registry, registry_free)
+
+/* --- for those who ask; any thread --- */
+
 /* All rows, sorted by name; free(*ret). */
 int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, struct error *e);
 
 /* By name, or by the id in hex or an unambiguous start of it (at least 6 digits). -ENOENT, -ENOTUNIQ. */
 int registry_find(struct registry *r, const char *name, struct registry_row *ret, struct error *e);
 
+struct registry_request {
+	struct message_id device;
+	struct message_instruction instruction; /* its id is given by the registry */
+	unsigned int timeout_ms;
+};
+
 /* Waits for the device's result at most timeout_ms (-ETIMEDOUT); a device that is away has it
  * remembered. */
-int registry_instruct(struct registry *r, const struct message_id *device,
-		      const struct message_instruction *m, unsigned int timeout_ms,
+int registry_instruct(struct registry *r, const struct registry_request *q,
 		      struct registry_result *ret, struct error *e);
+
+/* --- for the ingest; a slot is a device's place, which it keeps --- */
+
+struct registry_arrival {
+	const struct message_hello *hello;
+	const char *address;
+	uint64_t session;
+	uint64_t now_ns; /* CLOCK_REALTIME */
+};
+
+/* The device is connected. ret_device has it as it is shown, for the store: with a name that no other
+ * has. -EDQUOT: REGISTRY_DEVICES_MAX are known. */
+int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32_t *ret_slot,
+		    struct store_device *ret_device, struct error *e);
+/* … and is gone, unless a later session has it. */
+void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns);
+
+/* What it is to be told when it comes: false if nothing. The instruction has an id. */
+bool registry_get_desired(struct registry *r, uint32_t slot, struct message_instruction *ret);
+
+/* What came since the last time; run and waiting_bytes as they are now. */
+struct registry_traffic {
+	uint64_t frames, bytes, blocks, events, duplicates;
+	uint64_t waiting_bytes;
+	uint32_t run;
+};
+void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t);
+void registry_push_status(struct registry *r, uint32_t slot, const struct message_status *m);
+void registry_push_clock(struct registry *r, uint32_t slot, const struct store_clock *c,
+			 uint64_t round_trip_ns);
+/* True if somebody waited for it. */
+bool registry_push_result(struct registry *r, uint32_t slot, const struct message_result *m);
+
+/* Called, from the thread of registry_instruct(), when there is one to pop. */
+void registry_set_wake(struct registry *r, void (*wake)(void *context), void *context);
+bool registry_pop_instruction(struct registry *r, uint32_t *ret_slot,
+			      struct message_instruction *ret);
+
+/* Once a second or so: the rates. */
+void registry_tick(struct registry *r, uint64_t mono_ns);
 
 #endif

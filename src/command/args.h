@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "command/command.h"
 
-#define ARGS_OPERANDS_MAX 64
+#define ARGS_OPERANDS_MAX 4096 /* a command to run may have many */
 
 struct args {
 	const struct command *command;

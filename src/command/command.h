@@ -38,12 +38,12 @@ struct command {
 	const char *description; /* paragraphs, separated by an empty line; NULL: none */
 	const struct cli_option *options;
 	const struct cli_example *examples;
-	const struct command *const *children; /* NULL-terminated; then there is no run() */
+	const struct command *const *children; /* NULL-terminated */
 	const struct command *parent;
-	const char *operands; /* for completion: "FILE", words in blanks, or NULL */
+	const char *operands; /* for completion: "FILE", "DEVICE", words in blanks, or NULL */
 	size_t operands_min;
 	size_t operands_max;
-	int (*run)(const struct args *args); /* the exit status */
+	int (*run)(const struct args *args); /* the exit status; NULL: only its children run */
 };
 
 /* What every command understands; not in the lists of options. */

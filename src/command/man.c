@@ -79,6 +79,17 @@ static void put_examples(FILE *f, const struct command *c)
 	}
 }
 
+/* A command that asks a collector reads no input of its own. */
+static bool asks_server(const struct command *c)
+{
+	size_t i;
+
+	for (i = 0; c->options && c->options[i].name; i++)
+		if (!strcmp(c->options[i].name, "server"))
+			return true;
+	return false;
+}
+
 static void put_ends(FILE *f, const struct command *c)
 {
 	char name[64];
@@ -86,10 +97,15 @@ static void put_ends(FILE *f, const struct command *c)
 	section(f, "EXIT STATUS");
 	fputs("0 on success, 1 on failure, 2 if the command line is wrong.\n", f);
 	section(f, "ENVIRONMENT");
-	fputs(".TP\n\\fBNO_COLOR\\fR\nIf set and not empty, nothing is coloured.\n"
-	      ".TP\n\\fBTMPDIR\\fR\nWhere piped input of a format that needs a file is kept "
-	      "meanwhile.\n",
-	      f);
+	fputs(".TP\n\\fBNO_COLOR\\fR\nIf set and not empty, nothing is coloured.\n", f);
+	if (asks_server(c))
+		fputs(".TP\n\\fBKISEKI_SERVER\\fR\nThe collector, where \\-\\-server is not "
+		      "given.\n",
+		      f);
+	else
+		fputs(".TP\n\\fBTMPDIR\\fR\nWhere a file is kept for a while, of which a pipe or a "
+		      "request needs the whole.\n",
+		      f);
 	if (!c->parent)
 		return;
 	section(f, "SEE ALSO");

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/outfile.h"
 #include "convert/escape.h"
 #include "convert/fields.h"
+#include "convert/item_json.h"
 #include "convert/sink.h"
 #include "trace/word.h"
 
@@ -107,44 +107,18 @@ static int json_begin(struct trace_sink *s, const struct trace_info *info, struc
 	return outfile_check(j->out, e);
 }
 
-static char *put_field(char *p, const struct field *f)
-{
-	uint32_t len = field_name_length(f->id);
-
-	*p++ = '"';
-	memcpy(p, field_name(f->id), len);
-	p += len;
-	*p++ = '"';
-	*p++ = ':';
-	if (f->type == FIELD_UNSIGNED)
-		return decimal_put_u64(p, f->number);
-	if (f->type == FIELD_SIGNED)
-		return decimal_put_i64(p, (int64_t)f->number);
-	*p++ = '"';
-	p = escape_put(p, f->text, f->len, ESCAPE_JSON);
-	*p++ = '"';
-	return p;
-}
-
 static int json_item(struct trace_sink *s, const struct trace_item *item, struct error *e)
 {
 	struct sink_json *j = (struct sink_json *)s;
-	struct field_list list;
 	char *start, *p;
-	uint32_t i;
 
-	fields_of(&list, item, j->info);
 	start = outfile_reserve(j->out, fields_room(item));
 	p = start;
 	if (!j->lines && j->events + j->losses) {
 		*p++ = ',';
 		*p++ = '\n';
 	}
-	for (i = 0; i < list.n; i++) {
-		*p++ = i ? ',' : '{';
-		p = put_field(p, &list.field[i]);
-	}
-	*p++ = '}';
+	p = item_put_json(p, item, j->info);
 	if (j->lines)
 		*p++ = '\n';
 	outfile_advance(j->out, (size_t)(p - start));

@@ -35,8 +35,8 @@
 
 /* The sanitizer reserves terabytes for its shadow, which a limit would stop. */
 #ifdef __has_feature
-#define SANITIZED __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #else
 #define SANITIZED 0

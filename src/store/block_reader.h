@@ -22,6 +22,17 @@ struct block_stream {
 	bool counted;	     /* the next three are known */
 	uint64_t start, end; /* block.before where the trace starts and ends */
 	uint64_t end_sequence;
+	bool ends;	     /* … and no block comes behind that sequence */
+	bool goes_on;	     /* what follows is not given here: nothing is missing at the end */
+	uint8_t gap_cause;   /* enum loss_cause: why blocks are missing that are not torn, */
+	uint8_t start_cause; /* and what is missing before the first KEY block */
+};
+
+/* Where a stream starts. */
+struct block_start {
+	uint64_t place;	   /* 0: it must be searched */
+	uint64_t sequence; /* of the block there */
+	uint64_t before;   /* events before it that are no loss */
 };
 
 struct block_reader_ops {
@@ -32,11 +43,13 @@ struct block_reader_ops {
 		    uint64_t *ret_at);
 	/* Where the segment starts that holds the tick; 0 for the first. */
 	uint64_t (*seek)(struct block_reader *r, uint32_t stream, uint64_t tick);
+	void (*start)(struct block_reader *r, uint32_t stream, struct block_start *ret);
 	/* False if the trace has no such stream. */
 	bool (*stream)(struct block_reader *r, uint32_t stream, struct block_stream *ret);
 	/* The highest stream number. */
 	uint32_t (*streams)(struct block_reader *r);
-	/* Whether bytes between the two places may have held blocks of any stream. */
+	/* Whether bytes from one place on and before the other may have held blocks of any
+	 * stream. */
 	bool (*torn)(struct block_reader *r, uint64_t from, uint64_t to);
 	void (*note)(struct block_reader *r, uint64_t place, uint64_t len, const char *what);
 	uint64_t (*size)(struct block_reader *r); /* of all, in the unit of places, for progress */

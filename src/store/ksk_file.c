@@ -100,6 +100,7 @@ int ksk_file_open_memory(struct ksk_file **ret, const uint8_t *data, size_t len,
 
 	if (!f)
 		return error_set(e, ENOMEM, "out of memory");
+	f->reader.ops = &ksk_reader_ops;
 	f->data = data;
 	f->len = len;
 	r = load(f, e);
@@ -174,6 +175,7 @@ int ksk_file_open(struct ksk_file **ret, const char *path, struct error *e)
 		return error_set(e, ENOMEM, "cannot read %s: out of memory", path);
 	if (fd < 0)
 		return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+	f->reader.ops = &ksk_reader_ops;
 	r = acquire(f, fd);
 	if (r < 0)
 		return error_set(e, r, "cannot read %s: %s", path, strerror(-r));

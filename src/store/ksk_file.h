@@ -10,7 +10,7 @@
  * Without a sound index the whole file is one chunk and is scanned when it is opened.
  *
  * Bytes that are no block are damage: they are noted once, and reading goes on at the next sound
- * block.
+ * block. Who decodes sees the file as a block_reader; its places are offsets.
  */
 #ifndef KISEKI_STORE_KSK_FILE_H
 #define KISEKI_STORE_KSK_FILE_H
@@ -19,7 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "wire/block.h"
+#include "store/block_reader.h"
 
 struct ksk_segment {
 	uint64_t offset;
@@ -54,6 +54,7 @@ struct ksk_chunk {
 };
 
 struct ksk_file {
+	struct block_reader reader;
 	const uint8_t *data;
 	size_t len;
 	size_t end;	/* of the blocks: where the index starts */

@@ -8,6 +8,9 @@
 
 #include "store/ksk_file.h"
 
+/* The file as a block_reader: ksk_reader.c. */
+extern const struct block_reader_ops ksk_reader_ops;
+
 /* All of these: 0, -ENOMEM, or -E2BIG beyond the ceilings. */
 int ksk_add_stream(struct ksk_file *f, uint32_t stream, struct ksk_stream **ret);
 int ksk_add_segment(struct ksk_stream *s, uint64_t offset, uint64_t tick);

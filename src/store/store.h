@@ -83,8 +83,14 @@ int store_device(struct store *s, const struct store_device *d, struct error *e)
 
 /* The number of a run, a new one for one that is not known. An open run of the same device with
  * another boot can never end properly: it is closed with an unknown loss. */
-int store_run(struct store *s, const struct message_id *device, const struct message_id *run,
-	      const struct message_id *boot, uint32_t *ret_number, struct error *e);
+struct store_run_ids {
+	struct message_id device, run, boot;
+};
+int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e);
+#define store_run(s, device, run, boot, ret_number, e)                                             \
+	store_take_run((s), &(const struct store_run_ids){ *(device), *(run), *(boot) },           \
+		       (ret_number), (e))
 
 /* What the store wants next of each stream it has of a run: fills up to n rows, returns how many
  * there are. */
@@ -95,7 +101,8 @@ enum store_verdict {
 	STORE_DUPLICATE = 1, /* it is there already */
 };
 
-/* Appends a whole, sound block to the batch; bytes are copied. < 0: it contradicts what the run has
+/* Appends a whole, sound block to the batch; bytes are copied. A duplicate may still wait for its
+ * commit: it is durable when store_puts() of that moment is. < 0: it contradicts what the run has
  * (-EPROTO, e says how), or the batch is full (-EAGAIN: after the next commit). */
 int store_put(struct store *s, uint32_t run, const struct block *b, const uint8_t *bytes,
 	      struct error *e);
@@ -109,7 +116,8 @@ int store_commit(struct store *s, uint64_t *ret_durable, struct error *e);
 uint64_t store_puts(const struct store *s);    /* blocks and ends put so far */
 uint64_t store_waiting(const struct store *s); /* bytes in the batch */
 
-/* Removes what is older or more than the options say. */
+/* Removes what is older or more than the options say. Where something of the files must be kept, it
+ * is put, and the files go when it is durable: at a call after the next commit. */
 int store_retain(struct store *s, struct error *e);
 
 /* --- the readers --- */

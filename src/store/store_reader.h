@@ -21,6 +21,10 @@ struct store_range {
  * the description (stream 0) always whole. */
 int store_reader_open(struct block_reader **ret, struct store *s, uint32_t run,
 		      const struct store_range *range, struct error *e);
+/* 1: there is more than before; 0: nothing new. */
 int store_reader_refresh(struct block_reader *r, struct error *e);
+
+/* How many blocks were read from the disk so far. */
+uint64_t store_reader_count(const struct block_reader *r);
 
 #endif

@@ -36,7 +36,8 @@ struct trace_info {
 	struct trace_task *tasks; /* sorted by pid, one entry each: the kernel's saved_cmdlines */
 	size_t n_tasks;
 	size_t room_tasks;
-	uint64_t skipped; /* events in the input of kinds that this project does not carry */
+	uint64_t skipped;   /* events in the input of kinds that this project does not carry */
+	int32_t agent_tgid; /* thread group of the program that recorded it; 0: none did */
 };
 
 int info_init(struct trace_info *i); /* empty strings, ns clock, current dialect; 0 or -ENOMEM */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/meta.h"
+#include "wire/meta_encode.h"
 
 #define ITEM_HEAD_MAX (2 * VARINT_MAX)
 #define TASK_ROW_MAX (1 + 3 * VARINT_MAX + SCHED_COMM_LEN)
@@ -58,73 +58,26 @@ int orders_add(struct trace_orders *o, uint64_t tick, const uint32_t *cpus, uint
 	return 0;
 }
 
-/* Items are made in place: the length is written when it is known, always in three bytes. */
-static uint8_t *item_begin(uint8_t *p, enum meta_item type)
-{
-	p = varint_put(p, type);
-	return p + 3;
-}
-
-static uint8_t *item_end(uint8_t *body, uint8_t *p)
-{
-	size_t len = (size_t)(p - body);
-
-	body[-3] = (uint8_t)(len | 0x80);
-	body[-2] = (uint8_t)(len >> 7 | 0x80);
-	body[-1] = (uint8_t)(len >> 14 & 0x7f);
-	return p;
-}
-
-static uint8_t *put_bytes(uint8_t *p, const void *data, size_t len)
-{
-	memcpy(p, data, len);
-	return p + len;
-}
-
 static uint8_t *put_text(uint8_t *p, enum meta_item type, const char *text)
 {
-	uint8_t *body = item_begin(p, type);
-
-	return item_end(body, put_bytes(body, text, strlen(text)));
-}
-
-static uint8_t *put_number(uint8_t *p, enum meta_item type, uint64_t v)
-{
-	uint8_t *body = item_begin(p, type);
-
-	return item_end(body, varint_put(body, v));
+	return meta_put_text(p, type, text, strlen(text));
 }
 
 static uint8_t *put_clock(uint8_t *p, const struct trace_clock *c)
 {
-	uint8_t *body = item_begin(p, META_CLOCK);
-	size_t len = strnlen(c->name, sizeof(c->name));
+	struct meta_clock clock = {
+		.name = c->name,
+		.name_len = (uint32_t)strnlen(c->name, sizeof(c->name)),
+		.mult = c->mult,
+		.shift = c->shift,
+		.base_ns = c->base_ns,
+		.print_digits = c->print_digits,
+		.has_realtime = c->has_realtime,
+		.realtime_off_ns = c->realtime_off_ns,
+		.realtime_err_ns = c->realtime_err_ns,
+	};
 
-	p = varint_put(body, c->mult);
-	p = varint_put(p, c->shift);
-	p = varint_put(p, c->base_ns);
-	p = varint_put(p, c->print_digits);
-	p = varint_put(p, len);
-	p = put_bytes(p, c->name, len);
-	p = varint_put(p, c->has_realtime);
-	p = varint_put_signed(p, c->realtime_off_ns);
-	p = varint_put(p, c->realtime_err_ns);
-	return item_end(body, p);
-}
-
-static uint8_t *put_dialect(uint8_t *p, const struct sched_dialect *d)
-{
-	uint8_t *body = item_begin(p, META_DIALECT);
-
-	p = varint_put(body, d->features);
-	p = varint_put(p, d->kinds);
-	p = varint_put(p, d->long_size);
-	p = varint_put(p, d->flag_columns);
-	p = varint_put(p, d->pid_width);
-	p = varint_put(p, d->state_mask);
-	p = varint_put(p, d->state_preempt);
-	p = put_bytes(p, d->state_letters, DIALECT_STATE_BITS);
-	return item_end(body, p);
+	return meta_put_clock(p, &clock);
 }
 
 size_t info_encode(const struct trace_info *i, uint8_t *out, size_t room)
@@ -137,10 +90,12 @@ size_t info_encode(const struct trace_info *i, uint8_t *out, size_t room)
 	p = put_text(p, META_KERNEL, i->kernel);
 	p = put_text(p, META_MACHINE, i->machine);
 	p = put_text(p, META_ORIGIN, i->origin);
-	p = put_number(p, META_CPUS, i->cpus);
+	p = meta_put_number(p, META_CPUS, i->cpus);
 	p = put_clock(p, &i->clock);
-	p = put_dialect(p, &i->dialect);
-	p = put_number(p, META_SKIPPED, i->skipped);
+	p = meta_put_dialect(p, &i->dialect);
+	p = meta_put_number(p, META_SKIPPED, i->skipped);
+	if (i->agent_tgid > 0)
+		p = meta_put_number(p, META_AGENT, (uint32_t)i->agent_tgid);
 	return (size_t)(p - out);
 }
 
@@ -177,7 +132,8 @@ static uint8_t *put_task(uint8_t *p, struct task_rows *s, const struct trace_tas
 		*first |= name < s->n_names ? 1 : 2;
 		p = varint_put(p, name < s->n_names ? name : len);
 		if (name == s->n_names) {
-			p = put_bytes(p, t->comm, len);
+			memcpy(p, t->comm, len);
+			p += len;
 			if (s->n_names < NAMES_MAX)
 				memcpy(s->names[s->n_names++], t->comm, SCHED_COMM_LEN);
 		}
@@ -190,7 +146,7 @@ static uint8_t *put_task(uint8_t *p, struct task_rows *s, const struct trace_tas
 
 size_t info_encode_tasks(const struct trace_info *i, size_t *from, uint8_t *out, size_t room)
 {
-	uint8_t *body = item_begin(out, META_TASKS), *p = body;
+	uint8_t *body = meta_item_begin(out, META_TASKS), *p = body;
 	struct task_rows s;
 
 	if (*from >= i->n_tasks)
@@ -198,12 +154,12 @@ size_t info_encode_tasks(const struct trace_info *i, size_t *from, uint8_t *out,
 	memset(&s, 0, sizeof(s));
 	for (; *from < i->n_tasks && room - (size_t)(p - out) > TASK_ROW_MAX; (*from)++)
 		p = put_task(p, &s, &i->tasks[*from]);
-	return (size_t)(item_end(body, p) - out);
+	return (size_t)(meta_item_end(body, p) - out);
 }
 
 size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *out, size_t room)
 {
-	uint8_t *body = item_begin(out, META_ORDER), *p = body;
+	uint8_t *body = meta_item_begin(out, META_ORDER), *p = body;
 	uint64_t tick = 0;
 	uint32_t n;
 
@@ -220,7 +176,7 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 			p = varint_put(p, o->cpus[row->first + n]);
 		tick = row->tick;
 	}
-	return (size_t)(item_end(body, p) - out);
+	return (size_t)(meta_item_end(body, p) - out);
 }
 
 static int get_clock(struct trace_clock *c, struct byte_reader *r)
@@ -402,6 +358,12 @@ static int get_item(struct trace_info *i, struct trace_orders *orders, struct me
 	case META_SKIPPED:
 		i->skipped = reader_varint(b);
 		return b->bad ? -EBADMSG : 0;
+	case META_AGENT:
+		v = reader_varint(b);
+		if (b->bad || v > INT32_MAX)
+			return -EBADMSG;
+		i->agent_tgid = (int32_t)v;
+		return 0;
 	default:
 		return 0;
 	}

@@ -18,4 +18,7 @@ int source_run_open(struct trace_source **ret, struct store *s, uint32_t run,
  * between CPUs then holds only as far as all of them had sent. */
 int source_run_follow(struct trace_source *s, struct error *e);
 
+/* How many blocks were read from the disk so far. */
+uint64_t source_run_blocks_read(const struct trace_source *s);
+
 #endif

@@ -29,10 +29,13 @@ struct stream_work {
 };
 
 struct stream_cursor {
-	struct ksk_file *file;
+	struct block_reader *reader;
+	struct block_stream about;
 	const struct trace_info *info;
 	uint32_t cpu;
-	uint64_t offset;
+	uint64_t place;
+	bool held; /* it ends before `hold` */
+	uint64_t hold;
 	int error;
 
 	bool broken;   /* nothing decodes until the next key block */
@@ -40,7 +43,8 @@ struct stream_cursor {
 	bool jumped;   /* the next block starts a segment somewhere in the stream */
 	bool finished; /* the end is accounted for */
 	uint64_t next_sequence;
-	uint64_t last_at;   /* where the last block was */
+	uint64_t last_at;   /* where the last block was, */
+	uint64_t sound_at;  /* and the last one that could be decoded */
 	uint64_t seen;	    /* events given or told as lost, as block.before counts them */
 	uint64_t pending;   /* events since then in blocks that could not be decoded */
 	uint64_t last_tick; /* of the last event given */
@@ -60,14 +64,14 @@ struct stream_cursor {
 	struct bsf_reader *bsf;
 };
 
-int stream_cursor_new(struct stream_cursor **ret, struct ksk_file *f, uint32_t cpu,
+int stream_cursor_new(struct stream_cursor **ret, struct block_reader *r, uint32_t cpu,
 		      const struct trace_info *info)
 {
 	struct stream_cursor *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
-	c->file = f;
+	c->reader = r;
 	c->info = info;
 	c->cpu = cpu;
 	stream_cursor_seek(c, 0);
@@ -84,70 +88,33 @@ void stream_cursor_free(struct stream_cursor *c)
 	free(c);
 }
 
-static bool get_key(struct stream_cursor *c, uint64_t offset, struct block *ret)
-{
-	uint64_t next = offset, at;
-
-	return ksk_file_next(c->file, STREAM_CPU(c->cpu), &next, ret, &at) == 1 && at == offset &&
-	       ret->flags & BLOCK_KEY && ret->payload;
-}
-
-/* The start of a stream is found without stepping through what other streams have before it, if the
- * index is there and its first segment is all there was. */
-static void seek_start(struct stream_cursor *c, const struct ksk_stream *s)
-{
-	struct block b;
-
-	c->jumped = false;
-	c->offset = 0;
-	if (c->file->indexed && s && s->n && get_key(c, s->segments[0].offset, &b) &&
-	    b.before - block_told(&b) == s->start) {
-		c->offset = s->segments[0].offset;
-		c->next_sequence = b.sequence;
-	}
-}
-
-/* The segment to start in so that nothing at or after the tick is missed: its key block must be
- * there, and hold an event, so that a loss behind it starts where it would when read from the
- * file's start. */
-static void seek_segment(struct stream_cursor *c, const struct ksk_stream *s, uint64_t tick)
-{
-	size_t lo = 0, hi = s ? s->n : 0, mid;
-	struct block b;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (s->segments[mid].tick < tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 1) {
-		if (get_key(c, s->segments[lo].offset, &b) && b.events) {
-			c->offset = s->segments[lo].offset;
-			c->jumped = true;
-			return;
-		}
-	}
-	seek_start(c, s);
-}
-
 void stream_cursor_seek(struct stream_cursor *c, uint64_t tick)
 {
-	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
+	struct block_start start = { 0 };
 
+	c->reader->ops->stream(c->reader, STREAM_CPU(c->cpu), &c->about);
 	c->error = 0;
 	c->broken = true;
 	c->gap = c->finished = false;
-	c->next_sequence = 0;
-	c->seen = s && s->counted ? s->start : 0;
-	c->pending = c->last_tick = c->last_at = 0;
+	c->pending = c->last_tick = c->last_at = c->sound_at = 0;
 	c->left = 0;
 	c->at = c->n = 0;
 	memset(c->lost, 0, sizeof(c->lost));
 	memset(c->lost_some, 0, sizeof(c->lost_some));
 	memset(&c->totals, 0, sizeof(c->totals));
-	seek_segment(c, s, tick);
+	c->place = c->reader->ops->seek(c->reader, STREAM_CPU(c->cpu), tick);
+	c->jumped = c->place;
+	if (!c->jumped) {
+		c->reader->ops->start(c->reader, STREAM_CPU(c->cpu), &start);
+		c->place = start.place;
+	}
+	c->next_sequence = start.sequence;
+	c->seen = start.before;
+}
+
+void stream_cursor_refresh(struct stream_cursor *c)
+{
+	c->reader->ops->stream(c->reader, STREAM_CPU(c->cpu), &c->about);
 }
 
 /* A count beside an unknown one is still worth having. */
@@ -159,11 +126,19 @@ static void add_lost(struct stream_cursor *c, uint32_t cause, uint64_t count)
 		c->lost[cause] += count;
 }
 
+/* Why blocks before the one at this place are missing. */
+static uint32_t gap_cause(const struct stream_cursor *c, uint64_t at)
+{
+	if (c->about.gap_cause != LOSS_DAMAGE && c->reader->ops->torn(c->reader, c->sound_at, at))
+		return LOSS_DAMAGE;
+	return c->totals.segments ? c->about.gap_cause : c->about.start_cause;
+}
+
 /* A key block ends what was broken, and knows how much that was. */
-static void account_key(struct stream_cursor *c, const struct block *b)
+static void account_key(struct stream_cursor *c, const struct block *b, uint64_t at)
 {
 	if (!c->jumped && (int64_t)(b->before - c->seen) > 0)
-		add_lost(c, LOSS_DAMAGE, b->before - c->seen);
+		add_lost(c, gap_cause(c, at), b->before - c->seen);
 	c->seen = b->before;
 	c->pending = 0;
 	c->broken = c->gap = c->jumped = false;
@@ -177,7 +152,8 @@ static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t 
 
 	if (!c->jumped && b->sequence < c->next_sequence) {
 		/* Its events were given, or told as lost when blocks behind it came first. */
-		ksk_file_note(c->file, at, b->len, "a block that came again or out of order");
+		c->reader->ops->note(c->reader, at, b->len,
+				     "a block that came again or out of order");
 		return false;
 	}
 	c->totals.blocks++;
@@ -186,17 +162,18 @@ static bool take_block(struct stream_cursor *c, const struct block *b, uint64_t 
 	if (!c->jumped && b->sequence != c->next_sequence)
 		c->broken = c->gap = true;
 	c->next_sequence = b->sequence + 1;
-	c->last_at = at;
 	for (i = 0; i < LOSS_CAUSES; i++)
 		add_lost(c, i, b->lost[i]);
 	c->seen += block_told(b);
 	if (b->flags & BLOCK_KEY)
-		account_key(c, b);
+		account_key(c, b, at);
+	c->last_at = at;
 	if (!b->payload || c->broken) {
 		c->broken = true;
 		c->pending += b->events;
 		return false;
 	}
+	c->sound_at = at;
 	c->seen += b->events;
 	c->left = b->events;
 	if (b->flags & BLOCK_KEY) {
@@ -348,34 +325,21 @@ static void decode_batch(struct stream_cursor *c)
 		c->totals.last_tick = c->last_tick;
 }
 
-/* Without an index nobody knows what a stream had at its end: damage behind its last block may
- * have been its blocks. A cut is not of that kind: it ends the file for all streams. */
-static bool may_lack_end(const struct stream_cursor *c)
-{
-	const struct ksk_file *f = c->file;
-	size_t i;
-
-	for (i = f->n_damage; i-- > 0 && f->damage[i].offset > c->last_at;)
-		if (f->damage[i].torn)
-			return true;
-	return false;
-}
-
-/* The stream ends: what was broken stays so. */
+/* The stream ends: what was broken stays so. Without totals nobody knows what it had at its end:
+ * damage behind its last block may have been its blocks. A cut is not of that kind: it ends the
+ * file for all streams. */
 static void finish(struct stream_cursor *c)
 {
-	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
-
 	c->at = c->n = 0;
-	if (c->finished)
+	if (c->finished || c->about.goes_on)
 		return;
 	c->finished = true;
-	if (s && s->counted) {
-		if ((int64_t)(s->end - c->seen) > 0)
-			add_lost(c, LOSS_DAMAGE, s->end - c->seen);
+	if (c->about.counted) {
+		if ((int64_t)(c->about.end - c->seen) > 0)
+			add_lost(c, gap_cause(c, UINT64_MAX), c->about.end - c->seen);
 	} else {
 		add_lost(c, LOSS_DAMAGE, c->pending);
-		if (c->gap || may_lack_end(c))
+		if (c->gap || c->reader->ops->torn(c->reader, c->last_at + 1, UINT64_MAX))
 			add_lost(c, LOSS_DAMAGE, LOSS_UNKNOWN);
 	}
 	free(c->work); /* a machine has many CPUs */
@@ -387,11 +351,16 @@ static void finish(struct stream_cursor *c)
 /* The index tells a stream's last block, so that nobody searches the rest of the file for more. */
 static int next_block(struct stream_cursor *c, struct block *ret, uint64_t *ret_at)
 {
-	const struct ksk_stream *s = ksk_file_stream(c->file, STREAM_CPU(c->cpu));
+	uint64_t place = c->place;
+	int r;
 
-	if (c->file->indexed && s && !c->jumped && c->next_sequence == s->end_sequence)
+	if (c->about.ends && !c->jumped && c->next_sequence == c->about.end_sequence)
 		return 0;
-	return ksk_file_next(c->file, STREAM_CPU(c->cpu), &c->offset, ret, ret_at);
+	r = c->reader->ops->next(c->reader, STREAM_CPU(c->cpu), &place, ret, ret_at);
+	if (r == 1 && c->held && *ret_at >= c->hold)
+		return 0;
+	c->place = place;
+	return r;
 }
 
 /* -ENOMEM, or 0. */
@@ -411,7 +380,8 @@ static int fill(struct stream_cursor *c)
 		if (r < 0)
 			return r;
 		if (r == 0) {
-			finish(c);
+			if (!c->held)
+				finish(c);
 			return 0;
 		}
 		if (take_block(c, &b, at)) {
@@ -440,9 +410,42 @@ void stream_cursor_pop(struct stream_cursor *c)
 	c->at++;
 }
 
-uint64_t stream_cursor_offset(const struct stream_cursor *c)
+void stream_cursor_hold(struct stream_cursor *c, uint64_t place)
 {
-	return c->offset;
+	c->held = true;
+	c->hold = place;
+}
+
+void stream_cursor_get_mark(const struct stream_cursor *c, struct stream_mark *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->place = c->place;
+	ret->next_sequence = c->next_sequence;
+	ret->seen = c->seen;
+	ret->pending = c->pending;
+	ret->last_tick = c->last_tick;
+	ret->gap = c->gap;
+	memcpy(ret->lost, c->lost, sizeof(c->lost));
+	memcpy(ret->lost_some, c->lost_some, sizeof(c->lost_some));
+}
+
+void stream_cursor_set_mark(struct stream_cursor *c, const struct stream_mark *m)
+{
+	stream_cursor_seek(c, 0);
+	c->jumped = false;
+	c->place = m->place;
+	c->next_sequence = m->next_sequence;
+	c->seen = m->seen;
+	c->pending = m->pending;
+	c->last_tick = m->last_tick;
+	c->gap = m->gap;
+	memcpy(c->lost, m->lost, sizeof(c->lost));
+	memcpy(c->lost_some, m->lost_some, sizeof(c->lost_some));
+}
+
+uint64_t stream_cursor_place(const struct stream_cursor *c)
+{
+	return c->place;
 }
 
 const struct stream_totals *stream_cursor_totals(const struct stream_cursor *c)

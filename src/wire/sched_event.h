@@ -22,24 +22,11 @@
 #ifndef KISEKI_WIRE_SCHED_EVENT_H
 #define KISEKI_WIRE_SCHED_EVENT_H
 
+#include "wire/sched_kind.h"
 #include "wire/types.h"
 
 #define SCHED_COMM_LEN 16	 /* bytes; shorter names are padded with NULs */
 #define SCHED_FILENAME_MAX 4095U /* a path of the kernel is at most this long */
-
-/* The numbers are part of the wire format. */
-enum sched_kind {
-	SCHED_SWITCH = 0,
-	SCHED_WAKING = 1,
-	SCHED_WAKEUP = 2,
-	SCHED_WAKEUP_NEW = 3,
-	SCHED_FORK = 4,
-	SCHED_EXEC = 5,
-	SCHED_EXIT = 6,
-	SCHED_RENAME = 7,
-	SCHED_SETPRIO = 8,
-	SCHED_KINDS = 9,
-};
 
 struct sched_task {
 	int32_t pid;

@@ -39,6 +39,14 @@ gives 2 convert trace.txt
 gives 2 convert trace.txt -o x.unknown
 gives 2 convert trace.txt -o x.json --codec bsf
 gives 2 report sched trace.txt --sort upside-down
+gives 2 record -o -
+gives 2 record --only
+gives 2 record -d 0
+gives 2 record --source magic
+KISEKI_AGENT=/nowhere gives 1 record -o none.ksk -- true
+KISEKI_AGENT=/bin/false gives 1 record -o none.ksk -- true
+KISEKI_AGENT=/nowhere gives 1 doctor
+[ ! -e none.ksk ] || bad "a recording without an agent"
 gives 1 check missing.ksk
 gives 1 check "$KISEKI"
 gives 1 check .
@@ -77,7 +85,8 @@ gives 2 convert a.ksk --cpu x -o x.ndjson
 "$KISEKI" report sched trace.txt | grep -q "$(printf '\033')" && bad "colours in a pipe"
 
 # Manual pages are clean roff; completion is valid shell that knows the commands.
-for page in "" convert info check report "report sched" "report latency" help completion; do
+for page in "" record serve devices start stop configure runs ledger export tail top convert info \
+	check report "report sched" "report latency" doctor help completion; do
 	# shellcheck disable=SC2086 # the words of a command
 	"$KISEKI" help --man $page >page.1 || bad "man $page"
 	if command -v man >/dev/null; then

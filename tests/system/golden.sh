@@ -40,7 +40,8 @@ for case in *; do
 	"$KISEKI" report latency --json "$work/trace.ksk" | diff latency.json - || failed=1
 done
 
-for name in kiseki convert info check report report-sched report-latency help completion; do
+for name in kiseki record serve devices start stop configure runs ledger export tail top convert \
+	info check report report-sched report-latency doctor help completion; do
 	words=${name//-/ }
 	# shellcheck disable=SC2086 # the words of a command
 	same "help/$name.txt" help ${words#kiseki}

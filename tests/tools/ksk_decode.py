@@ -123,6 +123,7 @@ class Info:
 
     def __init__(self):
         self.texts, self.cpus, self.skipped, self.tasks, self.orders = {}, 0, 0, {}, []
+        self.agent = 0
         self.clock = 1, 0, 0, 9, b"", 0, 0, 0
         self.dialect = 0x102, 0, 8, 5, 7, 0xff, 0x100, b"SDTtXZPI".ljust(16, b"\0")
 
@@ -157,6 +158,8 @@ class Info:
                 self.read_order(item)
             elif kind == 10:
                 self.skipped = item.varint()
+            elif kind == 11:
+                self.agent = item.varint()
 
     def read_tasks(self, c):
         last, tgid, name, names = None, 0, b"", []

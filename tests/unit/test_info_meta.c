@@ -31,6 +31,7 @@ static void fill_info(struct trace_info *i)
 	info_set(&i->origin, "trace.dat v7", 12);
 	i->cpus = 1 + sched_random_below(&numbers, TRACE_CPUS_MAX);
 	i->skipped = sched_random_bits(&numbers);
+	i->agent_tgid = (int32_t)(sched_random_bits(&numbers) & INT32_MAX);
 	memcpy(i->clock.name, "a-clock-name-of-23-byte", TRACE_CLOCK_NAME_LEN - 1);
 	i->clock.mult = (uint32_t)sched_random_bits(&numbers) | 1;
 	i->clock.shift = sched_random_below(&numbers, 64);
@@ -98,6 +99,7 @@ static void expect_info(const struct trace_info *a, const struct trace_info *b)
 	assert_string_equal(a->origin, b->origin);
 	assert_int_equal(a->cpus, b->cpus);
 	assert_true(a->skipped == b->skipped);
+	assert_int_equal(a->agent_tgid, b->agent_tgid);
 	assert_string_equal(a->clock.name, b->clock.name);
 	assert_int_equal(a->clock.mult, b->clock.mult);
 	assert_int_equal(a->clock.shift, b->clock.shift);
@@ -206,9 +208,12 @@ static void test_refused(void **state)
 	assert_int_equal(DECODE("\x01"), -EBADMSG); /* no length */
 	assert_int_equal(DECODE("\x01\x05"
 				"abcd"),
-			 -EBADMSG);					/* cut within the item */
-	assert_int_equal(DECODE("\x05\x00"), -EBADMSG);			/* no number in it */
-	assert_int_equal(DECODE("\x05\x02\x81\x20"), -EBADMSG);		/* 4097 CPUs */
+			 -EBADMSG);				     /* cut within the item */
+	assert_int_equal(DECODE("\x05\x00"), -EBADMSG);		     /* no number in it */
+	assert_int_equal(DECODE("\x05\x02\x81\x20"), -EBADMSG);	     /* 4097 CPUs */
+	assert_int_equal(DECODE("\x0b\x05\xff\xff\xff\xff\x07"), 0); /* the last thread group */
+	assert_int_equal(DECODE("\x0b\x05\x80\x80\x80\x80\x08"), -EBADMSG);
+	assert_int_equal(DECODE("\x0b\x00"), -EBADMSG);
 	assert_int_equal(DECODE("\x08\x02\x11\x00"), -EBADMSG);		/* a name never given */
 	assert_int_equal(DECODE("\x08\x02\x13\x00"), -EBADMSG);		/* name mode 3 */
 	assert_int_equal(DECODE("\x08\x04\x10\x00\x01\x00"), -EBADMSG); /* pids must rise */

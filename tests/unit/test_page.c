@@ -155,15 +155,17 @@ static int read_out(struct build *b, size_t len)
 	struct error e = ERROR_INIT;
 	struct page_record r;
 	struct page p;
+	bool is_open;
 	int n;
 
 	n = page_open(&p, &b->layout, b->bytes, len, &e);
+	is_open = n >= 0;
 	while (n >= 0 && (n = page_next(&p, &r, &e)) > 0)
 		assert_true(r.data >= b->bytes && r.data + r.len <= b->bytes + len);
-	if (n < 0) {
+	if (n < 0)
 		assert_true(strlen(e.text) > 10);
+	if (n < 0 && is_open)
 		assert_int_equal(page_next(&p, &r, NULL) > 0, 0);
-	}
 	return n;
 }
 

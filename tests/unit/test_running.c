@@ -148,6 +148,28 @@ static void test_select(void **state)
 	filter_done(&only);
 }
 
+/* The tasks of one thread group left out: nobody else's figures change, nor the CPUs'. */
+static void test_leave_out(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 2);
+	const char name[SCHED_COMM_LEN] = "a";
+	struct error e = ERROR_INIT;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(info_add_task(&s.info, 10, 20, name), 0);
+	running_leave_out(r, 20);
+	feed_plain(&s);
+	assert_int_equal(running_finish(r, &e), 0);
+	running_get_tasks(r, &n);
+	assert_int_equal(n, 2); /* without 10, which is of it, and 20 itself */
+	assert_int_equal(task(r, 30)->migrations, 1);
+	assert_int_equal(task(r, 40)->waits_unknown, 1);
+	assert_int_equal(running_get_total(r)->cpu.busy_ns, 1500);
+	end(&s, r);
+}
+
 /* a runs from 100; lost between 300 and 700; then b is running and leaves at 800. */
 static void test_loss(void **state)
 {
@@ -427,12 +449,19 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	      cmocka_unit_test(test_select),
-		cmocka_unit_test(test_loss),	      cmocka_unit_test(test_loss_at_the_ends),
-		cmocka_unit_test(test_edges),	      cmocka_unit_test(test_inferred),
-		cmocka_unit_test(test_moved_unseen),  cmocka_unit_test(test_woken_on_the_way_out),
-		cmocka_unit_test(test_silent_cpu),    cmocka_unit_test(test_woken_twice),
-		cmocka_unit_test(test_sums_of_noise), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_leave_out),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_loss_at_the_ends),
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_inferred),
+		cmocka_unit_test(test_moved_unseen),
+		cmocka_unit_test(test_woken_on_the_way_out),
+		cmocka_unit_test(test_silent_cpu),
+		cmocka_unit_test(test_woken_twice),
+		cmocka_unit_test(test_sums_of_noise),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_limits),
 	};
 

@@ -88,6 +88,7 @@ static void expect_info(const struct trace_info *a, const struct trace_info *b)
 	assert_int_equal(a->dialect.state_preempt, b->dialect.state_preempt);
 	assert_memory_equal(a->dialect.state_letters, b->dialect.state_letters, DIALECT_STATE_BITS);
 	assert_int_equal(a->skipped, b->skipped);
+	assert_int_equal(a->agent_tgid, b->agent_tgid);
 	assert_int_equal(a->n_tasks, b->n_tasks);
 	assert_memory_equal(a->tasks, b->tasks, a->n_tasks * sizeof(*a->tasks));
 }
@@ -103,6 +104,7 @@ static void test_meta(void **state)
 	assert_int_equal(info_init(&back), 0);
 	fill_info(&info);
 	info.skipped = 300;
+	info.agent_tgid = 41;
 	assert_int_equal(orders_add(&orders, ORDER_TICK, order_cpus, 2), 0);
 	assert_int_equal(orders_add(&orders, ORDER_TICK + 5, order_cpus, 1), 0);
 

@@ -14,11 +14,59 @@
 #ifndef KISEKI_DEVICE_AGENT_RECORDER_H
 #define KISEKI_DEVICE_AGENT_RECORDER_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "device/agent/source.h"
+#include "device/agent/spool.h"
 #include "wire/loss.h"
 #include "wire/sched_event.h"
 
+#define RECORDER_FLUSH_MS 100U	/* where the configuration says nothing */
+#define RECORDER_BLOCK 16384U	/* bytes of payload, likewise */
+#define RECORDER_SEGMENT 65536U /* bytes of payload between key blocks */
+#define RECORDER_FEW 256U	/* bytes of payload that may wait twice as long */
+
 struct recorder;
+
+struct recorder_options {
+	struct spool *spool; /* borrowed */
+	const char *device;  /* its name, for the description */
+	uint32_t cpus;	     /* possible ones: highest number + 1 */
+};
+
+int recorder_new(struct recorder **ret, const struct recorder_options *o, struct error *e);
+void recorder_free(struct recorder *r);
+DEFINE_CLEANUP(recorder, recorder_free)
+
+/* What a run is made of. The source is open and not yet started; it is borrowed until the run is
+ * stopped or another one begins. */
+struct recorder_run {
+	const struct message_config *config;
+	struct device_source *source;
+	uint8_t origin; /* enum trace_origin: which source that is */
+	uint32_t resolution_shift;
+};
+
+/* A new run, with its description in the spool. */
+int recorder_start(struct recorder *r, const struct recorder_run *run, struct error *e);
+
+/* Goes on with the spool's current run: tells the source where each CPU goes on. */
+int recorder_resume(struct recorder *r, const struct recorder_run *run, struct error *e);
+
+/* After the CPUs were drained: puts the blocks that have waited long enough. now_ms is
+ * CLOCK_MONOTONIC. An error is that of writing the spool to its disk. */
+int recorder_tick(struct recorder *r, uint64_t now_ms, struct error *e);
+
+/* Puts what is there, and the run's end. The source was stopped and drained. */
+int recorder_stop(struct recorder *r, struct error *e);
+
+/* Puts the block of this CPU as it is: its source has no room to wait. */
+void recorder_flush(struct recorder *r, uint32_t cpu);
+
+/* Fills in what the recorder knows: events, lost, blocks, bytes. */
+void recorder_get_status(const struct recorder *r, struct message_status *ret);
+
+uint64_t recorder_get_fixed_bytes(const struct recorder *r);
 
 /* The event is copied. `position`: the source's, behind it. Never fails: what has no room is
  * counted. */

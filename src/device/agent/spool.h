@@ -4,23 +4,31 @@
  *
  * A ring of entries, oldest first, in the agent's mapped file (memory.h), so that they outlive the
  * agent, and on a disk also the power. An entry is published by one store, after its bytes; a death
- * at any point leaves it whole or not there. Beside its bytes an entry carries the recorder's state
- * after it (struct checkpoint), which makes "this block exists" and "its events were taken from the
- * source" one fact.
+ * at any point leaves it whole or not there. With it goes the recorder's state after it (struct
+ * checkpoint), by the same store, which makes "this block exists" and "its events were taken from
+ * the source" one fact.
  *
  * When it is full: with POLICY_OLDEST it says so and the caller counts what it cannot put; with
  * POLICY_FLIGHT the oldest entries make room, and what is left of a segment that lost its key block
  * is passed over by the reader, because nobody could decode it. The collector sees a jump in the
- * sequence, and the next key block says how many events there were.
+ * sequence, and the next key block says how many events there were. Descriptions and ends are not
+ * dropped but moved behind the latest entry: without them the rest could be neither read nor
+ * counted. A part of the ring is kept free for them, so that a run can end however full it is.
+ *
+ * One thread uses it.
  */
 #ifndef KISEKI_DEVICE_AGENT_SPOOL_H
 #define KISEKI_DEVICE_AGENT_SPOOL_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 
+#define SPOOL_META_MOST (4U << 10) /* bytes of a description's block */
+
 struct spool;
+struct memory;
 
 struct spool_entry {
 	uint32_t kind;	 /* FRAME_BLOCK or FRAME_END */
@@ -41,10 +49,59 @@ struct checkpoint {
 	uint64_t count;		/* events of the stream so far, found and lost (wire.md, 3.3) */
 	uint64_t until;		/* its end tick */
 	uint64_t pending[LOSS_CAUSES]; /* lost and not yet told in a header */
+	uint64_t lost[LOSS_CAUSES];    /* of the run, told or pending, for STATUS */
+	uint32_t unknown;	       /* 1 << cause: beside `pending`, some that nobody counted */
+	uint32_t zero;
 };
 
-/* Puts an entry with the state after it; cpu UINT32_MAX: none, as for metadata. The body is copied.
- * 0, or -ENOSPC where the policy is to keep the oldest. */
+struct spool_options {
+	struct memory *memory; /* borrowed */
+	uint8_t policy;	       /* enum spool_policy */
+	uint32_t sync_ms;      /* of a spool on a disk: how often it is written there; 0: never */
+};
+
+/* Finds what an earlier agent left. */
+int spool_open(struct spool **ret, const struct spool_options *o, struct error *e);
+void spool_free(struct spool *s);
+DEFINE_CLEANUP(spool, spool_free)
+
+void spool_set_policy(struct spool *s, uint8_t policy);
+
+/* A run: what it is, and what it was told to record. */
+struct spool_run {
+	uint32_t number;
+	bool is_described; /* all of its description is in the spool, or was */
+	uint8_t origin;	   /* enum trace_origin: the source that it has */
+	struct message_id id;
+	struct message_config config;
+};
+
+/* The run that is not over: an agent that finds one goes on with it. */
+bool spool_get_current(const struct spool *s, struct spool_run *ret);
+
+/* Begins one with no checkpoints, and gives it a number. -ENOSPC if the spool holds blocks of as
+ * many runs as a HELLO can name. A current one is left without an end. */
+int spool_start_run(struct spool *s, struct spool_run *run, struct error *e);
+void spool_set_described(struct spool *s);
+
+/* The current run is over, and nobody can say how: nothing of it is left in the kernel. */
+void spool_abandon(struct spool *s);
+
+/* The state of a stream of the current run after its last entry; cpu UINT32_MAX: the description,
+ * of which only next_sequence is of use. */
+void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret);
+
+/* The state alone, for what left no entry: events that were counted or passed over. */
+void spool_save(struct spool *s, uint32_t cpu, const struct checkpoint *at);
+
+/* Would a block of so many bytes be taken? */
+bool spool_has_room(const struct spool *s, uint32_t len);
+
+/* Writes to the disk what is due by now. */
+int spool_sync(struct spool *s, uint64_t now_ms, struct error *e);
+
+/* Puts an entry with the state after it; cpu UINT32_MAX: of the description. The body is copied. An
+ * end also ends the run. 0, or -ENOSPC where the policy is to keep the oldest. */
 int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
 	      const struct checkpoint *after);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* agent_path: see agent_path.h. */
+#include "cli/agent_path.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "kiseki-agent"
+
+static bool is_program(char path[AGENT_PATH_MAX], const char *folder, size_t len)
+{
+	int n = snprintf(path, AGENT_PATH_MAX, "%.*s%s" NAME, (int)len, folder, len ? "/" : "./");
+
+	return n > 0 && n < (int)AGENT_PATH_MAX && !access(path, X_OK);
+}
+
+static bool is_beside(char path[AGENT_PATH_MAX], const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return slash && is_program(path, program, (size_t)(slash - program));
+}
+
+static bool is_in_path(char path[AGENT_PATH_MAX])
+{
+	const char *list = getenv("PATH");
+	size_t len;
+
+	for (; list; list = list[len] ? list + len + 1 : NULL) {
+		len = strcspn(list, ":");
+		if (is_program(path, list, len))
+			return true;
+	}
+	return false;
+}
+
+int agent_path_find(char path[AGENT_PATH_MAX], struct error *e)
+{
+	const char *told = getenv("KISEKI_AGENT");
+	char self[AGENT_PATH_MAX];
+	ssize_t n;
+
+	if (told && *told) {
+		snprintf(path, AGENT_PATH_MAX, "%s", told);
+		return 0;
+	}
+	if (is_beside(path, program_invocation_name))
+		return 0;
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n > 0) {
+		self[n] = 0;
+		if (is_beside(path, self))
+			return 0;
+	}
+	if (is_in_path(path))
+		return 0;
+	return error_set(e, ENOENT,
+			 "cannot find " NAME ": it is neither beside kiseki nor in PATH; "
+			 "KISEKI_AGENT names it");
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serve: the collector, in the foreground until it is told to stop. Standard output has where it
+ * listens and then "ready"; standard error one line for each thing worth telling, and on a terminal
+ * a last line that says how it goes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/kiseki.h"
+#include "cli/serve_settings.h"
+#include "cli/units.h"
+#include "command/args.h"
+#include "command/say.h"
+
+#define LIVE_S 1
+
+/* Standard error, shared by the threads that log and the one that draws. */
+struct journal {
+	pthread_mutex_t lock;
+	bool is_terminal;
+	bool drawn; /* the live line stands there */
+};
+
+static void log_line(void *context, const char *line)
+{
+	struct journal *j = context;
+
+	pthread_mutex_lock(&j->lock);
+	if (j->drawn)
+		fputs("\r\033[K", stderr);
+	j->drawn = false;
+	fprintf(stderr, "kiseki: %s\n", line);
+	pthread_mutex_unlock(&j->lock);
+}
+
+/* Two counts, a live line's length apart. */
+static void draw(struct journal *j, const struct collector_counters *before,
+		 const struct collector_counters *now)
+{
+	uint64_t events = now->events - before->events, lost = 0;
+	char per_event[32] = "-", rate[UNITS_LEN];
+	int i;
+
+	for (i = 0; i < LOSS_CAUSES; i++)
+		lost += now->lost[i];
+	if (events)
+		snprintf(per_event, sizeof(per_event), "%.2f",
+			 (double)(now->bytes - before->bytes) / (double)events);
+	pthread_mutex_lock(&j->lock);
+	fprintf(stderr,
+		"\r%" PRIu64 " devices  %" PRIu64 " events/s  %s/s  %s bytes/event  %s%" PRIu64
+		" lost%s\033[K",
+		now->connections_now, events / LIVE_S,
+		units_bytes((now->bytes - before->bytes) / LIVE_S, rate), per_event,
+		lost ? say_style(stderr, STYLE_BAD) : "", lost,
+		lost ? say_style(stderr, STYLE_PLAIN) : "");
+	j->drawn = true;
+	pthread_mutex_unlock(&j->lock);
+}
+
+static int wait_for_signal(struct journal *j, struct collector *c, const sigset_t *signals)
+{
+	const struct timespec second = { .tv_sec = LIVE_S };
+	struct collector_counters before, now;
+	int number;
+
+	collector_count(c, &before);
+	for (;;) {
+		number = j->is_terminal ? sigtimedwait(signals, NULL, &second)
+					: sigwaitinfo(signals, NULL);
+		if (number > 0)
+			return number;
+		if (errno != EAGAIN)
+			continue;
+		collector_count(c, &now);
+		draw(j, &before, &now);
+		before = now;
+	}
+}
+
+static void print_place(const struct serve_settings *s, struct collector *c)
+{
+	const char *colon = strrchr(s->listen, ':');
+
+	printf("devices  %.*s:%u\n", colon ? (int)(colon - s->listen) : (int)strlen(s->listen),
+	       s->listen, collector_port(c));
+	colon = strrchr(s->http, ':');
+	if (collector_http_port(c))
+		printf("web      http://%.*s:%u/\n",
+		       colon ? (int)(colon - s->http) : (int)strlen(s->http), s->http,
+		       collector_http_port(c));
+	printf("data     %s\nready\n", s->data);
+	fflush(stdout);
+}
+
+/* Until a signal; the threads of the collector have them all blocked. */
+static int serve(struct serve_settings *s, struct journal *j, struct error *e)
+{
+	CLEANUP(collector) struct collector *c = NULL;
+	char line[64];
+	sigset_t signals;
+	int r;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	s->options.log = log_line;
+	s->options.log_context = j;
+	r = collector_start(&c, &s->options, e);
+	if (r < 0)
+		return r;
+	print_place(s, c);
+	r = wait_for_signal(j, c, &signals);
+	snprintf(line, sizeof(line), "stopping: %s", strsignal(r));
+	log_line(j, line);
+	return 0;
+}
+
+static int run(const struct args *a)
+{
+	struct journal j = { .is_terminal = isatty(STDERR_FILENO) };
+	struct error e = ERROR_INIT;
+	struct serve_settings s;
+
+	serve_settings_init(&s);
+	if (serve_settings_load(&s, a, &e) < 0)
+		return say_usage(&e);
+	pthread_mutex_init(&j.lock, NULL);
+	if (serve(&s, &j, &e) < 0)
+		return say_failure(&e);
+	return EXIT_OK;
+}
+
+static const struct cli_option options[] = {
+	{ 0, "listen", "HOST:PORT", "where devices connect (127.0.0.1:7077)", NULL },
+	{ 0, "http", "HOST:PORT", "where people and programs ask (127.0.0.1:8080)", NULL },
+	{ 0, "data", "DIR", "where everything is kept", NULL },
+	{ 0, "retain-size", "SIZE", "remove the oldest beyond this size (keep all)", NULL },
+	{ 0, "retain-age", "TIME", "remove what is older: 36h, 30d (keep all)", NULL },
+	{ 0, "connections", "N", "devices at once (10000)", NULL },
+	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync (20)", NULL },
+	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
+	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
+	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "Keep at most 20 GB, and nothing longer than a month:",
+	  "kiseki serve --data /srv/traces --retain-size 20G --retain-age 30d" },
+	{ NULL, NULL },
+};
+
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "collect the traces of devices, keep them, and answer over HTTP",
+	.usage = "[--listen HOST:PORT] [--http HOST:PORT] [--data DIR] [OPTION...]",
+	.description =
+		"Takes the blocks of any number of devices (kiseki-agent), writes them to disk, "
+		"and acknowledges what is there: a device forgets nothing before that. Runs until "
+		"it gets SIGINT or SIGTERM, and prints \"ready\" when it listens.\n\n"
+		"Data is kept in --data, which is $XDG_DATA_HOME/kiseki or ~/.local/share/kiseki, "
+		"and /var/lib/kiseki for root. What is removed goes in whole files of 64 MiB.\n\n"
+		"Without keys, which come with a later version, it listens on loopback only. "
+		"Other machines reach it through a tunnel (ssh -L on the device, ssh -R from "
+		"here), "
+		"or, if everybody in the network may read and instruct, with --insecure-listen.\n\n"
+		"A file of settings has lines `key = value`; the keys are the options without "
+		"their dashes. The command line goes over the file. Port 0 takes any that is free; "
+		"the first lines on standard output say which.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_kiseki,
+	.run = run,
+};

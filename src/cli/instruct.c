@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* instruct: see instruct.h. */
+#include "cli/instruct.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/device_json.h"
+#include "cli/jsonout.h"
+#include "cli/table.h"
+#include "collector/config_json.h"
+#include "command/say.h"
+
+#define AT_ONCE 32U /* devices in one request */
+#define ID_LEN 33U  /* with its comma */
+
+struct instruction {
+	const char *verb;
+	const struct args *args;
+	json_t *body;
+	json_t *results; /* of --json */
+	bool failed;
+};
+
+/* "there is no device x" is a failure of its own, and does not keep the others from it. */
+static void say_missing(struct instruction *in, const char *pattern)
+{
+	struct error e = ERROR_INIT;
+
+	error_set(&e, ENOENT, "cannot %s %s: there is no such device; `kiseki devices` lists them",
+		  in->verb, pattern);
+	say_failure(&e);
+	in->failed = true;
+}
+
+static bool is_meant(const struct instruction *in, const json_t *device)
+{
+	size_t i;
+
+	if (args_has(in->args, "all"))
+		return true;
+	for (i = 0; i < in->args->n_operands; i++)
+		if (device_json_match(device, in->args->operands[i]))
+			return true;
+	return false;
+}
+
+static void check_patterns(struct instruction *in, const json_t *list)
+{
+	size_t i, k;
+
+	for (i = 0; i < in->args->n_operands; i++) {
+		for (k = 0; k < json_array_size(list); k++)
+			if (device_json_match(json_array_get(list, k), in->args->operands[i]))
+				break;
+		if (k == json_array_size(list))
+			say_missing(in, in->args->operands[i]);
+	}
+}
+
+static const char *done_word(const char *verb)
+{
+	return !strcmp(verb, "start")  ? "started"
+	       : !strcmp(verb, "stop") ? "stopped"
+				       : "configured";
+}
+
+/* One device: what the collector said of it. */
+static void note_result(struct instruction *in, const json_t *result)
+{
+	const char *name = device_json_text(result, "device");
+	bool deferred = json_is_true(json_object_get(result, "deferred"));
+	bool ok = json_is_true(json_object_get(result, "ok"));
+	struct error why = ERROR_INIT;
+	char shown[TABLE_CELL_MAX];
+
+	in->failed |= !ok;
+	if (in->results) {
+		json_array_append(in->results, (json_t *)result);
+		return;
+	}
+	snprintf(shown, sizeof(shown), "%s", name);
+	table_clean(shown);
+	if (!ok) {
+		error_set(&why, EIO, "cannot %s %s: %s", in->verb, shown,
+			  device_json_text(result, "text"));
+		say_failure(&why);
+	} else if (deferred) {
+		printf("%s: is away; it will be %s when it comes back\n", shown,
+		       done_word(in->verb));
+	} else {
+		printf("%s: %s\n", shown, done_word(in->verb));
+	}
+	fflush(stdout);
+}
+
+/* Tells some devices, by their ids with commas between them. */
+static int instruct_some(struct instruction *in, struct client *c, const char *ids, struct error *e)
+{
+	json_t *answer = NULL;
+	const json_t *results;
+	struct url u;
+	size_t i;
+	int r;
+
+	url_init(&u, "/api/v1/devices");
+	url_push(&u, ids);
+	url_push(&u, in->verb);
+	r = client_post_json(c, &u, in->body, &answer, e);
+	if (r < 0)
+		return r;
+	results = json_object_get(answer, "results");
+	for (i = 0; i < json_array_size(results); i++)
+		note_result(in, json_array_get(results, i));
+	json_decref(answer);
+	return 0;
+}
+
+/* The collector tells many at once, so that those that do not answer are waited for together; but a
+ * request has its limit. */
+static int instruct_meant(struct instruction *in, struct client *c, const json_t *list,
+			  struct error *e)
+{
+	char ids[AT_ONCE * ID_LEN + 1] = "";
+	size_t n = 0, i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < json_array_size(list); i++) {
+		const json_t *d = json_array_get(list, i);
+
+		if (!is_meant(in, d))
+			continue;
+		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%.32s", n ? "," : "",
+			 device_json_text(d, "id"));
+		if (++n < AT_ONCE)
+			continue;
+		r = instruct_some(in, c, ids, e);
+		ids[n = 0] = 0;
+	}
+	return r >= 0 && n ? instruct_some(in, c, ids, e) : r;
+}
+
+static int instruct_all(struct instruction *in, struct error *e)
+{
+	CLEANUP(client) struct client *c = NULL;
+	json_t *list = NULL;
+	int r = client_open(&c, in->args, e);
+
+	if (r >= 0)
+		r = device_json_list(c, &list, e);
+	if (r < 0)
+		return r;
+	check_patterns(in, list);
+	r = instruct_meant(in, c, list, e);
+	json_decref(list);
+	return r;
+}
+
+int instruct_run(const struct args *a, const char *verb, const struct message_config *config)
+{
+	struct instruction in = { .verb = verb, .args = a };
+	struct error e = ERROR_INIT;
+	int r, status;
+
+	if (!a->n_operands && !args_has(a, "all")) {
+		error_set(&e, EINVAL, "cannot %s: name devices, or --all", verb);
+		return say_usage(&e);
+	}
+	in.body = config ? config_json_format(config) : json_object();
+	in.results = args_has(a, "json") ? json_array() : NULL;
+	r = instruct_all(&in, &e);
+	json_decref(in.body);
+	status = in.failed ? EXIT_FAILED : EXIT_OK;
+	if (r < 0) {
+		json_decref(in.results);
+		return say_failure(&e);
+	}
+	if (in.results && jsonout_print(json_pack("{so}", "results", in.results)) != EXIT_OK)
+		return EXIT_FAILED;
+	return status;
+}

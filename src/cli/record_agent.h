@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_agent: the agent as a child of `kiseki record`: one connection between the two, a folder
+ * of its own for what it keeps, and its last words for when it fails.
+ */
+#ifndef KISEKI_CLI_RECORD_AGENT_H
+#define KISEKI_CLI_RECORD_AGENT_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+#define RECORD_WORDS_MAX 2048U
+
+struct record_agent {
+	pid_t pid;		      /* 0: it is over */
+	int status;		      /* as waitpid() gives it */
+	int fd;			      /* the connection */
+	int words_fd;		      /* its standard error */
+	char words[RECORD_WORDS_MAX]; /* the last of them, terminated */
+	size_t n_words;
+	char folder[64];
+};
+
+/* -1 in the descriptors, nothing to be done. */
+void record_agent_init(struct record_agent *a);
+int record_agent_start(struct record_agent *a, struct error *e);
+
+/* Reads what it said. */
+void record_agent_listen(struct record_agent *a);
+/* The last line of it. */
+const char *record_agent_last_line(struct record_agent *a);
+
+/* Has it ended? */
+void record_agent_check(struct record_agent *a);
+
+/* Closes the connection, asks it to end, and after a while makes it; removes its folder. */
+void record_agent_done(struct record_agent *a);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collector: see collector.h. Opens the store, then what writes and what reads it; and closes them
+ * the other way round, so that nobody uses what is gone.
+ *
+ * Signals belong to the program: all threads that are started here have them blocked.
+ */
+#include "collector/collector.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "collector/endpoint.h"
+#include "collector/http.h"
+#include "collector/server.h"
+#include "collector/summaries.h"
+
+#define PORT_DEVICES 7077
+#define CONNECTIONS_MAX 10000U
+#define DEVICE_BYTES_MAX (4U << 20)
+#define BATCH_BYTES (64U << 20)
+#define COMMIT_MS 20U
+#define HELLO_TIMEOUT_MS 10000U
+#define IDLE_TIMEOUT_MS 60000U
+#define PING_MS 10000U
+#define SPARE_FILES 256U /* beside the connections: log files, HTTP */
+
+struct collector {
+	struct store *store;
+	struct registry *registry;
+	struct server *server;
+	struct summaries *summaries;
+	struct http *http;
+};
+
+static void log_nothing(void *context, const char *line)
+{
+	(void)context;
+	(void)line;
+}
+
+static void set_server_options(struct server_options *s, const struct collector_options *o)
+{
+	s->connections_max = o->connections_max ? o->connections_max : CONNECTIONS_MAX;
+	s->device_bytes_max = o->device_bytes_max ? o->device_bytes_max : DEVICE_BYTES_MAX;
+	s->batch_bytes = o->store.batch_bytes ? o->store.batch_bytes : BATCH_BYTES;
+	s->commit_ms = o->commit_ms ? o->commit_ms : COMMIT_MS;
+	s->hello_timeout_ms = o->hello_timeout_ms ? o->hello_timeout_ms : HELLO_TIMEOUT_MS;
+	s->idle_timeout_ms = o->idle_timeout_ms ? o->idle_timeout_ms : IDLE_TIMEOUT_MS;
+	s->ping_ms = o->ping_ms ? o->ping_ms : PING_MS;
+	s->log = o->log ? o->log : log_nothing;
+	s->log_context = o->log_context;
+}
+
+/* The folder and those above it. */
+static int make_folder(const char *dir, struct error *e)
+{
+	char path[PATH_MAX];
+	char *p;
+
+	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path))
+		return error_set(e, ENAMETOOLONG, "cannot make %s: too long a name", dir);
+	for (p = path + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			return error_set(e, errno, "cannot make %s: %s", path, strerror(errno));
+	}
+	if (mkdir(path, 0750) < 0 && errno != EEXIST)
+		return error_set(e, errno, "cannot make %s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* As many open files as there may be connections, as far as the system lets us. */
+static void raise_limit(uint32_t connections)
+{
+	struct rlimit limit;
+	rlim_t want = (rlim_t)connections + SPARE_FILES;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	const struct http_options h = {
+		.listen = o->http,
+		.insecure = o->insecure,
+		.store = c->store,
+		.registry = c->registry,
+		.summaries = c->summaries,
+		.collector = c,
+		.log = o->log,
+		.log_context = o->log_context,
+	};
+
+	return http_start(&c->http, &h, e);
+}
+
+static int start_parts(struct collector *c, const struct collector_options *o,
+		       struct server_options *s, struct error *e)
+{
+	struct store_options store = o->store;
+	int r = make_folder(o->data, e);
+
+	store.batch_bytes = s->batch_bytes;
+	if (r == 0)
+		r = store_open(&c->store, o->data, &store, e);
+	if (r == 0)
+		r = registry_open(&c->registry, o->data, c->store, e);
+	if (r < 0)
+		return r;
+	s->store = c->store;
+	s->registry = c->registry;
+	raise_limit(s->connections_max);
+	r = server_start(&c->server, s, e);
+	if (r == 0)
+		r = summaries_open(&c->summaries, o->data, c->store, e);
+	return r < 0 ? r : start_http(c, o, e);
+}
+
+int collector_start(struct collector **ret, const struct collector_options *o, struct error *e)
+{
+	CLEANUP(collector) struct collector *c = calloc(1, sizeof(*c));
+	struct server_options s = { 0 };
+	sigset_t all, before;
+	int r;
+
+	if (!c)
+		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
+	/* What http_start() will refuse is refused before a folder is made. */
+	r = endpoint_parse_listen(o->http, 0, o->insecure, &s.address, e);
+	if (r == 0)
+		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
+	if (r < 0)
+		return r;
+	set_server_options(&s, o);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = start_parts(c, o, &s, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(c);
+	return 0;
+}
+
+void collector_stop(struct collector *c)
+{
+	if (!c)
+		return;
+	http_stop(c->http);
+	server_stop(c->server);
+	summaries_free(c->summaries);
+	registry_free(c->registry);
+	store_free(c->store);
+	free(c);
+}
+
+struct store *collector_store(struct collector *c)
+{
+	return c->store;
+}
+
+struct registry *collector_registry(struct collector *c)
+{
+	return c->registry;
+}
+
+uint16_t collector_port(const struct collector *c)
+{
+	return server_port(c->server);
+}
+
+uint16_t collector_http_port(const struct collector *c)
+{
+	return http_port(c->http);
+}
+
+void collector_count(struct collector *c, struct collector_counters *ret)
+{
+	struct server_counters n;
+
+	server_count(c->server, &n);
+	*ret = (struct collector_counters){
+		.connections = n.connections,
+		.connections_now = n.connections_now,
+		.refused = n.refused,
+		.frames = n.frames,
+		.blocks = n.blocks,
+		.bytes = n.bytes,
+		.events = n.events,
+		.duplicates = n.duplicates,
+		.commits = n.commits,
+		.commit_ns = n.commit_ns,
+		.commit_errors = n.commit_errors,
+		.waiting_bytes = store_waiting(c->store),
+	};
+	memcpy(ret->lost, n.lost, sizeof(ret->lost));
+}

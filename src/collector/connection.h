@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connection: one device's socket in the loop of server.c, and the session on it. All of this
+ * belongs to the loop's thread.
+ *
+ * A connection ends in two steps: after the session's BYE its sending side is shut, and what still
+ * comes is read and thrown away for a short while, because a socket that is closed with unread bytes
+ * resets the connection, and the peer would never see why.
+ */
+#ifndef KISEKI_COLLECTOR_CONNECTION_H
+#define KISEKI_COLLECTOR_CONNECTION_H
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "collector/committer.h"
+#include "collector/endpoint.h"
+#include "collector/server.h"
+#include "collector/session.h"
+#include "collector/wheel.h"
+
+/* Written by the loop's thread alone, read by any. */
+struct loop_counters {
+	atomic_uint_fast64_t connections, connections_now, refused;
+	atomic_uint_fast64_t frames, blocks, bytes, events, duplicates;
+	atomic_uint_fast64_t lost[LOSS_CAUSES];
+};
+
+struct server {
+	struct server_options o;
+	uv_loop_t loop;
+	uv_tcp_t listener;
+	uv_async_t wake;
+	uv_mutex_t wake_lock; /* other threads wake the loop while it can be woken */
+	bool can_wake;
+	uv_timer_t timer;
+	uv_thread_t thread;
+	uint16_t port;
+	struct committer *committer;
+	struct session_env env;
+	struct wheel wheel;
+	struct connection *connections; /* all */
+	struct connection *waiting;	/* for a commit */
+	struct connection **by_slot;	/* of the registry */
+	uint32_t n_slots;
+	uint32_t n_connections;
+	uint64_t sessions; /* the last number */
+	uint64_t last_second_ms;
+	bool stopping, finishing;
+	uint64_t stop_ms; /* when it stops waiting for a commit */
+	atomic_bool stop;
+	atomic_uint_fast64_t durable;
+	struct loop_counters counters;
+	uint8_t buffer[SESSION_READ_MAX];
+};
+
+struct connection {
+	uv_tcp_t tcp;
+	struct server *server;
+	struct session session;
+	struct wheel_entry deadline;
+	struct connection *next, *prev;
+	struct connection *next_waiting, *prev_waiting;
+	struct message_id device, boot;
+	uint32_t slot; /* in the registry, if has_slot */
+	bool has_slot, reading, greeted, lingering, closing, broken, is_waiting;
+	bool paused;		/* not read for want of room in the batch */
+	uint64_t since_ms;	/* it came, or began to linger */
+	uint64_t last_frame_ms; /* a whole one */
+	uint64_t frames_seen;
+	uint64_t next_ping_ms;
+	struct registry_traffic traffic; /* since the registry was told */
+	char name[STORE_NAME_MAX];
+	char address[ENDPOINT_TEXT_MAX];
+};
+
+/* What the sessions need of us: ingest.c. */
+extern const struct session_ops ingest_ops;
+
+/* Takes a connection that waits at the listener. */
+void connection_accept(struct server *s);
+/* After anything that may have changed the session: reads on or not, waits, says goodbye. */
+void connection_settle(struct connection *c);
+/* A commit ended. */
+void connection_commit(struct connection *c, uint64_t durable);
+void connection_deadline(struct connection *c);
+void connection_push_traffic(struct connection *c);
+void connection_close(struct connection *c);
+
+void connection_send(struct connection *c, const uint8_t *bytes, size_t len);
+__attribute__((format(printf, 2, 3))) void connection_log(const struct connection *c,
+							  const char *fmt, ...);
+
+uint64_t server_now_ms(const struct server *s);
+struct session_now session_clock_now(void);
+
+#endif

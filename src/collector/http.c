@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http: see http.h. The server: its socket, and the way of a request from the library's callbacks
+ * to a handler and back.
+ *
+ * The library hands over the target of a request before it touches it (see_target), so that paths
+ * and parameters are taken apart by our own bounded parser alone. Then it calls take_request() once
+ * when the head is there, once for each piece of the body, and once at the end; a request that is
+ * refused by its head is answered at the first of these calls and its body never read.
+ */
+#include "collector/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "collector/endpoint.h"
+#include "collector/http_connections.h"
+#include "collector/http_reply.h"
+#include "collector/http_request.h"
+
+#define CONNECTION_BYTES (64U * 1024) /* head of a request, and a piece of its answer */
+#define STACK_BYTES (512U * 1024)
+#define BACKLOG 128
+#define PORT 8080
+
+void http_log(const struct http *h, const char *fmt, ...)
+{
+	struct error line;
+	va_list ap;
+
+	if (!h->options.log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line.text, sizeof(line.text), fmt, ap);
+	va_end(ap);
+	h->options.log(h->options.log_context, line.text);
+}
+
+const char *http_request_header(const struct http_request *q, const char *name)
+{
+	return MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, name);
+}
+
+bool http_request_is_over(const struct http_request *q)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct pollfd p = { .events = POLLRDHUP };
+
+	if (atomic_load(&q->http->stopping) || !i)
+		return true;
+	p.fd = i->connect_fd;
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
+}
+
+/* --- a request --- */
+
+/* NULL here means that the request is answered with an error later. */
+static void *see_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+	struct http_request *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	q->http = context;
+	q->connection = connection;
+	q->raw = strndup(target, HTTP_TARGET_MAX + 1);
+	if (!q->raw) {
+		free(q);
+		return NULL;
+	}
+	return q;
+}
+
+static void set_waiting(struct MHD_Connection *connection, struct http *h, bool waiting)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (i)
+		http_connection_set_waiting(h->connections, i->socket_context, waiting);
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **request,
+			enum MHD_RequestTerminationCode why)
+{
+	struct http_request *q = *request;
+
+	(void)why;
+	set_waiting(connection, context, true);
+	if (!q)
+		return;
+	free(q->raw);
+	free(q->body);
+	free(q);
+	*request = NULL;
+}
+
+static int refuse(struct http_request *q, struct http_reply *reply, unsigned int status,
+		  const char *why, struct error *e)
+{
+	reply->status = status;
+	http_log(q->http, "http: refused %.200s: %s", q->raw, why);
+	return error_set(e, EPERM, "%s", why);
+}
+
+/* What can be said against a request before its body is read. */
+static int judge(struct http_request *q, const char *method, struct http_reply *reply,
+		 struct error *e)
+{
+	const char *host = http_request_header(q, MHD_HTTP_HEADER_HOST);
+	int r = http_target_parse(&q->target, q->raw, e);
+
+	if (r == -E2BIG)
+		reply->status = MHD_HTTP_URI_TOO_LONG;
+	if (r < 0)
+		return r;
+	if (!http_host_allow(host, q->http->host))
+		return refuse(
+			q, reply, MHD_HTTP_FORBIDDEN,
+			"refused: the Host is neither a name of the loopback nor the one that "
+			"kiseki listens on",
+			e);
+	r = http_routes_find(q, method);
+	if (r == -EPERM) {
+		reply->status = MHD_HTTP_METHOD_NOT_ALLOWED;
+		reply->allow = q->allow;
+		return error_set(e, EPERM, "cannot %.16s %.200s: it takes %s", method, q->raw,
+				 q->allow);
+	}
+	if (r < 0)
+		return error_set(e, ENOENT, "nothing is at %.200s; see /api/v1/openapi.json",
+				 q->raw);
+	if (strcmp(q->route->method, "GET") &&
+	    (!http_origin_allow(http_request_header(q, MHD_HTTP_HEADER_ORIGIN), host) ||
+	     http_fetch_is_foreign(http_request_header(q, "Sec-Fetch-Site"))))
+		return refuse(q, reply, MHD_HTTP_FORBIDDEN,
+			      "refused: the request comes from another site's page", e);
+	return http_target_check(&q->target, q->route->params, e);
+}
+
+/* Adds a piece of the body. */
+static int take_body(struct http_request *q, const char *data, size_t len, struct http_reply *reply,
+		     struct error *e)
+{
+	char *grown;
+
+	if (len > HTTP_BODY_MAX - q->body_len) {
+		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
+		return error_set(e, E2BIG,
+				 "cannot take the request: its body has more than %u "
+				 "bytes",
+				 HTTP_BODY_MAX);
+	}
+	grown = realloc(q->body, q->body_len + len + 1);
+	if (!grown)
+		return error_set(e, ENOMEM, "cannot take the request: out of memory");
+	memcpy(grown + q->body_len, data, len);
+	q->body = grown;
+	q->body_len += len;
+	q->body[q->body_len] = 0;
+	return 0;
+}
+
+static bool is_body_too_long(const struct http_request *q)
+{
+	const char *length = http_request_header(q, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return length && (strlen(length) > 6 || strtoul(length, NULL, 10) > HTTP_BODY_MAX);
+}
+
+/* One call of the library for a request: its head, a piece of its body, or its end. */
+static enum MHD_Result take_request(struct http_request *q, const char *method, const char *data,
+				    size_t *len)
+{
+	struct http_reply reply = HTTP_REPLY_INIT;
+	struct error e = ERROR_INIT;
+	int r = 0;
+
+	if (!q->judged) {
+		q->judged = true;
+		q->head = !strcmp(method, "HEAD");
+		r = judge(q, method, &reply, &e);
+		if (r >= 0 && is_body_too_long(q))
+			r = take_body(q, "", HTTP_BODY_MAX + 1, &reply, &e);
+		if (r >= 0)
+			return MHD_YES;
+	} else if (*len) {
+		r = take_body(q, data, *len, &reply, &e);
+		*len = 0;
+		if (r >= 0)
+			return MHD_YES;
+	}
+	set_waiting(q->connection, q->http, false);
+	if (r >= 0)
+		r = q->route->handle(q, &reply, &e);
+	return http_reply_send(q, &reply, r, &e);
+}
+
+/* The library's idea of a handler has eight parameters; five of them are of use. */
+#define HANDLER_PARAMETERS                                                                         \
+	void *context, struct MHD_Connection *connection, const char *target, const char *method,  \
+		const char *version, const char *data, size_t *len, void **request
+
+static enum MHD_Result handle(HANDLER_PARAMETERS)
+{
+	(void)context;
+	(void)connection;
+	(void)target;
+	(void)version;
+	return *request ? take_request(*request, method, data, len) : MHD_NO;
+}
+
+/* --- connections --- */
+
+static void notice_connection(void *context, struct MHD_Connection *connection,
+			      void **socket_context, enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *i;
+	struct http *h = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		http_connections_pop(h->connections, *socket_context);
+		*socket_context = NULL;
+		return;
+	}
+	i = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*socket_context = i ? http_connections_push(h->connections, i->connect_fd) : NULL;
+}
+
+/* Targets are taken apart by http_target_parse() from what see_target() was given; the library's own
+ * idea of them is not used, so it need not decode them. */
+static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+	(void)context;
+	(void)connection;
+	return strlen(text);
+}
+
+/* --- start and stop --- */
+
+static int open_socket(struct http *h, struct error *e)
+{
+	const char *what = h->options.listen;
+	struct sockaddr_storage a;
+	socklen_t len = sizeof(a);
+	_cleanup_close_ int fd = -1;
+	int one = 1, r = endpoint_parse_listen(what, PORT, h->options.insecure, &a, e);
+
+	if (r < 0)
+		return r;
+	fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return error_set(e, errno, "cannot serve HTTP on %s: %s", what, strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, BACKLOG) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+		return error_set(e, errno, "cannot serve HTTP on %s: %s", what, strerror(errno));
+	h->port = endpoint_get_port(&a);
+	if (getnameinfo((struct sockaddr *)&a, len, h->host, sizeof(h->host), NULL, 0,
+			NI_NUMERICHOST))
+		return error_set(e, EINVAL, "cannot serve HTTP on %s: it has no address", what);
+	return take_fd(&fd);
+}
+
+static int start_daemon(struct http *h, int fd, struct error *e)
+{
+	h->daemon = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC,
+		0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
+		see_target, h, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, end_request, h, MHD_OPTION_NOTIFY_CONNECTION,
+		notice_connection, h, MHD_OPTION_END);
+	if (!h->daemon)
+		return error_set(e, EIO, "cannot serve HTTP on %s: the server did not start",
+				 h->options.listen);
+	return 0;
+}
+
+int http_start(struct http **ret, const struct http_options *o, struct error *e)
+{
+	CLEANUP(http) struct http *h = calloc(1, sizeof(*h));
+	int fd, r;
+
+	if (!h)
+		return error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
+	h->options = *o;
+	pthread_mutex_init(&h->health_lock, NULL);
+	h->has_health_lock = true;
+	fd = open_socket(h, e);
+	if (fd < 0)
+		return fd;
+	r = http_connections_new(&h->connections, HTTP_REQUEST_MS, e);
+	if (r >= 0)
+		r = start_daemon(h, fd, e);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	*ret = take_ptr(h);
+	return 0;
+}
+
+void http_stop(struct http *h)
+{
+	if (!h)
+		return;
+	atomic_store(&h->stopping, true);
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon);
+	http_connections_free(h->connections);
+	if (h->has_health_lock)
+		pthread_mutex_destroy(&h->health_lock);
+	free(h);
+}
+
+uint16_t http_port(const struct http *h)
+{
+	return h->port;
+}

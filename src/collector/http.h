@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http: the collector's answers to people and programs (docs/api/README.md).
+ *
+ * One thread per connection, their number bounded: handlers may block, so each reads as the sequence
+ * of what it does, and an answer is made only as fast as its client takes it. http_routes.c has the
+ * table of all paths.
+ */
+#ifndef KISEKI_COLLECTOR_HTTP_H
+#define KISEKI_COLLECTOR_HTTP_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "collector/registry.h"
+#include "store/store.h"
+
+struct collector;
+struct summaries;
+struct http;
+
+struct http_options {
+	const char *listen; /* "HOST:PORT" */
+	bool insecure;	    /* not only on loopback: the network is trusted */
+	struct store *store;
+	struct registry *registry;   /* NULL: only what the store knows */
+	struct summaries *summaries; /* NULL: no timelines */
+	struct collector *collector; /* NULL: no counters of it */
+	/* One line for each thing worth telling; from any thread; may be NULL. */
+	void (*log)(void *context, const char *line);
+	void *log_context;
+};
+
+/* Listens when it returns. What the options point to must stay until http_stop(). */
+int http_start(struct http **ret, const struct http_options *o, struct error *e);
+void http_stop(struct http *h); /* ends all answers, joins all threads; NULL is fine */
+DEFINE_CLEANUP(http, http_stop)
+
+uint16_t http_port(const struct http *h);
+
+#endif

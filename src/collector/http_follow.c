@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* http_follow: see http_follow.h. */
+#include "collector/http_follow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "convert/item_json.h"
+#include "trace/run_source.h"
+
+#define ITEMS_AT_ONCE 20000U	    /* decoded before the client is looked after */
+#define BYTES_AT_ONCE (128U * 1024) /* of a message */
+#define ITEM_ROOM (64U * 1024)	    /* fields_room() is below it for every item */
+
+struct http_follow {
+	struct store *store;
+	struct message_id device;
+	uint32_t rate;
+	uint32_t run; /* 0: none yet */
+	bool begun;   /* a run that shows up from now on is followed from its start */
+	struct trace_source *source;
+	uint64_t budget; /* items that may be passed on, in thousandths */
+	uint64_t filled_ms;
+	uint64_t left_out;
+	char item[ITEM_ROOM];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+int http_follow_new(struct http_follow **ret, struct store *s, const struct message_id *device,
+		    uint32_t rate, struct error *e)
+{
+	struct http_follow *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return error_set(e, ENOMEM, "cannot follow: out of memory");
+	f->store = s;
+	f->device = *device;
+	f->rate = rate;
+	f->budget = (uint64_t)rate * 1000;
+	f->filled_ms = now_ms();
+	*ret = f;
+	return 0;
+}
+
+void http_follow_free(struct http_follow *f)
+{
+	if (!f)
+		return;
+	source_free(f->source);
+	free(f);
+}
+
+static int take_first(void *context, const struct store_run *r)
+{
+	*(struct store_run *)context = *r;
+	return 1;
+}
+
+/* Opens the device's latest run if that is another than before. */
+static int open_latest(struct http_follow *f, FILE *out, struct error *e)
+{
+	struct store_range range = { 0, UINT64_MAX };
+	struct trace_source *source = NULL;
+	struct store_run run = { 0 };
+	int r = store_runs(f->store, &f->device, take_first, &run, e);
+
+	if (r < 0 || !run.number || run.number == f->run || !run.blocks) {
+		f->begun = f->begun || r >= 0;
+		return r < 0 ? r : 0;
+	}
+	if (!f->begun)
+		range.from_tick = run.last_tick ? run.last_tick + 1 : 0;
+	r = source_run_open(&source, f->store, run.number, &range, e);
+	if (r < 0)
+		return r;
+	source_free(f->source);
+	f->source = source;
+	f->run = run.number;
+	f->begun = true;
+	fprintf(out, "event: run\ndata: {\"run\":%" PRIu32 "}\n\n", f->run);
+	return 1;
+}
+
+static void fill_budget(struct http_follow *f)
+{
+	uint64_t now = now_ms(), most = (uint64_t)f->rate * 1000;
+
+	f->budget += (now - f->filled_ms) * f->rate;
+	f->filled_ms = now;
+	if (f->budget > most)
+		f->budget = most;
+}
+
+/* 1: passed on; 0: left out. */
+static int put_item(struct http_follow *f, const struct trace_item *item, FILE *out, bool first)
+{
+	char *end;
+
+	if (f->budget < 1000 || fields_room(item) > sizeof(f->item)) {
+		f->left_out++;
+		return 0;
+	}
+	f->budget -= 1000;
+	end = item_put_json(f->item, item, &f->source->info);
+	fputs(first ? "event: events\ndata: " : "data: ", out);
+	fwrite(f->item, 1, (size_t)(end - f->item), out);
+	fputc('\n', out);
+	return 1;
+}
+
+/* Items of the run until its present end. 1: this was only a part. */
+static int put_items(struct http_follow *f, FILE *out, struct error *e)
+{
+	long start = ftell(out);
+	struct trace_item item;
+	uint32_t n = 0, put = 0;
+	int more = 1;
+
+	while (n < ITEMS_AT_ONCE && ftell(out) - start < (long)BYTES_AT_ONCE) {
+		more = f->source->ops->next(f->source, &item, e);
+		if (more == 0)
+			more = source_run_follow(f->source, e) > 0 ? 2 : 0;
+		if (more <= 0)
+			break;
+		n++; /* also for a look that found nothing: the loop must end */
+		if (more == 1)
+			put += (uint32_t)put_item(f, &item, out, !put);
+	}
+	if (put)
+		fputc('\n', out);
+	return more > 0 ? 1 : more;
+}
+
+static void put_left_out(struct http_follow *f, FILE *out)
+{
+	if (f->left_out)
+		fprintf(out, "event: left_out\ndata: {\"items\":%" PRIu64 "}\n\n", f->left_out);
+	f->left_out = 0;
+}
+
+int http_follow_next(struct http_follow *f, FILE *out, struct error *e)
+{
+	int r = 0;
+
+	fill_budget(f);
+	if (f->source)
+		r = put_items(f, out, e);
+	if (r == 0)
+		r = open_latest(f, out, e);
+	if (r <= 0)
+		put_left_out(f, out);
+	return r;
+}

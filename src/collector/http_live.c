@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_live: GET /live and /devices/{device}/live: server-sent events.
+ *
+ *	state     a device's row, as GET /devices/{device} has it: all at first, then those that changed
+ *	run       {"run": 7}: the events that follow are of this run
+ *	events    items, one JSON object per data line, as in the ndjson export
+ *	left_out  {"items": 120}: so many more came than the rate allows
+ *
+ * The connection's thread sleeps in store_wait() and is woken by each commit, so an event is on its
+ * way to the browser as soon as it is durable. A comment is sent when nothing else was for a while:
+ * otherwise nobody would notice that the other side has gone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/http_device.h"
+#include "collector/http_follow.h"
+
+#define BEAT_MS 10000U
+#define STATE_MS 1000U	   /* counters change all the time: not more often than this */
+#define LOOK_MS 200U	   /* whether a device's state has changed */
+#define RATE_DEFAULT 1000U /* items a second */
+#define RATE_MOST 100000U
+
+struct seen {
+	struct message_id id;
+	uint64_t all, important; /* sums of what was sent */
+	uint64_t sent_ms;
+};
+
+struct live {
+	struct http_body body;
+	struct http *http;
+	struct http_request *q;
+	bool has_device;
+	char name[ID_TEXT_LEN]; /* its id */
+	struct http_follow *follow;
+	uint64_t version; /* of the store's commits */
+	uint64_t look_ms, beat_ms;
+	struct seen *seen;
+	size_t n_seen;
+	char *text; /* to be sent */
+	size_t at, len;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t sum(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (; len; len--)
+		h = (h ^ *p++) * 0x100000001b3ULL;
+	return h;
+}
+
+/* --- states --- */
+
+static struct seen *get_seen(struct live *l, const struct message_id *id)
+{
+	struct seen *grown;
+	size_t i;
+
+	for (i = 0; i < l->n_seen; i++)
+		if (!memcmp(&l->seen[i].id, id, sizeof(*id)))
+			return &l->seen[i];
+	grown = realloc(l->seen, (l->n_seen + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	l->seen = grown;
+	memset(&grown[l->n_seen], 0, sizeof(*grown));
+	grown[l->n_seen].id = *id;
+	return &grown[l->n_seen++];
+}
+
+/* What somebody who looks at the device wants to see at once. */
+static uint64_t sum_important(const struct registry_row *row)
+{
+	uint64_t parts[] = { row->online, row->state, row->desired, row->run, row->session };
+
+	return sum(1, parts, sizeof(parts));
+}
+
+static void put_state(struct live *l, const struct registry_row *row, FILE *out)
+{
+	struct seen *s = get_seen(l, &row->device.id);
+	uint64_t important = sum_important(row), now = now_ms(), all;
+	json_t *object;
+	char *text;
+
+	if (!s || (s->important == important && now - s->sent_ms < STATE_MS))
+		return;
+	object = http_device_json(row);
+	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	json_decref(object);
+	if (!text)
+		return;
+	all = sum(1, text, strlen(text));
+	if (all != s->all || s->important != important)
+		fprintf(out, "event: state\ndata: %s\n\n", text);
+	free(text);
+	s->all = all;
+	s->important = important;
+	s->sent_ms = now;
+}
+
+static int put_states(struct live *l, FILE *out, struct error *e)
+{
+	_cleanup_free_ struct registry_row *rows = NULL;
+	struct registry_row one;
+	size_t n = 0, i;
+	int r;
+
+	if (l->has_device) {
+		r = http_device_find(l->http, l->name, &one, e);
+		if (r >= 0)
+			put_state(l, &one, out);
+		return r;
+	}
+	r = http_device_list(l->http, &rows, &n, e);
+	for (i = 0; r >= 0 && i < n; i++)
+		put_state(l, &rows[i], out);
+	return r;
+}
+
+/* --- the stream --- */
+
+static int write_messages(struct live *l, FILE *out, struct error *e)
+{
+	uint64_t now = now_ms();
+	int r = 0, more = 0;
+
+	if (now >= l->look_ms) {
+		l->look_ms = now + (l->has_device ? LOOK_MS : STATE_MS);
+		r = put_states(l, out, e);
+	}
+	if (r >= 0 && l->follow)
+		more = http_follow_next(l->follow, out, e);
+	if (r < 0 || more < 0)
+		return r < 0 ? r : more;
+	if (ftell(out) > 0)
+		l->beat_ms = now + BEAT_MS;
+	if (now >= l->beat_ms) {
+		l->beat_ms = now + BEAT_MS;
+		fputs(": still here\n\n", out);
+	}
+	return more;
+}
+
+/* Makes the next text. 1: there may be more at once. */
+static int make_text(struct live *l)
+{
+	struct error e = ERROR_INIT;
+	FILE *out;
+	int r;
+
+	free(take_ptr(l->text));
+	l->at = l->len = 0;
+	out = open_memstream(&l->text, &l->len);
+	if (!out)
+		return -ENOMEM;
+	r = write_messages(l, out, &e);
+	if (fclose(out))
+		return -ENOMEM;
+	if (r < 0)
+		http_log(l->http, "http: a live view broke off: %s", e.text);
+	return r;
+}
+
+static ssize_t live_read(struct http_body *b, char *out, size_t room)
+{
+	struct live *l = (struct live *)b;
+	size_t n;
+	int r;
+
+	while (l->at == l->len) {
+		if (http_request_is_over(l->q))
+			return 0;
+		r = make_text(l);
+		if (r < 0)
+			return r;
+		if (!r && !l->len)
+			store_wait(l->http->options.store, &l->version, HTTP_STOP_MS);
+	}
+	n = l->len - l->at < room ? l->len - l->at : room;
+	memcpy(out, l->text + l->at, n);
+	l->at += n;
+	return (ssize_t)n;
+}
+
+static void live_free(struct http_body *b)
+{
+	struct live *l = (struct live *)b;
+
+	atomic_fetch_sub(&l->http->live, 1);
+	http_follow_free(l->follow);
+	free(l->seen);
+	free(l->text);
+	free(l);
+}
+
+static const struct http_body_ops live_ops = {
+	.read = live_read,
+	.free = live_free,
+};
+
+static int new_live(struct http_request *q, struct live **ret, struct error *e)
+{
+	struct live *l;
+
+	if (atomic_fetch_add(&q->http->live, 1) >= HTTP_LIVE_MAX) {
+		atomic_fetch_sub(&q->http->live, 1);
+		return error_set(e, EBUSY, "%u clients follow already; try again later",
+				 HTTP_LIVE_MAX);
+	}
+	l = calloc(1, sizeof(*l));
+	if (!l) {
+		atomic_fetch_sub(&q->http->live, 1);
+		return error_set(e, ENOMEM, "cannot follow: out of memory");
+	}
+	l->body.ops = &live_ops;
+	l->http = q->http;
+	l->q = q;
+	l->beat_ms = now_ms() + BEAT_MS;
+	*ret = l;
+	return 0;
+}
+
+int http_live(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	struct live *l = NULL;
+	int r = new_live(q, &l, e);
+
+	if (r < 0)
+		return r;
+	reply->type = "text/event-stream";
+	reply->body = &l->body;
+	return 0;
+}
+
+int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	uint64_t rate = RATE_DEFAULT;
+	struct registry_row row;
+	struct live *l = NULL;
+	int r = http_device_find(q->http, q->captured[0], &row, e);
+
+	if (r >= 0)
+		r = http_target_get_count(&q->target, "rate", (struct http_bounds){ 0, RATE_MOST },
+					  &rate, e);
+	if (r >= 0)
+		r = new_live(q, &l, e);
+	if (r < 0)
+		return r;
+	l->has_device = true;
+	http_id_format(&row.device.id, l->name);
+	if (rate)
+		r = http_follow_new(&l->follow, q->http->options.store, &row.device.id,
+				    (uint32_t)rate, e);
+	if (r < 0) {
+		live_free(&l->body);
+		return r;
+	}
+	reply->type = "text/event-stream";
+	reply->body = &l->body;
+	return 0;
+}

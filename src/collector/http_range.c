@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* http_range: see http_range.h. */
+#include "collector/http_range.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/when.h"
+#include "collector/http_device.h"
+#include "trace/filter_parse.h"
+#include "trace/run_source.h"
+
+/* Blocks come a little after their events; a run is not passed over for that. */
+#define ARRIVAL_NS 60000000000ULL
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool is_after_start(const char *text)
+{
+	return text && *text == '+';
+}
+
+/* A point in real time; *ret stays for what is not given and for those after the run's start. */
+static int parse_point(const char *name, const char *text, uint64_t *ret, struct error *e)
+{
+	int r;
+
+	if (!text || is_after_start(text))
+		return 0;
+	r = when_parse(text, now_ns(), ret, e);
+	return r < 0 ? error_prefix(e, -r, "cannot take %s=", name) : 0;
+}
+
+/* --- the run --- */
+
+struct latest {
+	uint64_t from_ns, to_ns;
+	bool found;
+	struct store_run run;
+};
+
+static int take_latest(void *context, const struct store_run *r)
+{
+	struct latest *l = context;
+	uint64_t until = r->ended ? r->last_ns + ARRIVAL_NS : UINT64_MAX;
+
+	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
+		return 0;
+	l->run = *r;
+	l->found = true;
+	return 1;
+}
+
+static int find_latest(struct http_request *q, struct store_run *ret, struct error *e)
+{
+	const char *from = http_target_get(&q->target, "from");
+	const char *to = http_target_get(&q->target, "to");
+	struct latest l = { .to_ns = UINT64_MAX - ARRIVAL_NS };
+	struct registry_row row;
+	int r = http_device_find(q->http, q->captured[0], &row, e);
+
+	if (r >= 0)
+		r = parse_point("from", from, &l.from_ns, e);
+	if (r >= 0)
+		r = parse_point("to", to, &l.to_ns, e);
+	if (r >= 0)
+		r = store_runs(q->http->options.store, &row.device.id, take_latest, &l, e);
+	if (r < 0)
+		return r;
+	if (!l.found)
+		return error_set(e, ENOENT, "%s has no run%s", row.device.name,
+				 from || to ? " in this time" : " yet");
+	*ret = l.run;
+	return 0;
+}
+
+static int parse_run(const char *text, uint32_t *ret, struct error *e)
+{
+	uint64_t v = 0;
+	const char *p;
+
+	for (p = text; *p >= '0' && *p <= '9' && v <= UINT32_MAX; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	if (p == text || *p || v > UINT32_MAX)
+		return error_set(e, EINVAL, "cannot find run %s: it is not a number", text);
+	*ret = (uint32_t)v;
+	return 0;
+}
+
+int http_range_find_run(struct http_request *q, struct store_run *ret, struct error *e)
+{
+	uint32_t number = 0;
+	int r;
+
+	if (strstr(q->route->pattern, "{device}"))
+		return find_latest(q, ret, e);
+	r = parse_run(q->captured[0], &number, e);
+	if (r >= 0)
+		r = store_get_run(q->http->options.store, number, ret, e);
+	return r == -ENOENT ? error_set(e, ENOENT, "there is no run %u", number) : r;
+}
+
+/* --- the time --- */
+
+int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, struct error *e)
+{
+	const struct store_range all = { 0, UINT64_MAX };
+	struct trace_source *source = NULL;
+	int r = source_run_open(&source, h->options.store, run, &all, e);
+
+	if (r >= 0)
+		*ret = source->info.clock;
+	source_free(source);
+	return r;
+}
+
+/* A point in real time, by the run's clock. What was before the clock began is its beginning. */
+static int to_trace_time(const struct http_selection *s, uint64_t real_ns, uint64_t *ret,
+			 struct error *e)
+{
+	uint64_t off = (uint64_t)s->clock.realtime_off_ns;
+
+	if (!s->clock.has_realtime)
+		return error_set(e, EOPNOTSUPP,
+				 "cannot tell where that time is in run %u: its clock was never "
+				 "compared with real time; use +SECONDS after its start",
+				 s->run.number);
+	if (s->clock.realtime_off_ns < 0)
+		*ret = real_ns > UINT64_MAX - (0 - off) ? UINT64_MAX : real_ns + (0 - off);
+	else
+		*ret = real_ns > off ? real_ns - off : 0;
+	return 0;
+}
+
+static int resolve_time(struct http_request *q, const struct http_selection *s, const char *name,
+			struct filter_time *ret, struct error *e)
+{
+	const char *text = http_target_get(&q->target, name);
+	uint64_t ns = 0;
+	int r;
+
+	if (!text)
+		return 0;
+	if (is_after_start(text)) {
+		r = when_parse_length(text + 1, &ns, e);
+		if (r < 0)
+			return error_prefix(e, -r, "cannot take %s=", name);
+		ns += clock_ns(&s->clock, s->run.first_tick);
+	} else {
+		r = parse_point(name, text, &ns, e);
+		if (r >= 0)
+			r = to_trace_time(s, ns, &ns, e);
+		if (r < 0)
+			return r;
+	}
+	ret->given = true;
+	ret->ns = ns;
+	return 0;
+}
+
+int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
+{
+	struct http_selection s = { .to_tick = UINT64_MAX };
+	int r = http_range_find_run(q, &s.run, e);
+
+	if (r >= 0)
+		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);
+	if (r >= 0)
+		r = resolve_time(q, &s, "from", &s.from, e);
+	if (r >= 0)
+		r = resolve_time(q, &s, "to", &s.to, e);
+	if (r < 0)
+		return r;
+	if (s.from.given && s.to.given && s.from.ns >= s.to.ns)
+		return error_set(e, EINVAL, "cannot take from= and to=: nothing lies between them");
+	if (s.from.given)
+		s.from_tick = clock_tick_at(&s.clock, s.from.ns);
+	if (s.to.given)
+		s.to_tick = clock_tick_at(&s.clock, s.to.ns);
+	*ret = s;
+	return 0;
+}
+
+/* --- the events --- */
+
+/* task=nginx*,42: numbers are pids, all else names. */
+static int parse_tasks(struct trace_filter *f, const char *text, struct error *e)
+{
+	size_t len;
+	int r = 0;
+
+	for (; *text && r >= 0; text += len + (text[len] == ',')) {
+		char one[FILTER_COMM_LEN];
+
+		len = strcspn(text, ",");
+		if (!len)
+			continue;
+		if (len >= sizeof(one))
+			return error_set(e, EINVAL, "a name has at most %zu bytes",
+					 sizeof(one) - 1);
+		memcpy(one, text, len);
+		one[len] = 0;
+		r = strspn(one, "0123456789") == len ? filter_parse_pids(f, one, e)
+						     : filter_parse_comms(f, one, e);
+	}
+	return r;
+}
+
+static int parse_filters(struct http_request *q, struct trace_filter *items,
+			 struct trace_filter *tasks, struct error *e)
+{
+	const struct {
+		const char *name;
+		int (*parse)(struct trace_filter *f, const char *text, struct error *e);
+		struct trace_filter *filter;
+	} parsers[] = {
+		{ "cpu", filter_parse_cpus, items },   { "event", filter_parse_kinds, items },
+		{ "task", parse_tasks, tasks },	       { "pid", filter_parse_pids, tasks },
+		{ "comm", filter_parse_comms, tasks },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++) {
+		const char *text = http_target_get(&q->target, parsers[i].name);
+		int r = text ? parsers[i].parse(parsers[i].filter, text, e) : 0;
+
+		if (r < 0)
+			return error_prefix(e, EINVAL, "cannot take %s=", parsers[i].name);
+	}
+	return 0;
+}
+
+/* Puts the filter in front of the source if it asks for anything. */
+static int put_filter(struct trace_source **source, struct trace_filter *f, struct error *e)
+{
+	struct trace_source *filtered = NULL;
+	int r;
+
+	if (filter_is_empty(f))
+		return 0;
+	r = filter_source_new(&filtered, *source, f, e);
+	if (r >= 0)
+		*source = filtered;
+	return r;
+}
+
+int http_range_open(struct http_request *q, const struct http_selection *s,
+		    struct trace_filter *tasks, struct trace_source **ret, struct error *e)
+{
+	const struct store_range range = { s->from_tick, s->to_tick };
+	struct trace_source *source = NULL;
+	struct trace_filter items;
+	int r;
+
+	filter_init(&items);
+	items.from = s->from;
+	items.to = s->to;
+	r = parse_filters(q, &items, tasks ? tasks : &items, e);
+	if (r >= 0)
+		r = source_run_open(&source, q->http->options.store, s->run.number, &range, e);
+	if (r >= 0)
+		r = put_filter(&source, &items, e);
+	filter_done(&items);
+	if (r < 0) {
+		source_free(source);
+		return r;
+	}
+	if (tasks)
+		filter_settle(tasks);
+	*ret = source;
+	return 0;
+}

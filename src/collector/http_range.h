@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_range: which run, which part of its time, and which of its events a request asks for.
+ *
+ * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run, or with from= or
+ * to= the latest that was sent within that time. Times are those of when.h: points in real time,
+ * turned into the run's own clock; or "+…", a length after the run's first event.
+ */
+#ifndef KISEKI_COLLECTOR_HTTP_RANGE_H
+#define KISEKI_COLLECTOR_HTTP_RANGE_H
+
+#include "collector/http_request.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+
+/* The parameters that http_range_open() understands. */
+#define HTTP_RANGE_TIMES "from to"
+#define HTTP_RANGE_PARAMS HTTP_RANGE_TIMES " cpu task pid comm event"
+
+struct http_selection {
+	struct store_run run;
+	struct trace_clock clock;
+	uint64_t from_tick, to_tick; /* 0 and UINT64_MAX: open */
+	struct filter_time from, to; /* in the run's clock; an item is in it if from <= t < to */
+};
+
+int http_range_find_run(struct http_request *q, struct store_run *ret, struct error *e);
+int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, struct error *e);
+
+/* The run and the times. */
+int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
+
+/* The selected items as a source; `tasks`, if not NULL, takes the conditions on tasks, and the source
+ * then has the items of all (for reports). */
+int http_range_open(struct http_request *q, const struct http_selection *s,
+		    struct trace_filter *tasks, struct trace_source **ret, struct error *e);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_request: what handlers see: the server, a request, the answer they fill, and the table of
+ * routes. Only files named http_* include this.
+ */
+#ifndef KISEKI_COLLECTOR_HTTP_REQUEST_H
+#define KISEKI_COLLECTOR_HTTP_REQUEST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <jansson.h>
+
+#include "collector/http.h"
+#include "collector/http_body.h"
+#include "collector/http_params.h"
+
+#define HTTP_CONNECTIONS_MAX 256U
+#define HTTP_EXPORTS_MAX 8U   /* at once, each with a thread that decodes */
+#define HTTP_LIVE_MAX 64U     /* clients that follow */
+#define HTTP_BODY_MAX 65536U  /* of a request */
+#define HTTP_REQUEST_MS 15000 /* a request must be here whole within this time */
+#define HTTP_IDLE_S 60	      /* a client that takes nothing for so long has gone */
+#define HTTP_STOP_MS 100      /* how often those who wait look whether they should stop */
+
+#define HTTP_LENGTH_UNKNOWN UINT64_MAX
+
+struct http_connections;
+
+struct http {
+	struct http_options options;
+	char host[HTTP_HOST_MAX]; /* the address it listens on */
+	uint16_t port;
+	struct MHD_Daemon *daemon;
+	struct http_connections *connections;
+	atomic_bool stopping;
+	atomic_uint exports, live; /* now */
+	atomic_ullong replies[6];  /* by the first digit of the status */
+	pthread_mutex_t health_lock;
+	bool has_health_lock;
+	uint64_t commit_errors, commits_then; /* of the last look that found errors */
+};
+
+struct http_request {
+	struct http *http;
+	struct MHD_Connection *connection;
+	const struct http_route *route;
+	struct http_target target;
+	const char *captured[HTTP_CAPTURES_MAX];
+	bool head;   /* the answer's body is not wanted */
+	bool judged; /* its head was looked at */
+	char *raw;   /* the target as it came */
+	char *body;  /* NULL: none */
+	size_t body_len;
+	char allow[64]; /* methods that the path takes, if not this one */
+};
+
+struct http_reply {
+	unsigned int status;	/* 0: 200, or what the error says */
+	const char *type;	/* media type */
+	struct http_body *body; /* owned */
+	uint64_t length;	/* HTTP_LENGTH_UNKNOWN: it is sent in chunks */
+	bool may_code;		/* gzip and zstd make it smaller */
+	bool takes_ranges;
+	bool keeps;	     /* may be kept by the client and asked for again with its tag */
+	const char *allow;   /* of a 405 */
+	char etag[48];	     /* with its quotes; "" for none */
+	char range[64];	     /* Content-Range */
+	char file_name[160]; /* what to save it as; "" for none */
+	char note[256];	     /* Kiseki-Note: what the format could not hold */
+};
+
+#define HTTP_REPLY_INIT                                                                            \
+	{                                                                                          \
+		.length = HTTP_LENGTH_UNKNOWN                                                      \
+	}
+
+struct http_route {
+	const char *method; /* GET serves HEAD as well */
+	const char *pattern;
+	const char *params; /* that it takes, in blanks */
+	int (*handle)(struct http_request *q, struct http_reply *reply, struct error *e);
+	const char *summary;
+};
+
+/* The table; NULL beyond its end. */
+const struct http_route *http_routes_get(size_t i);
+
+/* Sets the request's route, and what its braces caught. -ENOENT; -EPERM if the path is known for other
+ * methods only, which q->allow then lists. */
+int http_routes_find(struct http_request *q, const char *method);
+
+/* A header of the request, or NULL. */
+const char *http_request_header(const struct http_request *q, const char *name);
+
+/* Has the client closed its side, or should the server stop? Those who wait ask from time to time. */
+bool http_request_is_over(const struct http_request *q);
+
+/* Puts a document into the reply; takes it. NULL is out of memory. */
+int http_reply_json(struct http_reply *reply, json_t *document, size_t flags, struct error *e);
+
+/* Text that is taken. */
+int http_reply_text(struct http_reply *reply, const char *type, char *text, size_t len,
+		    struct error *e);
+
+__attribute__((format(printf, 2, 3))) void http_log(const struct http *h, const char *fmt, ...);
+
+/* The handlers, by file. */
+int http_devices(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_device(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_instruct_start(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_instruct_stop(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_instruct_configure(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_runs(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_run(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_device_runs(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_ledger(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_formats(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_export(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_report_sched(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_report_latency(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_health(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_openapi(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_page(struct http_request *q, struct http_reply *reply, struct error *e);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_routes: the table of all paths. docs/api/openapi.json describes the same, and a test holds
+ * the two together.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "collector/http_range.h"
+#include "collector/http_request.h"
+
+#define API "/api/v1"
+#define DEVICE API "/devices/{device}"
+#define RUN API "/runs/{run}"
+#define EXPORT HTTP_RANGE_PARAMS " format codec"
+#define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
+#define LATENCY SCHED " worst"
+#define TIMELINE HTTP_RANGE_TIMES " width tasks"
+
+static const struct http_route routes[] = {
+	{ "GET", "/", "", http_page, "a page to look at" },
+	{ "GET", "/healthz", "", http_health, "whether the collector can do its work" },
+	{ "GET", "/metrics", "", http_metrics, "counters for Prometheus" },
+	{ "GET", API "/openapi.json", "", http_openapi, "this description" },
+	{ "GET", API "/formats", "", http_formats, "what a run can be exported as" },
+	{ "GET", API "/devices", "", http_devices, "all devices" },
+	{ "GET", DEVICE, "", http_device, "one device" },
+	{ "POST", DEVICE "/start", "timeout_ms", http_instruct_start, "trace" },
+	{ "POST", DEVICE "/stop", "timeout_ms", http_instruct_stop, "stop tracing" },
+	{ "POST", DEVICE "/configure", "timeout_ms", http_instruct_configure,
+	  "change what to trace" },
+	{ "GET", DEVICE "/runs", "limit", http_device_runs, "runs of a device, the latest first" },
+	{ "GET", DEVICE "/export", EXPORT, http_export, "its latest run in any format" },
+	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
+	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
+	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
+	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES, http_ledger, "what its latest run lacks" },
+	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
+	{ "GET", API "/runs", "limit", http_runs, "runs of all devices, the latest first" },
+	{ "GET", RUN, "", http_run, "one run" },
+	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
+	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },
+	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
+	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
+	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
+	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
+};
+
+const struct http_route *http_routes_get(size_t i)
+{
+	return i < sizeof(routes) / sizeof(routes[0]) ? &routes[i] : NULL;
+}
+
+static void allow_method(char *list, size_t room, const char *method)
+{
+	size_t len = strlen(list);
+
+	if (!strcmp(method, "GET"))
+		method = "GET, HEAD";
+	if (len + strlen(method) + 3 <= room) {
+		strcpy(list + len, len ? ", " : "");
+		strcat(list + len, method);
+	}
+}
+
+int http_routes_find(struct http_request *q, const char *method)
+{
+	size_t i;
+
+	q->allow[0] = 0;
+	for (i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		if (!http_target_match(&q->target, routes[i].pattern, q->captured))
+			continue;
+		if (!strcmp(method, routes[i].method) ||
+		    (!strcmp(method, "HEAD") && !strcmp(routes[i].method, "GET"))) {
+			q->route = &routes[i];
+			return 0;
+		}
+		allow_method(q->allow, sizeof(q->allow), routes[i].method);
+	}
+	return q->allow[0] ? -EPERM : -ENOENT;
+}

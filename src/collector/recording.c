@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* recording: see recording.h. */
+#include "collector/recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/ksk.h"
+#include "store/ksk_writer.h"
+#include "wire/meta.h"
+
+#define WINDOW (4U << 20)
+#define RUN 1U /* the number of the one run */
+
+struct stream {
+	uint64_t next_sequence;
+	uint64_t end;	/* events found and lost up to here */
+	uint64_t until; /* the tick where its last block ended */
+	bool anchored;
+};
+
+struct recording {
+	struct session session;
+	struct session_env env;
+	struct ksk_writer *writer;
+	enum recording_state state;
+	struct recording_count count;
+	struct message_id run;
+	bool has_run;
+	uint64_t puts;
+	uint64_t instruction; /* the last that was sent */
+	struct error e;	      /* of RECORDING_FAILED */
+	struct stream streams[MESSAGE_STREAMS_MAX];
+	size_t out_len;
+	uint8_t out[RECORDING_OUT_MAX];
+};
+
+/* The first reason is the one that counts. */
+__attribute__((format(printf, 3, 4))) static int fail(struct recording *r, int code,
+						      const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->state == RECORDING_FAILED)
+		return -code;
+	va_start(ap, fmt);
+	vsnprintf(r->e.text, sizeof(r->e.text), fmt, ap);
+	va_end(ap);
+	r->state = RECORDING_FAILED;
+	return -code;
+}
+
+/* --- what the session asks of its owner --- */
+
+static void send_bytes(void *owner, const uint8_t *bytes, size_t len)
+{
+	struct recording *r = owner;
+
+	if (len > sizeof(r->out) - r->out_len) {
+		fail(r, ENOBUFS, "cannot record: the agent does not listen");
+		return;
+	}
+	memcpy(r->out + r->out_len, bytes, len);
+	r->out_len += len;
+}
+
+static int arrive(void *owner, const struct message_hello *m, struct error *e)
+{
+	struct recording *r = owner;
+
+	(void)m;
+	(void)e;
+	if (r->state == RECORDING_NEW)
+		r->state = RECORDING_READY;
+	return 0;
+}
+
+static int find_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
+{
+	struct recording *r = owner;
+
+	if (r->has_run && memcmp(&r->run, run, sizeof(*run)))
+		return error_set(e, EPROTO, "a recording has one run, and this is another");
+	r->run = *run;
+	r->has_run = true;
+	*ret = RUN;
+	return 0;
+}
+
+static size_t next_sequences(void *owner, uint32_t run, struct message_resume *rows, size_t n)
+{
+	(void)owner;
+	(void)run;
+	(void)rows;
+	(void)n;
+	return 0;
+}
+
+/* Is the block the next of its stream, or at least no lie? Those of a gap are lost by the spool. */
+static int check_block(struct recording *r, struct stream *s, const struct block *b,
+		       struct error *e)
+{
+	uint64_t told = block_told(b);
+
+	if (b->sequence < s->next_sequence)
+		return 1;
+	if (!(b->flags & BLOCK_KEY))
+		return b->sequence == s->next_sequence && s->anchored
+			       ? 0
+			       : error_set(e, EPROTO, "block %llu of stream %u does not follow",
+					   (unsigned long long)b->sequence, b->stream);
+	if (b->before < told || b->before - told < s->end)
+		return error_set(e, EPROTO, "stream %u has fewer events than it had", b->stream);
+	if (s->anchored)
+		r->count.lost[LOSS_SPOOL] += b->before - told - s->end;
+	return 0;
+}
+
+static void count_block(struct recording *r, struct stream *s, const struct block *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < LOSS_CAUSES; i++) {
+		if (b->lost[i] == LOSS_UNKNOWN)
+			r->count.lost_unknown = true;
+		else
+			r->count.lost[i] += b->lost[i];
+	}
+	s->end = b->flags & BLOCK_KEY ? b->before + b->events : s->end + block_told(b) + b->events;
+	s->until = ksk_until(s->until, b);
+	s->anchored = true;
+	s->next_sequence = b->sequence + 1;
+	r->count.events += b->events;
+	r->count.bytes += b->len;
+	r->count.blocks++;
+}
+
+static int put_block(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
+		     struct error *e)
+{
+	struct recording *r = owner;
+	struct error why = ERROR_INIT;
+	struct stream *s;
+	int rc;
+
+	(void)run;
+	if (b->stream >= MESSAGE_STREAMS_MAX)
+		return error_set(e, EPROTO, "there is no stream %u", b->stream);
+	s = &r->streams[b->stream];
+	rc = check_block(r, s, b, e);
+	if (rc)
+		return rc;
+	rc = ksk_writer_put(r->writer, b, bytes, b->len, &why);
+	if (rc < 0) {
+		fail(r, EIO, "%s", why.text);
+		return error_set(e, EIO, "%s", why.text);
+	}
+	count_block(r, s, b);
+	r->puts++;
+	return 0;
+}
+
+/* What the device dropped behind the last block that came: a block of ours says so, without which
+ * the file would not. */
+static int put_rest(struct recording *r, struct stream *s, const struct message_stream_end *row,
+		    struct error *e)
+{
+	uint8_t room[BLOCK_HEADER_MAX], *start;
+	struct block b = { .codec = CODEC_SCHED,
+			   .flags = BLOCK_KEY | BLOCK_LOST,
+			   .stream = row->stream,
+			   .sequence = row->next_sequence,
+			   .first_tick = s->until,
+			   .before = row->events,
+			   .payload = room + sizeof(room) };
+
+	if (row->events == s->end)
+		return 0;
+	b.lost[LOSS_SPOOL] = row->events - s->end;
+	start = block_encode(&b, room + sizeof(room), &b.len);
+	count_block(r, s, &b);
+	return ksk_writer_put(r->writer, &b, start, b.len, e);
+}
+
+static int put_end(void *owner, uint32_t run, const struct message_end *m, struct error *e)
+{
+	struct recording *r = owner;
+	struct message_end rows = *m;
+	struct message_stream_end row;
+
+	(void)run;
+	while (end_next(&rows, &row)) {
+		struct stream *s =
+			row.stream < MESSAGE_STREAMS_MAX ? &r->streams[row.stream] : NULL;
+
+		if (!s || row.next_sequence < s->next_sequence || row.events < s->end)
+			return error_set(e, EPROTO, "stream %u ends before its last block",
+					 row.stream);
+		if (put_rest(r, s, &row, e) < 0)
+			return -EIO;
+	}
+	r->puts++;
+	if (r->state != RECORDING_FAILED)
+		r->state = RECORDING_ENDED;
+	return 0;
+}
+
+static uint64_t get_puts(void *owner)
+{
+	return ((struct recording *)owner)->puts;
+}
+
+static uint64_t get_commits(void *owner)
+{
+	(void)owner;
+	return 0; /* all that was put is acknowledged together */
+}
+
+static void take_clock(void *owner, uint32_t run, const struct session_clock *c)
+{
+	(void)owner;
+	(void)run;
+	(void)c;
+}
+
+static void take_status(void *owner, const struct message_status *m)
+{
+	struct recording *r = owner;
+
+	r->count.passed_over = m->passed_over;
+	r->count.origin = m->origin;
+	if (m->state == DEVICE_FAILED && r->state == RECORDING_ON)
+		fail(r, EIO, "cannot go on: %.*s", (int)m->text.len, m->text.at);
+}
+
+static void take_result(void *owner, const struct message_result *m)
+{
+	struct recording *r = owner;
+
+	if (m->id != r->instruction)
+		return;
+	if (m->code) {
+		fail(r, EIO, "%.*s", (int)m->text.len, m->text.at);
+		if (!m->text.len)
+			snprintf(r->e.text, sizeof(r->e.text), "cannot trace: %s",
+				 strerror((int)m->code));
+	} else if (r->state == RECORDING_STARTING) {
+		r->state = RECORDING_ON;
+	}
+}
+
+/* What a session tells of itself is why it ended, unless we wanted that. */
+static void take_log(void *owner, const char *text)
+{
+	struct recording *r = owner;
+
+	if (r->state != RECORDING_ENDED)
+		fail(r, EPROTO, "cannot record: the agent and its collector parted: %s", text);
+}
+
+static const struct session_ops ops = {
+	.send = send_bytes,
+	.arrive = arrive,
+	.run = find_run,
+	.next_sequences = next_sequences,
+	.put = put_block,
+	.end = put_end,
+	.puts = get_puts,
+	.commits = get_commits,
+	.clock = take_clock,
+	.status = take_status,
+	.result = take_result,
+	.log = take_log,
+};
+
+/* --- the interface --- */
+
+int recording_open(struct recording **ret, const char *path, struct error *e)
+{
+	CLEANUP(recording) struct recording *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	r->env.ops = &ops;
+	r->env.window = WINDOW;
+	r->env.room = session_room_new();
+	session_init(&r->session, &r->env, r, 1);
+	if (!r->env.room)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	rc = ksk_writer_open(&r->writer, path, e);
+	if (rc < 0)
+		return rc;
+	*ret = take_ptr(r);
+	return 0;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	session_done(&r->session);
+	session_room_free(r->env.room);
+	ksk_writer_free(r->writer);
+	free(r);
+}
+
+enum recording_state recording_get_state(const struct recording *r)
+{
+	return r->state;
+}
+
+const struct recording_count *recording_get_count(const struct recording *r)
+{
+	return &r->count;
+}
+
+static void instruct(struct recording *r, enum instruction_verb verb,
+		     const struct message_config *c)
+{
+	struct message_instruction m = { .id = ++r->instruction, .verb = (uint8_t)verb };
+
+	if (c)
+		m.config = *c;
+	session_instruct(&r->session, &m);
+}
+
+void recording_start(struct recording *r, const struct message_config *c)
+{
+	if (r->state != RECORDING_READY)
+		return;
+	r->state = RECORDING_STARTING;
+	instruct(r, INSTRUCTION_START, c);
+}
+
+void recording_stop(struct recording *r)
+{
+	if (r->state != RECORDING_STARTING && r->state != RECORDING_ON)
+		return;
+	r->state = RECORDING_STOPPING;
+	instruct(r, INSTRUCTION_STOP, NULL);
+}
+
+void recording_ping(struct recording *r, const struct session_now *now)
+{
+	session_ping(&r->session, now);
+}
+
+int recording_push(struct recording *r, const uint8_t *bytes, size_t len,
+		   const struct session_now *now, struct error *e)
+{
+	if (r->state != RECORDING_FAILED)
+		session_push(&r->session, bytes, len, now);
+	session_durable(&r->session, r->puts);
+	if (r->state == RECORDING_FAILED)
+		return error_set(e, EIO, "%s", r->e.text);
+	return 0;
+}
+
+const uint8_t *recording_get(const struct recording *r, size_t *ret_len)
+{
+	*ret_len = r->out_len;
+	return r->out;
+}
+
+void recording_pop(struct recording *r, size_t len)
+{
+	r->out_len -= len;
+	memmove(r->out, r->out + len, r->out_len);
+}
+
+/* The agent has a name that no other has; the trace has the machine's. */
+static int put_device(struct recording *r, const char *device, struct error *e)
+{
+	uint8_t room[BLOCK_HEADER_MAX + 2 * VARINT_MAX + 256];
+	uint8_t *payload = room + BLOCK_HEADER_MAX, *p = payload, *start;
+	size_t len = strnlen(device, 255);
+	struct block b = { .codec = CODEC_META,
+			   .flags = BLOCK_KEY,
+			   .stream = STREAM_META,
+			   .sequence = r->streams[STREAM_META].next_sequence++ };
+
+	p = varint_put(p, META_DEVICE);
+	p = varint_put(p, len);
+	memcpy(p, device, len);
+	b.payload_len = (uint32_t)(p + len - payload);
+	b.payload = payload;
+	start = block_encode(&b, payload, &b.len);
+	return ksk_writer_put(r->writer, &b, start, b.len, e);
+}
+
+int recording_commit(struct recording *r, const char *device, struct error *e)
+{
+	int rc = device ? put_device(r, device, e) : 0;
+
+	return rc < 0 ? rc : ksk_writer_commit(r->writer, e);
+}

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry: see registry.h.
+ *
+ * Rows are never removed, so a row's place names its device; a table of places by a hash of the
+ * device's id finds it. Names are looked for one by one: that is done when a device arrives or a
+ * person asks, not for each frame.
+ *
+ * An instruction that waits for its result is a struct on its thread's stack, in a list that the
+ * lock protects. It leaves the list by its result, by the end of the connection (then it stays
+ * desired), or by the end of its time.
+ */
+#include "collector/registry.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/desired.h"
+
+#define ID_TEXT 33
+#define ID_DIGITS_LEAST 6U
+#define NEVER UINT32_MAX
+#define NS_PER_S 1000000000U
+
+struct waiter {
+	struct waiter *next;
+	uint32_t slot;
+	bool sent, done;
+	struct message_instruction instruction;
+	struct registry_result result;
+};
+
+/* A row and what is only for us. */
+struct entry {
+	struct registry_row row;
+	uint64_t last_events, last_bytes; /* at the last tick */
+};
+
+struct registry {
+	pthread_mutex_t lock;
+	pthread_mutex_t save_lock; /* taken before `lock` */
+	pthread_cond_t changed;
+	struct entry *entries;
+	uint32_t n, room;
+	uint32_t *places; /* by hash of the id; NEVER: free */
+	uint32_t n_places;
+	struct waiter *waiters;
+	uint64_t instructions; /* the last id */
+	uint64_t tick_ns;
+	void (*wake)(void *context);
+	void *wake_context;
+	char *dir;
+};
+
+/* --- rows --- */
+
+static uint32_t hash_id(const struct message_id *id)
+{
+	uint32_t h = 2166136261U;
+	size_t i;
+
+	for (i = 0; i < sizeof(id->bytes); i++)
+		h = (h ^ id->bytes[i]) * 16777619U;
+	return h;
+}
+
+static bool is_same_id(const struct message_id *a, const struct message_id *b)
+{
+	return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+/* Where the device is, or would be. The table is never full. */
+static uint32_t *find_place(struct registry *r, const struct message_id *id)
+{
+	uint32_t at = hash_id(id) & (r->n_places - 1);
+
+	while (r->places[at] != NEVER && !is_same_id(&r->entries[r->places[at]].row.device.id, id))
+		at = (at + 1) & (r->n_places - 1);
+	return &r->places[at];
+}
+
+static int grow(struct registry *r)
+{
+	uint32_t room = r->room ? r->room * 2 : 64, i;
+	struct entry *entries = realloc(r->entries, room * sizeof(*entries));
+	uint32_t *places;
+
+	if (!entries)
+		return -ENOMEM;
+	r->entries = entries;
+	places = malloc(sizeof(*places) * room * 2);
+	if (!places)
+		return -ENOMEM;
+	free(r->places);
+	r->places = places;
+	r->room = room;
+	r->n_places = room * 2;
+	memset(places, 0xff, sizeof(*places) * r->n_places);
+	for (i = 0; i < r->n; i++)
+		*find_place(r, &r->entries[i].row.device.id) = i;
+	return 0;
+}
+
+/* The device's entry, a new one if there is none. */
+static int get_entry(struct registry *r, const struct message_id *id, uint32_t *ret)
+{
+	uint32_t *place;
+	struct entry *entry;
+
+	if (r->n == r->room && *find_place(r, id) == NEVER) {
+		if (r->n >= REGISTRY_DEVICES_MAX)
+			return -EDQUOT;
+		if (grow(r) < 0)
+			return -ENOMEM;
+	}
+	place = find_place(r, id);
+	if (*place == NEVER) {
+		*place = r->n;
+		entry = &r->entries[r->n++];
+		memset(entry, 0, sizeof(*entry));
+		entry->row.device.id = *id;
+		entry->row.clock_err_ns = UINT64_MAX;
+	}
+	*ret = *place;
+	return 0;
+}
+
+/* --- opening --- */
+
+static int add_known(void *context, const struct store_device *d)
+{
+	struct registry *r = context;
+	uint32_t slot;
+	int result = get_entry(r, &d->id, &slot);
+
+	if (result == -EDQUOT)
+		return 0; /* the rest come in when they call */
+	if (result == 0)
+		r->entries[slot].row.device = *d;
+	return result;
+}
+
+static int add_desired(void *context, const struct desired *d)
+{
+	struct registry *r = context;
+	struct registry_row *row;
+	uint32_t slot;
+	int result = get_entry(r, &d->device, &slot);
+
+	if (result < 0)
+		return result == -EDQUOT ? 0 : result;
+	row = &r->entries[slot].row;
+	row->has_desired = d->verb != 0;
+	row->desired = d->verb == INSTRUCTION_START ? DEVICE_TRACING : DEVICE_IDLE;
+	row->config = d->config;
+	return 0;
+}
+
+static int init_locks(struct registry *r)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->save_lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->changed, &attr);
+	return pthread_condattr_destroy(&attr);
+}
+
+int registry_open(struct registry **ret, const char *dir, struct store *s, struct error *e)
+{
+	CLEANUP(registry) struct registry *r = calloc(1, sizeof(*r));
+	int result;
+
+	if (!r || init_locks(r) || !(r->dir = strdup(dir)) || grow(r) < 0)
+		return error_set(e, ENOMEM, "cannot list the devices: out of memory");
+	result = s ? store_devices(s, add_known, r, e) : 0;
+	if (result >= 0)
+		result = desired_read(dir, add_desired, r, e);
+	if (result < 0)
+		return result;
+	*ret = take_ptr(r);
+	return 0;
+}
+
+void registry_free(struct registry *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&r->save_lock);
+	pthread_cond_destroy(&r->changed);
+	free(r->entries);
+	free(r->places);
+	free(r->dir);
+	free(r);
+}
+
+/* --- names --- */
+
+/* Text of a device as it may be shown: control characters, '/' and what is no UTF-8 become '_'. */
+static void set_text(char out[STORE_NAME_MAX], const struct message_text *t)
+{
+	uint32_t len = t->len < STORE_NAME_MAX - 1 ? t->len : STORE_NAME_MAX - 1, i, n = 0, more;
+
+	for (i = 0; i < len; i += more) {
+		uint8_t c = (uint8_t)t->at[i];
+
+		more = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
+		for (uint32_t k = 1; k < more; k++)
+			if (i + k >= len || ((uint8_t)t->at[i + k] & 0xc0) != 0x80)
+				more = 0;
+		if (more == 0 || c < 0x20 || c == 0x7f || c == '/') {
+			out[n++] = '_';
+			more = 1;
+			continue;
+		}
+		memcpy(out + n, t->at + i, more);
+		n += more;
+	}
+	out[n] = 0;
+}
+
+static bool is_taken(const struct registry *r, const char *name, uint32_t but)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (i != but && !strcmp(r->entries[i].row.device.name, name))
+			return true;
+	return false;
+}
+
+/* Whether a shown name is what the device says, with or without our number behind it. */
+static bool is_form_of(const char *shown, const char *said)
+{
+	size_t len = strlen(said);
+
+	if (strncmp(shown, said, len))
+		return false;
+	return !shown[len] || (shown[len] == '-' && isdigit((unsigned char)shown[len + 1]) &&
+			       !shown[len + 1 + strspn(shown + len + 1, "0123456789")]);
+}
+
+static void set_name(struct registry *r, uint32_t slot, const struct message_text *t)
+{
+	char said[STORE_NAME_MAX], *shown = r->entries[slot].row.device.name;
+	const uint8_t *id = r->entries[slot].row.device.id.bytes;
+	uint32_t number;
+
+	set_text(said, t);
+	if (!said[0])
+		snprintf(said, sizeof(said), "device-%02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
+	if (shown[0] && is_form_of(shown, said) && !is_taken(r, shown, slot))
+		return;
+	snprintf(shown, STORE_NAME_MAX, "%s", said);
+	for (number = 2; is_taken(r, shown, slot); number++)
+		snprintf(shown, STORE_NAME_MAX, "%.50s-%u", said, number);
+}
+
+/* --- the ingest's side --- */
+
+int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32_t *ret_slot,
+		    struct store_device *ret_device, struct error *e)
+{
+	struct registry_row *row;
+	struct waiter *w;
+	uint32_t slot;
+	int result;
+
+	pthread_mutex_lock(&r->lock);
+	result = get_entry(r, &a->hello->device, &slot);
+	if (result < 0) {
+		pthread_mutex_unlock(&r->lock);
+		return error_set(e, EDQUOT, "the collector can take no more than %u devices",
+				 REGISTRY_DEVICES_MAX);
+	}
+	row = &r->entries[slot].row;
+	set_name(r, slot, &a->hello->name);
+	set_text(row->device.kernel, &a->hello->kernel);
+	set_text(row->device.machine, &a->hello->machine);
+	set_text(row->device.agent, &a->hello->agent);
+	row->device.cpus = a->hello->cpus;
+	row->device.seen_ns = a->now_ns;
+	snprintf(row->address, sizeof(row->address), "%s", a->address);
+	row->online = true;
+	row->state = a->hello->state;
+	row->origins = a->hello->origins;
+	row->session = a->session;
+	row->connected_ns = a->now_ns;
+	row->clock_err_ns = UINT64_MAX;
+	*ret_slot = slot;
+	*ret_device = row->device;
+	for (w = r->waiters; w; w = w->next)
+		if (w->slot == slot)
+			w->sent = false; /* to a connection whose place this one takes */
+	if (r->wake)
+		r->wake(r->wake_context);
+	pthread_mutex_unlock(&r->lock);
+	return 0;
+}
+
+void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns)
+{
+	struct registry_row *row;
+	struct waiter *w;
+
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	if (row->session == session && row->online) {
+		row->online = false;
+		row->connected_ns = 0;
+		row->waiting_bytes = row->events_per_s = row->bytes_per_s = 0;
+		row->device.seen_ns = now_ns;
+		for (w = r->waiters; w; w = w->next) {
+			if (w->slot != slot)
+				continue;
+			w->done = w->result.deferred = true;
+		}
+		pthread_cond_broadcast(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool registry_get_desired(struct registry *r, uint32_t slot, struct message_instruction *ret)
+{
+	const struct registry_row *row;
+	bool wanted;
+
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	memset(ret, 0, sizeof(*ret));
+	ret->config = row->config;
+	ret->verb = INSTRUCTION_CONFIGURE;
+	wanted = row->config.given != 0;
+	if (row->has_desired && row->desired == DEVICE_TRACING) {
+		ret->verb = INSTRUCTION_START; /* one that does it already says 0 */
+		wanted = true;
+	} else if (row->has_desired && row->state != DEVICE_IDLE) {
+		ret->verb = INSTRUCTION_STOP;
+		wanted = true;
+	}
+	if (wanted)
+		ret->id = ++r->instructions;
+	pthread_mutex_unlock(&r->lock);
+	return wanted;
+}
+
+void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t)
+{
+	struct registry_row *row;
+
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	row->frames += t->frames;
+	row->bytes += t->bytes;
+	row->blocks += t->blocks;
+	row->events += t->events;
+	row->duplicates += t->duplicates;
+	row->waiting_bytes = t->waiting_bytes;
+	row->run = t->run;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_push_status(struct registry *r, uint32_t slot, const struct message_status *m)
+{
+	struct registry_row *row;
+
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	row->status = *m;
+	row->status.text = (struct message_text){ NULL, 0 };
+	row->state = m->state;
+	snprintf(row->status_text, sizeof(row->status_text), "%.*s", (int)m->text.len,
+		 m->text.len ? m->text.at : "");
+	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_push_clock(struct registry *r, uint32_t slot, const struct store_clock *c,
+			 uint64_t round_trip_ns)
+{
+	struct registry_row *row;
+
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	row->clock_off_ns = c->off_ns;
+	row->clock_err_ns = c->err_ns;
+	row->round_trip_ns = round_trip_ns;
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool registry_push_result(struct registry *r, uint32_t slot, const struct message_result *m)
+{
+	struct waiter *w;
+
+	pthread_mutex_lock(&r->lock);
+	for (w = r->waiters; w; w = w->next)
+		if (w->sent && w->slot == slot && w->instruction.id == m->id)
+			break;
+	if (w) {
+		w->done = true;
+		w->result.code = m->code;
+		snprintf(w->result.text, sizeof(w->result.text), "%.*s", (int)m->text.len,
+			 m->text.len ? m->text.at : "");
+		pthread_cond_broadcast(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return w != NULL;
+}
+
+void registry_set_wake(struct registry *r, void (*wake)(void *context), void *context)
+{
+	pthread_mutex_lock(&r->lock);
+	r->wake = wake;
+	r->wake_context = context;
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool registry_pop_instruction(struct registry *r, uint32_t *ret_slot,
+			      struct message_instruction *ret)
+{
+	struct waiter *w;
+
+	pthread_mutex_lock(&r->lock);
+	for (w = r->waiters; w && (w->sent || w->done); w = w->next)
+		;
+	if (w) {
+		w->sent = true;
+		*ret_slot = w->slot;
+		*ret = w->instruction;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return w != NULL;
+}
+
+static uint64_t get_rate(uint64_t old, uint64_t count, uint64_t elapsed_ns)
+{
+	uint64_t now = count * 1000 / (elapsed_ns / 1000000 + 1);
+
+	return (old + now * 2) / 3;
+}
+
+void registry_tick(struct registry *r, uint64_t mono_ns)
+{
+	uint64_t elapsed;
+	uint32_t i;
+
+	pthread_mutex_lock(&r->lock);
+	elapsed = mono_ns - r->tick_ns;
+	r->tick_ns = mono_ns;
+	for (i = 0; i < r->n; i++) {
+		struct entry *entry = &r->entries[i];
+		struct registry_row *row = &entry->row;
+
+		if (!row->online)
+			continue;
+		row->events_per_s =
+			get_rate(row->events_per_s, row->events - entry->last_events, elapsed);
+		row->bytes_per_s =
+			get_rate(row->bytes_per_s, row->bytes - entry->last_bytes, elapsed);
+		entry->last_events = row->events;
+		entry->last_bytes = row->bytes;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* --- for those who ask --- */
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct registry_row *x = a, *y = b;
+	int r = strcmp(x->device.name, y->device.name);
+
+	return r ? r : memcmp(x->device.id.bytes, y->device.id.bytes, sizeof(x->device.id.bytes));
+}
+
+int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, struct error *e)
+{
+	struct registry_row *rows;
+	uint32_t i;
+
+	pthread_mutex_lock(&r->lock);
+	rows = malloc((r->n + 1) * sizeof(*rows));
+	for (i = 0; rows && i < r->n; i++)
+		rows[i] = r->entries[i].row;
+	pthread_mutex_unlock(&r->lock);
+	if (!rows)
+		return error_set(e, ENOMEM, "cannot list the devices: out of memory");
+	qsort(rows, i, sizeof(*rows), compare_names);
+	*ret = rows;
+	*ret_n = i;
+	return 0;
+}
+
+static void format_id(const struct message_id *id, char out[ID_TEXT])
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(id->bytes); i++)
+		snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
+}
+
+/* With the lock held: the place, NEVER for none, or r->n for more than one. */
+static uint32_t find_by_id(const struct registry *r, const char *text)
+{
+	uint32_t i, found = NEVER;
+	char id[ID_TEXT];
+
+	if (strlen(text) < ID_DIGITS_LEAST ||
+	    strspn(text, "0123456789abcdefABCDEF") != strlen(text))
+		return NEVER;
+	for (i = 0; i < r->n; i++) {
+		format_id(&r->entries[i].row.device.id, id);
+		if (strncasecmp(id, text, strlen(text)))
+			continue;
+		if (found != NEVER)
+			return r->n;
+		found = i;
+	}
+	return found;
+}
+
+int registry_find(struct registry *r, const char *name, struct registry_row *ret, struct error *e)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&r->lock);
+	for (i = 0; i < r->n && strcmp(r->entries[i].row.device.name, name); i++)
+		;
+	if (i == r->n)
+		i = find_by_id(r, name);
+	else if (!name[0])
+		i = NEVER; /* known by an instruction alone; it has no name yet */
+	if (i < r->n)
+		*ret = r->entries[i].row;
+	pthread_mutex_unlock(&r->lock);
+	if (i == NEVER)
+		return error_set(e, ENOENT,
+				 "cannot find device '%s': no device has that name or id", name);
+	if (i >= r->n)
+		return error_set(e, ENOTUNIQ, "cannot find device '%s': several ids start so",
+				 name);
+	return 0;
+}
+
+/* What is desired of all, as a copy, while the lock is held. */
+static struct desired *dup_desired(const struct registry *r, size_t *ret_n)
+{
+	struct desired *rows = calloc(r->n + 1, sizeof(*rows));
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; rows && i < r->n; i++) {
+		const struct registry_row *row = &r->entries[i].row;
+
+		if (!row->has_desired && !row->config.given)
+			continue;
+		rows[n].device = row->device.id;
+		rows[n].config = row->config;
+		if (row->has_desired)
+			rows[n].verb = row->desired == DEVICE_TRACING ? INSTRUCTION_START
+								      : INSTRUCTION_STOP;
+		n++;
+	}
+	*ret_n = n;
+	return rows;
+}
+
+/* What is desired of one device: to be put back if it refuses. */
+struct intent {
+	bool has_desired;
+	uint8_t desired;
+	struct message_config config;
+};
+
+/* Writes down what is desired of all, after `change` was made to one. */
+static int remember(struct registry *r, uint32_t slot, const struct intent *change, struct error *e)
+{
+	_cleanup_free_ struct desired *rows = NULL;
+	struct registry_row *row;
+	size_t n;
+	int result;
+
+	pthread_mutex_lock(&r->save_lock);
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	row->has_desired = change->has_desired;
+	row->desired = change->desired;
+	row->config = change->config;
+	rows = dup_desired(r, &n);
+	pthread_mutex_unlock(&r->lock);
+	if (rows)
+		result = desired_write(r->dir, rows, n, e);
+	else
+		result = error_set(e, ENOMEM, "cannot remember the instruction: out of memory");
+	pthread_mutex_unlock(&r->save_lock);
+	return result;
+}
+
+static struct intent get_intent(const struct registry_row *row)
+{
+	return (struct intent){ row->has_desired, row->desired, row->config };
+}
+
+static void intent_apply(struct intent *i, const struct message_instruction *m)
+{
+	if (m->verb != INSTRUCTION_CONFIGURE) {
+		i->has_desired = true;
+		i->desired = m->verb == INSTRUCTION_START ? DEVICE_TRACING : DEVICE_IDLE;
+	}
+	if (m->verb != INSTRUCTION_STOP)
+		config_apply(&i->config, &m->config);
+}
+
+static void unlink_waiter(struct registry *r, const struct waiter *w)
+{
+	struct waiter **at = &r->waiters;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+}
+
+/* With the lock held: leaves the instruction to the ingest, and waits. False: no result in time. */
+static bool wait_result(struct registry *r, struct waiter *w, unsigned int timeout_ms)
+{
+	struct timespec until;
+
+	w->instruction.id = ++r->instructions;
+	w->next = r->waiters;
+	r->waiters = w;
+	if (r->wake)
+		r->wake(r->wake_context);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= (long)NS_PER_S) {
+		until.tv_nsec -= NS_PER_S;
+		until.tv_sec++;
+	}
+	while (!w->done && pthread_cond_timedwait(&r->changed, &r->lock, &until) != ETIMEDOUT)
+		;
+	unlink_waiter(r, w);
+	return w->done;
+}
+
+/* Remembered before it is sent: a device that is just coming back is told what is remembered, and
+ * what was sent to its old connection never arrives. */
+int registry_instruct(struct registry *r, const struct registry_request *q,
+		      struct registry_result *ret, struct error *e)
+{
+	struct waiter w = { .instruction = q->instruction };
+	struct intent before = { 0 }, after;
+	bool in_time = true;
+	int result;
+
+	pthread_mutex_lock(&r->lock);
+	w.slot = *find_place(r, &q->device);
+	if (w.slot != NEVER)
+		before = get_intent(&r->entries[w.slot].row);
+	pthread_mutex_unlock(&r->lock);
+	if (w.slot == NEVER)
+		return error_set(e, ENOENT, "cannot instruct the device: it is not known");
+	after = before;
+	intent_apply(&after, &q->instruction);
+	result = remember(r, w.slot, &after, e);
+	if (result < 0)
+		return result;
+	pthread_mutex_lock(&r->lock);
+	if (r->entries[w.slot].row.online)
+		in_time = wait_result(r, &w, q->timeout_ms);
+	else
+		w.result.deferred = true;
+	pthread_mutex_unlock(&r->lock);
+	if (w.result.code) /* what a device refused is not asked of it again */
+		result = remember(r, w.slot, &before, e);
+	if (!in_time)
+		return error_set(e, ETIMEDOUT,
+				 "cannot instruct the device: it did not answer within %u ms",
+				 q->timeout_ms);
+	if (w.result.deferred)
+		snprintf(w.result.text, sizeof(w.result.text),
+			 "the device is away; it is told when it comes");
+	*ret = w.result;
+	return result;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config_args: what to trace, as people write it: the options of `kiseki start`, `configure` and
+ * `record`, those of `kiseki-agent`, and the values of the same names in JSON, which
+ * collector/config_json.h turns into these words.
+ *
+ *	--source bpf                 auto tracefs bpf; driver is taken, too, for devices that have one
+ *	--events switch,waking       kinds of events, or the kernel's names of them, or all
+ *	--pid 1,2                    tasks; "" asks for no pid any more, as for the next two
+ *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name
+ *	--cgroup /system.slice/a     paths below the root of the hierarchy
+ *	--flush 100ms                how long an event waits in a block; a plain number is ms
+ *	--block 16K                  bytes of a block
+ *	--ring 1M                    kernel memory of each CPU; a plain number is KiB
+ *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
+ *	--policy keep-oldest         or flight-recorder, which keeps the latest; oldest and flight will do
+ */
+#ifndef KISEKI_COMMAND_CONFIG_ARGS_H
+#define KISEKI_COMMAND_CONFIG_ARGS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "command/args.h"
+#include "wire/message.h"
+
+#define CONFIG_SOURCE_WORDS "auto tracefs bpf"
+#define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
+#define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
+
+/* For the tables of commands. */
+#define CONFIG_OPTIONS                                                                             \
+	{ 0, "source", "SOURCE", "how to trace: " CONFIG_SOURCE_WORDS, CONFIG_SOURCE_WORDS },      \
+		{ 0, "events", "LIST", "only these: " CONFIG_EVENT_WORDS, CONFIG_EVENT_WORDS },    \
+		{ 0, "pid", "LIST", "only events of these tasks (pids); \"\" for all", NULL },     \
+		{ 0, "comm", "LIST", "only of tasks with these names: sh, kworker/*", NULL },      \
+		{ 0, "cgroup", "LIST", "only of tasks in these cgroups: /system.slice/x", NULL },  \
+		{ 0, "flush", "TIME", "the longest that an event waits, as 100ms", NULL },         \
+		{ 0, "block", "BYTES", "the size at which a block is sent: 4K to 64K", NULL },     \
+		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K", NULL },                \
+		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
+	{                                                                                          \
+		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \
+			CONFIG_POLICY_WORDS                                                        \
+	}
+
+/* The option of a field, "source" for CONFIG_ORIGIN; NULL if there is none. */
+const char *config_option_name(uint32_t field);
+
+/* The words; NULL for numbers that have none. */
+const char *config_origin_word(uint32_t origin);
+const char *config_event_word(uint32_t kind);
+const char *config_policy_word(uint32_t policy);
+
+/* Takes one option into the configuration, by its name. -EINVAL with the reason; -ENOENT if there
+ * is no such option. The configuration is untouched then. */
+int config_option_parse(struct message_config *c, const char *name, const char *text,
+			struct error *e);
+
+/* Takes all that were given; the command's table has CONFIG_OPTIONS. */
+int config_args_parse(struct message_config *c, const struct args *a, struct error *e);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent_link: the agent's connection: between the socket (dial.h) and the protocol (uplink.h); see
+ * agent_state.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "device/agent/agent_state.h"
+
+#define PIECE 4096U	 /* read at once */
+#define PIECES_MAX 64	 /* in one turn, so that the sources have theirs */
+#define ACK_FRAME_MOST 8 /* bytes, up to 2^42 frames; a PING has more in the first minute already */
+
+void agent_drop_link(struct agent *a, const struct error *why)
+{
+	if (why && strcmp(why->text, a->link_failure.text)) {
+		a->link_failure = *why; /* the same again is not worth another line */
+		agent_log(a, "%s", why->text);
+	}
+	dial_close(a->dial);
+	uplink_close(a->uplink, a->now_ms);
+}
+
+/* Goes on to a connection, if it is time. */
+static void connect_link(struct agent *a)
+{
+	struct error e = ERROR_INIT;
+	int r;
+
+	if (dial_fd(a->dial) < 0 && (a->now_ms < uplink_next(a->uplink) || a->is_ending))
+		return;
+	r = dial_open(a->dial, a->now_ms, &e);
+	if (r < 0)
+		agent_drop_link(a, &e);
+	if (r <= 0)
+		return;
+	a->low_mark = 1;
+	uplink_open(a->uplink, agent_state(a), a->now_ms);
+}
+
+static int read_link(struct agent *a, struct error *e)
+{
+	uint8_t piece[PIECE];
+	int i, r = uplink_push(a->uplink, NULL, 0, a->now_ms, e);
+
+	for (i = 0; r >= 0 && i < PIECES_MAX; i++) {
+		size_t room = uplink_room(a->uplink);
+		ssize_t n;
+
+		if (!room)
+			return 0;
+		n = recv(dial_fd(a->dial), piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
+		if (n == 0)
+			return error_set(e, ECONNRESET, "the collector closed the connection");
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n < 0)
+			return error_set(e, errno, "cannot read from the collector: %s",
+					 strerror(errno));
+		r = uplink_push(a->uplink, piece, (size_t)n, a->now_ms, e);
+	}
+	return r;
+}
+
+static int write_link(struct agent *a, struct error *e)
+{
+	const uint8_t *out;
+	size_t len;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < PIECES_MAX; i++) {
+		out = uplink_get(a->uplink, &len);
+		if (!len)
+			return 0;
+		n = send(dial_fd(a->dial), out, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n < 0)
+			return error_set(e, errno, "cannot send to the collector: %s",
+					 strerror(errno));
+		uplink_pop(a->uplink, (size_t)n);
+	}
+	return 0;
+}
+
+void agent_turn_link(struct agent *a)
+{
+	struct error e = ERROR_INIT;
+	bool was_welcome;
+	int r, w;
+
+	if (uplink_is_closed(a->uplink))
+		connect_link(a);
+	if (uplink_is_closed(a->uplink))
+		return;
+	was_welcome = uplink_is_welcome(a->uplink);
+	r = read_link(a, &e);
+	if (!was_welcome && uplink_is_welcome(a->uplink)) {
+		a->link_failure.text[0] = 0;
+		agent_log(a, "is connected to %s as session %llu", a->o.settings->collector,
+			  (unsigned long long)uplink_session(a->uplink));
+		agent_tell_status(a);
+	}
+	w = write_link(a, r < 0 ? NULL : &e);
+	if (r >= 0 && w >= 0 && uplink_is_silent(a->uplink, a->now_ms))
+		r = error_set(&e, ETIMEDOUT, "the collector is silent");
+	if (r < 0 || w < 0)
+		agent_drop_link(a, &e);
+}
+
+uint64_t agent_next_link(const struct agent *a)
+{
+	uint64_t next = uplink_next(a->uplink), dialled = dial_next(a->dial);
+
+	if (uplink_is_closed(a->uplink) && dial_fd(a->dial) >= 0)
+		return dialled;
+	return next;
+}
+
+/* While ticks come anyway, an ACK need not wake the agent; unless blocks wait for it. */
+static void set_low_mark(struct agent *a)
+{
+	bool patient = agent_is_tracing(a) && !uplink_waits(a->uplink) && !a->is_ending;
+	int mark = patient ? ACK_FRAME_MOST + 1 : 1;
+
+	if (mark == a->low_mark)
+		return;
+	a->low_mark = mark;
+	setsockopt(dial_fd(a->dial), SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof(mark));
+}
+
+short agent_link_events(struct agent *a)
+{
+	size_t unsent;
+
+	if (uplink_is_closed(a->uplink))
+		return dial_events(a->dial);
+	set_low_mark(a);
+	uplink_get(a->uplink, &unsent);
+	return (short)((uplink_room(a->uplink) ? POLLIN : 0) | (unsent ? POLLOUT : 0));
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* identity: see identity.h. */
+#include "device/agent/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "device/agent/siphash.h"
+
+#define SALT "kiseki device "
+
+/* The start of a small file, as text; -errno. */
+static int read_text(const char *path, char *text, size_t room)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
+
+	if (n < 0)
+		return -errno;
+	text[n] = 0;
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int identity_parse(struct message_id *ret, const char *text)
+{
+	struct message_id id = { { 0 } };
+	unsigned int n;
+	int digit;
+
+	for (n = 0; n < 32; text++) {
+		digit = hex_digit(*text);
+		if (*text == '-' && n)
+			continue;
+		if (digit < 0)
+			return -EINVAL;
+		id.bytes[n / 2] = (uint8_t)(id.bytes[n / 2] << 4 | digit);
+		n++;
+	}
+	if (*text && *text != '\n')
+		return -EINVAL;
+	*ret = id;
+	return 0;
+}
+
+uint32_t identity_parse_cpus(const char *text)
+{
+	unsigned long last = 0;
+	char *end;
+
+	while (*text >= '0' && *text <= '9') {
+		last = strtoul(text, &end, 10);
+		text = *end == '-' || *end == ',' ? end + 1 : end;
+		if (!*end || *end == '\n')
+			return last < MESSAGE_STREAMS_MAX - 1 ? (uint32_t)last + 1 : 0;
+	}
+	return 0;
+}
+
+/* Random bytes, kept in a file that appears whole. */
+static int make_device(struct message_id *ret, const char *folder, const char *path,
+		       struct error *e)
+{
+	char text[40], partial[300];
+	_cleanup_close_ int fd = -1;
+	struct message_id id;
+	unsigned int i;
+
+	if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
+		return error_set(e, errno, "cannot make the device's identity: %s",
+				 strerror(errno));
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 4, "%02x\n", id.bytes[i]);
+	snprintf(partial, sizeof(partial), "%s.partial", path);
+	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+		return error_set(e, errno, "cannot make %s for the device's identity: %s", folder,
+				 strerror(errno));
+	fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, text, 33) != 33 || fsync(fd) < 0 || rename(partial, path) < 0)
+		return error_set(e, errno, "cannot write the device's identity to %s: %s", path,
+				 strerror(errno));
+	*ret = id;
+	return 0;
+}
+
+int identity_device(struct message_id *ret, const char *name, const char *state_dir,
+		    const char *machine_id, struct error *e)
+{
+	char path[280], text[64], tagged[sizeof(SALT) + MESSAGE_TEXT_MAX];
+	struct message_id machine;
+	int r, n;
+
+	snprintf(path, sizeof(path), "%s/device-id", state_dir);
+	r = read_text(path, text, sizeof(text));
+	if (r >= 0 && identity_parse(ret, text) < 0)
+		return error_set(e, EINVAL, "cannot use %s: it does not hold 32 hex digits", path);
+	if (r >= 0)
+		return 0;
+	if (r != -ENOENT && r != -ENOTDIR)
+		return error_set(e, r, "cannot read %s: %s", path, strerror(-r));
+	if (read_text(machine_id, text, sizeof(text)) < 0 || identity_parse(&machine, text) < 0)
+		return make_device(ret, state_dir, path, e);
+	n = snprintf(tagged, sizeof(tagged), SALT "%s", name);
+	siphash128(ret->bytes, machine.bytes, tagged,
+		   (size_t)n < sizeof(tagged) ? (size_t)n : sizeof(tagged) - 1);
+	return 0;
+}
+
+int identity_init(struct identity *ret, const char *name, const char *state_dir, struct error *e)
+{
+	static const char boot[] = "/proc/sys/kernel/random/boot_id";
+	static const char possible[] = "/sys/devices/system/cpu/possible";
+	struct identity id;
+	char text[256];
+	int r;
+
+	r = read_text(boot, text, sizeof(text));
+	if (r < 0 || identity_parse(&id.boot, text) < 0)
+		return error_set(e, r < 0 ? r : EINVAL, "cannot read %s: %s", boot,
+				 strerror(r < 0 ? -r : EINVAL));
+	r = read_text(possible, text, sizeof(text));
+	id.cpus = r < 0 ? 0 : identity_parse_cpus(text);
+	if (!id.cpus)
+		return error_set(e, r < 0 ? r : EINVAL, "cannot read %s: %s", possible,
+				 strerror(r < 0 ? -r : EINVAL));
+	if (uname(&id.system) < 0)
+		return error_set(e, errno, "cannot ask for the kernel's version: %s",
+				 strerror(errno));
+	r = identity_device(&id.device, name, state_dir, "/etc/machine-id", e);
+	if (r < 0)
+		return r;
+	*ret = id;
+	return 0;
+}

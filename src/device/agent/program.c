@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program: see program.h. The options are the keys of the settings (settings.h); what a key means is
+ * said at more length in packaging/agent.conf.
+ */
+#include "device/agent/program.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "command/args.h"
+#include "command/man.h"
+#include "command/say.h"
+#include "device/agent/agent.h"
+#include "device/agent/doctor.h"
+#include "device/agent/settings.h"
+
+static const struct cli_option options[] = {
+	{ 'c', "collector", "HOST:PORT", "where the collector listens (127.0.0.1:7077)", NULL },
+	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
+	{ 0, "source", "SOURCE", "auto, bpf or tracefs (auto)", "auto bpf tracefs" },
+	{ 0, "start", NULL, "record at once, not when the collector says so", NULL },
+	{ 0, "events", "LIST",
+	  "what to record (all): switch waking wakeup wakeup_new fork exec exit rename setprio",
+	  "all switch waking wakeup wakeup_new fork exec exit rename setprio" },
+	{ 0, "pid", "LIST", "only events of these tasks, by pid", NULL },
+	{ 0, "comm", "LIST", "only events of tasks with these names: sh,kworker/*", NULL },
+	{ 0, "cgroup", "LIST", "only events of tasks in these cgroups", NULL },
+	{ 0, "flush", "MS", "the longest that an event waits (100ms)", NULL },
+	{ 0, "block", "SIZE", "the largest block (32K)", NULL },
+	{ 0, "ring", "SIZE", "kernel memory for each CPU (512K)", NULL },
+	{ 0, "resolution", "NS", "of the time stamps; 0: the machine's (0)", NULL },
+	{ 0, "spool", "SIZE", "memory for what was not sent (4M)", NULL },
+	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
+	{ 0, "policy", "POLICY", "of a full spool: keep-oldest (default) or flight-recorder",
+	  "keep-oldest flight-recorder" },
+	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
+	{ 0, "keep-recording", NULL, "let the kernel record on after the agent's end", NULL },
+	{ 0, "nice", "N", "the agent's priority, -20 to 19 (-5)", NULL },
+	{ 0, "config", "FILE", "settings, as lines of key = value (" SETTINGS_FILE ")", NULL },
+	{ 0, "version", NULL, "print the version", NULL },
+	{ 0, "man", NULL, "write the manual page in roff", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "Trace this machine for a collector elsewhere:",
+	  "kiseki-agent --collector logs.example:7077 --start" },
+	{ "What can be recorded here, and how?", "kiseki-agent doctor" },
+	{ NULL, NULL },
+};
+
+static const struct command *const children[] = { &command_agent_doctor, NULL };
+
+static void print_line(void *context, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "kiseki-agent: %s\n", line);
+}
+
+static int run_agent(const struct args *a)
+{
+	CLEANUP(agent) struct agent *agent = NULL;
+	struct error e = ERROR_INIT;
+	struct settings settings;
+
+	if (args_has(a, "version")) {
+		puts("kiseki-agent " KISEKI_VERSION);
+		return EXIT_OK;
+	}
+	if (args_has(a, "man")) {
+		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	settings_init(&settings);
+	if (settings_load(&settings, a, &e) < 0)
+		return say_usage(&e);
+	if (settings.nice && setpriority(PRIO_PROCESS, 0, settings.nice) < 0)
+		say_note("cannot set the priority to %d: %m", settings.nice);
+	if (agent_new(&agent, &(struct agent_options){ &settings, print_line, NULL }, &e) < 0 ||
+	    agent_run(agent, &e) < 0)
+		return say_failure(&e);
+	return EXIT_OK;
+}
+
+const struct command command_agent = {
+	.name = "kiseki-agent",
+	.summary = "record what the scheduler of this machine does, for a collector",
+	.usage = "[OPTION...] | doctor [--json]",
+	.description =
+		"Makes the kernel record scheduler events, packs them into blocks of a few bits "
+		"per event and sends them to a collector, which also tells it when to start and "
+		"stop. It needs root. A block is kept until the collector has it on its disk. All "
+		"memory is of "
+		"a fixed size; what has no room is counted.\n\n"
+		"When the agent dies, the kernel goes on recording, and the next agent takes up "
+		"everything where the last one left it. SIGTERM and SIGINT end the recording, "
+		"send the rest for a few seconds, and end the agent.\n\n"
+		"Options that have a value, --start and --keep-recording can also stand in the "
+		"file "
+		"of --config, as `key = value` without dashes; --start is `start = yes` there. The "
+		"command line goes over the file.",
+	.options = options,
+	.examples = examples,
+	.children = children,
+	.run = run_agent,
+};
+
+static const struct cli_option doctor_options[] = {
+	{ 0, "json", NULL, "print it as JSON", NULL },
+	{ 0, "man", NULL, "write the manual page in roff", NULL },
+	{ 0 },
+};
+
+static int run_doctor(const struct args *a)
+{
+	if (args_has(a, "man")) {
+		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	return doctor_run(args_has(a, "json"));
+}
+
+const struct command command_agent_doctor = {
+	.name = "doctor",
+	.summary = "say what can be recorded on this machine, and what is missing",
+	.usage = "[--json]",
+	.description =
+		"Looks at the kernel, its files and this user's powers, tries what each source "
+		"needs, lets the sources record the same second and compares them with the "
+		"kernel's own count. What is missing comes with what would help. The exit status "
+		"is 0 if at least one source can record here.",
+	.options = doctor_options,
+	.parent = &command_agent,
+	.run = run_doctor,
+};

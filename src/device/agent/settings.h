@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings: what the agent is told at its start, by the command line and by a file.
+ *
+ * The file has lines `key = value`; a line that starts with # is a remark. The keys are the long
+ * options without their dashes, so there is one list of them, one meaning and one check of each
+ * value. The command line goes over the file, the file over the defaults; instructions of the
+ * collector later change `config`.
+ */
+#ifndef KISEKI_DEVICE_AGENT_SETTINGS_H
+#define KISEKI_DEVICE_AGENT_SETTINGS_H
+
+#include "base/error.h"
+#include "command/args.h"
+#include "wire/message.h"
+
+#define SETTINGS_FILE "/etc/kiseki/agent.conf"
+#define SETTINGS_FILE_MAX 65536U
+#define SETTINGS_PATH_MAX 256U
+#define SETTINGS_NAME_MAX 64U
+#define SETTINGS_ADDRESS_MAX 272U
+
+struct settings {
+	char collector[SETTINGS_ADDRESS_MAX];
+	char name[SETTINGS_NAME_MAX];
+	char spool_file[SETTINGS_PATH_MAX]; /* empty: by the name, below /run/kiseki */
+	char state_dir[SETTINGS_PATH_MAX];
+	uint64_t spool_bytes;
+	bool start;
+	bool keep_recording;
+	int nice;
+	struct message_config config; /* all of it is given */
+};
+
+/* The defaults; the name is that of the machine. */
+void settings_init(struct settings *s);
+
+/* -EINVAL with "<key> is …, not '<value>'". */
+int settings_set(struct settings *s, const char *key, const char *value, struct error *e);
+
+/* The key at a place of the list, NULL behind the last. */
+const char *settings_key(size_t i);
+
+/* Errors name file and line. */
+int settings_parse(struct settings *s, const char *text, size_t len, const char *file,
+		   struct error *e);
+
+/* Reads the file that --config names, or SETTINGS_FILE if that is there; then the options. */
+int settings_load(struct settings *s, const struct args *a, struct error *e);
+
+#endif

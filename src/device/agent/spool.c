@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool: see spool.h; the ring's layout is in spool_ring.h, the mark's in memory.h.
+ *
+ * Bytes are only ever written where the published mark sees free room: behind the head, or where
+ * entries were whose removal is published already. So whatever a dying process was writing, the mark
+ * does not lead there.
+ *
+ * Which blocks are worth sending is known from what the collector should have of a stream: a block
+ * that is no key block can be decoded only if it follows right behind that.
+ */
+#include "device/agent/spool.h"
+
+#include <errno.h>
+
+#include "device/agent/spool_ring.h"
+
+#define END_ROW_MAX 24U /* bytes of a row of an END */
+
+_Static_assert(sizeof(struct ring_head) == 56, "the entries' layout is part of the version");
+
+static void publish(struct spool *s)
+{
+	memory_publish(s->memory, &s->mark);
+	s->is_dirty = true;
+}
+
+static uint64_t used(const struct spool *s)
+{
+	return s->mark.head - s->mark.tail;
+}
+
+struct memory_run *spool_find_run(const struct spool *s, uint32_t number)
+{
+	struct memory_run *run = memory_get_head(s->memory)->runs;
+	uint32_t i;
+
+	for (i = 0; number && i < MESSAGE_RUNS_MAX; i++)
+		if (run[i].number == number &&
+		    run[i].crc == memory_crc(&run[i], offsetof(struct memory_run, crc)))
+			return &run[i];
+	return NULL;
+}
+
+static struct ring_run *run_of(struct spool *s, uint32_t number)
+{
+	const struct memory_run *run = spool_find_run(s, number);
+
+	return run ? &s->runs[run - memory_get_head(s->memory)->runs] : NULL;
+}
+
+static bool is_current(const struct spool *s, uint32_t number)
+{
+	return number == s->mark.run && s->mark.state != MEMORY_IDLE;
+}
+
+/* Without it, other entries are of no use. */
+static bool is_vital(const struct ring_head *h)
+{
+	return h->kind == FRAME_END || (h->kind == FRAME_BLOCK && h->stream == STREAM_META);
+}
+
+int spool_open(struct spool **ret, const struct spool_options *o, struct error *e)
+{
+	const struct memory_name *name = &memory_get_head(o->memory)->name;
+	CLEANUP(spool) struct spool *s = calloc(1, sizeof(*s));
+	uint32_t i, end = name->cpus * END_ROW_MAX + 2 * END_ROW_MAX;
+
+	if (!s)
+		return error_set(e, ENOMEM, "cannot open the spool: %m");
+	s->memory = o->memory;
+	s->ring = memory_get_ring(o->memory);
+	s->size = name->spool_bytes;
+	s->streams = name->cpus + 1;
+	s->policy = o->policy;
+	s->sync_ms = o->sync_ms;
+	s->largest = SPOOL_META_MOST + BLOCK_HEADER_MAX;
+	s->largest = end > s->largest ? end : s->largest;
+	/* A filler may take as much again. */
+	s->keep_last = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX);
+	s->keep_free = 2 * s->keep_last + name->cpus * 2 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
+	if (s->keep_free > s->size / 2)
+		return error_set(e, EINVAL,
+				 "cannot open the spool: %u bytes are too few for %u "
+				 "CPUs, it needs %u",
+				 s->size, name->cpus, 2 * s->keep_free);
+	s->copy = malloc(s->largest + BLOCK_HEADER_MAX);
+	for (i = 0; i < MESSAGE_RUNS_MAX; i++) {
+		s->runs[i].collector = calloc(s->streams, sizeof(uint64_t));
+		if (!s->runs[i].collector || !s->copy)
+			return error_set(e, ENOMEM, "cannot open the spool: %m");
+	}
+	spool_recover(s);
+	*ret = take_ptr(s);
+	return 0;
+}
+
+void spool_free(struct spool *s)
+{
+	uint32_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
+		free(s->runs[i].collector);
+	free(s->copy);
+	free(s);
+}
+
+void spool_set_policy(struct spool *s, uint8_t policy)
+{
+	s->policy = policy;
+}
+
+/* The oldest entry goes; the caller publishes. */
+static void pop(struct spool *s)
+{
+	uint64_t at = ring_align(s, s->mark.tail), next;
+	struct ring_head *h;
+	struct ring_run *run;
+
+	if (at >= s->mark.head) {
+		s->mark.tail = s->mark.head;
+		return;
+	}
+	h = ring_get(s, at);
+	next = ring_next(s, at);
+	run = h->kind == RING_FILLER ? NULL : run_of(s, h->run);
+	if (run && run->entries)
+		run->entries--;
+	if (at < s->next && h->kind != RING_FILLER && h->sent == s->connection)
+		s->gone++;
+	s->mark.tail = next < s->mark.head ? next : s->mark.head;
+	if (s->next < s->mark.tail)
+		s->next = s->mark.tail;
+}
+
+/* Entries that were passed over and not sent wait for no acknowledgement. */
+static void trim(struct spool *s)
+{
+	uint64_t before = s->mark.tail, at;
+	struct ring_head *h;
+
+	for (;;) {
+		at = ring_align(s, s->mark.tail);
+		h = ring_get(s, at);
+		if (at >= s->next || (h->kind != RING_FILLER && h->sent == s->connection))
+			break;
+		pop(s);
+	}
+	if (s->mark.tail != before)
+		publish(s);
+}
+
+static uint64_t free_bytes(const struct spool *s)
+{
+	return s->size - used(s);
+}
+
+/* With the filler that it may need. */
+static uint64_t cost(const struct spool *s, uint32_t len)
+{
+	uint64_t at = ring_align(s, s->mark.head), bytes = ring_bytes(len);
+	uint32_t left = s->size - ring_place(s, at);
+
+	return at - s->mark.head + bytes + (bytes > left ? left : 0);
+}
+
+static void write_head(struct ring_head *h, const struct ring_head *from)
+{
+	*h = *from;
+	h->magic = RING_MAGIC;
+	h->sent = 0;
+	h->crc = ring_head_crc(h);
+}
+
+/* Writes the entry behind the head, where nothing is; *ret_head is the head after it. The caller
+ * publishes. */
+static void write_entry(struct spool *s, struct ring_head *h, const uint8_t *body,
+			uint64_t *ret_head)
+{
+	uint64_t at = ring_align(s, s->mark.head), bytes = ring_bytes(h->len);
+	uint32_t left = s->size - ring_place(s, at);
+	struct ring_head filler = { .at = at, .kind = RING_FILLER };
+
+	if (bytes > left) {
+		filler.len = left - (uint32_t)sizeof(filler);
+		write_head(ring_get(s, at), &filler);
+		at += left;
+	}
+	h->at = at;
+	h->body_crc = memory_crc(body, h->len);
+	memcpy(ring_get(s, at) + 1, body, h->len);
+	write_head(ring_get(s, at), h);
+	*ret_head = at + bytes;
+}
+
+const struct memory_checkpoint *spool_find_checkpoint(const struct spool *s, uint32_t stream,
+						      struct memory_checkpoint **ret_free)
+{
+	struct memory_checkpoint *c = memory_get_checkpoints(s->memory, stream);
+	const struct memory_checkpoint *best = NULL;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (c[i].sequence && c[i].sequence <= s->mark.sequence && c[i].run == s->mark.run &&
+		    c[i].crc == memory_crc(&c[i], offsetof(struct memory_checkpoint, crc)) &&
+		    (!best || c[i].sequence > best->sequence))
+			best = &c[i];
+	if (ret_free)
+		*ret_free = best == &c[0] ? &c[1] : &c[0];
+	return best;
+}
+
+/* It counts with the next mark. */
+static void write_checkpoint(struct spool *s, uint32_t cpu, const struct checkpoint *at)
+{
+	struct memory_checkpoint c, *to;
+
+	memset(&c, 0, sizeof(c));
+	c.sequence = s->mark.sequence + 1;
+	c.at = *at;
+	c.run = s->mark.run;
+	c.crc = memory_crc(&c, offsetof(struct memory_checkpoint, crc));
+	spool_find_checkpoint(s, cpu == UINT32_MAX ? 0 : 1 + cpu, &to);
+	*to = c;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret)
+{
+	const struct memory_checkpoint *c =
+		spool_find_checkpoint(s, cpu == UINT32_MAX ? 0 : 1 + cpu, NULL);
+
+	memset(ret, 0, sizeof(*ret));
+	if (c)
+		*ret = c->at;
+}
+
+void spool_save(struct spool *s, uint32_t cpu, const struct checkpoint *at)
+{
+	write_checkpoint(s, cpu, at);
+	s->mark.sequence++;
+	publish(s);
+}
+
+/* A description that is moved gets the next sequence: the collector would take its old number,
+ * behind later ones, for a block that came again. */
+static uint32_t copy_entry(struct spool *s, const struct ring_head *h, struct ring_run *run,
+			   uint8_t **ret)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+	uint8_t *payload = s->copy + BLOCK_HEADER_MAX;
+	struct block b;
+	uint32_t len;
+
+	if (h->kind == FRAME_END || block_decode(body, h->len, &b) != WIRE_OK) {
+		memcpy(s->copy, body, h->len);
+		*ret = s->copy;
+		return h->len;
+	}
+	b.sequence = run->next_meta;
+	memcpy(payload, b.payload, b.payload_len);
+	*ret = block_encode(&b, payload, &len);
+	return len;
+}
+
+/* The oldest entry, which is vital, behind the latest. What is kept free makes sure that there is
+ * room; a file that somebody else filled may have none, and then the entry is lost. */
+static void move_oldest(struct spool *s)
+{
+	struct ring_head h = *ring_get(s, ring_align(s, s->mark.tail));
+	struct ring_run *run = run_of(s, h.run);
+	struct checkpoint meta;
+	uint64_t head;
+	uint8_t *body;
+
+	if (h.len > s->largest || free_bytes(s) < cost(s, h.len + BLOCK_HEADER_MAX)) {
+		pop(s);
+		return;
+	}
+	h.len = copy_entry(s, ring_get(s, h.at), run, &body);
+	if (h.kind == FRAME_BLOCK)
+		h.sequence = run->next_meta++;
+	write_entry(s, &h, body, &head);
+	if (h.kind == FRAME_BLOCK && h.run == s->mark.run) {
+		spool_get_checkpoint(s, UINT32_MAX, &meta);
+		meta.next_sequence = run->next_meta;
+		write_checkpoint(s, UINT32_MAX, &meta);
+	}
+	run->entries++;
+	pop(s);
+	s->mark.head = head;
+	s->mark.sequence++;
+	publish(s);
+}
+
+/* Until `need` bytes are free and `keep` beside them. */
+static int make_room(struct spool *s, uint32_t len, uint32_t keep)
+{
+	uint64_t moved = 0;
+	const struct ring_head *h;
+	int r = 0;
+
+	while (free_bytes(s) < cost(s, len) + keep) {
+		h = ring_get(s, ring_align(s, s->mark.tail));
+		if (s->policy == POLICY_OLDEST || !used(s) || moved > s->size / 2) {
+			r = -ENOSPC;
+			break;
+		}
+		if (is_vital(h) && run_of(s, h->run)) {
+			moved += ring_bytes(h->len);
+			move_oldest(s);
+			continue;
+		}
+		pop(s);
+	}
+	/* What is overwritten next must be gone for good before. */
+	if (s->mark.tail != memory_get_mark(s->memory)->tail)
+		publish(s);
+	return r;
+}
+
+bool spool_has_room(const struct spool *s, uint32_t len)
+{
+	if (s->policy == POLICY_FLIGHT)
+		return 2 * ring_bytes(len) + s->keep_free <= s->size;
+	return free_bytes(s) >= cost(s, len) + s->keep_free;
+}
+
+/* The last words of a run need no more than was kept for them. */
+static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry)
+{
+	bool is_last = entry->kind == FRAME_END || entry->stream == STREAM_META ||
+		       entry->len <= BLOCK_HEADER_MAX;
+
+	return is_last ? s->keep_last : s->keep_free;
+}
+
+int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
+	      const struct checkpoint *after)
+{
+	struct ring_head h = {
+		.sequence = entry->sequence,
+		.len = entry->len,
+		.kind = entry->kind,
+		.run = entry->run,
+		.stream = entry->kind == FRAME_BLOCK ? entry->stream : 0,
+		.events = entry->events,
+		.key = entry->key,
+	};
+	struct ring_run *run = run_of(s, entry->run);
+	uint64_t head;
+	int r;
+
+	if (!run || h.stream >= s->streams)
+		return -EINVAL;
+	r = make_room(s, entry->len, room_to_keep(s, entry));
+	if (r < 0)
+		return r;
+	write_entry(s, &h, entry->bytes, &head);
+	if (after)
+		write_checkpoint(s, cpu, after);
+	if (entry->kind == FRAME_BLOCK && entry->stream == STREAM_META)
+		run->next_meta = entry->sequence + 1;
+	run->entries++;
+	s->mark.head = head;
+	s->mark.sequence++;
+	if (entry->kind == FRAME_END && entry->run == s->mark.run)
+		s->mark.state = MEMORY_IDLE;
+	publish(s);
+	return 0;
+}
+
+bool spool_get_current(const struct spool *s, struct spool_run *ret)
+{
+	const struct memory_run *run = spool_find_run(s, s->mark.run);
+	const uint8_t *config = memory_get_head(s->memory)->config[s->mark.run & 1];
+	struct byte_reader r;
+
+	if (s->mark.state == MEMORY_IDLE || !run || run->config_len > MEMORY_CONFIG_MAX ||
+	    run->config_crc != memory_crc(config, run->config_len))
+		return false;
+	reader_init(&r, config, run->config_len);
+	if (config_decode(&ret->config, &r) != WIRE_OK)
+		return false;
+	ret->number = run->number;
+	ret->is_described = s->mark.state == MEMORY_TRACING;
+	ret->origin = (uint8_t)run->origin;
+	memcpy(ret->id.bytes, run->id, sizeof(run->id));
+	return true;
+}
+
+/* A row whose run nobody asks for any more. */
+static struct memory_run *find_free_row(struct spool *s)
+{
+	struct memory_run *rows = memory_get_head(s->memory)->runs;
+	uint32_t i;
+
+	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
+		if (!spool_find_run(s, rows[i].number) ||
+		    (!s->runs[i].entries && !is_current(s, rows[i].number)))
+			return &rows[i];
+	return NULL;
+}
+
+int spool_start_run(struct spool *s, struct spool_run *run, struct error *e)
+{
+	struct memory_head *h = memory_get_head(s->memory);
+	struct memory_run row, *to = find_free_row(s);
+	struct byte_writer w;
+	uint64_t tail = s->mark.tail;
+
+	for (; !to && s->policy == POLICY_FLIGHT && used(s); to = find_free_row(s))
+		pop(s);
+	if (s->mark.tail != tail)
+		publish(s);
+	if (!to)
+		return error_set(e, ENOSPC,
+				 "cannot begin a run: the collector still lacks blocks "
+				 "of %u others",
+				 MESSAGE_RUNS_MAX);
+	memset(&row, 0, sizeof(row));
+	row.number = s->mark.run + 1;
+	row.origin = run->origin;
+	memcpy(row.id, run->id.bytes, sizeof(row.id));
+	writer_init(&w, h->config[row.number & 1], MEMORY_CONFIG_MAX);
+	config_encode(&w, &run->config);
+	if (w.full)
+		return error_set(e, E2BIG, "cannot begin a run: its configuration is too large");
+	row.config_len = (uint32_t)writer_len(&w);
+	row.config_crc = memory_crc(h->config[row.number & 1], row.config_len);
+	row.crc = memory_crc(&row, offsetof(struct memory_run, crc));
+	*to = row;
+	memset(s->runs[to - h->runs].collector, 0, s->streams * sizeof(uint64_t));
+	s->runs[to - h->runs].entries = 0;
+	s->runs[to - h->runs].next_meta = 0;
+	s->mark.run = row.number;
+	s->mark.state = MEMORY_STARTING;
+	s->mark.sequence++;
+	publish(s);
+	run->number = row.number;
+	return 0;
+}
+
+void spool_set_described(struct spool *s)
+{
+	s->mark.state = MEMORY_TRACING;
+	publish(s);
+}
+
+void spool_abandon(struct spool *s)
+{
+	s->mark.state = MEMORY_IDLE;
+	publish(s);
+}
+
+int spool_sync(struct spool *s, uint64_t now_ms, struct error *e)
+{
+	if (!s->sync_ms || !s->is_dirty || now_ms - s->synced_ms < s->sync_ms)
+		return 0;
+	s->synced_ms = now_ms;
+	s->is_dirty = false;
+	return memory_sync(s->memory, e);
+}
+
+void spool_rewind(struct spool *s)
+{
+	uint32_t i;
+
+	s->connection++;
+	s->next = s->mark.tail;
+	s->sent = s->gone = 0;
+	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
+		memset(s->runs[i].collector, 0, s->streams * sizeof(uint64_t));
+}
+
+/* Would the collector want it, and could it do anything with it? */
+static bool is_wanted(struct spool *s, const struct ring_head *h)
+{
+	struct ring_run *run = h->kind == RING_FILLER ? NULL : run_of(s, h->run);
+
+	if (!run)
+		return false;
+	if (h->kind == FRAME_END)
+		return true;
+	if (h->sequence < run->collector[h->stream])
+		return false;
+	return h->key || h->sequence == run->collector[h->stream];
+}
+
+bool spool_peek(struct spool *s, struct spool_entry *ret)
+{
+	const struct ring_head *h = NULL;
+	uint64_t at = ring_align(s, s->next);
+
+	while (at < s->mark.head && !is_wanted(s, h = ring_get(s, at)))
+		at = ring_next(s, at);
+	s->next = at < s->mark.head ? at : s->mark.head;
+	trim(s);
+	if (at >= s->mark.head)
+		return false;
+	ret->kind = h->kind;
+	ret->run = h->run;
+	ret->stream = h->stream;
+	ret->sequence = h->sequence;
+	ret->key = h->key;
+	ret->events = h->events;
+	ret->bytes = (const uint8_t *)(h + 1);
+	ret->len = h->len;
+	return true;
+}
+
+void spool_sent(struct spool *s)
+{
+	struct ring_head *h = ring_get(s, s->next);
+	struct ring_run *run;
+
+	if (ring_align(s, s->next) >= s->mark.head)
+		return;
+	run = run_of(s, h->run);
+	if (h->kind == FRAME_BLOCK && run)
+		run->collector[h->stream] = h->sequence + 1;
+	h->sent = s->connection;
+	s->sent++;
+	s->next = ring_next(s, s->next);
+	if (s->next > s->mark.head)
+		s->next = s->mark.head;
+}
+
+int spool_ack(struct spool *s, uint64_t frames)
+{
+	uint64_t tail = s->mark.tail;
+
+	if (frames > s->sent)
+		return -EPROTO;
+	while (s->gone < frames && used(s))
+		pop(s);
+	if (s->mark.tail != tail)
+		publish(s);
+	trim(s);
+	return 0;
+}
+
+void spool_resume(struct spool *s, uint32_t number, uint32_t stream, uint64_t next_sequence)
+{
+	struct ring_run *run = run_of(s, number);
+
+	if (run && stream < s->streams)
+		run->collector[stream] = next_sequence;
+}
+
+uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX])
+{
+	const struct memory_run *rows = memory_get_head(s->memory)->runs;
+	uint32_t i, j, n = 0;
+
+	for (i = 0; i < MESSAGE_RUNS_MAX; i++) {
+		if (spool_find_run(s, rows[i].number) != &rows[i] ||
+		    (!s->runs[i].entries && !is_current(s, rows[i].number)))
+			continue;
+		for (j = n++; j && numbers[j - 1] > rows[i].number; j--)
+			numbers[j] = numbers[j - 1];
+		numbers[j] = rows[i].number;
+	}
+	return n;
+}
+
+const struct message_id *spool_get_run(const struct spool *s, uint32_t number)
+{
+	const struct memory_run *run = spool_find_run(s, number);
+
+	return run ? (const struct message_id *)run->id : NULL;
+}
+
+uint64_t spool_used(const struct spool *s)
+{
+	return used(s);
+}
+
+uint64_t spool_size(const struct spool *s)
+{
+	return s->size;
+}
+
+uint64_t spool_unsent(const struct spool *s)
+{
+	return s->mark.head - (s->next < s->mark.tail ? s->mark.tail : s->next);
+}

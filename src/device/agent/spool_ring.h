@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool_ring: the ring of the spool, for spool.c, which fills it, and spool_recover.c, which finds
+ * it again after a death.
+ *
+ * An entry lies at one piece: a head, its body, and zero to seven bytes, so that all heads are
+ * aligned. Where it would not fit before the ring's end, a filler goes there and the entry starts at
+ * the ring's start; fewer bytes than a head has need no filler. Places are counted from the spool's
+ * first byte on and never wrap; a head repeats its own, so an older lap's is not taken for it.
+ */
+#ifndef KISEKI_DEVICE_AGENT_SPOOL_RING_H
+#define KISEKI_DEVICE_AGENT_SPOOL_RING_H
+
+#include "device/agent/memory.h"
+
+#define RING_MAGIC 0x6b73656bU
+#define RING_FILLER 0U /* beside FRAME_BLOCK and FRAME_END */
+
+struct ring_head {
+	uint32_t magic;
+	uint32_t crc; /* of the fields from `at` to `key` */
+	uint64_t at;
+	uint64_t sequence;
+	uint32_t body_crc;
+	uint32_t len; /* of the body */
+	uint32_t kind;
+	uint32_t run;
+	uint32_t stream;
+	uint32_t events;
+	uint32_t key;
+	uint32_t sent; /* number of the connection that it was sent on; means nothing to others */
+};
+
+/* What this process knows of a run beside what the file says. */
+struct ring_run {
+	uint32_t entries;
+	uint64_t next_meta;  /* sequence */
+	uint64_t *collector; /* by stream: the sequence that the collector should want next */
+};
+
+struct spool {
+	struct memory *memory;
+	uint8_t *ring;
+	uint32_t size;
+	uint32_t streams;
+	uint32_t largest;	       /* body of a description or an end */
+	uint32_t keep_free, keep_last; /* bytes that blocks leave free, and that nothing takes */
+	uint8_t policy;
+	struct memory_mark mark; /* as published */
+	struct ring_run runs[MESSAGE_RUNS_MAX];
+	uint64_t next; /* the first entry not sent */
+	uint32_t connection;
+	uint64_t sent, gone; /* frames of this connection; of those, whose entries are gone */
+	uint32_t sync_ms;
+	uint64_t synced_ms;
+	bool is_dirty;
+	uint8_t *copy; /* of an entry that is moved */
+};
+
+static inline uint32_t ring_place(const struct spool *s, uint64_t at)
+{
+	return (uint32_t)(at % s->size);
+}
+
+static inline struct ring_head *ring_get(const struct spool *s, uint64_t at)
+{
+	return (struct ring_head *)(s->ring + ring_place(s, at));
+}
+
+/* The whole entry's bytes. */
+static inline uint64_t ring_bytes(uint32_t body_len)
+{
+	return (sizeof(struct ring_head) + (uint64_t)body_len + 7) & ~7ULL;
+}
+
+/* At the ring's end there may be too little room even for a head: the next one is behind that. */
+static inline uint64_t ring_align(const struct spool *s, uint64_t at)
+{
+	uint32_t left = s->size - ring_place(s, at);
+
+	return left < sizeof(struct ring_head) ? at + left : at;
+}
+
+static inline uint64_t ring_next(const struct spool *s, uint64_t at)
+{
+	return ring_align(s, at + ring_bytes(ring_get(s, at)->len));
+}
+
+static inline uint32_t ring_head_crc(const struct ring_head *h)
+{
+	return memory_crc(&h->at,
+			  offsetof(struct ring_head, sent) - offsetof(struct ring_head, at));
+}
+
+/* The row of a run that the file knows; NULL if it does not. */
+struct memory_run *spool_find_run(const struct spool *s, uint32_t number);
+
+/* Takes up what is in the ring: entries that are whole, and the runs they belong to. */
+void spool_recover(struct spool *s);
+
+/* The checkpoint that counts, or NULL; *ret_free is the one that may be written. */
+const struct memory_checkpoint *spool_find_checkpoint(const struct spool *s, uint32_t stream,
+						      struct memory_checkpoint **ret_free);
+
+#endif

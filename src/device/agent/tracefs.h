@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracefs: the kernel's tracing files: where they are, and the few ways they are used.
+ */
+#ifndef KISEKI_DEVICE_AGENT_TRACEFS_H
+#define KISEKI_DEVICE_AGENT_TRACEFS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define TRACEFS_PATH_MAX 320U
+#define TRACEFS_TEXT_MAX 16384U /* the longest format of the scheduler's has a quarter of it */
+
+/* What per_cpu/cpuN/stats says about one CPU's ring. */
+struct tracefs_stats {
+	uint64_t entries;	 /* written, not overwritten, not read */
+	uint64_t overrun;	 /* overwritten */
+	uint64_t commit_overrun; /* not written: the ring was full of unfinished ones */
+	uint64_t dropped;	 /* not written: overwriting was off */
+	uint64_t read;
+};
+
+/* Where it is mounted; else what to do. */
+int tracefs_find(const char **ret, struct error *e);
+
+/* Whole small files, by folder and name below it. The text is terminated; its length is returned. */
+int tracefs_read(const char *folder, const char *name, char *out, uint32_t room, struct error *e);
+int tracefs_write(const char *folder, const char *name, const char *text, struct error *e);
+
+/* Lines that are not known are passed over; -EBADMSG if one that is needed is missing. */
+int tracefs_parse_stats(struct tracefs_stats *ret, const char *text);
+
+#endif

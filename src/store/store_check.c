@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* store_check: see store_check.h. */
+#include "store/store_check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/store_parts.h"
+
+struct checking {
+	uint32_t file;
+	uint64_t size;
+	bool last;
+	store_damage_fn fn;
+	void *context;
+	struct store_counts *counts;
+};
+
+static void tell(const struct checking *c, uint64_t offset, uint64_t len, const char *what)
+{
+	const struct store_damage d = { c->file, offset, len, what };
+
+	c->fn(c->context, &d);
+}
+
+static void on_damage(void *context, uint64_t offset, uint64_t len, const char *what)
+{
+	struct checking *c = context;
+
+	if (c->last && offset + len == c->size && offset)
+		c->counts->unfinished += len;
+	else
+		tell(c, offset, len, what);
+}
+
+static uint64_t count_blocks(const struct log_view *v)
+{
+	uint64_t n = 0;
+	size_t i, k;
+
+	for (i = 0; i < v->n_runs; i++)
+		for (k = 0; k < v->runs[i]->n; k++)
+			n += v->runs[i]->streams[k].n;
+	return n;
+}
+
+/* One that is missing or unsound is made again and does no harm; one that is sound and says
+ * something else would. */
+static int check_index(struct store *s, const struct checking *c, struct log_view *v)
+{
+	char name[STORE_LOG_NAME];
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct log_index *x;
+	size_t len;
+	int r = log_index_encode(v, &bytes, &len);
+
+	if (r < 0)
+		return r;
+	if (log_index_open(&x, s->log_fd, store_index_name(c->file, name)) < 0)
+		return 0;
+	if (x->len != len || memcmp(x->data, bytes, len))
+		tell(c, 0, 0, "its index does not fit the log");
+	log_index_free(x);
+	return 0;
+}
+
+static int check_file(struct store *s, struct checking *c, struct error *e)
+{
+	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(log_view) struct log_view *v = NULL;
+	struct log_scan scan = { .to_the_end = true, .on_damage = on_damage, .context = c };
+	int r = log_map_open(&map, s->log_fd, c->file, e);
+
+	if (r < 0)
+		return r;
+	c->size = scan.len = map.len;
+	scan.data = map.data;
+	scan.number = c->file;
+	r = log_view_scan(&v, &scan, e);
+	if (r < 0)
+		return error_prefix(e, r, "log file %u", c->file);
+	if (v->head.number != c->file)
+		tell(c, 0, LOG_HEAD_LEN, "the head of another log file");
+	v->size = map.len;
+	c->counts->files++;
+	c->counts->bytes += map.len;
+	c->counts->blocks += count_blocks(v);
+	r = c->last ? 0 : check_index(s, c, v);
+	return r < 0 ? error_set(e, r, "log file %u: %s", c->file, strerror(-r)) : 0;
+}
+
+int store_check(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
+		struct error *e)
+{
+	_cleanup_free_ uint32_t *numbers = NULL;
+	struct checking c = { .fn = fn, .context = context, .counts = ret };
+	size_t n, i;
+	int r = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	pthread_mutex_lock(&s->lock);
+	n = s->n_files;
+	numbers = calloc(n + 1, sizeof(*numbers));
+	for (i = 0; numbers && i < n; i++)
+		numbers[i] = s->files[i]->number;
+	pthread_mutex_unlock(&s->lock);
+	if (!numbers)
+		return error_set(e, ENOMEM, "out of memory");
+	for (i = 0; i < n && r == 0; i++) {
+		c.file = numbers[i];
+		c.last = i + 1 == n;
+		r = check_file(s, &c, e);
+	}
+	return r;
+}
+
+bool store_is_folder(const char *dir)
+{
+	char path[4096];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/log", dir) >= (int)sizeof(path))
+		return false;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}

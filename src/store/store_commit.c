@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_commit: the batch to the disk, and then before the readers' eyes.
+ *
+ * The put side goes on filling another batch meanwhile. A batch that could not be written stays,
+ * and is written again to the same places; what got there in part is cut off, so that a reader of
+ * the files never finds half a batch. Making a file's index and its rows of the catalog is no part
+ * of being durable: when that fails, it is done when the store is opened again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/store_parts.h"
+
+#define SHOW_AT_ONCE 256U /* records, between which readers get their turn */
+
+static int write_all(int fd, const uint8_t *data, size_t len, uint64_t offset)
+{
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(fd, data, len, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* --- full files --- */
+
+/* The runs that rest now: their states are those of the index. */
+static int rest_runs(struct store *s, const struct log_index *x)
+{
+	struct index_run run;
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < x->n_runs && r == 0; i++) {
+		log_index_run_at(x, i, &run);
+		r = store_show_run(s, x->number, &run);
+	}
+	return r;
+}
+
+/* The file that was written so far is full: its view becomes its index. */
+static int seal(struct store *s, struct log_file *f, struct error *e)
+{
+	struct log_index *x;
+	uint8_t *bytes;
+	size_t len;
+	int r = log_index_encode(s->view, &bytes, &len);
+
+	if (r == 0)
+		r = log_index_open_memory(&x, bytes, len);
+	if (r < 0)
+		return error_set(e, r, "cannot make the index of log file %u: %s", f->number,
+				 strerror(-r));
+	store_save_index(s, x);
+	r = catalog_add_file(s->catalog, x, NULL);
+	pthread_mutex_lock(&s->lock);
+	f->catalogued = r == 0;
+	r = rest_runs(s, x);
+	if (r == 0)
+		f->index = x;
+	pthread_mutex_unlock(&s->lock);
+	if (r == 0)
+		return 0;
+	log_index_free(x);
+	return error_set(e, r, "cannot keep the runs of log file %u: %s", f->number, strerror(-r));
+}
+
+static int create_file(struct store *s, const struct log_head *h, int *ret_fd)
+{
+	char name[STORE_LOG_NAME];
+	uint8_t head[LOG_HEAD_LEN];
+	_cleanup_close_ int fd = openat(s->log_fd, store_log_name(h->number, name),
+					O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	log_head_encode(head, h);
+	r = write_all(fd, head, sizeof(head), 0);
+	if (r == 0 && (fdatasync(fd) < 0 || fsync(s->log_fd) < 0))
+		r = -errno;
+	if (r < 0) {
+		unlinkat(s->log_fd, name, 0);
+		return r;
+	}
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static int swap_view(struct store *s, struct log_view *view)
+{
+	struct log_view *old;
+	struct log_file *f;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	r = store_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
+	old = s->view;
+	if (r == 0) {
+		s->view = view;
+		s->active = f;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (r == 0)
+		log_view_free(old);
+	return r;
+}
+
+int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct error *e)
+{
+	const struct log_head head = { .number = number,
+				       .next_run = next_run,
+				       .time_ns = store_now_ns() };
+	CLEANUP(log_view) struct log_view *view = log_view_new(&head);
+	struct log_file *last = s->active;
+	_cleanup_close_ int fd = -1;
+	int r = view ? create_file(s, &head, &fd) : -ENOMEM;
+
+	if (r < 0)
+		return error_set(e, r, "cannot create log file %u in %s: %s", number, s->dir,
+				 strerror(-r));
+	r = last && s->view && !last->index ? seal(s, last, e) : 0;
+	if (r < 0)
+		return r;
+	r = swap_view(s, view);
+	if (r < 0)
+		return error_set(e, r, "cannot keep log file %u: %s", number, strerror(-r));
+	take_ptr(view);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = take_fd(&fd);
+	return 0;
+}
+
+/* --- batches --- */
+
+static size_t span_end(const struct batch *b, size_t i)
+{
+	return i + 1 < b->n_spans ? b->spans[i + 1].at : b->len;
+}
+
+static int write_span(struct store *s, const struct batch *b, size_t i, struct error *e)
+{
+	const struct span *span = &b->spans[i];
+	const struct log_file *f = s->active;
+	int r = write_all(s->fd, b->data + span->at, span_end(b, i) - span->at, span->offset);
+
+	if (r == 0 && fdatasync(s->fd) < 0)
+		r = -errno;
+	if (r == 0)
+		return 0;
+	/* Half a batch is of no use, and the room may be needed to get on. */
+	if (ftruncate(s->fd, (off_t)f->size) < 0)
+		return error_set(e, r, "cannot write log file %u in %s: %s, and cannot cut it: %s",
+				 f->number, s->dir, strerror(-r), strerror(errno));
+	return error_set(e, r, "cannot write log file %u in %s: %s", f->number, s->dir,
+			 strerror(-r));
+}
+
+/* What is durable becomes visible, a few records at a time. */
+static int show_span(struct store *s, struct batch *b, size_t i, struct error *e)
+{
+	const struct span *span = &b->spans[i];
+	size_t at = b->shown > span->at ? b->shown : span->at, end = span_end(b, i), n;
+	struct log_file *f = s->active;
+	struct log_record record;
+	int r = 0;
+
+	while (at < end && r == 0) {
+		pthread_mutex_lock(&s->lock);
+		for (n = 0; n < SHOW_AT_ONCE && at < end && r == 0; n++) {
+			uint64_t offset = span->offset + (at - span->at);
+
+			log_record_peek(b->data + at, end - at, &record);
+			r = store_show(s, &record, (uint32_t)offset);
+			if (r < 0)
+				break;
+			b->shown = at += record.len;
+			s->view->size = f->size = offset + record.len;
+		}
+		f->last_ns = s->view->last_ns;
+		pthread_mutex_unlock(&s->lock);
+	}
+	return r < 0 ? error_set(e, r, "cannot index what was stored: %s", strerror(-r)) : 0;
+}
+
+static int commit_batch(struct store *s, struct batch *b, struct error *e)
+{
+	int r = 0;
+
+	for (; b->spans_done < b->n_spans && r == 0; b->spans_done++) {
+		const struct span *span = &b->spans[b->spans_done];
+
+		if (s->active->number != span->file)
+			r = store_rotate(s, span->file, span->next_run, e);
+		if (r == 0)
+			r = write_span(s, b, b->spans_done, e);
+		if (r == 0)
+			r = show_span(s, b, b->spans_done, e);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+/* The batch that is being filled becomes the one that is written. */
+static bool take_batch(struct store *s)
+{
+	struct put_side *p = &s->put;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->filling->len) {
+		s->pending = p->filling;
+		p->filling = take_ptr(s->spare);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return s->pending;
+}
+
+static void finish_batch(struct store *s)
+{
+	struct batch *b = take_ptr(s->pending);
+
+	pthread_mutex_lock(&s->put.lock);
+	s->put.waiting -= b->len;
+	pthread_mutex_unlock(&s->put.lock);
+	pthread_mutex_lock(&s->lock);
+	if (b->puts)
+		s->durable = b->puts;
+	s->version++;
+	pthread_cond_broadcast(&s->committed);
+	pthread_mutex_unlock(&s->lock);
+	b->len = b->n_spans = b->spans_done = b->shown = 0;
+	b->puts = 0;
+	s->spare = b;
+}
+
+int store_commit(struct store *s, uint64_t *ret_durable, struct error *e)
+{
+	int r = s->options.read_only ? error_set(e, EROFS, "the store is open for reading only")
+				     : 0;
+
+	/* One that failed before comes first; then what has come since. */
+	if (r == 0 && s->pending) {
+		r = commit_batch(s, s->pending, e);
+		if (r == 0)
+			finish_batch(s);
+	}
+	if (r == 0 && take_batch(s)) {
+		r = commit_batch(s, s->pending, e);
+		if (r == 0)
+			finish_batch(s);
+	}
+	if (ret_durable)
+		*ret_durable = s->durable;
+	return r;
+}

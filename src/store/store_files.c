@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_files: the log files on the disk, and what the shown side knows of them (store_parts.h).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/array.h"
+#include "store/store_parts.h"
+
+const char *store_log_name(uint32_t number, char out[STORE_LOG_NAME])
+{
+	snprintf(out, STORE_LOG_NAME, "%08u.klog", number);
+	return out;
+}
+
+const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME])
+{
+	snprintf(out, STORE_LOG_NAME, "%08u.kidx", number);
+	return out;
+}
+
+uint64_t store_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e)
+{
+	char name[STORE_LOG_NAME];
+	_cleanup_close_ int fd = openat(log_fd, store_log_name(number, name), O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(e, errno, "cannot read %s: %s", name, strerror(errno));
+	*ret = (struct log_map){ .len = (size_t)st.st_size };
+	if ((uint64_t)st.st_size > SIZE_MAX)
+		return error_set(e, EFBIG, "cannot read %s: %s", name, strerror(EFBIG));
+	if (!ret->len)
+		return 0;
+	map = mmap(NULL, ret->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return error_set(e, errno, "cannot read %s: %s", name, strerror(errno));
+	ret->data = map;
+	return 0;
+}
+
+void log_map_done(struct log_map *m)
+{
+	if (m->data)
+		munmap((void *)m->data, m->len);
+	m->data = NULL;
+}
+
+int store_make_index(struct store *s, uint32_t number, struct log_index **ret, struct error *e)
+{
+	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(log_view) struct log_view *v = NULL;
+	struct log_scan scan = { .to_the_end = true, .number = number };
+	uint8_t *bytes;
+	size_t len;
+	int r = log_map_open(&map, s->log_fd, number, e);
+
+	if (r < 0)
+		return r;
+	scan.data = map.data;
+	scan.len = map.len;
+	r = log_view_scan(&v, &scan, e);
+	if (r < 0)
+		return error_prefix(e, r, "cannot read log file %u", number);
+	v->size = map.len;
+	r = log_index_encode(v, &bytes, &len);
+	if (r == 0)
+		r = log_index_open_memory(ret, bytes, len);
+	return r < 0 ? error_set(e, r, "cannot index log file %u: %s", number, strerror(-r)) : 0;
+}
+
+static int write_file(int dir_fd, const char *name, const uint8_t *data, size_t len)
+{
+	_cleanup_close_ int fd =
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while (len) {
+		n = write(fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+void store_save_index(struct store *s, const struct log_index *x)
+{
+	char name[STORE_LOG_NAME], partial[STORE_LOG_NAME + 8];
+
+	if (s->options.read_only)
+		return;
+	store_index_name(x->number, name);
+	snprintf(partial, sizeof(partial), "%s.new", name);
+	if (write_file(s->log_fd, partial, x->data, x->len) < 0 ||
+	    renameat(s->log_fd, partial, s->log_fd, name) < 0)
+		unlinkat(s->log_fd, partial, 0);
+}
+
+void store_unlink_file(struct store *s, uint32_t number)
+{
+	char name[STORE_LOG_NAME];
+
+	unlinkat(s->log_fd, store_log_name(number, name), 0);
+	unlinkat(s->log_fd, store_index_name(number, name), 0);
+}
+
+/* --- the shown side --- */
+
+int store_add_log_file(struct store *s, uint32_t number, uint64_t size, struct log_file **ret)
+{
+	struct log_file *f = calloc(1, sizeof(*f));
+	int r = array_grow(&s->files, s->n_files, &s->room_files, sizeof(*s->files), LOG_FILES_MAX);
+
+	if (!f || r < 0) {
+		free(f);
+		return r < 0 ? r : -ENOMEM;
+	}
+	f->number = number;
+	f->size = size;
+	s->files[s->n_files++] = f;
+	*ret = f;
+	return 0;
+}
+
+struct log_file *store_find_file(struct store *s, uint32_t number)
+{
+	size_t lo = 0, hi = s->n_files, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->files[mid]->number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n_files && s->files[lo]->number == number ? s->files[lo] : NULL;
+}
+
+static bool is_device(const void *entry, const void *key)
+{
+	return !memcmp(&((const struct store_device *)entry)->id, key, 16);
+}
+
+int store_show_device(struct store *s, const struct store_device *d)
+{
+	uint64_t hash = hashtable_hash_id(d->id.bytes);
+	struct store_device *known = hashtable_get(&s->devices, hash, is_device, &d->id);
+	int r = 0;
+
+	if (!known) {
+		known = calloc(1, sizeof(*known));
+		r = known ? hashtable_add(&s->devices, hash, known) : -ENOMEM;
+	}
+	if (r < 0) {
+		free(known);
+		return r;
+	}
+	*known = *d;
+	return 0;
+}
+
+int store_show_run(struct store *s, uint32_t file, const struct index_run *r)
+{
+	struct shown_run *run;
+	int error = shown_runs_add(&s->runs, file, r, &run);
+
+	return error < 0 ? error : shown_run_rest(run, r);
+}
+
+int store_show(struct store *s, const struct log_record *r, uint32_t offset)
+{
+	struct view_run *live = NULL;
+	struct index_run declared = { 0 };
+	struct store_device d;
+	struct shown_run *run;
+	int error = log_view_apply(s->view, r, offset, &live);
+
+	if (error < 0)
+		return error;
+	if (r->kind == LOG_DEVICE)
+		return log_device_decode(&d, r->body, r->body_len) == 0 ? store_show_device(s, &d)
+									: -EBADMSG;
+	if (r->kind != LOG_RUN)
+		return 0;
+	declared.number = live->number;
+	declared.ids = live->ids;
+	declared.in = live->in;
+	declared.in_len = live->in_len;
+	return shown_runs_add(&s->runs, s->view->head.number, &declared, &run);
+}
+
+int store_file_index(struct store *s, struct log_file *f, const struct log_index **ret,
+		     struct error *e)
+{
+	char name[STORE_LOG_NAME];
+	struct log_index *x = NULL, *mine;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	*ret = f->index;
+	pthread_mutex_unlock(&s->lock);
+	if (*ret)
+		return 0;
+	r = log_index_open(&x, s->log_fd, store_index_name(f->number, name));
+	if (r == 0 && (x->number != f->number || x->log_size != f->size)) {
+		log_index_free(x);
+		r = -EBADMSG;
+	}
+	if (r < 0) {
+		r = store_make_index(s, f->number, &x, e);
+		if (r < 0)
+			return r;
+		store_save_index(s, x);
+	}
+	pthread_mutex_lock(&s->lock);
+	mine = f->index ? x : NULL; /* somebody was faster */
+	if (!f->index)
+		f->index = x;
+	*ret = f->index;
+	pthread_mutex_unlock(&s->lock);
+	log_index_free(mine);
+	return 0;
+}
+
+void store_unref_file(struct store *s, struct log_file *f)
+{
+	bool gone;
+
+	pthread_mutex_lock(&s->lock);
+	f->refs--;
+	gone = f->doomed && !f->refs;
+	pthread_mutex_unlock(&s->lock);
+	if (!gone)
+		return;
+	store_unlink_file(s, f->number);
+	log_index_free(f->index);
+	free(f);
+}

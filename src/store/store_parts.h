@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_parts: what the files of the store share; for nobody else.
+ *
+ * There are two sides, each with its own lock.
+ *
+ * - The put side: the runs that devices send, with their state behind the last block that was put,
+ *   and the batch that is being filled. A record gets its place, file and offset, when it is put.
+ * - The shown side: log files, runs, and the view of the file that is being written, as of the last
+ *   commit. Only the thread that commits changes the view, so it reads it without the lock.
+ *
+ * A thread that needs both locks takes the put side's first. Neither is held during input or
+ * output. What a commit has written becomes visible by applying the same bytes to the view that
+ * recovery would read from the disk: so both see the same.
+ */
+#ifndef KISEKI_STORE_STORE_PARTS_H
+#define KISEKI_STORE_STORE_PARTS_H
+
+#include <pthread.h>
+
+#include "store/catalog.h"
+#include "store/shown_runs.h"
+#include "store/store.h"
+
+#define STORE_DEVICES_MAX (1U << 20)
+#define STORE_FILE_BYTES (64ULL << 20)
+#define STORE_FILE_BYTES_MOST (1ULL << 31) /* places in an index have 32 bits */
+#define STORE_BATCH_BYTES (64ULL << 20)
+#define STORE_LOG_NAME 24
+
+/* A part of a batch that goes to one file. */
+struct span {
+	uint32_t file;
+	uint32_t next_run; /* for the head of a file that begins with it */
+	uint64_t offset;   /* in the file */
+	size_t at;	   /* in the batch */
+};
+
+struct batch {
+	uint8_t *data;
+	size_t len, room;
+	struct span *spans;
+	size_t n_spans, room_spans;
+	size_t spans_done; /* durable and shown */
+	size_t shown;	   /* bytes that readers see already */
+	uint64_t puts;	   /* the number of the last put in it */
+};
+
+struct put_run {
+	uint32_t number;
+	struct store_run_ids ids;
+	struct run_state state;
+	uint32_t file; /* the last in which it was declared */
+	bool logged;   /* it has a record in the log */
+};
+
+struct put_device {
+	struct store_device device;
+	bool known;	/* else only its id is */
+	uint32_t file;	/* the last in which it was told */
+	uint32_t *open; /* its runs that have not ended */
+	size_t n_open, room_open;
+};
+
+struct put_side {
+	pthread_mutex_t lock;
+	struct hashtable by_number, by_id; /* struct put_run */
+	struct hashtable devices;	   /* struct put_device */
+	struct batch *filling;
+	uint32_t file; /* where the next record goes */
+	uint64_t offset;
+	uint32_t next_run;
+	bool wants_sweep; /* a file is full since the last */
+	uint64_t puts;
+	uint64_t waiting; /* bytes in both batches */
+};
+
+struct log_file {
+	uint32_t number;
+	uint64_t size; /* that readers may see */
+	uint64_t last_ns;
+	unsigned int refs; /* of readers */
+	bool doomed;	   /* it goes with the last of them */
+	bool catalogued;
+	struct log_index *index; /* once somebody asked; the file being written has none */
+};
+
+struct store {
+	char *dir;
+	struct store_options options;
+	int dir_fd, log_fd, lock_fd;
+	struct catalog *catalog;
+
+	struct put_side put;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t committed;
+	uint64_t version;
+	struct shown_runs runs;
+	struct hashtable devices; /* struct store_device */
+	struct log_file **files;  /* by rising number; the last is being written */
+	size_t n_files, room_files;
+	struct log_view *view; /* of that one */
+	uint64_t removed_at;   /* the place that must be durable before files may go, */
+	uint32_t removed_to;   /* and the first that stays; 0: none is to go */
+
+	pthread_mutex_t retain_lock; /* one removal at a time */
+
+	/* the committing thread's own */
+	int fd;			 /* of the file being written, */
+	struct log_file *active; /* which is the last of the list */
+	struct batch *pending, *spare;
+	uint64_t durable; /* puts; written under the lock */
+};
+
+const char *store_log_name(uint32_t number, char out[STORE_LOG_NAME]);
+const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME]);
+uint64_t store_now_ns(void);
+
+/* --- the put side; its lock is held --- */
+
+int put_side_init(struct put_side *p);
+void put_side_done(struct put_side *p);
+struct batch *batch_new(void);
+void batch_free(struct batch *b);
+/* A device of which the log knows, and an open run of it: when the store is opened. */
+int put_side_add_device(struct store *s, const struct store_device *d);
+int put_side_add_open(struct store *s, const struct message_id *device, uint32_t run);
+/* The run's state, from the shown side if it is not here; NULL in *ret if there is no such run. */
+int put_side_get_run(struct store *s, uint32_t number, struct put_run **ret, struct error *e);
+int put_side_declare(struct store *s, struct put_run *run, struct error *e);
+int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, uint32_t len,
+		  struct error *e);
+
+/* --- the shown side --- */
+
+/* Goes on with a new file; the one before it gets its index. By the committing thread. */
+int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct error *e);
+/* Applies one record that is durable. The lock is held. */
+int store_show(struct store *s, const struct log_record *r, uint32_t offset);
+int store_add_log_file(struct store *s, uint32_t number, uint64_t size, struct log_file **ret);
+struct log_file *store_find_file(struct store *s, uint32_t number); /* the lock is held */
+int store_show_device(struct store *s, const struct store_device *d);
+/* A run of a full file, as its index or the catalog has it. */
+int store_show_run(struct store *s, uint32_t file, const struct index_run *r);
+
+/* The state of a run behind the last commit. */
+int store_copy_state(struct store *s, uint32_t number, struct run_state *ret, struct error *e);
+
+/* The index of a full file, made again from the log if it is missing. Stays valid as long as the
+ * caller holds a reference on the file. */
+int store_file_index(struct store *s, struct log_file *f, const struct log_index **ret,
+		     struct error *e);
+void store_unref_file(struct store *s, struct log_file *f);
+/* An index from the log itself. */
+int store_make_index(struct store *s, uint32_t number, struct log_index **ret, struct error *e);
+/* Writes it beside the log; failing is no harm. */
+void store_save_index(struct store *s, const struct log_index *x);
+/* Unlinks log and index. */
+void store_unlink_file(struct store *s, uint32_t number);
+
+/* Maps a whole log file, or what there is of it. */
+struct log_map {
+	const uint8_t *data;
+	size_t len;
+};
+int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e);
+void log_map_done(struct log_map *m);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_retain: the oldest log files go when there are too many or they are too old.
+ *
+ * What must not go with them is written again, to the end of the log: the state of runs that have
+ * not ended, so that their devices can go on, and the descriptions (stream 0) of runs of which
+ * later files still have events, for nothing decodes without them. Only when that is durable are
+ * the files removed, at a later call; those that a reader holds, when it is done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "store/array.h"
+#include "store/store_parts.h"
+
+/* A run that loses its first files, and what it is left with. */
+struct survivor {
+	uint32_t run;
+	uint32_t next_file; /* the first that it keeps */
+};
+
+/* The number of the first file that stays; the last always does. */
+static uint32_t first_to_stay(const struct store *s, uint64_t now_ns)
+{
+	uint64_t bytes = 0;
+	size_t i = s->n_files;
+
+	while (i > 0) {
+		const struct log_file *f = s->files[--i];
+
+		bytes += f->size;
+		if (i + 1 == s->n_files)
+			continue;
+		if ((s->options.retain_bytes && bytes > s->options.retain_bytes) ||
+		    (s->options.retain_ns && f->last_ns + s->options.retain_ns < now_ns))
+			return s->files[i + 1]->number;
+	}
+	return 0;
+}
+
+/* Runs that have records before the file and live on; the lock is held. */
+static struct survivor *list_survivors(const struct store *s, uint32_t first, size_t *ret_n)
+{
+	struct survivor *list = calloc(s->runs.by_number.n + 1, sizeof(*list));
+	const struct shown_run *run;
+	size_t at = 0, i;
+
+	*ret_n = 0;
+	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
+		const struct view_run *live = log_view_run(s->view, run->number);
+		bool ended = live ? live->state.ended || live->state.closed : run->facts.ended;
+
+		if (!run->n_files || run->files[0].file >= first)
+			continue;
+		for (i = 0; i < run->n_files && run->files[i].file < first; i++)
+			;
+		if (i == run->n_files && ended)
+			continue;
+		list[(*ret_n)++] =
+			(struct survivor){ .run = run->number,
+					   .next_file = i < run->n_files ? run->files[i].file : 0 };
+	}
+	return list;
+}
+
+/* --- what must be written again --- */
+
+static int keep_block(struct store *s, struct put_run *run, const struct log_map *map, uint32_t at,
+		      struct error *e)
+{
+	struct log_record r;
+
+	if (at >= map->len || log_record_decode(map->data + at, map->len - at, &r) != WIRE_OK ||
+	    !log_kind_is_block(r.kind) || r.block.stream != STREAM_META)
+		return 0; /* damaged: there is nothing to keep */
+	return put_side_keep(s, run, r.body, r.body_len, e);
+}
+
+static int keep_description(struct store *s, struct put_run *run, const struct log_index *x,
+			    const struct log_map *map, struct error *e)
+{
+	struct index_stream stream;
+	struct index_run entry;
+	uint32_t i;
+	int r = 0;
+
+	if (!log_index_run(x, run->number, &entry) ||
+	    !log_index_stream(x, &entry, STREAM_META, &stream))
+		return 0;
+	for (i = 0; i < stream.n && r == 0; i++)
+		r = keep_block(s, run, map, index_row(&stream, i), e);
+	return r;
+}
+
+/* The put side's lock is held. */
+static int keep_of_file(struct store *s, struct log_file *f, const struct survivor *list, size_t n,
+			struct error *e)
+{
+	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	const struct log_index *x;
+	struct put_run *run;
+	size_t i;
+	int r = store_file_index(s, f, &x, e);
+
+	if (r == 0)
+		r = log_map_open(&map, s->log_fd, f->number, e);
+	for (i = 0; i < n && r == 0; i++) {
+		r = put_side_get_run(s, list[i].run, &run, e);
+		if (r == 0)
+			r = put_side_declare(s, run, e);
+		if (r == 0)
+			r = keep_description(s, run, x, &map, e);
+	}
+	return r;
+}
+
+/* The i-th file if it is one that goes. Only retention takes files from the list, and one at a
+ * time, so it stays valid. */
+static struct log_file *file_before(struct store *s, size_t i, uint32_t first)
+{
+	struct log_file *f;
+
+	pthread_mutex_lock(&s->lock);
+	f = i + 1 < s->n_files && s->files[i]->number < first ? s->files[i] : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return f;
+}
+
+/* Plans the removal of all files before the first that stays. */
+static int plan(struct store *s, uint32_t first, struct error *e)
+{
+	_cleanup_free_ struct survivor *list = NULL;
+	struct log_file *f;
+	size_t n = 0, i;
+	int r = 0;
+
+	pthread_mutex_lock(&s->put.lock);
+	pthread_mutex_lock(&s->lock);
+	list = list_survivors(s, first, &n);
+	pthread_mutex_unlock(&s->lock);
+	if (!list)
+		r = error_set(e, ENOMEM, "cannot remove log files: out of memory");
+	for (i = 0; r == 0 && n && (f = file_before(s, i, first)); i++)
+		r = keep_of_file(s, f, list, n, e);
+	if (r == 0) {
+		pthread_mutex_lock(&s->lock);
+		s->removed_to = first;
+		s->removed_at = n ? s->put.file * (1ULL << 32) + s->put.offset : 0;
+		pthread_mutex_unlock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->put.lock);
+	return r;
+}
+
+/* --- removal --- */
+
+/* The state of a run before its next file, to be freed. */
+static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, size_t *ret_len)
+{
+	const struct log_index *x = NULL;
+	const struct view_run *live;
+	struct index_run entry = { 0 };
+	struct log_file *f;
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	f = store_find_file(s, file);
+	live = s->view->head.number == file ? log_view_run(s->view, run) : NULL;
+	if (live) {
+		*ret = malloc(live->in_len + 1);
+		*ret_len = live->in_len;
+		if (*ret)
+			memcpy(*ret, live->in, live->in_len);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (live)
+		return *ret ? 0 : -ENOMEM;
+	r = f ? store_file_index(s, f, &x, NULL) : -ENOENT;
+	if (r < 0 || !log_index_run(x, run, &entry))
+		return r < 0 ? r : -ENOENT;
+	*ret = malloc(entry.in_len + 1);
+	*ret_len = entry.in_len;
+	if (!*ret)
+		return -ENOMEM;
+	memcpy(*ret, entry.in, entry.in_len);
+	return 0;
+}
+
+/* Takes the files before its next one from a run. */
+static int shorten_run(struct store *s, const struct survivor *v)
+{
+	_cleanup_free_ uint8_t *in = NULL;
+	struct shown_run *run;
+	size_t len = 0;
+	int r = v->next_file ? copy_in(s, v->run, v->next_file, &in, &len) : 0;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&s->lock);
+	run = shown_runs_get(&s->runs, v->run);
+	while (run && r == 0 && run->n_files &&
+	       (!v->next_file || run->files[0].file < v->next_file)) {
+		bool last = run->n_files == 1;
+
+		r = shown_runs_drop(&s->runs, run, in, len);
+		if (last)
+			run = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+/* All runs that have records before the file; those without later ones go. */
+static int shorten_runs(struct store *s, uint32_t first)
+{
+	_cleanup_free_ struct survivor *list = NULL;
+	const struct shown_run *run;
+	size_t n = 0, at = 0, i;
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	list = calloc(s->runs.by_number.n + 1, sizeof(*list));
+	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
+		if (!run->n_files || run->files[0].file >= first)
+			continue;
+		for (i = 0; i < run->n_files && run->files[i].file < first; i++)
+			;
+		list[n].run = run->number;
+		list[n++].next_file = i < run->n_files ? run->files[i].file : 0;
+	}
+	pthread_mutex_unlock(&s->lock);
+	for (i = 0; list && i < n && r == 0; i++)
+		r = shorten_run(s, &list[i]);
+	return list ? r : -ENOMEM;
+}
+
+static int remove_first(struct store *s, struct error *e)
+{
+	struct log_file *f;
+	uint32_t number;
+	bool held;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	f = s->files[0];
+	number = f->number;
+	held = f->refs;
+	f->doomed = true;
+	s->n_files--;
+	memmove(s->files, s->files + 1, s->n_files * sizeof(struct log_file *));
+	pthread_mutex_unlock(&s->lock);
+	r = catalog_remove_file(s->catalog, number, e);
+	if (!held) {
+		store_unlink_file(s, number);
+		log_index_free(f->index);
+		free(f);
+	}
+	return r;
+}
+
+/* Whether what is kept of the files is durable. The lock is held. */
+static bool may_remove(const struct store *s)
+{
+	const struct log_file *last = s->files[s->n_files - 1];
+
+	return s->removed_to && last->number * (1ULL << 32) + last->size >= s->removed_at;
+}
+
+static int remove_files(struct store *s, uint32_t first, struct error *e)
+{
+	int r = shorten_runs(s, first);
+
+	if (r < 0)
+		return error_set(e, r, "cannot remove log files: %s", strerror(-r));
+	while (r == 0 && file_before(s, 0, first))
+		r = remove_first(s, e);
+	pthread_mutex_lock(&s->lock);
+	if (r == 0)
+		s->removed_to = 0;
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+int store_retain(struct store *s, struct error *e)
+{
+	uint32_t first, planned;
+	bool ready;
+	int r = 0;
+
+	if (s->options.read_only)
+		return error_set(e, EROFS, "the store is open for reading only");
+	pthread_mutex_lock(&s->retain_lock);
+	pthread_mutex_lock(&s->lock);
+	planned = s->removed_to;
+	first = planned ? 0 : first_to_stay(s, store_now_ns());
+	pthread_mutex_unlock(&s->lock);
+	if (first)
+		r = plan(s, first, e);
+	pthread_mutex_lock(&s->lock);
+	planned = s->removed_to;
+	ready = may_remove(s);
+	pthread_mutex_unlock(&s->lock);
+	if (r == 0 && planned && ready)
+		r = remove_files(s, planned, e);
+	pthread_mutex_unlock(&s->retain_lock);
+	return r;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_source: see run_source.h. The merge is merge.h's, the blocks come from a store_reader.
+ */
+#include "trace/run_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/info_meta.h"
+#include "trace/merge.h"
+
+struct run_source {
+	struct trace_source source;
+	struct store *store;
+	uint32_t run;
+	struct store_range range;
+	struct block_reader *reader;
+	struct trace_orders orders;
+	struct merge merge;
+	uint64_t meta_place; /* behind the last piece of the description that was read */
+	bool over;	     /* an item behind the range was found */
+};
+
+static void run_free(struct trace_source *s)
+{
+	struct run_source *r = (struct run_source *)s;
+
+	merge_done(&r->merge);
+	orders_done(&r->orders);
+	if (r->reader)
+		r->reader->ops->free(r->reader);
+	info_done(&s->info);
+	free(r);
+}
+
+static int run_next(struct trace_source *s, struct trace_item *ret, struct error *e)
+{
+	struct run_source *r = (struct run_source *)s;
+	int got = r->over ? 0 : merge_next(&r->merge, ret, e);
+
+	if (got == 1 && item_tick(ret) > r->range.to_tick) {
+		r->over = true;
+		got = 0;
+	}
+	return got < 0 ? error_prefix(e, got, "cannot read run %u", r->run) : got;
+}
+
+static int run_seek(struct trace_source *s, uint64_t tick, struct error *e)
+{
+	struct run_source *r = (struct run_source *)s;
+
+	(void)e;
+	merge_seek(&r->merge, tick > r->range.from_tick ? tick : r->range.from_tick);
+	r->over = false;
+	return 0;
+}
+
+static int run_rewind(struct trace_source *s, struct error *e)
+{
+	return run_seek(s, 0, e);
+}
+
+static void run_progress(const struct trace_source *s, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct run_source *r = (const struct run_source *)s;
+
+	*ret_done = r->merge.place;
+	*ret_total = r->reader->ops->size(r->reader);
+}
+
+static const struct trace_source_ops run_ops = {
+	.next = run_next,
+	.rewind = run_rewind,
+	.seek = run_seek,
+	.progress = run_progress,
+	.free = run_free,
+};
+
+/* What the run says about itself, as far as that was not read. */
+static int read_meta(struct run_source *r, struct error *e)
+{
+	struct store_clock clock;
+	struct block b;
+	uint64_t at;
+	int got;
+
+	while ((got = r->reader->ops->next(r->reader, STREAM_META, &r->meta_place, &b, &at)) == 1) {
+		if (b.codec != CODEC_META)
+			continue;
+		got = info_decode(&r->source.info, &r->orders, b.payload, b.payload_len);
+		if (got < 0)
+			return error_set(e, got, "cannot read run %u: its description %llu: %s",
+					 r->run, (unsigned long long)b.sequence,
+					 got == -EBADMSG ? "not understood" : strerror(-got));
+	}
+	if (got < 0)
+		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
+	if (store_get_clock(r->store, r->run, &clock) == 0) {
+		r->source.info.clock.has_realtime = true;
+		r->source.info.clock.realtime_off_ns = clock.off_ns;
+		r->source.info.clock.realtime_err_ns = clock.err_ns;
+	}
+	return 0;
+}
+
+static int open_run(struct run_source *r, struct error *e)
+{
+	int got = store_reader_open(&r->reader, r->store, r->run, &r->range, e);
+
+	if (got == 0)
+		got = read_meta(r, e);
+	if (got < 0)
+		return got;
+	got = merge_init(&r->merge, r->reader, &r->source.info, &r->orders);
+	if (got < 0)
+		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
+	if (r->range.from_tick)
+		merge_seek(&r->merge, r->range.from_tick);
+	return 0;
+}
+
+int source_run_open(struct trace_source **ret, struct store *s, uint32_t run,
+		    const struct store_range *range, struct error *e)
+{
+	struct run_source *r = calloc(1, sizeof(*r));
+	int got;
+
+	if (!r || info_init(&r->source.info) < 0) {
+		free(r);
+		return error_set(e, ENOMEM, "cannot read run %u: out of memory", run);
+	}
+	r->source.ops = &run_ops;
+	r->store = s;
+	r->run = run;
+	r->range = range ? *range : (struct store_range){ .to_tick = UINT64_MAX };
+	got = open_run(r, e);
+	if (got < 0) {
+		run_free(&r->source);
+		return got;
+	}
+	*ret = &r->source;
+	return 0;
+}
+
+int source_run_follow(struct trace_source *s, struct error *e)
+{
+	struct run_source *r = (struct run_source *)s;
+	int more = store_reader_refresh(r->reader, e), got;
+
+	if (more <= 0)
+		return more;
+	got = read_meta(r, e);
+	if (got < 0)
+		return got;
+	got = merge_refresh(&r->merge);
+	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 1;
+}
+
+uint64_t source_run_blocks_read(const struct trace_source *s)
+{
+	return store_reader_count(((const struct run_source *)s)->reader);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_http_params: what requests say. The first byte chooses the parser, the rest is its text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/http_params.h"
+
+static void try_target(const char *text)
+{
+	struct http_target *t = malloc(sizeof(*t));
+	const char *got[HTTP_CAPTURES_MAX];
+	struct error e = ERROR_INIT;
+	uint64_t n = 0;
+	size_t i;
+	int r = t ? http_target_parse(t, text, &e) : -1;
+
+	for (i = 0; r == 0 && i < t->n_segments; i++)
+		if (!*t->segments[i] || !strcmp(t->segments[i], ".."))
+			abort();
+	if (r == 0) {
+		http_target_match(t, "/api/v1/devices/{device}/runs/{run}", got);
+		http_target_check(t, "from to", &e);
+		http_target_get_count(t, "n", (struct http_bounds){ 1, 9 }, &n, &e);
+	}
+	if (n > 9 || (r < 0 && t && !e.text[0]) || strchr(e.text, '\n'))
+		abort();
+	free(t);
+}
+
+static void try_headers(const char *text, uint8_t which)
+{
+	struct http_range range = { 0, 0 };
+
+	if (http_coding_parse(text) > CODING_ZSTD)
+		abort();
+	if (http_range_parse(text, which, &range) == 1 &&
+	    (!range.len || range.from + range.len > which))
+		abort();
+	http_tag_match(text, "\"a\"");
+	http_host_allow(text, "127.0.0.1");
+	http_origin_allow(text, "localhost");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = size ? strndup((const char *)data + 1, size - 1) : NULL;
+
+	if (!text)
+		return 0;
+	if (data[0] & 1)
+		try_target(text);
+	else
+		try_headers(text, data[0]);
+	free(text);
+	return 0;
+}

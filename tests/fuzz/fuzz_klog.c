@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* klog: any bytes as a log file: recovered as a last one and as a full one, and its index made. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/log_index.h"
+#include "wire/crc32c.h"
+
+static void scan(const uint8_t *data, size_t size, bool to_the_end)
+{
+	const struct log_scan s = {
+		.data = data, .len = size, .to_the_end = to_the_end, .number = 1
+	};
+	struct error e = ERROR_INIT;
+	struct log_index *x;
+	struct log_view *v;
+	uint8_t *bytes;
+	size_t len;
+
+	if (log_view_scan(&v, &s, &e) < 0)
+		return;
+	assert(v->size <= size || v->size == LOG_HEAD_LEN);
+	assert(log_index_encode(v, &bytes, &len) == 0);
+	assert(log_index_open_memory(&x, bytes, len) == 0);
+	assert(x->n_runs == v->n_runs && x->n_losses == v->n_losses);
+	log_index_free(x);
+	log_view_free(v);
+}
+
+/* Checksums keep a fuzzer out of all that lies behind them: so they are made right. */
+static void repair(uint8_t *data, size_t size)
+{
+	struct log_record r;
+	struct log_head h = { .number = 1, .next_run = 1 };
+	size_t at = LOG_HEAD_LEN;
+	struct block b;
+
+	if (size < LOG_HEAD_LEN)
+		return;
+	log_head_encode(data, &h);
+	for (; at + LOG_RECORD_HEAD <= size; at += r.len) {
+		data[at] = LOG_RECORD_MAGIC0;
+		data[at + 1] = LOG_RECORD_MAGIC1;
+		data[at + 2] = (uint8_t)(1 + data[at + 2] % (LOG_KINDS - 1));
+		data[at + 3] = 0;
+		put_le32(data + at + 12, get_le32(data + at + 12) % (uint32_t)(size - at));
+		r.kind = data[at + 2];
+		r.run = get_le32(data + at + 8) % 4;
+		r.body = data + at + LOG_RECORD_HEAD;
+		r.body_len = get_le32(data + at + 12);
+		r.time_ns = get_le64(data + at + 16);
+		r.len = LOG_RECORD_HEAD + r.body_len;
+		if (r.len > size - at)
+			return;
+		if (log_kind_is_block(r.kind) && block_peek(r.body, r.body_len, &b) == WIRE_OK)
+			put_le32(data + at + LOG_RECORD_HEAD + 4,
+				 crc32c(crc32c(0, r.body, 4), r.body + 8, b.len - 8));
+		log_record_encode(data + at, &r);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size + 1);
+
+	assert(copy);
+	scan(data, size, false);
+	scan(data, size, true);
+	memcpy(copy, data, size);
+	repair(copy, size);
+	scan(copy, size, false);
+	scan(copy, size, true);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The commands that ask a collector, against one that also answers as no real one does: cut off,
+# no JSON, failures, names that would move the cursor. What is asked, and what is made of it.
+set -u
+command -v python3 >/dev/null || {
+	echo "skipped: no python3"
+	exit 77
+}
+work=$(mktemp -d) || exit 1
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+bad()
+{
+	echo "$*"
+	failed=1
+}
+
+# gives CODE COMMAND...: exits so; a failure is one line on stderr that starts with "kiseki: cannot".
+gives()
+{
+	local want=$1 got
+	shift
+	"$KISEKI" "$@" >out 2>err </dev/null
+	got=$?
+	[ $got -eq "$want" ] || bad "kiseki $*: exit $got, not $want: $(cat err)"
+	case " $* " in *" --json "*) return ;; esac
+	[ "$want" -eq 0 ] || grep -q '^kiseki: ' err || bad "kiseki $*: says $(cat err)"
+	! grep -q "$(printf '[\033\302\233]')" out err || bad "kiseki $*: control characters"
+}
+
+says()
+{
+	grep -qF -- "$2" "$1" || bad "$1 lacks '$2': $(cat "$1")"
+}
+
+python3 "$SRC/tests/tools/fake_api.py" log >port &
+server=$!
+for _ in $(seq 100); do
+	[ -s port ] && break
+	sleep 0.05
+done
+KISEKI_SERVER=http://127.0.0.1:$(cat port)/
+export KISEKI_SERVER
+
+gives 0 devices
+says out 'board-1'
+grep -Eq '^board-1 +tracing +bpf +123 +2\.50 +7 +12\.5% +.1\.50 us +now$' out || bad "devices: $(cat out)"
+grep -Eq '^away +offline +bpf +' out || bad "devices: $(cat out)"
+[ "$(wc -l <out)" -eq 5 ] || bad "a name with a line end: $(cat out)"
+gives 0 devices 'boa*'
+[ "$(wc -l <out)" -eq 3 ] || bad "devices of a pattern: $(cat out)"
+gives 0 devices --json
+jq -e '.devices | length == 3' out >/dev/null || bad "devices --json"
+
+# Instructions: patterns, ids, those that are away, those that fail.
+gives 0 start board-1 --source bpf --events switch,waking --comm 'a\,b' --flush 2s
+says out 'board-1: started'
+grep -qF 'POST /api/v1/devices/'"$(printf 'aa%.0s' $(seq 16))"'/start {"source":"bpf","events":["switch","waking"],"flush":2000,"comm":["a,b"]}' log ||
+	bad "start sends: $(grep POST log)"
+gives 1 stop --all
+says out 'away: is away; it will be stopped when it comes back'
+says err 'cannot stop evil'
+says err 'no tracefs'
+gives 1 stop board-1 nobody
+says out 'board-1: stopped'
+says err 'cannot stop nobody: there is no such device'
+gives 0 configure cccccc --pid ''
+says out 'away: is away'
+grep -qF '{"pid":[]}' log || bad "configure sends: $(grep configure log)"
+gives 1 start --all --json
+jq -e '.results | map(.ok) == [true, false, true]' out >/dev/null || bad "start --json: $(cat out)"
+gives 2 start
+gives 2 start board-1 --source magic
+gives 2 configure board-1
+
+gives 0 runs
+grep -Eq '^ +7 +board-1 .* 1000 +2\.50 KB +2\.50 +3\+\? +open$' out || bad "runs: $(cat out)"
+says out 'and 2 more'
+gives 1 runs garbage
+says err 'is it a kiseki collector?'
+gives 1 runs broken
+says err 'status 500'
+gives 1 runs nobody
+says err 'there is no device nobody'
+gives 0 ledger board-1
+says out 'run 7: 997 events stored, 3 lost (0.3%), and 1 gap of unknown size'
+grep -Eq '^all +spool +unknown +the start +-$' out || bad "ledger: $(cat out)"
+gives 0 ledger 7
+grep -qx 'GET /api/v1/runs/7/ledger' log || bad "ledger of a run"
+
+# Exports: whole or not at all; times are this machine's.
+TZ=IST-5:30 gives 0 export board-1 --from '2026-11-15 10:30:00' --to '2026-11-15T06:00:00Z' -o x.txt
+cmp -s x.txt <(echo exported) || bad "export: $(cat x.txt)"
+grep -qx 'GET /api/v1/devices/board-1/export?format=ftrace&from=2026-11-15T05%3A00%3A00Z&to=2026-11-15T06%3A00%3A00Z' log ||
+	bad "export asks: $(grep export log)"
+says err 'note: it cannot hold all'
+gives 0 export board-1 -f csv --from +5s --comm 'a*' -o -
+says out exported
+grep -qx 'GET /api/v1/devices/board-1/export?format=csv&from=%2B5s&comm=a%2A' log || bad "$(grep csv log)"
+gives 1 export cut -o half.txt
+says err 'the connection ended before it did'
+gives 1 export nobody -o none.txt
+gives 1 export board-1 -o missing/x.txt
+gives 2 export board-1 -o x.unknown
+gives 2 export board-1
+gives 2 export board-1 -o x.txt --from yesterday
+gives 2 export board-1 -o folder.ctf
+gives 2 export board-1 --run 7 -o x.txt
+[ "$(ls ./*.txt*)" = ./x.txt ] || bad "left behind: $(ls)"
+
+# Live.
+gives 0 tail board-1 -n 3
+says out 'sched_switch: prev_comm=t10 prev_pid=10'
+says out 'CPU:1 [LOST 9 EVENTS]'
+says err '3 events, 1 gaps'
+gives 0 tail board-1 -n 3 --json
+[ "$(jq -r .kind out | tr '\n' ' ')" = 'switch switch lost switch ' ] || bad "tail --json: $(cat out)"
+gives 1 tail away
+says err 'closed the connection'
+gives 1 tail nobody
+# The only one that traces needs no name.
+"$KISEKI" tail >out 2>err &
+tail=$!
+for _ in $(seq 100); do
+	[ -s out ] && break
+	sleep 0.05
+done
+# Until it listens to signals it ignores this one, as everything in the background does.
+while kill -INT $tail 2>/dev/null; do
+	sleep 0.2
+done
+wait $tail || bad "tail: exit $? after Ctrl-C: $(cat err)"
+says err '3 events, 1 gaps, 5 not shown'
+gives 0 top board-1 --once -i 100ms
+grep -Eq '^ +10 +t10 +100\.0 ' out || bad "top: $(cat out)"
+says out '9 lost in 1 gaps'
+gives 0 top board-1 -n 2 -i 100ms --json
+[ "$(wc -l <out)" -eq 2 ] || bad "top -n 2: $(cat out)"
+head -1 out | jq -e '.tasks[0].pid == 10 and .tasks[0].cpu_ns == 1000 and .left_out == 5 and
+	.cpus[0].busy_ns == 1000 and .lost == 9' >/dev/null || bad "top --json: $(cat out)"
+gives 2 top board-1 -i 1ms
+
+# On a terminal: the other screen, keys, and the terminal as it was, however it ends.
+if command -v script >/dev/null; then
+	for how in q s INT; do
+		: >screen
+		{
+			for _ in $(seq 200); do
+				grep -qF "$(printf '\033[?1049h')" screen && break
+				sleep 0.1
+			done
+			sleep 0.5
+			if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
+		} | script -qfec "stty -a >before; $KISEKI top board-1 -i 200ms; echo exit \$?; stty -a >after" \
+			typescript >screen
+		cmp -s before after || bad "top leaves the terminal changed after $how"
+		grep -q 'exit 0' screen || bad "top on a terminal: $(tail -c 300 screen)"
+		grep -qF "$(printf '\033[?1049h')" screen && grep -qF "$(printf '\033[?1049l')" screen ||
+			bad "top: no screen of its own"
+	done
+fi
+
+# Nobody there.
+port=$(cat port)
+kill "$server"
+wait "$server" 2>/dev/null
+server=
+gives 1 devices
+says err "cannot reach http://127.0.0.1:$port: Connection refused; is \`kiseki serve\` running?"
+gives 1 devices --server http://127.0.0.1:1
+gives 2 devices --server ftp://x
+says err 'write it as http://127.0.0.1:8080'
+exit $failed

@@ -1,0 +1,475 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ingest_driver: scenarios of tests/system/ingest.sh: fake devices against a real `kiseki serve`.
+
+	ingest_driver.py KISEKI SCENARIO
+
+Each scenario has a folder and a collector of its own, and fails by an exception.
+"""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import fake_device as fd
+
+KISEKI = sys.argv[1]
+VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+WAIT_S = 150  # against a hang; LeakSanitizer alone takes seconds to end a program
+
+
+class Collector:
+    """A `kiseki serve`, with what it logged."""
+
+    def __init__(self, data, *options, port=0):
+        self.data, self.options = data, options
+        self.log = []
+        self.start(port)
+
+    def start(self, port):
+        self.process = subprocess.Popen(
+            [KISEKI, "serve", "--listen", f"127.0.0.1:{port}", "--http", "127.0.0.1:0", "--data",
+             self.data, "--config", "/dev/null", *self.options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.port = None
+        for line in self.process.stdout:
+            if line.startswith("devices"):
+                self.port = int(line.rsplit(":", 1)[1])
+            if line == "ready\n":
+                break
+        else:
+            raise AssertionError(f"it does not start: {self.process.stderr.read()}")
+        self.reader = threading.Thread(target=self.read_log, args=(self.process.stderr,))
+        self.reader.start()
+
+    def read_log(self, pipe):
+        for line in pipe:
+            self.log.append(line.rstrip("\n"))
+
+    def kill(self):
+        self.process.kill()
+        self.finish()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.finish() == 0, f"exit {self.process.returncode}: {self.log[-3:]}"
+
+    def finish(self):
+        code = self.process.wait(WAIT_S)
+        self.reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def again(self):
+        self.start(self.port)
+
+    def wait_log(self, pattern):
+        """Waits until a line of the log matches."""
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            if any(re.search(pattern, line) for line in list(self.log)):
+                return
+            time.sleep(0.01)
+        raise AssertionError(f"no line like {pattern!r} in the log: {self.log}")
+
+    def count_log(self, pattern):
+        return sum(bool(re.search(pattern, line)) for line in list(self.log))
+
+    def resident_kib(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+
+def ident(n):
+    return n.to_bytes(16, "little")
+
+
+def token(device, sequence):
+    return b"<token %d %d>" % (device, sequence)
+
+
+def stored(data):
+    """How often each token is in the files of the store."""
+    counts = {}
+    for path in Path(data).rglob("*"):
+        if not path.is_file():
+            continue
+        for found in re.findall(rb"<token \d+ \d+>", path.read_bytes()):
+            counts[found] = counts.get(found, 0) + 1
+    return counts
+
+
+def check(data, events):
+    """`kiseki check` finds no damage, no loss, and as many events of each device as it sent."""
+    run = subprocess.run([KISEKI, "check", "--json", data], stdout=subprocess.PIPE, text=True)
+    assert run.returncode == 0, run.stdout
+    runs = json.loads(run.stdout)["runs"]
+    assert {r["name"]: r["events"] for r in runs} == events, (runs, events)
+    assert not any(sum(r["lost"].values()) for r in runs), runs
+
+
+class Streamer(threading.Thread):
+    """A good device that sends block after block and keeps what is not acknowledged, over any
+    number of breaks."""
+
+    def __init__(self, collector, number, blocks=None):
+        super().__init__()
+        self.collector, self.number, self.blocks = collector, number, blocks
+        self.run_id = ident(1000 + number)
+        self.stopping = threading.Event()
+        self.next = self.kept_from = 0  # of the sequences
+        self.breaks = 0
+        self.failure = None
+        self.start()
+
+    def run(self):
+        try:
+            while not self.is_done():
+                try:
+                    self.serve_once()
+                except (fd.Closed, OSError):
+                    self.breaks += 1
+                    time.sleep(0.005)
+        except Exception as e:  # an assertion in a thread must not pass unseen
+            self.failure = e
+
+    def is_done(self):
+        wanted = self.stopping.is_set() if self.blocks is None else self.next >= self.blocks
+        return wanted and self.kept_from == self.next
+
+    def serve_once(self):
+        device = fd.Device(self.collector.port, ident(self.number), name=f"good-{self.number}",
+                           runs=[self.run_id])
+        try:
+            welcome = device.come_in()
+            has = {stream: n for _, stream, n in welcome["rows"]}.get(1, 0)
+            assert has >= self.kept_from, f"{self.kept_from} were acknowledged, {has} are there"
+            assert has <= self.next
+            first = self.kept_from = has
+            device.run(self.run_id)
+            for sequence in range(has, self.next):
+                self.send(device, sequence)
+            while not self.is_done():
+                if not self.stopping.is_set() and (self.blocks is None or self.next < self.blocks):
+                    self.next += 1
+                    self.send(device, self.next - 1)
+                while device.sent - device.acknowledged > 20 or \
+                        (self.is_stopped() and device.acknowledged < device.sent):
+                    device.take()
+                self.kept_from = first + device.acknowledged
+        finally:
+            device.close()
+
+    def is_stopped(self):
+        return self.stopping.is_set() or (self.blocks is not None and self.next >= self.blocks)
+
+    def send(self, device, sequence):
+        device.block(1, sequence, before=sequence * 5, events=5,
+                     payload=token(self.number, sequence) + bytes(200))
+
+    def finish(self):
+        self.stopping.set()
+        self.join(WAIT_S)
+        assert not self.is_alive(), "it hangs"
+        if self.failure:
+            raise self.failure
+        return self.next
+
+
+def scenario_vectors(_data):
+    """The frames of the specification, taken apart and put together again by the other side."""
+    frames = [bytes.fromhex("".join(line.split("#")[0] for line in part.split("\n")))
+              for part in (VECTORS / "message.hex").read_text().split("\n\n")]
+    by_type = {}
+    for data in frames:
+        kind, body, rest = fd.split_frame(data)
+        assert rest == b"", kind
+        assert fd.frame(kind, body) == data
+        by_type.setdefault(kind, []).append(body)
+    assert sorted(by_type) == list(range(2, 13))
+    ids = [bytes(range(n, n + 16)) for n in (0x10, 0x20, 0x30, 0x40)]
+    assert fd.hello(ids[0], ids[1], runs=ids[2:]) == frames[0]
+    assert fd.decode_welcome(by_type[fd.WELCOME][0]) == {
+        "version": 1, "session": 5, "realtime_ns": 1763200000000000000, "window": 4194304,
+        "rows": [(0, 0, 1), (0, 2, 300), (1, 4096, 7)]}
+    assert fd.end([(0, 1, 0), (2, 300, 123456)]) == fd.frame(fd.END, by_type[fd.END][0])
+    start, stop = map(fd.decode_instruction, by_type[fd.INSTRUCTION])
+    assert start["verb"] == 1 and start["items"][8] == fd.varints(1, 4194304)
+    assert start["items"][10] == b"system.slice\0a/b\0"
+    assert stop == {"id": 2, "verb": 2, "items": {}}
+
+
+def scenario_resume(data):
+    """Blocks, ACKs, a break, what WELCOME wants next, duplicates, a gap, and an END."""
+    c = Collector(data)
+    run = ident(77)
+    d = fd.Device(c.port, ident(1), runs=[run])
+    assert d.come_in()["rows"] == []
+    d.run(run)
+    d.block(0, 0, before=0, codec=0, payload=token(1, 900))
+    for n in range(50):
+        d.block(1, n, before=n * 5, events=5, payload=token(1, n))
+    d.send(fd.status(events=250))
+    d.wait_acknowledged()
+    assert d.acknowledged == 51 and d.pings >= 1
+    d.close()
+    c.wait_log(r"board \(session 1.*connection lost")
+
+    d = fd.Device(c.port, ident(1), runs=[ident(78), run])
+    assert d.come_in()["rows"] == [(1, 0, 1), (1, 1, 50)]
+    d.run(run)
+    for n in range(45, 55):  # five of them again
+        d.block(1, n, before=n * 5, events=5, payload=token(1, n))
+    d.block(1, 60, before=60 * 5, events=5, payload=token(1, 60))  # the device gave up five
+    d.end([(0, 1, 0), (1, 61, 61 * 5)])
+    d.wait_acknowledged()
+    assert d.acknowledged == 12
+    d.close()
+    c.stop()
+    tokens = stored(data)
+    for n in [*range(55), 60, 900]:
+        assert tokens.get(token(1, n)) == 1, (n, tokens.get(token(1, n)))
+
+    c.again()  # what it knows of the run is in the log
+    d = fd.Device(c.port, ident(1), runs=[run])
+    assert d.come_in()["rows"] == [(0, 0, 1), (0, 1, 61)]
+    d.close()
+    c.stop()
+
+
+def scenario_takeover(data):
+    """One connection per device, the later one; two devices of one name are two."""
+    c = Collector(data)
+    first = fd.Device(c.port, ident(1))
+    first.come_in()
+    first.run(ident(5))
+    first.block(1, 0, before=0, events=1, payload=token(1, 0))
+    first.wait_acknowledged()
+    second = fd.Device(c.port, ident(1), runs=[ident(5)])
+    assert second.come_in()["rows"] == [(0, 1, 1)]
+    assert first.wait_bye() == (3, "another connection has taken this device's place")
+    namesake = fd.Device(c.port, ident(2))
+    namesake.come_in()
+    c.wait_log(r"^kiseki: board-2 \(session \d+, 127.0.0.1:\d+\): connected")
+    second.run(ident(5))
+    second.block(1, 1, before=1, events=1, payload=token(1, 1))
+    second.wait_acknowledged()
+    c.stop()
+    assert second.wait_bye() == (0, "the collector ends")
+    assert namesake.wait_bye() == (0, "the collector ends")
+
+
+def in_run(port, number):
+    d = fd.Device(port, ident(number), name=f"bad-{number}")
+    d.come_in()
+    d.run(ident(2000 + number))
+    return d
+
+
+def bad_peers(port):
+    """(what it does, the BYE's code and part of its text)"""
+    def stranger(data):
+        d = fd.Device(port, ident(99))
+        d.send(data)
+        return d
+
+    def with_run(*data):
+        d = in_run(port, 500 + random.randrange(10**6))
+        for bytes_ in data:
+            d.send(bytes_)
+        return d
+
+    def damaged():
+        bytes_ = bytearray(fd.frame(fd.BLOCK, fd.block(1, 0, before=0, events=1, payload=b"x" * 50)))
+        bytes_[-1] ^= 1
+        return bytes(bytes_)
+
+    def block(*args, **kwargs):
+        return fd.frame(fd.BLOCK, fd.block(*args, **kwargs))
+
+    me = ident(99), b"b" * 16
+    without_run = fd.Device(port, ident(98), name="no-run")
+    without_run.come_in()
+    without_run.send(block(1, 0, before=0))
+    return [
+        ("noise", stranger(bytes(range(200, 256)) * 50), 1, "not HELLO"),
+        ("a browser", stranger(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 1, "type 71, not HELLO"),
+        ("TLS", stranger(b"\x16\x03\x01\x02\x00\x01" + bytes(500)), 1, "not HELLO"),
+        ("a large HELLO", stranger(b"\x02" + fd.varint(1 << 20)), 1, "HELLO of"),
+        ("a cut HELLO", stranger(fd.frame(fd.HELLO, b"\x01" + bytes(20))), 1, "HELLO is cut"),
+        ("version 0", stranger(fd.hello(*me, version=0)), 2, "version 0"),
+        ("an oversized length", with_run(b"\x01" + fd.varint((1 << 20) + 113)), 1, "out of bounds"),
+        ("an endless length", with_run(b"\x01" + b"\xff" * 10), 1, "out of bounds"),
+        ("zeros", with_run(bytes(1000)), 1, "out of bounds"),
+        ("a second HELLO", with_run(fd.hello(*me)), 1, "second HELLO"),
+        ("a BLOCK without a RUN", without_run, 1, "before any RUN"),
+        ("an ACK of a device", with_run(fd.frame(fd.ACK, b"\x05")), 1, "only a collector"),
+        ("a wrong checksum", with_run(damaged()), 1, "checksum"),
+        ("a block cut short", with_run(fd.frame(fd.BLOCK, fd.block(1, 0, before=0, payload=b"abc")[:-1])),
+         1, "no whole block"),
+        ("stream 5000", with_run(block(5000, 0, before=0)), 1, "stream 5000"),
+        ("a falling count", with_run(block(1, 0, before=1000, events=5), block(1, 1, before=50)), 1, ""),
+        ("an END below", with_run(block(1, 0, before=1000, events=5), fd.end([(1, 1, 10)])), 1, ""),
+        ("a PONG to nothing", with_run(fd.frame(fd.PONG, fd.varints(99, 1, 1, 1))), 1, "PONG"),
+    ]
+
+
+def scenario_bad_peers(data):
+    """Each gets a BYE that says why, and so does the log; a good device beside them goes on; one
+    that sends a byte now and then is not waited for."""
+    c = Collector(data)
+    good = Streamer(c, 1)
+    slow = fd.Device(c.port, ident(97))
+    quiet = fd.Device(c.port, ident(96))
+    greeting = fd.hello(ident(97), b"b" * 16)
+    for what, device, code, part in bad_peers(c.port):
+        bye = device.wait_bye()
+        assert bye and bye[0] == code and part in bye[1], f"{what}: {bye}"
+        c.wait_log(re.escape(f"refused: {bye[1]}"))
+        device.close()
+    cut = in_run(c.port, 600)
+    cut.send(b"\x01\x50abc")
+    cut.close()
+    c.wait_log("bad-600 .*connection lost inside a frame")
+    sent = 0
+    try:
+        while sent < len(greeting):
+            slow.send(greeting[sent:sent + 1])
+            sent += 1
+            time.sleep(0.25)
+    except fd.Closed:
+        pass
+    assert sent < len(greeting) and slow.wait_bye()[1].startswith("no HELLO within")
+    assert quiet.wait_bye()[1].startswith("no HELLO within")
+    n = good.finish()
+    assert good.breaks == 0 and n > 100, (good.breaks, n)
+    c.stop()
+    tokens = stored(data)
+    assert all(tokens.get(token(1, i)) == 1 for i in range(n))
+
+
+def scenario_kill(data):
+    """The collector dies 20 times, anywhere; no block that was acknowledged is missing, none is
+    there twice."""
+    c = Collector(data, "--commit-ms", "5")
+    devices = [Streamer(c, n) for n in range(1, 4)]
+    for _ in range(20):
+        time.sleep(random.uniform(0.01, 0.25))
+        c.kill()
+        c.again()
+    sent = {d.number: d.finish() for d in devices}
+    breaks = sum(d.breaks for d in devices)
+    c.stop()
+    tokens = stored(data)
+    for number, n in sent.items():
+        assert n > 50, sent
+        for sequence in range(n):
+            found = tokens.get(token(number, sequence))
+            assert found == 1, f"block {sequence} of device {number} is there {found} times"
+    check(data, {f"good-{number}": n * 5 for number, n in sent.items()})
+    print(f"kill: {sum(sent.values())} blocks, {breaks} broken connections, nothing lost")
+
+
+def scenario_idle(data):
+    """200 devices that only say STATUS: what a connection costs the collector."""
+    c = Collector(data)
+    warm = [fd.Device(c.port, ident(10000 + n), name=f"warm-{n}") for n in range(50)]
+    for d in warm:
+        d.come_in()
+    before = c.resident_kib()
+    devices = [fd.Device(c.port, ident(n + 1), name=f"idle-{n}") for n in range(200)]
+    for d in devices:
+        d.come_in()
+        d.send(fd.status())
+    c.wait_log("idle-199 .*connected")
+    each = (c.resident_kib() - before) / len(devices)
+    print(f"idle: {each:.1f} KiB for each connection, {before} KiB with 50")
+    # A sanitizer's memory is its own.
+    sanitized = re.search(rb"__[at]san_init", Path(KISEKI).read_bytes())
+    assert sanitized or each <= 16, each
+    c.stop()
+    for d in devices[::50]:
+        assert d.wait_bye() == (0, "the collector ends")
+
+
+def scenario_stop(data):
+    """A collector that is told to stop acknowledges what came before it says BYE."""
+    c = Collector(data, "--commit-ms", "2000")
+    d = fd.Device(c.port, ident(1))
+    d.come_in()
+    d.run(ident(5))
+    d.block(1, 0, before=0, events=1, payload=token(1, 0))
+    d.wait_acknowledged()  # the next commit is two seconds away
+    d.block(1, 1, before=1, events=1, payload=token(1, 1))
+    time.sleep(0.2)
+    c.stop()
+    assert d.wait_bye() == (0, "the collector ends")
+    assert d.acknowledged == 2, d.acknowledged
+
+
+def scenario_limit(data):
+    """More connections than allowed are told so; those before stay."""
+    c = Collector(data, "--connections", "3")
+    devices = [fd.Device(c.port, ident(n)) for n in range(1, 4)]
+    for d in devices:
+        d.come_in()
+    late = fd.Device(c.port, ident(9))
+    assert late.wait_bye() == (4, "the collector has 3 connections, its limit")
+    devices[0].close()
+    c.wait_log("connection lost")
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        late = fd.Device(c.port, ident(9))
+        try:
+            late.come_in()
+            break
+        except fd.Closed:
+            assert time.monotonic() < deadline
+    c.stop()
+
+
+def scenario_full(data):
+    """The disk is full: nothing is acknowledged and nothing dropped, one line says so; when there
+    is room again, everything goes on. The folder is on a small disk of its own."""
+    os.makedirs(data)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4M", "none", data], check=True)
+    try:
+        ballast = Path(data, "ballast")
+        ballast.write_bytes(bytes(3 << 20))
+        c = Collector(data)
+        good = Streamer(c, 1)
+        c.wait_log("nothing is acknowledged until it works again")
+        kept = good.kept_from
+        time.sleep(0.5)
+        assert good.kept_from == kept, "acknowledged, though the disk is full"
+        assert c.count_log("nothing is acknowledged") == 1
+        ballast.unlink()
+        c.wait_log("storing again")
+        while good.kept_from == kept:
+            time.sleep(0.01)
+        n = good.finish()
+        assert good.breaks == 0
+        c.stop()
+        tokens = stored(data)
+        assert all(tokens.get(token(1, i)) == 1 for i in range(n))
+        check(data, {"good-1": n * 5})
+        print(f"full: {kept} blocks before, {n - kept} after, nothing lost")
+    finally:
+        subprocess.run(["umount", data], check=True)
+
+
+def main():
+    scenario = globals()["scenario_" + sys.argv[2]]
+    with tempfile.TemporaryDirectory(prefix="kiseki-ingest-") as data:
+        scenario(os.path.join(data, "store"))
+
+
+main()

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of routes and docs/api/openapi.json say the same: paths, methods, parameters, words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/http_request.h"
+#include "collector/http_static.h"
+#include "convert/formats.h"
+
+static json_t *api;
+
+static int load(void **state)
+{
+	(void)state;
+	api = json_loadb((const char *)static_openapi, static_openapi_len, 0, NULL);
+	return !api;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	json_decref(api);
+	return 0;
+}
+
+static json_t *find_operation(const struct http_route *route)
+{
+	const char *key = strcmp(route->method, "GET") ? "post" : "get";
+
+	return json_object_get(json_object_get(json_object_get(api, "paths"), route->pattern), key);
+}
+
+/* The names of an operation's parameters that stand in the query or the path. */
+static size_t count_params(const json_t *operation, const char *where, const char *among)
+{
+	const json_t *one, *list = json_object_get(operation, "parameters");
+	char word[64], words[512];
+	size_t i, n = 0;
+
+	snprintf(words, sizeof(words), " %s ", among);
+	json_array_foreach(list, i, one)
+	{
+		if (strcmp(json_string_value(json_object_get(one, "in")), where))
+			continue;
+		n++;
+		snprintf(word, sizeof(word), " %s ",
+			 json_string_value(json_object_get(one, "name")));
+		if (!strstr(words, word))
+			fail_msg("%s is described and not taken (%s)", word, among);
+	}
+	return n;
+}
+
+static size_t count_words(const char *words)
+{
+	size_t n = 0;
+
+	for (; *words; words += strspn(words, " ")) {
+		n++;
+		words += strcspn(words, " ");
+	}
+	return n;
+}
+
+static void all_routes_are_described(void **state)
+{
+	const struct http_route *route;
+	size_t i;
+
+	(void)state;
+	for (i = 0; (route = http_routes_get(i)); i++) {
+		const json_t *o = find_operation(route);
+
+		if (!o)
+			fail_msg("%s %s is not described", route->method, route->pattern);
+		assert_non_null(json_object_get(o, "summary"));
+		assert_string_equal(json_string_value(json_object_get(o, "summary")),
+				    route->summary);
+		if (count_params(o, "query", route->params) != count_words(route->params))
+			fail_msg("%s %s: not all of \"%s\" are described", route->method,
+				 route->pattern, route->params);
+		assert_int_equal(count_params(o, "path", "device run"),
+				 strchr(route->pattern, '{') != NULL);
+	}
+	assert_true(i > 20);
+}
+
+static bool has_route(const char *method, const char *path)
+{
+	const struct http_route *route;
+	size_t i;
+
+	for (i = 0; (route = http_routes_get(i)); i++)
+		if (!strcmp(route->pattern, path) && !strcasecmp(route->method, method))
+			return true;
+	return false;
+}
+
+static void all_that_is_described_is_there(void **state)
+{
+	const char *path, *method;
+	json_t *item, *operation;
+
+	(void)state;
+	json_object_foreach(json_object_get(api, "paths"), path, item)
+	{
+		json_object_foreach(item, method, operation)
+		{
+			if (!has_route(method, path))
+				fail_msg("%s %s is described and not there", method, path);
+		}
+	}
+}
+
+/* The route for a request, or NULL with what is allowed. */
+static const struct http_route *find(struct http_request *q, const char *method, const char *target)
+{
+	struct error e = ERROR_INIT;
+
+	q->route = NULL;
+	assert_int_equal(http_target_parse(&q->target, target, &e), 0);
+	return http_routes_find(q, method) < 0 ? NULL : q->route;
+}
+
+static void finds_routes(void **state)
+{
+	struct http_request q = { .http = NULL };
+
+	(void)state;
+	assert_ptr_equal(find(&q, "GET", "/api/v1/devices")->handle, http_devices);
+	assert_ptr_equal(find(&q, "HEAD", "/api/v1/devices")->handle, http_devices);
+	assert_ptr_equal(find(&q, "GET", "/")->handle, http_page);
+	assert_ptr_equal(find(&q, "POST", "/api/v1/devices/a,b*/start?timeout_ms=1")->handle,
+			 http_instruct_start);
+	assert_string_equal(q.captured[0], "a,b*");
+	assert_null(find(&q, "POST", "/api/v1/devices"));
+	assert_string_equal(q.allow, "GET, HEAD");
+	assert_null(find(&q, "GET", "/api/v1/devices/a/start"));
+	assert_string_equal(q.allow, "POST");
+	assert_null(find(&q, "GET", "/api/v1/devices/a/b/c"));
+	assert_string_equal(q.allow, "");
+	/* A device may be called as a path is. */
+	assert_ptr_equal(find(&q, "GET", "/api/v1/devices/runs")->handle, http_device);
+}
+
+static void formats_are_described(void **state)
+{
+	struct http_route export = { .method = "GET", .pattern = "/api/v1/runs/{run}/export" };
+	const json_t *list = json_object_get(find_operation(&export), "parameters"), *one, *word;
+	const json_t *words = NULL;
+	size_t i;
+
+	(void)state;
+	json_array_foreach(list, i, one)
+	{
+		if (!strcmp(json_string_value(json_object_get(one, "name")), "format"))
+			words = json_object_get(json_object_get(one, "schema"), "enum");
+	}
+	assert_non_null(words);
+	json_array_foreach(words, i, word)
+	{
+		assert_non_null(formats_get(i));
+		assert_string_equal(json_string_value(word), formats_get(i)->name);
+	}
+	assert_null(formats_get(i));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_routes_are_described),
+		cmocka_unit_test(all_that_is_described_is_there),
+		cmocka_unit_test(finds_routes),
+		cmocka_unit_test(formats_are_described),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}

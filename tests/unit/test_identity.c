@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Who a device says it is: the order of the sources, and what stays the same. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "device/agent/identity.h"
+#include "device/agent/siphash.h"
+
+#define MACHINE "00112233445566778899aabbccddeeff\n"
+
+static char folder[64], state_dir[80], machine_id[80], device_id[100];
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/kiseki-identity-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(state_dir, sizeof(state_dir), "%s/state", folder);
+	snprintf(machine_id, sizeof(machine_id), "%s/machine-id", folder);
+	snprintf(device_id, sizeof(device_id), "%s/device-id", state_dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(machine_id);
+	unlink(device_id);
+	rmdir(state_dir);
+	return rmdir(folder);
+}
+
+static struct message_id device(const char *name)
+{
+	struct message_id id;
+	struct error e = ERROR_INIT;
+
+	assert_int_equal(identity_device(&id, name, state_dir, machine_id, &e), 0);
+	return id;
+}
+
+static bool same(struct message_id a, struct message_id b)
+{
+	return !memcmp(a.bytes, b.bytes, sizeof(a.bytes));
+}
+
+/* The first two of the vectors that came with the reference implementation. */
+static void hashes_as_others_do(void **state)
+{
+	static const uint8_t wanted[2][16] = {
+		{ 0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6, 0x6d, 0xf6, 0x72, 0x14, 0xc7,
+		  0x55, 0x02, 0x93 },
+		{ 0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44, 0x34, 0x76, 0x59, 0x11, 0x9b,
+		  0x22, 0xfc, 0x45 },
+	};
+	uint8_t key[16], got[16];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 16; i++)
+		key[i] = (uint8_t)i;
+	for (i = 0; i < 2; i++) {
+		siphash128(got, key, "", i);
+		assert_memory_equal(got, wanted[i], 16);
+	}
+}
+
+static void comes_from_the_machine(void **state)
+{
+	struct message_id machine;
+
+	(void)state;
+	write_text(machine_id, MACHINE);
+	assert_int_equal(identity_parse(&machine, MACHINE), 0);
+	assert_true(same(device("a"), device("a")));
+	assert_false(same(device("a"), device("b")));
+	assert_false(same(device("a"), machine)); /* which stays here */
+	assert_int_not_equal(access(device_id, F_OK), 0);
+}
+
+static void is_made_where_there_is_none(void **state)
+{
+	struct message_id first;
+
+	(void)state;
+	first = device("a");
+	assert_int_equal(access(device_id, F_OK), 0);
+	assert_true(same(device("a"), first));
+	write_text(machine_id, MACHINE); /* systemd was installed later: it stays who it is */
+	assert_true(same(device("a"), first));
+	unlink(device_id);
+	assert_false(same(device("a"), first));
+	write_text(machine_id, "uninitialized\n");
+	first = device("a");
+	assert_true(same(device("a"), first));
+}
+
+static void refuses_a_damaged_file(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct message_id id;
+
+	(void)state;
+	device("a");
+	write_text(device_id, "0011\n");
+	assert_int_equal(identity_device(&id, "a", state_dir, machine_id, &e), -EINVAL);
+	assert_non_null(strstr(e.text, device_id));
+}
+
+static void reads_hex(void **state)
+{
+	struct message_id id;
+
+	(void)state;
+	assert_int_equal(identity_parse(&id, "00112233-4455-6677-8899-AABBCCDDEEFF"), 0);
+	assert_int_equal(id.bytes[15], 0xff);
+	assert_int_equal(id.bytes[10], 0xaa);
+	assert_int_equal(identity_parse(&id, ""), -EINVAL);
+	assert_int_equal(identity_parse(&id, "-0112233445566778899aabbccddeeff"), -EINVAL);
+	assert_int_equal(identity_parse(&id, "00112233445566778899aabbccddeef"), -EINVAL);
+	assert_int_equal(identity_parse(&id, "00112233445566778899aabbccddeeff0"), -EINVAL);
+	assert_int_equal(identity_parse(&id, "g0112233445566778899aabbccddeeff"), -EINVAL);
+}
+
+static void counts_cpus(void **state)
+{
+	(void)state;
+	assert_int_equal(identity_parse_cpus("0\n"), 1);
+	assert_int_equal(identity_parse_cpus("0-1\n"), 2);
+	assert_int_equal(identity_parse_cpus("0-3,8"), 9);
+	assert_int_equal(identity_parse_cpus("0,2-4095\n"), 4096);
+	assert_int_equal(identity_parse_cpus("0-4096\n"), 0);
+	assert_int_equal(identity_parse_cpus(""), 0);
+	assert_int_equal(identity_parse_cpus("x"), 0);
+	assert_int_equal(identity_parse_cpus("0-"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hashes_as_others_do),
+		cmocka_unit_test_setup_teardown(comes_from_the_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_made_where_there_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(refuses_a_damaged_file, setup, teardown),
+		cmocka_unit_test(reads_hex),
+		cmocka_unit_test(counts_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

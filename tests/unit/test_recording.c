@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* recording: one run into a file, bytes in pieces of any size, and devices that lie. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collector/recording.h"
+#include "trace/ksk_source.h"
+#include "wire/frame.h"
+
+static struct recording *recording;
+static char folder[] = "/tmp/kiseki-recording-XXXXXX", path[64];
+static uint8_t bytes[1 << 20];
+static size_t n_bytes, piece;
+static struct error e;
+static const struct session_now at = { 1000000, 2000000 };
+
+/* --- a device --- */
+
+static void put_frame(uint32_t type, const void *body, size_t len)
+{
+	uint32_t head = frame_encode_head(bytes + n_bytes, type, (uint32_t)len);
+
+	memcpy(bytes + n_bytes + head, body, len);
+	n_bytes += head + len;
+}
+
+static void put_hello(void)
+{
+	static const struct message_text name = { "d", 1 };
+	struct message_hello m = { .version = 1,
+				   .name = name,
+				   .agent = name,
+				   .kernel = name,
+				   .machine = name,
+				   .cpus = 2 };
+	uint8_t room[MESSAGE_ROOM];
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	hello_encode(&w, &m);
+	put_frame(FRAME_HELLO, room, writer_len(&w));
+}
+
+static void put_run(uint8_t first)
+{
+	struct message_id id = { .bytes = { first } };
+
+	put_frame(FRAME_RUN, id.bytes, sizeof(id.bytes));
+}
+
+/* Meta blocks carry no events, so any payload will do for their counting. */
+static void put_block(struct block b)
+{
+	uint8_t room[BLOCK_HEADER_MAX + 4] = { 0 }, *start;
+	uint32_t len;
+
+	b.payload = room + BLOCK_HEADER_MAX;
+	start = block_encode(&b, room + BLOCK_HEADER_MAX, &len);
+	put_frame(FRAME_BLOCK, start, len);
+}
+
+static void put_meta(uint64_t sequence)
+{
+	put_block((struct block){ .codec = CODEC_META, .flags = BLOCK_KEY, .sequence = sequence });
+}
+
+/* A key block of a CPU with no events, which says that so many were lost. */
+static void put_lost(uint64_t sequence, uint64_t before, uint64_t lost)
+{
+	struct block b = { .codec = CODEC_SCHED,
+			   .flags = BLOCK_KEY | (lost ? BLOCK_LOST : 0),
+			   .stream = STREAM_CPU(1),
+			   .sequence = sequence,
+			   .first_tick = 5,
+			   .before = before };
+
+	b.lost[LOSS_RING] = lost;
+	put_block(b);
+}
+
+static void put_end(uint64_t next_sequence, uint64_t events)
+{
+	struct message_stream_end row = { .stream = STREAM_CPU(1),
+					  .next_sequence = next_sequence,
+					  .events = events };
+	struct message_end m = { .n_rows = 1 };
+	uint8_t room[64];
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	end_encode(&w, &m);
+	end_put(&w, &row);
+	put_frame(FRAME_END, room, writer_len(&w));
+}
+
+static void put_result(uint64_t id, uint32_t code, const char *text)
+{
+	struct message_result m = { .id = id,
+				    .code = code,
+				    .text = { text, (uint32_t)strlen(text) } };
+	uint8_t room[MESSAGE_ROOM];
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	result_encode(&w, &m);
+	put_frame(FRAME_RESULT, room, writer_len(&w));
+}
+
+/* Sends what was put. */
+static int push(void)
+{
+	size_t i, len;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < n_bytes; i += len) {
+		len = piece && piece < n_bytes - i ? piece : n_bytes - i;
+		r = recording_push(recording, bytes + i, len, &at, &e);
+	}
+	n_bytes = 0;
+	return r;
+}
+
+/* The last frame of this type that it wants sent; its body's length, or -1. */
+static int sent(uint32_t type, struct frame *ret)
+{
+	size_t len, i = 0;
+	const uint8_t *out = recording_get(recording, &len);
+	struct frame f;
+	int found = -1;
+
+	while (i < len) {
+		assert_int_equal(frame_decode(out + i, len - i, &f), WIRE_OK);
+		if (f.type == type) {
+			*ret = f;
+			found = (int)f.body_len;
+		}
+		i += f.len;
+	}
+	return found;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	n_bytes = piece = 0;
+	snprintf(path, sizeof(path), "%s/x.ksk", folder);
+	unlink(path);
+	return recording_open(&recording, path, &e);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	recording_free(recording);
+	return 0;
+}
+
+static void start(void)
+{
+	struct message_config c = { .given = 1 << CONFIG_RING, .ring_kib = 77 };
+	struct message_instruction m;
+	struct frame f;
+
+	assert_int_equal(recording_get_state(recording), RECORDING_NEW);
+	put_hello();
+	assert_int_equal(push(), 0);
+	assert_true(sent(FRAME_WELCOME, &f) > 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_READY);
+	recording_start(recording, &c);
+	assert_true(sent(FRAME_INSTRUCTION, &f) > 0);
+	assert_int_equal(instruction_decode(&m, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(m.verb, INSTRUCTION_START);
+	assert_int_equal(m.config.ring_kib, 77);
+	put_result(m.id, 0, "");
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_ON);
+}
+
+static uint64_t acknowledged(void)
+{
+	struct frame f;
+	uint64_t n = 0;
+
+	if (sent(FRAME_ACK, &f) > 0)
+		assert_int_equal(ack_decode(&n, f.body, f.body_len), WIRE_OK);
+	return n;
+}
+
+/* A run with a gap in it and one at its end, in whole and in pieces of a few bytes. */
+static void test_run(void **state)
+{
+	const struct recording_count *c;
+	struct trace_source *s = NULL;
+	struct trace_item item;
+	uint64_t lost = 0;
+	int r;
+
+	for (piece = 0; piece < 8; piece = 2 * piece + 1) {
+		size_t kept = piece;
+
+		end(state);
+		assert_int_equal(begin(state), 0);
+		piece = kept;
+		start();
+		put_run(1);
+		put_meta(0);
+		put_lost(0, 3, 3);
+		put_lost(0, 3, 3);  /* again: known already */
+		put_lost(4, 20, 7); /* three blocks and ten events are gone */
+		assert_int_equal(push(), 0);
+		assert_int_equal(acknowledged(), 4);
+		recording_stop(recording);
+		assert_int_equal(recording_get_state(recording), RECORDING_STOPPING);
+		put_end(6, 25);
+		assert_int_equal(push(), 0);
+		assert_int_equal(acknowledged(), 5);
+		assert_int_equal(recording_get_state(recording), RECORDING_ENDED);
+		c = recording_get_count(recording);
+		assert_int_equal(c->blocks, 4); /* one of them is ours, for the end */
+		assert_int_equal(c->lost[LOSS_RING], 10);
+		assert_int_equal(c->lost[LOSS_SPOOL], 15);
+		assert_int_equal(access(path, F_OK), -1);
+		assert_int_equal(recording_commit(recording, "host", &e), 0);
+		assert_int_equal(source_ksk_open(&s, path, &e), 0);
+		assert_string_equal(s->info.device, "host");
+		while ((r = s->ops->next(s, &item, &e)) > 0)
+			lost += item.loss.count;
+		assert_int_equal(r, 0);
+		assert_int_equal(lost, 25);
+		source_free(s);
+		lost = 0;
+	}
+}
+
+static void refuses(void)
+{
+	struct frame f;
+
+	assert_int_equal(push(), -EIO);
+	assert_true(sent(FRAME_BYE, &f) > 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_FAILED);
+	put_meta(9);
+	assert_int_equal(push(), -EIO); /* and stays so */
+}
+
+static void test_garbage(void **state)
+{
+	(void)state;
+	memset(bytes, 0xff, 100);
+	n_bytes = 100;
+	refuses();
+}
+
+static void test_second_run(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_run(2);
+	refuses();
+}
+
+static void test_fewer(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_lost(0, 9, 9);
+	put_lost(1, 8, 0);
+	refuses();
+}
+
+static void test_not_following(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_lost(0, 9, 9);
+	put_block((struct block){ .codec = CODEC_SCHED, .stream = STREAM_CPU(1), .sequence = 3 });
+	refuses();
+}
+
+static void test_no_key(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_block((struct block){ .codec = CODEC_SCHED, .stream = STREAM_CPU(1), .sequence = 0 });
+	refuses();
+}
+
+static void test_end_too_early(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_lost(0, 9, 9);
+	put_end(1, 8);
+	refuses();
+}
+
+static void test_stream(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_block((struct block){ .codec = CODEC_META, .flags = BLOCK_KEY, .stream = 5000 });
+	refuses();
+}
+
+static void test_cannot_start(void **state)
+{
+	(void)state;
+	put_hello();
+	assert_int_equal(push(), 0);
+	recording_start(recording, NULL);
+	put_result(1, EPERM, "cannot enter tracefs: not root");
+	assert_int_equal(push(), -EIO);
+	assert_string_equal(e.text, "cannot enter tracefs: not root");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(test_run),	   TEST(test_garbage),	     TEST(test_second_run),
+		TEST(test_fewer),  TEST(test_no_key),	     TEST(test_not_following),
+		TEST(test_stream), TEST(test_end_too_early), TEST(test_cannot_start),
+	};
+	int failed;
+
+	if (!mkdtemp(folder))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	rmdir(folder);
+	return failed;
+}

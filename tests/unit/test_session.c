@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session: a scripted device against the collector's side of the protocol: what it answers, when it
+ * acknowledges, when it stalls, what it refuses and with which words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tools/owner.h"
+
+#define WINDOW 10000U
+#define MS 1000000ULL
+
+static struct owner owner;
+static struct session session;
+static struct session_env env;
+static struct session_now now;
+static uint8_t room[1U << 17];
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&owner, 0, sizeof(owner));
+	env = (struct session_env){ &owner_ops, session_room_new(), WINDOW };
+	now = (struct session_now){ 1000 * MS, 5000 * MS };
+	session_init(&session, &env, &owner, 7);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	session_done(&session);
+	session_room_free(env.room);
+	return 0;
+}
+
+/* --- the device --- */
+
+static void send_frame(uint32_t type, const uint8_t *body, size_t len)
+{
+	static uint8_t bytes[FRAME_HEAD_MAX + (1U << 17)];
+	uint32_t head = frame_encode_head(bytes, type, (uint32_t)len);
+	size_t at, n;
+
+	if (len)
+		memcpy(bytes + head, body, len);
+	for (at = 0; at < head + len; at += n) {
+		n = head + len - at < SESSION_READ_MAX ? head + len - at : SESSION_READ_MAX;
+		session_push(&session, bytes + at, n, &now);
+	}
+}
+
+static struct message_id id(uint8_t first)
+{
+	struct message_id m = { { 0 } };
+
+	memset(m.bytes, first, sizeof(m.bytes));
+	return m;
+}
+
+static void say_hello(uint32_t version, uint32_t n_runs)
+{
+	struct message_hello m = { .version = version,
+				   .device = id(1),
+				   .boot = id(2),
+				   .name = { "board", 5 },
+				   .cpus = 2,
+				   .n_runs = n_runs,
+				   .runs = { id(10), id(11) } };
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	hello_encode(&w, &m);
+	send_frame(FRAME_HELLO, room, writer_len(&w));
+}
+
+static void say_run(uint8_t first)
+{
+	send_frame(FRAME_RUN, id(first).bytes, 16);
+}
+
+/* A block with a payload of zeros. */
+static uint8_t *make_block(struct block *b, uint32_t *ret_len)
+{
+	memset(room, 0, BLOCK_HEADER_MAX + b->payload_len);
+	return block_encode(b, room + BLOCK_HEADER_MAX, ret_len);
+}
+
+static void say_block(uint32_t stream, uint64_t sequence, uint64_t before, uint32_t payload)
+{
+	struct block b = { .codec = CODEC_SCHED,
+			   .flags = BLOCK_KEY,
+			   .stream = stream,
+			   .sequence = sequence,
+			   .first_tick = 100,
+			   .before = before,
+			   .events = 10,
+			   .payload_len = payload };
+	uint32_t len;
+	uint8_t *bytes = make_block(&b, &len);
+
+	send_frame(FRAME_BLOCK, bytes, len);
+}
+
+static void say_end(uint64_t events)
+{
+	struct message_stream_end row = { 1, 1, events };
+	struct message_end m = { .n_rows = 1 };
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	end_encode(&w, &m);
+	end_put(&w, &row);
+	send_frame(FRAME_END, room, writer_len(&w));
+}
+
+static void say_pong(uint64_t id_, uint64_t device_ns)
+{
+	struct message_pong m = { .id = id_, .device_ns = device_ns };
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	pong_encode(&w, &m);
+	send_frame(FRAME_PONG, room, writer_len(&w));
+}
+
+/* --- what came back --- */
+
+static struct frame next_frame(uint32_t type)
+{
+	static uint8_t bytes[OWNER_SENT];
+	struct frame f;
+
+	memcpy(bytes, owner.sent, owner.sent_len);
+	assert_int_equal(frame_decode(bytes, owner.sent_len, &f), WIRE_OK);
+	assert_int_equal(f.type, type);
+	owner.sent_len -= f.len;
+	memmove(owner.sent, owner.sent + f.len, owner.sent_len);
+	return f;
+}
+
+static void expect_nothing(void)
+{
+	assert_int_equal(owner.sent_len, 0);
+}
+
+static void expect_ack(uint64_t wanted)
+{
+	struct frame f = next_frame(FRAME_ACK);
+	uint64_t frames;
+
+	assert_int_equal(ack_decode(&frames, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(frames, wanted);
+	expect_nothing();
+}
+
+/* It is over, with this code, and both sides are told why. */
+static void expect_bye(uint32_t code, const char *part)
+{
+	struct frame f = next_frame(FRAME_BYE);
+	struct message_bye m;
+	char text[256];
+
+	assert_int_equal(bye_decode(&m, f.body, f.body_len), WIRE_OK);
+	snprintf(text, sizeof(text), "%.*s", (int)m.text.len, m.text.at);
+	if (m.code != code || !strstr(text, part))
+		fail_msg("BYE %u: %s", m.code, text);
+	assert_non_null(strstr(owner.log, text));
+	expect_nothing();
+	assert_true(session_is_over(&session));
+	assert_null(session.held);
+}
+
+static void expect_welcome(uint32_t rows)
+{
+	struct frame f = next_frame(FRAME_WELCOME);
+	struct message_welcome m;
+
+	assert_int_equal(welcome_decode(&m, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(m.version, 1);
+	assert_int_equal(m.session, 7);
+	assert_int_equal(m.window, WINDOW);
+	assert_int_equal(m.n_rows, rows);
+	expect_nothing();
+}
+
+static void come_in(void)
+{
+	say_hello(1, 0);
+	expect_welcome(0);
+	say_run(10);
+}
+
+/* --- the tests --- */
+
+static void test_blocks(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(1, 0, 0, 100);
+	say_block(1, 1, 10, 100);
+	expect_nothing();
+	assert_true(session.waiting_bytes > 200);
+	owner_commit(&owner, &session, &now);
+	expect_ack(2);
+	assert_int_equal(session.waiting_bytes, 0);
+	say_end(20);
+	owner_commit(&owner, &session, &now);
+	expect_ack(3);
+	owner_commit(&owner, &session, &now);
+	expect_nothing();
+}
+
+/* A commit that began before a block came does not cover it. */
+static void test_ack_waits_for_its_commit(void **state)
+{
+	int i;
+
+	(void)state;
+	come_in();
+	say_block(1, 0, 0, 10);
+	owner.commits++; /* a commit begins … */
+	say_block(1, 1, 10, 10);
+	session_durable(&session, 1); /* … and ends */
+	expect_ack(1);
+	session_durable(&session, 1);
+	expect_nothing();
+	for (i = 2; i < 20; i++) { /* more commits than there are batches, none of them ends */
+		owner.commits++;
+		say_block(1, (uint64_t)i, 10 * (uint64_t)i, 10);
+	}
+	session_durable(&session, 3);
+	expect_ack(3);
+	session_durable(&session, 20);
+	expect_ack(20);
+}
+
+static void test_duplicates(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(1, 0, 0, 10);
+	say_block(1, 0, 0, 10); /* again, before the first one is durable */
+	session_durable(&session, 0);
+	expect_nothing();
+	owner_commit(&owner, &session, &now);
+	expect_ack(2);
+	assert_int_equal(owner.puts, 1);
+	say_block(1, 0, 0, 10);
+	session_durable(&session, owner.durable);
+	expect_ack(3);
+}
+
+static void test_resume(void **state)
+{
+	struct message_resume row;
+	struct message_welcome m;
+	struct frame f;
+
+	(void)state;
+	come_in();
+	say_block(0, 0, 0, 10);
+	say_block(2, 5, 7, 10); /* the device gave up five blocks before it */
+	say_run(11);
+	say_block(1, 0, 0, 10);
+	session_end(&session);
+	session_init(&session, &env, &owner, 7);
+	owner.sent_len = 0;
+	say_hello(1, 2);
+	f = next_frame(FRAME_WELCOME);
+	assert_int_equal(welcome_decode(&m, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(m.n_rows, 3);
+	assert_true(welcome_next(&m, &row) && row.run == 0 && row.stream == 0);
+	assert_int_equal(row.next_sequence, 1);
+	assert_true(welcome_next(&m, &row) && row.run == 0 && row.stream == 2);
+	assert_int_equal(row.next_sequence, 6);
+	assert_true(welcome_next(&m, &row) && row.run == 1 && row.stream == 1);
+	assert_int_equal(row.next_sequence, 1);
+}
+
+/* Bytes one by one give the same, and nothing is held between frames. */
+static void test_trickle(void **state)
+{
+	static uint8_t bytes[1024];
+	struct block b = {
+		.codec = CODEC_SCHED, .flags = BLOCK_KEY, .stream = 1, .payload_len = 90
+	};
+	uint32_t len, head, i;
+	uint8_t *block;
+
+	(void)state;
+	come_in();
+	block = make_block(&b, &len);
+	head = frame_encode_head(bytes, FRAME_BLOCK, len);
+	memcpy(bytes + head, block, len);
+	for (i = 0; i < head + len; i++) {
+		assert_int_equal(owner.puts, 0);
+		session_push(&session, bytes + i, 1, &now);
+	}
+	assert_int_equal(owner.puts, 1);
+	assert_null(session.held);
+}
+
+/* A claim of a megabyte costs what was sent of it. */
+static void test_held_grows_with_bytes(void **state)
+{
+	uint8_t head[FRAME_HEAD_MAX];
+	uint32_t n = frame_encode_head(head, FRAME_BLOCK, FRAME_BODY_MAX);
+
+	(void)state;
+	come_in();
+	session_push(&session, head, n, &now);
+	assert_true(session.held_room <= 1024);
+	memset(room, 0, sizeof(room));
+	session_push(&session, room, 3000, &now);
+	assert_true(session.held_room <= 8192);
+}
+
+static void test_window_stalls(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(1, 0, 0, 6000);
+	assert_false(session.stalled);
+	say_block(1, 1, 10, 6000);
+	assert_true(session.stalled);
+	session_resume(&session, &now);
+	assert_true(session.stalled); /* nothing was committed */
+	owner_commit(&owner, &session, &now);
+	assert_false(session.stalled);
+	expect_ack(2);
+	say_block(1, 2, 20, 10);
+	assert_int_equal(owner.puts, 3);
+}
+
+/* The store is full: the frame stays, with all that came behind it. */
+static void test_store_stalls(void **state)
+{
+	static uint8_t bytes[4096];
+	struct block b = {
+		.codec = CODEC_SCHED, .flags = BLOCK_KEY, .stream = 1, .payload_len = 100
+	};
+	uint32_t len, at = 0, i;
+	uint8_t *block;
+
+	(void)state;
+	come_in();
+	owner.batch_max = 2;
+	for (i = 0; i < 7; i++) {
+		b.sequence = i;
+		block = make_block(&b, &len);
+		at += frame_encode_head(bytes + at, FRAME_BLOCK, len);
+		memcpy(bytes + at, block, len);
+		at += len;
+	}
+	session_push(&session, bytes, at - 5, &now); /* the last one is cut, too */
+	assert_true(session.stalled);
+	assert_int_equal(owner.puts, 2);
+	owner_commit(&owner, &session, &now);
+	assert_true(session.stalled);
+	assert_int_equal(owner.puts, 4);
+	expect_ack(2);
+	owner_commit(&owner, &session, &now);
+	owner_commit(&owner, &session, &now);
+	assert_false(session.stalled);
+	assert_int_equal(owner.puts, 6);
+	owner.sent_len = 0;
+	session_push(&session, bytes + at - 5, 5, &now);
+	owner_commit(&owner, &session, &now);
+	expect_ack(7);
+	assert_null(session.held);
+}
+
+/* Also HELLO and RUN wait when there is no room. */
+static void test_hello_stalls(void **state)
+{
+	(void)state;
+	owner.busy = 2;
+	say_hello(1, 1);
+	assert_true(session.stalled);
+	expect_nothing();
+	owner_commit(&owner, &session, &now); /* the device is taken, its run is not */
+	assert_true(session.stalled);
+	expect_nothing();
+	owner_commit(&owner, &session, &now);
+	expect_welcome(0);
+	assert_false(session.stalled);
+	owner.busy = 1;
+	say_run(10);
+	assert_true(session.stalled);
+	owner_commit(&owner, &session, &now);
+	assert_false(session.stalled);
+	assert_int_equal(session.run, 1);
+	assert_null(session.held);
+}
+
+static void test_clock(void **state)
+{
+	(void)state;
+	come_in();
+	session_ping(&session, &now); /* at 1000 ms, real time 5000 ms */
+	next_frame(FRAME_PING);
+	now.mono_ns += 10 * MS;
+	say_pong(1, 300 * MS);
+	assert_int_equal(owner.clock.round_trip_ns, 10 * MS);
+	assert_int_equal(owner.clock.off_ns, 5000 * MS + 5 * MS - 300 * MS);
+	assert_int_equal(owner.clock.err_ns, 5 * MS + 1000);
+	assert_int_equal(owner.clock_run, 1);
+	session_ping(&session, &now);
+	now.mono_ns += 20 * MS; /* a worse one does not count … */
+	say_pong(2, 310 * MS);
+	assert_int_equal(owner.clock.round_trip_ns, 10 * MS);
+	now.mono_ns += 100000 * MS; /* … until the better one is old */
+	session_ping(&session, &now);
+	now.mono_ns += 20 * MS;
+	say_pong(3, 400 * MS);
+	assert_int_equal(owner.clock.round_trip_ns, 20 * MS);
+	owner.clock_run = 0; /* a new run is told, too */
+	say_run(12);
+	assert_int_equal(owner.clock_run, 2);
+	owner.sent_len = 0;
+	say_pong(2, 1); /* late, and of no use */
+	assert_int_equal(owner.clock.round_trip_ns, 20 * MS);
+	say_pong(9, 1);
+	expect_bye(BYE_PROTOCOL, "PONG");
+}
+
+static void test_status_result_instruction(void **state)
+{
+	struct message_status status = { .events = 77 };
+	struct message_result result = { .id = 5 };
+	struct message_instruction in = { .id = 5, .verb = INSTRUCTION_STOP };
+	struct byte_writer w;
+
+	(void)state;
+	come_in();
+	writer_init(&w, room, sizeof(room));
+	status_encode(&w, &status);
+	send_frame(FRAME_STATUS, room, writer_len(&w));
+	assert_int_equal(owner.status_events, 77);
+	session_instruct(&session, &in);
+	next_frame(FRAME_INSTRUCTION);
+	writer_init(&w, room, sizeof(room));
+	result_encode(&w, &result);
+	send_frame(FRAME_RESULT, room, writer_len(&w));
+	assert_int_equal(owner.result_id, 5);
+	send_frame(40, room, 30); /* of a later version */
+	assert_false(session_is_over(&session));
+	expect_nothing();
+}
+
+/* --- bad peers --- */
+
+static void test_garbage(void **state)
+{
+	(void)state;
+	session_push(&session, (const uint8_t *)"GET / HTTP/1.1\r\n", 16, &now);
+	expect_bye(BYE_PROTOCOL, "type 71, not HELLO");
+	session_push(&session, (const uint8_t *)"more", 4, &now); /* is not looked at */
+	expect_nothing();
+}
+
+static void test_zeros(void **state)
+{
+	(void)state;
+	come_in();
+	session_push(&session, (const uint8_t *)"\0\0\0", 3, &now);
+	expect_bye(BYE_PROTOCOL, "out of bounds");
+}
+
+static void test_oversized(void **state)
+{
+	(void)state;
+	come_in();
+	session_push(&session, (const uint8_t *)"\x01\xf1\x80\x40", 4, &now);
+	expect_bye(BYE_PROTOCOL, "out of bounds");
+}
+
+static void test_large_hello(void **state)
+{
+	(void)state;
+	session_push(&session, (const uint8_t *)"\x02\xf0\x80\x40", 4, &now);
+	expect_bye(BYE_PROTOCOL, "HELLO of");
+}
+
+static void test_cut_hello(void **state)
+{
+	(void)state;
+	send_frame(FRAME_HELLO, (const uint8_t *)"\x01zzz", 4);
+	expect_bye(BYE_PROTOCOL, "HELLO is cut");
+}
+
+static void test_wrong_version(void **state)
+{
+	(void)state;
+	say_hello(0, 0);
+	expect_bye(BYE_VERSION, "version 0");
+	assert_int_equal(owner.arrived, 0);
+}
+
+static void test_later_version(void **state)
+{
+	(void)state;
+	say_hello(9, 0);
+	expect_welcome(0);
+}
+
+static void test_limit(void **state)
+{
+	(void)state;
+	owner.refuse = true;
+	say_hello(1, 0);
+	expect_bye(BYE_LIMIT, "too many devices");
+}
+
+static void test_second_hello(void **state)
+{
+	(void)state;
+	come_in();
+	say_hello(1, 0);
+	expect_bye(BYE_PROTOCOL, "second HELLO");
+}
+
+static void test_block_before_run(void **state)
+{
+	(void)state;
+	say_hello(1, 0);
+	expect_welcome(0);
+	say_block(1, 0, 0, 10);
+	expect_bye(BYE_PROTOCOL, "before any RUN");
+}
+
+static void test_end_before_run(void **state)
+{
+	(void)state;
+	say_hello(1, 0);
+	expect_welcome(0);
+	say_end(0);
+	expect_bye(BYE_PROTOCOL, "before any RUN");
+}
+
+static void test_collectors_frames(void **state)
+{
+	(void)state;
+	come_in();
+	send_frame(FRAME_ACK, (const uint8_t *)"\1", 1);
+	expect_bye(BYE_PROTOCOL, "type 6, which only a collector");
+}
+
+static void test_wrong_checksum(void **state)
+{
+	struct block b = {
+		.codec = CODEC_SCHED, .flags = BLOCK_KEY, .stream = 1, .payload_len = 100
+	};
+	uint32_t len;
+	uint8_t *bytes;
+
+	(void)state;
+	come_in();
+	bytes = make_block(&b, &len);
+	bytes[len - 1] ^= 1;
+	send_frame(FRAME_BLOCK, bytes, len);
+	expect_bye(BYE_PROTOCOL, "checksum");
+	assert_int_equal(owner.puts, 0);
+}
+
+static void test_two_blocks_in_one(void **state)
+{
+	struct block b = { .codec = CODEC_SCHED, .flags = BLOCK_KEY, .stream = 1 };
+	uint8_t twice[256];
+	uint32_t len;
+	uint8_t *bytes;
+
+	(void)state;
+	come_in();
+	bytes = make_block(&b, &len);
+	memcpy(twice, bytes, len);
+	memcpy(twice + len, bytes, len);
+	send_frame(FRAME_BLOCK, twice, 2 * len);
+	expect_bye(BYE_PROTOCOL, "no whole block");
+}
+
+static void test_large_stream(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(4097, 0, 0, 10);
+	expect_bye(BYE_PROTOCOL, "stream 4097");
+}
+
+/* What was stored before a lie stays, but is not acknowledged any more. */
+static void test_lying_count(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(1, 0, 100, 10);
+	say_block(1, 1, 50, 10);
+	expect_bye(BYE_PROTOCOL, "50 events before");
+	assert_int_equal(owner.puts, 1);
+	owner_commit(&owner, &session, &now);
+	expect_nothing();
+}
+
+static void test_lying_end(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(1, 0, 100, 10);
+	say_end(5);
+	expect_bye(BYE_PROTOCOL, "END below");
+}
+
+static void test_cut_messages(void **state)
+{
+	static const struct {
+		uint32_t type;
+		const char *part;
+	} rows[] = { { FRAME_RUN, "RUN has" },
+		     { FRAME_END, "END is cut" },
+		     { FRAME_STATUS, "STATUS is cut" },
+		     { FRAME_RESULT, "RESULT is cut" },
+		     { FRAME_PONG, "PONG is cut" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		finish(state);
+		begin(state);
+		come_in();
+		send_frame(rows[i].type, (const uint8_t *)"\xff", 1);
+		expect_bye(BYE_PROTOCOL, rows[i].part);
+	}
+}
+
+static void test_device_leaves(void **state)
+{
+	(void)state;
+	come_in();
+	send_frame(FRAME_BYE, (const uint8_t *)"\0\3end", 5);
+	assert_true(session_is_over(&session));
+	expect_nothing();
+	assert_non_null(strstr(owner.log, "BYE 0: end"));
+}
+
+static void test_lost_inside_frame(void **state)
+{
+	(void)state;
+	come_in();
+	session_push(&session, (const uint8_t *)"\x01\x50", 2, &now);
+	session_end(&session);
+	assert_non_null(strstr(owner.log, "inside a frame"));
+	assert_null(session.held);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_blocks),
+		TEST(test_ack_waits_for_its_commit),
+		TEST(test_duplicates),
+		TEST(test_resume),
+		TEST(test_trickle),
+		TEST(test_held_grows_with_bytes),
+		TEST(test_window_stalls),
+		TEST(test_store_stalls),
+		TEST(test_hello_stalls),
+		TEST(test_clock),
+		TEST(test_status_result_instruction),
+		TEST(test_garbage),
+		TEST(test_zeros),
+		TEST(test_oversized),
+		TEST(test_large_hello),
+		TEST(test_cut_hello),
+		TEST(test_wrong_version),
+		TEST(test_later_version),
+		TEST(test_limit),
+		TEST(test_second_hello),
+		TEST(test_block_before_run),
+		TEST(test_end_before_run),
+		TEST(test_collectors_frames),
+		TEST(test_wrong_checksum),
+		TEST(test_two_blocks_in_one),
+		TEST(test_large_stream),
+		TEST(test_lying_count),
+		TEST(test_lying_end),
+		TEST(test_cut_messages),
+		TEST(test_device_leaves),
+		TEST(test_lost_inside_frame),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

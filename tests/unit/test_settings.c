@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the agent is told at its start: each key, wrong values, file and line in messages; and that
+ * the file in packaging/ documents every key with its default.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "device/agent/program.h"
+#include "device/agent/settings.h"
+
+static int parse(struct settings *s, const char *text, struct error *e)
+{
+	settings_init(s);
+	return settings_parse(s, text, strlen(text), "a.conf", e);
+}
+
+static void reads_every_key(void **state)
+{
+	static const char text[] = "# a remark\n"
+				   "\n"
+				   "collector=10.0.0.1:99\n"
+				   "  name =  board-7  \n"
+				   "source = bpf\r\n"
+				   "start = yes\n"
+				   "events = switch, wakeup exit\n"
+				   "pid = 1,22, 333\n"
+				   "comm = sshd,kworker*\n"
+				   "cgroup = system.slice /user.slice\n"
+				   "flush = 2s\n"
+				   "block = 8K\n"
+				   "ring = 2M\n"
+				   "resolution = 64\n"
+				   "spool = 1M\n"
+				   "spool-file = /var/spool/x = y\n"
+				   "policy = flight-recorder\n"
+				   "state-dir = /tmp/s\n"
+				   "keep-recording = yes\n"
+				   "nice = -5";
+	struct error e = ERROR_INIT;
+	struct settings s;
+
+	(void)state;
+	assert_int_equal(parse(&s, text, &e), 0);
+	assert_string_equal(s.collector, "10.0.0.1:99");
+	assert_string_equal(s.name, "board-7");
+	assert_int_equal(s.config.origin, ORIGIN_BPF);
+	assert_true(s.start && s.keep_recording);
+	assert_int_equal(s.config.events,
+			 1U << SCHED_SWITCH | 1U << SCHED_WAKEUP | 1U << SCHED_EXIT);
+	assert_int_equal(s.config.n_pids, 3);
+	assert_int_equal(s.config.pids[2], 333);
+	assert_int_equal(s.config.n_comms, 2);
+	assert_string_equal(s.config.comms[1], "kworker*");
+	assert_int_equal(s.config.n_cgroups, 2);
+	assert_string_equal(s.config.cgroups[1], "/user.slice");
+	assert_int_equal(s.config.flush_ms, 2000);
+	assert_int_equal(s.config.block_bytes, 8192);
+	assert_int_equal(s.config.ring_kib, 2048);
+	assert_int_equal(s.config.resolution_ns, 64);
+	assert_int_equal(s.spool_bytes, 1U << 20);
+	assert_string_equal(s.spool_file, "/var/spool/x = y");
+	assert_int_equal(s.config.policy, POLICY_FLIGHT);
+	assert_string_equal(s.state_dir, "/tmp/s");
+	assert_int_equal(s.nice, -5);
+}
+
+static void refuses_wrong_values(void **state)
+{
+	static const char *const wrong[] = { "collector =",
+					     "name = a/b",
+					     "name = ..",
+					     "name = -\1",
+					     "source = kprobe",
+					     "start = 1",
+					     "events =",
+					     "events = sleep",
+					     "events = all x",
+					     "pid = x",
+					     "pid = -1",
+					     "pid = 99999999999",
+					     "flush = 0",
+					     "flush = 60001",
+					     "flush = 1m",
+					     "flush = 1 s",
+					     "block = 4095",
+					     "block = 65K",
+					     "block = 4k",
+					     "ring = 1023",
+					     "ring = 257M",
+					     "ring = 18446744073709551615G",
+					     "resolution = 3",
+					     "spool = 1K",
+					     "spool = 2G",
+					     "policy = newest",
+					     "nice = 20",
+					     "nice = -21",
+					     "nice = --1",
+					     "nice =",
+					     "keep-recording = maybe",
+					     "comm = a_name_of_16_byt",
+					     "cgroup = a b c d e",
+					     "spool-file =" };
+	struct error e = ERROR_INIT;
+	struct settings s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		e.text[0] = 0;
+		assert_int_equal(parse(&s, wrong[i], &e), -EINVAL);
+		assert_memory_equal(e.text, "cannot read a.conf:1: ", 22);
+	}
+}
+
+static void names_the_line(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct settings s;
+	char text[2000];
+
+	(void)state;
+	assert_int_equal(parse(&s, "flush = 5\n\n# x\nflsh = 5\n", &e), -EINVAL);
+	assert_string_equal(e.text, "cannot read a.conf:4: there is no key 'flsh'");
+	assert_int_equal(parse(&s, "\nflush\n", &e), -EINVAL);
+	assert_string_equal(e.text, "cannot read a.conf:2: the line is not 'key = value'");
+	assert_int_equal(parse(&s, "flush = 0", &e), -EINVAL);
+	assert_string_equal(e.text, "cannot read a.conf:1: flush is 1 to 60000 ms, not '0'");
+	memset(text, '#', sizeof(text));
+	assert_int_equal(settings_parse(&s, text, sizeof(text), "a.conf", &e), -EINVAL);
+	assert_int_equal(settings_parse(&s, "#\0\n", 3, "a.conf", &e), -EINVAL);
+}
+
+/* The lists have limits, and a wrong one leaves the old. */
+static void bounds_lists(void **state)
+{
+	struct error e = ERROR_INIT;
+	char list[2000] = "";
+	struct settings s;
+	size_t n = 0, i;
+
+	(void)state;
+	settings_init(&s);
+	for (i = 0; i < CONFIG_PIDS_MAX; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%zu,", i + 1);
+	assert_int_equal(settings_set(&s, "pid", list, &e), 0);
+	assert_int_equal(s.config.n_pids, CONFIG_PIDS_MAX);
+	snprintf(list + n, sizeof(list) - n, "9");
+	assert_int_equal(settings_set(&s, "pid", list, &e), -EINVAL);
+	assert_int_equal(s.config.pids[CONFIG_PIDS_MAX - 1], CONFIG_PIDS_MAX);
+	assert_int_equal(settings_set(&s, "pid", "", &e), 0);
+	assert_int_equal(s.config.n_pids, 0);
+	for (i = n = 0; i < CONFIG_COMMS_MAX; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "t%zu ", i);
+	assert_int_equal(settings_set(&s, "comm", list, &e), 0);
+	assert_int_equal(s.config.n_comms, CONFIG_COMMS_MAX);
+	snprintf(list + n, sizeof(list) - n, "t");
+	assert_int_equal(settings_set(&s, "comm", list, &e), -EINVAL);
+	assert_int_equal(s.config.given, (2U << CONFIG_CGROUPS) - 2);
+}
+
+/* The file that is installed: without its # it says the defaults, and all of the keys. */
+static void documents_every_key(void **state)
+{
+	FILE *f = fopen(SOURCE_ROOT "/packaging/agent.conf", "r");
+	struct error e = ERROR_INIT;
+	struct settings defaults, s;
+	char line[256], wanted[64];
+	bool seen[64] = { false };
+	size_t i;
+
+	(void)state;
+	assert_non_null(f);
+	settings_init(&defaults);
+	settings_init(&s);
+	while (fgets(line, sizeof(line), f)) {
+		bool empty = strstr(line, "=\n");
+
+		for (i = 0; settings_key(i); i++) {
+			snprintf(wanted, sizeof(wanted), "#%s =", settings_key(i));
+			if (strncmp(line, wanted, strlen(wanted)))
+				continue;
+			seen[i] = true;
+			if (!empty)
+				assert_int_equal(settings_parse(&s, line + 1, strlen(line + 1),
+								"agent.conf", &e),
+						 0);
+		}
+	}
+	fclose(f);
+	assert_memory_equal(&s, &defaults, sizeof(s));
+	for (i = 0; settings_key(i); i++)
+		assert_true(seen[i]);
+}
+
+static const struct cli_option *find_option(const char *name)
+{
+	const struct cli_option *o;
+
+	for (o = command_agent.options; o->name; o++)
+		if (!strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+static void has_an_option_for_every_key(void **state)
+{
+	size_t i, n = 0;
+	const struct cli_option *o;
+
+	(void)state;
+	for (i = 0; settings_key(i); i++)
+		assert_non_null(find_option(settings_key(i)));
+	for (o = command_agent.options; o->name; o++)
+		n++;
+	assert_int_equal(n, i + 3); /* config, version, man */
+	assert_true(n <= COMMAND_OPTIONS_MAX);
+}
+
+static int load(struct settings *s, char *const argv[], int argc, struct error *e)
+{
+	struct args args;
+	int r = args_parse(&args, &command_agent, argc, argv, e);
+
+	settings_init(s);
+	return r < 0 ? r : settings_load(s, &args, e);
+}
+
+static void puts_options_over_the_file(void **state)
+{
+	char path[] = "/tmp/kiseki-settings-XXXXXX", config[80];
+	char *const good[] = { (char *)"kiseki-agent", config, (char *)"--flush=30",
+			       (char *)"--start", (char *)"--name=n1" };
+	char *const bad[] = { (char *)"kiseki-agent", config, (char *)"--ring=1" };
+	struct error e = ERROR_INIT;
+	struct settings s;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "flush = 20\nblock = 8K\n", 22), 22);
+	close(fd);
+	snprintf(config, sizeof(config), "--config=%s", path);
+	assert_int_equal(load(&s, good, 5, &e), 0);
+	assert_int_equal(s.config.flush_ms, 30);
+	assert_int_equal(s.config.block_bytes, 8192);
+	assert_true(s.start);
+	assert_string_equal(s.spool_file, "/run/kiseki/n1.spool");
+	assert_int_equal(load(&s, bad, 3, &e), -EINVAL);
+	assert_string_equal(e.text, "cannot run kiseki-agent: --ring: ring is 1K to 256M, not '1'");
+	unlink(path);
+	assert_int_equal(load(&s, good, 5, &e), -ENOENT);
+	assert_non_null(strstr(e.text, path));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_every_key),
+		cmocka_unit_test(refuses_wrong_values),
+		cmocka_unit_test(names_the_line),
+		cmocka_unit_test(bounds_lists),
+		cmocka_unit_test(documents_every_key),
+		cmocka_unit_test(has_an_option_for_every_key),
+		cmocka_unit_test(puts_options_over_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
