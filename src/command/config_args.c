@@ -35,20 +35,6 @@ static const char *const policies[] = {
 	[POLICY_FLIGHT] = "flight-recorder",
 };
 
-static const struct {
-	const char *ours, *kernel;
-} kinds[SCHED_KINDS] = {
-	[SCHED_SWITCH] = { "switch", "sched_switch" },
-	[SCHED_WAKING] = { "waking", "sched_waking" },
-	[SCHED_WAKEUP] = { "wakeup", "sched_wakeup" },
-	[SCHED_WAKEUP_NEW] = { "wakeup_new", "sched_wakeup_new" },
-	[SCHED_FORK] = { "fork", "sched_process_fork" },
-	[SCHED_EXEC] = { "exec", "sched_process_exec" },
-	[SCHED_EXIT] = { "exit", "sched_process_exit" },
-	[SCHED_RENAME] = { "rename", "task_rename" },
-	[SCHED_SETPRIO] = { "setprio", "sched_pi_setprio" },
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ALL_KINDS ((1U << SCHED_KINDS) - 1)
 
@@ -64,7 +50,7 @@ const char *config_origin_word(uint32_t origin)
 
 const char *config_event_word(uint32_t kind)
 {
-	return kind < SCHED_KINDS ? kinds[kind].ours : NULL;
+	return sched_kind_word(kind);
 }
 
 const char *config_policy_word(uint32_t policy)
@@ -230,7 +216,7 @@ static int add_event(struct message_config *c, const char *word, struct error *e
 		return 0;
 	}
 	for (i = 0; i < SCHED_KINDS; i++) {
-		if (!strcmp(word, kinds[i].ours) || !strcmp(word, kinds[i].kernel)) {
+		if (!strcmp(word, sched_kind_word(i)) || !strcmp(word, sched_kind_event(i))) {
 			c->events |= 1U << i;
 			return 0;
 		}

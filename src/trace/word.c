@@ -8,23 +8,6 @@
 #include "wire/loss.h"
 #include "wire/sched_event.h"
 
-struct kind_words {
-	const char *ours;
-	const char *kernel;
-};
-
-static const struct kind_words kinds[SCHED_KINDS] = {
-	[SCHED_SWITCH] = { "switch", "sched_switch" },
-	[SCHED_WAKING] = { "waking", "sched_waking" },
-	[SCHED_WAKEUP] = { "wakeup", "sched_wakeup" },
-	[SCHED_WAKEUP_NEW] = { "wakeup_new", "sched_wakeup_new" },
-	[SCHED_FORK] = { "fork", "sched_process_fork" },
-	[SCHED_EXEC] = { "exec", "sched_process_exec" },
-	[SCHED_EXIT] = { "exit", "sched_process_exit" },
-	[SCHED_RENAME] = { "rename", "task_rename" },
-	[SCHED_SETPRIO] = { "setprio", "sched_pi_setprio" },
-};
-
 static const char *const causes[LOSS_CAUSES] = {
 	[LOSS_RING] = "ring",	  [LOSS_BUFFER] = "buffer", [LOSS_SPOOL] = "spool",
 	[LOSS_DAMAGE] = "damage", [LOSS_STORE] = "store",
@@ -32,7 +15,9 @@ static const char *const causes[LOSS_CAUSES] = {
 
 const char *word_kind(uint32_t kind)
 {
-	return kind < SCHED_KINDS ? kinds[kind].ours : "unknown";
+	const char *word = sched_kind_word(kind);
+
+	return word ? word : "unknown";
 }
 
 const char *word_cause(uint32_t cause)
@@ -58,10 +43,11 @@ static int is_word(const char *word, const char *name, size_t len)
 
 int word_parse_kind(const char *name, size_t len)
 {
-	int i;
+	uint32_t i;
 
 	for (i = 0; i < SCHED_KINDS; i++)
-		if (is_word(kinds[i].ours, name, len) || is_word(kinds[i].kernel, name, len))
-			return i;
+		if (is_word(sched_kind_word(i), name, len) ||
+		    is_word(sched_kind_event(i), name, len))
+			return (int)i;
 	return -1;
 }

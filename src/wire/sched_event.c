@@ -2,6 +2,30 @@
 /* sched_event: see sched_event.h. */
 #include "wire/sched_event.h"
 
+static const struct {
+	const char *word, *event;
+} kinds[SCHED_KINDS] = {
+	[SCHED_SWITCH] = { "switch", "sched_switch" },
+	[SCHED_WAKING] = { "waking", "sched_waking" },
+	[SCHED_WAKEUP] = { "wakeup", "sched_wakeup" },
+	[SCHED_WAKEUP_NEW] = { "wakeup_new", "sched_wakeup_new" },
+	[SCHED_FORK] = { "fork", "sched_process_fork" },
+	[SCHED_EXEC] = { "exec", "sched_process_exec" },
+	[SCHED_EXIT] = { "exit", "sched_process_exit" },
+	[SCHED_RENAME] = { "rename", "task_rename" },
+	[SCHED_SETPRIO] = { "setprio", "sched_pi_setprio" },
+};
+
+const char *sched_kind_word(uint32_t kind)
+{
+	return kind < SCHED_KINDS ? kinds[kind].word : NULL;
+}
+
+const char *sched_kind_event(uint32_t kind)
+{
+	return kind < SCHED_KINDS ? kinds[kind].event : NULL;
+}
+
 static bool task_equal(const struct sched_task *a, const struct sched_task *b)
 {
 	return a->pid == b->pid && a->prio == b->prio && !memcmp(a->comm, b->comm, SCHED_COMM_LEN);

@@ -50,6 +50,11 @@ struct sched_event {
 	struct sched_task other;
 };
 
+/* What people write for a kind, "switch", and what the kernel does, "sched_switch"; NULL for a number
+ * that is none. */
+const char *sched_kind_word(uint32_t kind);
+const char *sched_kind_event(uint32_t kind);
+
 bool sched_event_equal(const struct sched_event *a, const struct sched_event *b);
 
 /* A name of up to 16 bytes, cut at its first NUL and padded with NULs. */
