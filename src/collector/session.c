@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/checksum.h"
+#include "store/checksum.h"
 
 #define HELD_MAX (FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX)
 #define HELD_LEAST 1024U

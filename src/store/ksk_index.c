@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "store/checksum.h"
 #include "store/ksk.h"
 #include "store/ksk_scan.h"
 #include "wire/varint.h"
@@ -76,7 +77,7 @@ static int read_blocks(struct ksk_file *f, uint64_t at, uint64_t limit)
 	int r = 0;
 
 	for (; at < limit && r == 0; at += b.len) {
-		if (block_decode(f->data + at, (size_t)(limit - at), &b) != WIRE_OK ||
+		if (checksum_decode_block(f->data + at, (size_t)(limit - at), &b) != WIRE_OK ||
 		    b.codec != CODEC_INDEX || b.sequence != sequence++)
 			return -ENODATA;
 		if (b.stream == INDEX_SEGMENTS)

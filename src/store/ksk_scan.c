@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/checksum.h"
 #include "store/ksk.h"
 
 #define ROWS_MAX (1U << 24)   /* of segments, chunks: a terabyte of 64 KiB segments */
@@ -258,7 +259,7 @@ static uint64_t resync(struct ksk_file *f, uint64_t offset, uint64_t limit)
 			if (b.len > f->search_left)
 				return limit;
 			f->search_left -= b.len;
-			if (block_decode(p, (size_t)(f->end - offset), &b) == WIRE_OK)
+			if (checksum_decode_block(p, (size_t)(f->end - offset), &b) == WIRE_OK)
 				return offset;
 		}
 		offset++;
@@ -287,7 +288,7 @@ int ksk_scan_chunk(struct ksk_file *f, size_t chunk)
 
 	f->chunks[chunk].unscanned = chunk + 1;
 	while (offset < limit && r == 0) {
-		status = block_decode(f->data + offset, (size_t)(f->end - offset), &b);
+		status = checksum_decode_block(f->data + offset, (size_t)(f->end - offset), &b);
 		if (status == WIRE_OK) {
 			r = list_found(f, offset, &b);
 			offset += b.len;

@@ -2,7 +2,7 @@
 /* log: see log.h. */
 #include "store/log.h"
 
-#include "wire/crc32c.h"
+#include "store/checksum.h"
 #include "wire/varint.h"
 
 #define BLOCK_VOUCHED 8U /* bytes of a block that the record's checksum covers */
@@ -15,7 +15,8 @@ void log_head_encode(uint8_t out[LOG_HEAD_LEN], const struct log_head *h)
 	put_le32(out + 16, h->number);
 	put_le32(out + 20, h->next_run);
 	put_le64(out + 24, h->time_ns);
-	put_le32(out + 12, crc32c(crc32c(0, out, 12), out + 16, LOG_HEAD_LEN - 16));
+	put_le32(out + 12,
+		 checksum_crc32c(checksum_crc32c(0, out, 12), out + 16, LOG_HEAD_LEN - 16));
 }
 
 enum wire_status log_head_decode(const uint8_t *in, size_t len, struct log_head *ret)
@@ -23,7 +24,8 @@ enum wire_status log_head_decode(const uint8_t *in, size_t len, struct log_head 
 	if (len < LOG_HEAD_LEN)
 		return WIRE_MORE;
 	if (memcmp(in, LOG_MAGIC, 8) || in[8] != LOG_VERSION ||
-	    get_le32(in + 12) != crc32c(crc32c(0, in, 12), in + 16, LOG_HEAD_LEN - 16))
+	    get_le32(in + 12) !=
+		    checksum_crc32c(checksum_crc32c(0, in, 12), in + 16, LOG_HEAD_LEN - 16))
 		return WIRE_CORRUPT;
 	ret->number = get_le32(in + 16);
 	ret->next_run = get_le32(in + 20);
@@ -33,12 +35,12 @@ enum wire_status log_head_decode(const uint8_t *in, size_t len, struct log_head 
 
 static uint32_t checksum(const uint8_t head[LOG_RECORD_HEAD], const uint8_t *body, uint32_t len)
 {
-	uint32_t crc = crc32c(0, head, 4);
+	uint32_t crc = checksum_crc32c(0, head, 4);
 
-	crc = crc32c(crc, head + 8, LOG_RECORD_HEAD - 8);
+	crc = checksum_crc32c(crc, head + 8, LOG_RECORD_HEAD - 8);
 	if (log_kind_is_block(head[2]) && len > BLOCK_VOUCHED)
 		len = BLOCK_VOUCHED;
-	return len ? crc32c(crc, body, len) : crc;
+	return len ? checksum_crc32c(crc, body, len) : crc;
 }
 
 void log_record_encode(uint8_t out[LOG_RECORD_HEAD], const struct log_record *r)
@@ -73,7 +75,7 @@ static enum wire_status read_head(const uint8_t *in, size_t len, struct log_reco
 
 static enum wire_status read_block(struct log_record *r, bool checked)
 {
-	enum wire_status status = checked ? block_decode(r->body, r->body_len, &r->block)
+	enum wire_status status = checked ? checksum_decode_block(r->body, r->body_len, &r->block)
 					  : block_peek(r->body, r->body_len, &r->block);
 
 	return status == WIRE_OK && r->block.len == r->body_len ? WIRE_OK : WIRE_CORRUPT;

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "wire/crc32c.h"
+#include "store/checksum.h"
 
 #define RUN_LEN 104U
 #define STREAM_LEN 20U
@@ -175,7 +175,7 @@ static void put_head(struct index_maker *m, const struct log_view *v)
 	put_le32(p + 60, m->n_keys);
 	put_le32(p + 64, (uint32_t)v->n_losses);
 	put_le32(p + 68, (uint32_t)v->n_devices);
-	put_le32(p + 12, crc32c(0, p + CRC_FROM, m->len - CRC_FROM));
+	put_le32(p + 12, checksum_crc32c(0, p + CRC_FROM, m->len - CRC_FROM));
 }
 
 /* The rows of each run, and where they start. */
@@ -286,7 +286,8 @@ static int load(struct log_index *x)
 	size_t at = INDEX_HEAD_LEN;
 
 	if (x->len < INDEX_HEAD_LEN || x->len > UINT32_MAX || memcmp(p, INDEX_MAGIC, 8) ||
-	    p[8] != INDEX_VERSION || get_le32(p + 12) != crc32c(0, p + CRC_FROM, x->len - CRC_FROM))
+	    p[8] != INDEX_VERSION ||
+	    get_le32(p + 12) != checksum_crc32c(0, p + CRC_FROM, x->len - CRC_FROM))
 		return -EBADMSG;
 	x->number = get_le32(p + 16);
 	x->next_run = get_le32(p + 20);

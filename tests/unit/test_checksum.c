@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collector/checksum.h"
+#include "store/checksum.h"
 #include "wire/crc32c.h"
 
 static uint8_t data[5000];

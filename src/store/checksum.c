@@ -4,7 +4,7 @@
  * rest of the program may not; assemblers do not, so the instruction is written as such. A machine
  * that is neither arm64 nor x86-64, or has no such instruction, takes the table.
  */
-#include "collector/checksum.h"
+#include "store/checksum.h"
 
 #include <string.h>
 
