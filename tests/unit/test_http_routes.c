@@ -11,6 +11,7 @@
 
 #include "collector/http_request.h"
 #include "collector/http_static.h"
+#include "command/config_args.h"
 #include "convert/formats.h"
 
 static json_t *api;
@@ -171,6 +172,33 @@ static void formats_are_described(void **state)
 	assert_null(formats_get(i));
 }
 
+/* The words of a property of Config are those that the parser of configurations takes and writes. */
+static void check_words(const char *name, const char *(*word_of)(uint32_t))
+{
+	const json_t *schemas = json_object_get(json_object_get(api, "components"), "schemas");
+	const json_t *properties =
+		json_object_get(json_object_get(schemas, "Config"), "properties");
+	const json_t *words = json_object_get(json_object_get(properties, name), "enum"), *word;
+	struct message_config c = { 0 };
+	struct error e = ERROR_INIT;
+	size_t i;
+
+	assert_true(json_array_size(words) > 1);
+	json_array_foreach(words, i, word)
+	{
+		assert_string_equal(json_string_value(word), word_of((uint32_t)i));
+		assert_int_equal(config_option_parse(&c, name, json_string_value(word), &e), 0);
+	}
+	assert_null(word_of((uint32_t)i));
+}
+
+static void words_of_configurations_are_described(void **state)
+{
+	(void)state;
+	check_words("policy", config_policy_word);
+	check_words("source", config_origin_word);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +206,7 @@ int main(void)
 		cmocka_unit_test(all_that_is_described_is_there),
 		cmocka_unit_test(finds_routes),
 		cmocka_unit_test(formats_are_described),
+		cmocka_unit_test(words_of_configurations_are_described),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

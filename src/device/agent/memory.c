@@ -21,6 +21,7 @@
 
 #include "wire/crc32c.h"
 
+#define ASIDE_MAX 512U /* bytes of the path of a file that is put aside */
 #define MAGIC "KSKSTATE"
 #define ORDER 0x01020304U
 #define OPEN_TRIES 8
@@ -47,7 +48,7 @@ struct memory {
 	bool is_borrowed; /* of memory_adopt() */
 	bool is_same_boot;
 	uint8_t boot[16];
-	char note[192];
+	char note[ASIDE_MAX + sizeof(((struct error *)NULL)->text) + 64];
 };
 
 uint32_t memory_crc(const void *fields, size_t len)
@@ -367,7 +368,7 @@ static int open_file(struct memory *m, const char *path, const struct memory_nam
 		     struct error *e)
 {
 	struct error why = ERROR_INIT;
-	char aside[512];
+	char aside[ASIDE_MAX];
 	int r;
 
 	r = open_locked(path, &m->fd, e);
@@ -380,8 +381,8 @@ static int open_file(struct memory *m, const char *path, const struct memory_nam
 		if (snprintf(aside, sizeof(aside), "%s.old", path) >= (int)sizeof(aside) ||
 		    rename(path, aside))
 			return error_set(e, errno, "cannot put %s aside: %m", path);
-		snprintf(m->note, sizeof(m->note), "%s is kept as %s.old and a new one is made: %s",
-			 path, path, why.text);
+		snprintf(m->note, sizeof(m->note),
+			 "the old file is kept as %s, a new one is made: %s", aside, why.text);
 		cleanup_closep(&m->fd);
 		m->fd = -1;
 		r = open_locked(path, &m->fd, e);
