@@ -236,14 +236,16 @@ static int apply_block(struct log_view *v, struct view_run *run, const struct lo
 		error = run_state_take(&run->state, b, r->time_ns, &losses);
 	if (error < 0)
 		return error;
+	t = run_state_stream(&run->state, b->stream);
+	if (r->kind == LOG_BLOCK && !s->n_keys && !(b->flags & BLOCK_KEY) && !t->gap)
+		s->head_events += b->events;
 	if (b->flags & BLOCK_KEY)
 		s->keys[s->n_keys++] =
 			(struct view_key){ .tick = b->first_tick > until ? b->first_tick : until,
 					   .row = (uint32_t)s->n };
 	s->rows[s->n++] = offset;
 	if (b->events && b->stream != STREAM_META)
-		note_ticks(run, b->flags & BLOCK_KEY ? b->first_tick : until,
-			   run_state_stream(&run->state, b->stream)->until);
+		note_ticks(run, b->flags & BLOCK_KEY ? b->first_tick : until, t->until);
 	return 0;
 }
 

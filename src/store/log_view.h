@@ -27,6 +27,7 @@ struct view_stream {
 	size_t n, room;
 	struct view_key *keys;
 	size_t n_keys, room_keys;
+	uint64_t head_events; /* stored before the first of them: of a segment of an earlier file */
 };
 
 struct view_run {

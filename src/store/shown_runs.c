@@ -19,6 +19,7 @@ static void free_run(struct shown_run *run)
 	free(run->files);
 	free(run->in);
 	free(run->out);
+	cuts_done(&run->cuts);
 	free(run);
 }
 
@@ -136,7 +137,7 @@ int shown_run_rest(struct shown_run *run, const struct index_run *r)
 		return error;
 	error = set_bytes(&run->out, &run->out_len, r->out, r->out_len);
 	if (error == 0) {
-		shown_run_facts(run, &s, &run->facts);
+		shown_run_facts(run, &s, NULL, &run->facts);
 		run->has_clock = s.has_clock;
 		run->clock = s.clock;
 		run->clock.run = run->number;
@@ -150,7 +151,6 @@ int shown_run_rest(struct shown_run *run, const struct index_run *r)
 
 int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *in, size_t in_len)
 {
-	struct run_totals before = run->in_totals;
 	int error = 0;
 
 	if (run->n_files <= 1) {
@@ -164,18 +164,34 @@ int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *
 		return error;
 	run->n_files--;
 	memmove(run->files, run->files + 1, run->n_files * sizeof(*run->files));
-	/* The facts at rest are less what was before: now that is more. */
-	run->facts.blocks -= run->in_totals.blocks - before.blocks;
-	run->facts.bytes -= run->in_totals.bytes - before.bytes;
-	run->facts.events -= run->in_totals.events - before.events;
-	run->facts.lost[LOSS_STORE] += run->in_totals.events - before.events;
 	return 0;
 }
 
-/* What was in files that are gone is lost by the store; the ledger's counts stay. */
-void shown_run_facts(const struct shown_run *run, const struct run_state *s, struct store_run *ret)
+int shown_run_cut(struct shown_run *run, struct cuts *cuts)
+{
+	struct run_state s;
+	int error = 0;
+
+	cuts_done(&run->cuts);
+	run->cuts = *cuts;
+	*cuts = (struct cuts){ 0 };
+	if (!run->out)
+		return 0;
+	error = run_state_decode(&s, run->out, run->out_len);
+	if (error < 0)
+		return error;
+	shown_run_facts(run, &s, NULL, &run->facts);
+	run_state_done(&s);
+	return 0;
+}
+
+/* What was in files that are gone is lost by the store, and what cannot be decoded without them; the
+ * ledger's counts stay. */
+void shown_run_facts(const struct shown_run *run, const struct run_state *s,
+		     const struct view_run *live, struct store_run *ret)
 {
 	const struct run_totals *t = &s->totals, *in = &run->in_totals;
+	uint64_t gone = in->events + cuts_count(&run->cuts, live);
 	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
@@ -188,11 +204,11 @@ void shown_run_facts(const struct shown_run *run, const struct run_state *s, str
 	ret->first_tick = s->first_tick;
 	ret->last_tick = s->last_tick;
 	ret->blocks = t->blocks - in->blocks;
-	ret->events = t->events - in->events;
+	ret->events = t->events - gone;
 	ret->bytes = t->bytes - in->bytes;
 	for (i = 0; i < LOSS_CAUSES; i++)
 		ret->lost[i] = t->lost[i];
-	ret->lost[LOSS_STORE] += in->events;
+	ret->lost[LOSS_STORE] += gone;
 	ret->lost_unknown = t->unknown || t->gaps;
 	ret->ended = s->ended || s->closed;
 	ret->streams = t->streams;

@@ -10,7 +10,7 @@
 #ifndef KISEKI_STORE_SHOWN_RUNS_H
 #define KISEKI_STORE_SHOWN_RUNS_H
 
-#include "store/log_index.h"
+#include "store/cuts.h"
 
 #define SHOWN_RUNS_MAX (1U << 20)
 #define SHOWN_FILES_MAX LOG_FILES_MAX
@@ -29,9 +29,10 @@ struct shown_run {
 	uint8_t *in; /* its state before the first of these files, encoded */
 	size_t in_len;
 	struct run_totals in_totals;
-	uint8_t *out; /* and after the last full one; NULL: there is none */
+	struct cuts cuts; /* what the files before these took with them; none, mostly */
+	uint8_t *out;	  /* and after the last full one; NULL: there is none */
 	size_t out_len;
-	struct store_run facts; /* as of `out`; but for what `in` takes from it */
+	struct store_run facts; /* as of `out`, less what is gone */
 	bool has_clock;
 	struct store_clock clock;
 };
@@ -57,7 +58,11 @@ int shown_run_rest(struct shown_run *run, const struct index_run *r);
  * freed. */
 int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *in, size_t in_len);
 
-/* What the interface tells of a run in this state. */
-void shown_run_facts(const struct shown_run *run, const struct run_state *s, struct store_run *ret);
+/* Takes the cuts; the facts at rest are made again. */
+int shown_run_cut(struct shown_run *run, struct cuts *cuts);
+
+/* What the interface tells of a run in this state: that of the view, or that at rest. */
+void shown_run_facts(const struct shown_run *run, const struct run_state *s,
+		     const struct view_run *live, struct store_run *ret);
 
 #endif

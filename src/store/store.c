@@ -354,6 +354,25 @@ static int fill_put_side(struct store *s)
 	return r;
 }
 
+/* Runs whose first files are gone. */
+static int cut_runs(struct store *s)
+{
+	struct shown_run *run;
+	size_t at = 0;
+	int r = 0;
+
+	while (r == 0 && (run = hashtable_next(&s->runs.by_number, &at))) {
+		struct cut_search c = { .run = run->number, .in = run->in, .in_len = run->in_len };
+
+		if (!run->in_totals.streams)
+			continue;
+		r = store_find_cuts(s, &c);
+		if (r == 0)
+			r = shown_run_cut(run, &c.cuts);
+	}
+	return r;
+}
+
 static int load(struct store *s, struct error *e)
 {
 	__attribute__((cleanup(numbers_done))) struct numbers logs = { 0 };
@@ -367,6 +386,8 @@ static int load(struct store *s, struct error *e)
 	if (r < 0)
 		return r;
 	r = show_view(s);
+	if (r == 0)
+		r = cut_runs(s);
 	if (r == 0)
 		r = fill_put_side(s);
 	return r < 0 ? error_set(e, r, "cannot list the runs: %s", strerror(-r)) : 0;
@@ -433,6 +454,8 @@ void store_free(struct store *s)
 
 	if (!s)
 		return;
+	if (s->catalog && s->active && !s->options.read_only)
+		store_settle(s, NULL); /* or whoever opens it next does */
 	put_side_done(&s->put);
 	batch_free(s->pending);
 	batch_free(s->spare);

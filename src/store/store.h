@@ -116,6 +116,10 @@ int store_commit(struct store *s, uint64_t *ret_durable, struct error *e);
 uint64_t store_puts(const struct store *s);    /* blocks and ends put so far */
 uint64_t store_waiting(const struct store *s); /* bytes in the batch */
 
+/* Writes the index of each file that has become full, and its rows of the catalog. Nothing waits for
+ * it, but a store that is opened again would have to do it first. */
+int store_settle(struct store *s, struct error *e);
+
 /* Removes what is older or more than the options say. Where something of the files must be kept, it
  * is put, and the files go when it is durable: at a call after the next commit. */
 int store_retain(struct store *s, struct error *e);

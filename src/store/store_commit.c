@@ -4,8 +4,9 @@
  *
  * The put side goes on filling another batch meanwhile. A batch that could not be written stays,
  * and is written again to the same places; what got there in part is cut off, so that a reader of
- * the files never finds half a batch. Making a file's index and its rows of the catalog is no part
- * of being durable: when that fails, it is done when the store is opened again.
+ * the files never finds half a batch. A file's index is made in memory when it is full, because the
+ * readers go on with it; that it is written, and its rows of the catalog, is no part of being durable
+ * and waits for store_settle().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,42 +39,33 @@ static int write_all(int fd, const uint8_t *data, size_t len, uint64_t offset)
 /* The runs that rest now: their states are those of the index. */
 static int rest_runs(struct store *s, const struct log_index *x)
 {
+	struct shown_run *shown;
 	struct index_run run;
 	uint32_t i;
 	int r = 0;
 
 	for (i = 0; i < x->n_runs && r == 0; i++) {
 		log_index_run_at(x, i, &run);
+		shown = shown_runs_get(&s->runs, run.number);
+		if (shown)
+			cuts_take_view(&shown->cuts, x->number, log_view_run(s->view, run.number));
 		r = store_show_run(s, x->number, &run);
 	}
 	return r;
 }
 
-/* The file that was written so far is full: its view becomes its index. */
-static int seal(struct store *s, struct log_file *f, struct error *e)
+/* The index that the view of a file becomes when it is full. */
+static int make_index(struct store *s, struct log_index **ret, struct error *e)
 {
-	struct log_index *x;
 	uint8_t *bytes;
 	size_t len;
 	int r = log_index_encode(s->view, &bytes, &len);
 
 	if (r == 0)
-		r = log_index_open_memory(&x, bytes, len);
-	if (r < 0)
-		return error_set(e, r, "cannot make the index of log file %u: %s", f->number,
-				 strerror(-r));
-	store_save_index(s, x);
-	r = catalog_add_file(s->catalog, x, NULL);
-	pthread_mutex_lock(&s->lock);
-	f->catalogued = r == 0;
-	r = rest_runs(s, x);
-	if (r == 0)
-		f->index = x;
-	pthread_mutex_unlock(&s->lock);
-	if (r == 0)
-		return 0;
-	log_index_free(x);
-	return error_set(e, r, "cannot keep the runs of log file %u: %s", f->number, strerror(-r));
+		r = log_index_open_memory(ret, bytes, len);
+	return r < 0 ? error_set(e, r, "cannot make the index of log file %u: %s",
+				 s->view->head.number, strerror(-r))
+		     : 0;
 }
 
 static int create_file(struct store *s, const struct log_head *h, int *ret_fd)
@@ -98,22 +90,27 @@ static int create_file(struct store *s, const struct log_head *h, int *ret_fd)
 	return 0;
 }
 
-static int swap_view(struct store *s, struct log_view *view)
+/* The new file takes the place of the last, whose index, if it has one, is x: to readers both happen
+ * at once. */
+static int swap_view(struct store *s, struct log_view *view, struct log_index *x)
 {
-	struct log_view *old;
-	struct log_file *f;
+	struct log_view *old = NULL;
+	struct log_file *last = s->active, *f;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
-	r = store_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
-	old = s->view;
+	r = x ? rest_runs(s, x) : 0;
+	if (r == 0)
+		r = store_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
 	if (r == 0) {
+		if (x)
+			last->index = x;
+		old = s->view;
 		s->view = view;
 		s->active = f;
 	}
 	pthread_mutex_unlock(&s->lock);
-	if (r == 0)
-		log_view_free(old);
+	log_view_free(old);
 	return r;
 }
 
@@ -123,20 +120,21 @@ int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct err
 				       .next_run = next_run,
 				       .time_ns = store_now_ns() };
 	CLEANUP(log_view) struct log_view *view = log_view_new(&head);
-	struct log_file *last = s->active;
+	CLEANUP(log_index) struct log_index *x = NULL;
 	_cleanup_close_ int fd = -1;
 	int r = view ? create_file(s, &head, &fd) : -ENOMEM;
 
 	if (r < 0)
 		return error_set(e, r, "cannot create log file %u in %s: %s", number, s->dir,
 				 strerror(-r));
-	r = last && s->view && !last->index ? seal(s, last, e) : 0;
+	r = s->active && s->view ? make_index(s, &x, e) : 0;
 	if (r < 0)
 		return r;
-	r = swap_view(s, view);
+	r = swap_view(s, view, x);
 	if (r < 0)
 		return error_set(e, r, "cannot keep log file %u: %s", number, strerror(-r));
 	take_ptr(view);
+	take_ptr(x);
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = take_fd(&fd);

@@ -244,6 +244,95 @@ int store_file_index(struct store *s, struct log_file *f, const struct log_index
 	return 0;
 }
 
+/* The first full file of which the catalog has no rows, referenced; NULL if there is none. */
+static struct log_file *next_to_settle(struct store *s, uint32_t after)
+{
+	struct log_file *f = NULL;
+	size_t i;
+
+	pthread_mutex_lock(&s->lock);
+	for (i = 0; !f && i + 1 < s->n_files; i++)
+		if (s->files[i]->number > after && !s->files[i]->catalogued)
+			f = s->files[i];
+	if (f)
+		f->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return f;
+}
+
+int store_settle(struct store *s, struct error *e)
+{
+	const struct log_index *x;
+	struct log_file *f;
+	uint32_t after = 0;
+	int r = s->options.read_only ? error_set(e, EROFS, "the store is open for reading only")
+				     : 0;
+
+	pthread_mutex_lock(&s->retain_lock);
+	while (r == 0 && (f = next_to_settle(s, after))) {
+		after = f->number;
+		r = store_file_index(s, f, &x, e);
+		if (r == 0) {
+			store_save_index(s, x);
+			r = catalog_add_file(s->catalog, x, e);
+		}
+		pthread_mutex_lock(&s->lock);
+		f->catalogued = r == 0;
+		pthread_mutex_unlock(&s->lock);
+		store_unref_file(s, f);
+	}
+	pthread_mutex_unlock(&s->retain_lock);
+	return r;
+}
+
+/* The run's next full file that its cuts have not taken, or NULL. */
+static struct log_file *next_to_cut(struct store *s, struct cut_search *c)
+{
+	const struct shown_run *run;
+	struct log_file *f = NULL;
+	size_t i;
+
+	pthread_mutex_lock(&s->lock);
+	c->live = s->view->head.number;
+	run = shown_runs_get(&s->runs, c->run);
+	for (i = 0; run && !f && i < run->n_files; i++) {
+		uint32_t file = run->files[i].file;
+
+		if (file >= c->first && file > c->cuts.file && file < c->live)
+			f = store_find_file(s, file);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return f;
+}
+
+static int cut_file(struct store *s, struct cut_search *c, struct log_file *f)
+{
+	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	const struct log_index *x;
+	struct index_run run;
+	int r = store_file_index(s, f, &x, NULL);
+
+	if (r == 0)
+		r = log_map_open(&map, s->log_fd, f->number, NULL);
+	if (r == 0 && !log_index_run(x, c->run, &run))
+		c->cuts.file = f->number;
+	else if (r == 0)
+		r = cuts_take_index(&c->cuts, x, &run, map.data, map.len);
+	return r;
+}
+
+int store_find_cuts(struct store *s, struct cut_search *c)
+{
+	struct log_file *f;
+	int r = cuts_init(&c->cuts, c->in, c->in_len);
+
+	while (r == 0 && (f = next_to_cut(s, c)) && cuts_is_open(&c->cuts))
+		r = cut_file(s, c, f);
+	if (r < 0)
+		cuts_done(&c->cuts);
+	return r;
+}
+
 void store_unref_file(struct store *s, struct log_file *f)
 {
 	bool gone;

@@ -104,7 +104,7 @@ struct store {
 	uint64_t removed_at;   /* the place that must be durable before files may go, */
 	uint32_t removed_to;   /* and the first that stays; 0: none is to go */
 
-	pthread_mutex_t retain_lock; /* one removal at a time */
+	pthread_mutex_t retain_lock; /* one removal, or one settling, at a time */
 
 	/* the committing thread's own */
 	int fd;			 /* of the file being written, */
@@ -134,7 +134,7 @@ int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, ui
 
 /* --- the shown side --- */
 
-/* Goes on with a new file; the one before it gets its index. By the committing thread. */
+/* Goes on with a new file; the one before it gets its index, in memory. By the committing thread. */
 int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct error *e);
 /* Applies one record that is durable. The lock is held. */
 int store_show(struct store *s, const struct log_record *r, uint32_t offset);
@@ -152,6 +152,17 @@ int store_copy_state(struct store *s, uint32_t number, struct run_state *ret, st
 int store_file_index(struct store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e);
 void store_unref_file(struct store *s, struct log_file *f);
+
+/* What a run loses with its files before `first`: c->cuts, to be freed. The file that is being
+ * written is not looked at; it is c->live. By the one who removes files. */
+struct cut_search {
+	uint32_t run, first;
+	const uint8_t *in; /* the run's state before that file */
+	size_t in_len;
+	struct cuts cuts;
+	uint32_t live;
+};
+int store_find_cuts(struct store *s, struct cut_search *c);
 /* An index from the log itself. */
 int store_make_index(struct store *s, uint32_t number, struct log_index **ret, struct error *e);
 /* Writes it beside the log; failing is no harm. */

@@ -28,7 +28,7 @@ static void facts_of(const struct store *s, const struct shown_run *run, struct 
 	const struct view_run *live = log_view_run(s->view, run->number);
 
 	if (live)
-		shown_run_facts(run, &live->state, ret);
+		shown_run_facts(run, &live->state, live, ret);
 	else
 		*ret = run->facts;
 }
@@ -161,7 +161,8 @@ struct ledger {
 	struct store_loss *rows;
 	size_t n, room;
 	uint32_t run;
-	struct catalog_part part; /* the full files */
+	struct catalog_part part; /* the files that the catalog has */
+	uint32_t live;		  /* the file that is being written */
 	int error;
 };
 
@@ -184,6 +185,17 @@ static void push_row(void *context, const struct store_loss *row)
 	add_row(context, row);
 }
 
+/* The catalog's rows count up to here, also if it gets more meanwhile. The lock is held. */
+static uint32_t first_uncatalogued(const struct store *s)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < s->n_files; i++)
+		if (!s->files[i]->catalogued)
+			return s->files[i]->number;
+	return s->view->head.number;
+}
+
 /* What was lost before the first file that is left, with what was stored in those before. */
 static int list_before(struct store *s, struct ledger *l)
 {
@@ -195,10 +207,13 @@ static int list_before(struct store *s, struct ledger *l)
 	lock(s);
 	run = shown_runs_get(&s->runs, l->run);
 	r = run && run->n_files ? run_state_decode(&state, run->in, run->in_len) : -ENOENT;
-	if (r == 0)
+	if (r == 0) {
+		l->live = s->view->head.number;
 		l->part = (struct catalog_part){ .run = l->run,
 						 .first = run->files[0].file,
-						 .end = s->view->head.number };
+						 .end = first_uncatalogued(s) };
+		cuts_list(&run->cuts, log_view_run(s->view, l->run), &losses);
+	}
 	unlock(s);
 	if (r < 0)
 		return r;
@@ -207,8 +222,8 @@ static int list_before(struct store *s, struct ledger *l)
 	return l->error;
 }
 
-/* Files that the catalog has not taken: their indexes have the rows. They are referenced, since the
- * lock cannot be held meanwhile. */
+/* Full files from there on: their indexes have the rows. They are referenced, since the lock cannot
+ * be held meanwhile. */
 static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 {
 	_cleanup_free_ struct log_file **files = NULL;
@@ -222,7 +237,7 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	lock(s);
 	files = calloc(s->n_files + 1, sizeof(struct log_file *));
 	for (i = 0; files && i + 1 < s->n_files; i++)
-		if (!s->files[i]->catalogued) {
+		if (s->files[i]->number >= l->part.end) {
 			s->files[i]->refs++;
 			files[n++] = s->files[i];
 		}
@@ -230,7 +245,7 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	for (i = 0; i < n; i++) {
 		if (r == 0)
 			r = store_file_index(s, files[i], &x, e);
-		if (r < 0 || files[i]->number >= l->part.end || !log_index_run(x, l->run, &run))
+		if (r < 0 || files[i]->number >= l->live || !log_index_run(x, l->run, &run))
 			run.n_losses = 0;
 		for (k = 0; r == 0 && k < run.n_losses; k++) {
 			log_index_loss_at(x, run.first_loss + k, &row);
@@ -254,7 +269,7 @@ static int list_live(struct store *s, struct ledger *l)
 	lock(s);
 	run = shown_runs_get(&s->runs, l->run);
 	if (!run || !run->n_files || run->files[0].file != l->part.first ||
-	    s->view->head.number != l->part.end) {
+	    s->view->head.number != l->live) {
 		unlock(s);
 		return -EAGAIN;
 	}

@@ -568,7 +568,7 @@ static bool reader_stream(struct block_reader *reader, uint32_t stream, struct b
 	ret->end_sequence = out->next_sequence;
 	ret->goes_on = r->range.to_tick != UINT64_MAX || !r->out.ended;
 	ret->gap_cause = LOSS_SPOOL;
-	ret->start_cause = in ? LOSS_STORE : LOSS_SPOOL;
+	ret->start_cause = in && !in->gap ? LOSS_STORE : LOSS_SPOOL;
 	return true;
 }
 

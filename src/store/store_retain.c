@@ -187,27 +187,45 @@ static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, 
 	return 0;
 }
 
-/* Takes the files before its next one from a run. */
-static int shorten_run(struct store *s, const struct survivor *v)
+/* The lock is held. */
+static int drop_files(struct store *s, const struct survivor *v, struct cut_search *c)
 {
-	_cleanup_free_ uint8_t *in = NULL;
-	struct shown_run *run;
-	size_t len = 0;
-	int r = v->next_file ? copy_in(s, v->run, v->next_file, &in, &len) : 0;
+	struct shown_run *run = shown_runs_get(&s->runs, v->run);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&s->lock);
-	run = shown_runs_get(&s->runs, v->run);
+	if (v->next_file && s->view->head.number != c->live)
+		return -EAGAIN; /* a file became full: it may have more that is cut off */
 	while (run && r == 0 && run->n_files &&
 	       (!v->next_file || run->files[0].file < v->next_file)) {
 		bool last = run->n_files == 1;
 
-		r = shown_runs_drop(&s->runs, run, in, len);
+		r = shown_runs_drop(&s->runs, run, c->in, c->in_len);
 		if (last)
 			run = NULL;
 	}
-	pthread_mutex_unlock(&s->lock);
+	return run && r == 0 ? shown_run_cut(run, &c->cuts) : r;
+}
+
+/* Takes the files before its next one from a run. */
+static int shorten_run(struct store *s, const struct survivor *v)
+{
+	_cleanup_free_ uint8_t *in = NULL;
+	struct cut_search c = { .run = v->run, .first = v->next_file };
+	int r = v->next_file ? copy_in(s, v->run, v->next_file, &in, &c.in_len) : 0;
+
+	c.in = in;
+	if (r < 0)
+		return r;
+	do {
+		cuts_done(&c.cuts);
+		r = v->next_file ? store_find_cuts(s, &c) : 0;
+		if (r < 0)
+			return r;
+		pthread_mutex_lock(&s->lock);
+		r = drop_files(s, v, &c);
+		pthread_mutex_unlock(&s->lock);
+	} while (r == -EAGAIN);
+	cuts_done(&c.cuts);
 	return r;
 }
 

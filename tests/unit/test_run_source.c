@@ -309,14 +309,117 @@ static void test_causes(void **state)
 	store_free(s);
 }
 
+/* Events and losses of a run as they are read, from the start of what is left. */
+static uint64_t count_items(struct store *s, uint32_t run, uint64_t lost[LOSS_CAUSES])
+{
+	struct trace_source *source = open_run(s, run, 0, UINT64_MAX);
+	struct trace_item *items;
+	size_t n = trace_items_read(source, &items), i;
+	uint64_t events = 0;
+
+	memset(lost, 0, LOSS_CAUSES * sizeof(*lost));
+	for (i = 0; i < n; i++)
+		if (items[i].type == ITEM_LOSS)
+			lost[items[i].loss.cause] += items[i].loss.count;
+		else
+			events++;
+	trace_items_free(items, n);
+	source_free(source);
+	return events;
+}
+
+static uint64_t sum_of(const struct store_run *facts)
+{
+	uint64_t sum = facts->events;
+	int i;
+
+	for (i = 0; i < LOSS_CAUSES; i++)
+		sum += facts->lost[i];
+	return sum;
+}
+
+/* Removes what is too much; returns whether anything went. The account must not change by it, and
+ * what it has as stored must be what can be read. */
+static bool retain_and_check(struct store *s, uint32_t run)
+{
+	struct store_run before = stored_facts(s, run, NULL), after;
+	uint64_t lost[LOSS_CAUSES];
+	struct error e = ERROR_INIT;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (store_retain(s, &e) < 0)
+			fail_msg("%s", e.text);
+		stored_commit(s);
+	}
+	after = stored_facts(s, run, NULL);
+	assert_int_equal(sum_of(&after), sum_of(&before));
+	assert_int_equal(count_items(s, run, lost), after.events);
+	assert_true(lost[LOSS_STORE] <= after.lost[LOSS_STORE]);
+	assert_int_equal(before.lost[LOSS_RING], after.lost[LOSS_RING]);
+	return after.events < before.events;
+}
+
+/* Log files that are smaller than a segment: each removal cuts one in two. What lies behind the cut
+ * and before the next KEY block is there and of no use to anybody: lost by the store. */
+static void test_cut(void **state)
+{
+	const struct store_options o = { .file_bytes = 3000, .retain_bytes = 30000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), cuts = 0;
+	struct store_run facts, again;
+	size_t at = KSK_HEAD_LEN, piece;
+
+	(void)state;
+	do {
+		piece = at;
+		at = put_blocks(s, run, at, at + 1500);
+		stored_commit(s);
+		cuts += retain_and_check(s, run);
+		facts = stored_facts(s, run, NULL);
+		if (cuts % 4 == 3) {
+			store_free(s);
+			s = stored_open(dir, &o);
+			again = stored_facts(s, run, NULL);
+			assert_memory_equal(&facts, &again, sizeof(facts));
+		}
+	} while (at > piece);
+	assert_true(cuts > 4);
+	assert_true(facts.lost[LOSS_STORE] > 0 && facts.events > 0);
+	store_free(s);
+}
+
+/* The same where no KEY block has come since: all that is left is lost, until one comes. */
+static void test_cut_open(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000, .retain_bytes = 3000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), i;
+	static struct stored_stream stream;
+	struct store_run facts;
+
+	(void)state;
+	stored_stream_init(&stream, 1, 3);
+	for (i = 0; i < 53; i++) {
+		stored_make(&stream, i == 0 || i == 50, 20, 0);
+		assert_int_equal(stored_put(s, run, &stream), STORE_TAKEN);
+		stored_commit(s);
+		retain_and_check(s, run);
+		facts = stored_facts(s, run, NULL);
+		if (i > 40 && i < 50)
+			assert_int_equal(facts.events, 0);
+	}
+	assert_int_equal(facts.events, 60);
+	assert_int_equal(facts.lost[LOSS_STORE], 1000);
+	store_free(s);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
 	const struct CMUnitTest tests[] = {
-		TEST(test_same),
-		TEST(test_range),
-		TEST(test_follow),
-		TEST(test_causes),
+		TEST(test_same),   TEST(test_range), TEST(test_follow),
+		TEST(test_causes), TEST(test_cut),   TEST(test_cut_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
