@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/when.h"
 #include "cli/device_json.h"
 #include "cli/jsonout.h"
@@ -25,18 +26,10 @@ static const struct table_column columns[] = {
 	{ "last seen", false }, { NULL, false },
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
 static void push_seen(struct table *t, const json_t *d)
 {
 	char text[UNITS_LEN];
-	uint64_t ns, now = now_ns();
+	uint64_t ns, now = clock_real_ns();
 
 	if (json_is_true(device_json_get(d, "online")))
 		table_push(t, "now");

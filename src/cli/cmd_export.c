@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/outfile.h"
 #include "base/when.h"
 #include "cli/client.h"
@@ -26,14 +27,6 @@ struct download {
 	uint64_t bytes;
 	bool shown;
 };
-
-static uint64_t clock_ns_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -82,7 +75,7 @@ static int push_time(struct url *u, const struct args *a, const char *name, stru
 		url_push_param(u, name, text);
 		return 0;
 	}
-	r = when_parse(text, clock_ns_of(CLOCK_REALTIME), &ns, e);
+	r = when_parse(text, clock_real_ns(), &ns, e);
 	if (r < 0)
 		return r;
 	url_push_param(u, name, when_format(ns, iso));
@@ -123,7 +116,7 @@ static int take(void *context, const char *bytes, size_t len, struct error *e)
 
 static void draw(struct download *d)
 {
-	uint64_t ms = clock_ns_of(CLOCK_MONOTONIC) / 1000000 - d->start_ms;
+	uint64_t ms = clock_mono_ns() / 1000000 - d->start_ms;
 	char size[UNITS_LEN], speed[UNITS_LEN];
 
 	if (ms < APPEARS_MS || !isatty(STDERR_FILENO))
@@ -159,7 +152,7 @@ static int download(struct client *c, const struct url *u, const char *path, str
 	if (r < 0)
 		return r;
 	d.out = out;
-	d.start_ms = clock_ns_of(CLOCK_MONOTONIC) / 1000000;
+	d.start_ms = clock_mono_ns() / 1000000;
 	w.fds[w.n_fds++] = signals;
 	r = client_stream(c, u, &w, e);
 	if (d.shown)

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/when.h"
 #include "cli/kiseki.h"
 #include "cli/record_agent.h"
@@ -51,22 +52,9 @@ struct record {
 	bool asked; /* to end, while the command ran */
 };
 
-static uint64_t clock_ns_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t now_ms(void)
-{
-	return clock_ns_of(CLOCK_MONOTONIC) / 1000000;
-}
-
 static struct session_now now(void)
 {
-	return (struct session_now){ clock_ns_of(CLOCK_MONOTONIC), clock_ns_of(CLOCK_REALTIME) };
+	return (struct session_now){ clock_mono_ns(), clock_real_ns() };
 }
 
 static uint64_t sum_lost(const struct recording_count *c)
@@ -91,7 +79,7 @@ static void wipe(struct record *r)
 static void draw(struct record *r)
 {
 	const struct recording_count *c = recording_get_count(r->recording);
-	uint64_t ms = now_ms(), events = c->events - r->drawn_events;
+	uint64_t ms = clock_mono_ms(), events = c->events - r->drawn_events;
 	char size[UNITS_LEN], length[UNITS_LEN];
 
 	if (!r->on_ms || r->quiet || ms < r->draw_ms)
@@ -115,7 +103,7 @@ static void stop(struct record *r)
 {
 	if (r->stop_ms)
 		return;
-	r->stop_ms = now_ms();
+	r->stop_ms = clock_mono_ms();
 	recording_stop(r->recording);
 }
 
@@ -200,7 +188,7 @@ static int wait_turn(struct record *r, struct error *e)
 static int step(struct record *r, struct error *e)
 {
 	enum recording_state state = recording_get_state(r->recording);
-	uint64_t ms = now_ms();
+	uint64_t ms = clock_mono_ms();
 	struct session_now at = now();
 
 	if (state == RECORDING_READY)
@@ -233,7 +221,7 @@ static int loop(struct record *r, struct error *e)
 {
 	int rc = 0;
 
-	r->begin_ms = now_ms();
+	r->begin_ms = clock_mono_ms();
 	while (rc >= 0 && recording_get_state(r->recording) != RECORDING_ENDED) {
 		rc = step(r, e);
 		if (rc >= 0)
@@ -290,7 +278,7 @@ static int record(struct record *r, const struct args *a, struct error *e)
 static void print_summary(const struct record *r)
 {
 	const struct recording_count *c = recording_get_count(r->recording);
-	uint64_t end = r->stop_ms ? r->stop_ms : now_ms(), lost = sum_lost(c);
+	uint64_t end = r->stop_ms ? r->stop_ms : clock_mono_ms(), lost = sum_lost(c);
 	char length[UNITS_LEN], size[UNITS_LEN];
 
 	fprintf(stderr, "%s: %" PRIu64 " events in %s, %s (%.2f bytes per event)", r->path,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/when.h"
 #include "cli/device_json.h"
 #include "cli/jsonout.h"
@@ -61,14 +62,6 @@ static const struct table_column columns[] = {
 	{ "switches/s", false }, { "wakeups/s", false }, { "wait avg", false },
 	{ "wait max", false },	 { NULL, false },
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* --- text --- */
 
@@ -259,8 +252,8 @@ static int turn(void *context, struct error *e)
 	}
 	while (v->form == FORM_SCREEN && r == 0 && (key = screen_next_key()))
 		r = take_key(v, key);
-	if (r == 0 && now_ms() >= v->next_ms) {
-		v->next_ms = now_ms() + v->interval_ms;
+	if (r == 0 && clock_mono_ms() >= v->next_ms) {
+		v->next_ms = clock_mono_ms() + v->interval_ms;
 		if (!v->frozen)
 			r = look(v, e);
 	}
@@ -336,7 +329,7 @@ static int follow(struct view *v, const struct args *a, struct error *e)
 		l.fds[l.n_fds++] = v->signals;
 		if (v->form == FORM_SCREEN)
 			l.fds[l.n_fds++] = STDIN_FILENO;
-		v->next_ms = now_ms() + v->interval_ms;
+		v->next_ms = clock_mono_ms() + v->interval_ms;
 		r = live_follow(c, device, &l, e);
 	}
 	screen_close();

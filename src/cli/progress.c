@@ -8,17 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define BAR 30
 #define APPEARS_MS 1000
 #define REDRAW_MS 100
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 void progress_init(struct progress *p, const struct trace_source *source, const char *what)
 {
@@ -27,7 +21,7 @@ void progress_init(struct progress *p, const struct trace_source *source, const 
 		return;
 	p->source = source;
 	p->what = what;
-	p->start_ms = now_ms();
+	p->start_ms = clock_mono_ms();
 }
 
 void progress_format(const struct progress *p, uint64_t now, char *line, size_t size)
@@ -53,7 +47,7 @@ void progress_format(const struct progress *p, uint64_t now, char *line, size_t 
 
 void progress_draw(struct progress *p)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_mono_ms();
 	char line[80];
 
 	if (now < p->start_ms + APPEARS_MS || now < p->drawn_ms + REDRAW_MS)

@@ -5,8 +5,8 @@
  * The ingest says that something waits; the committer commits at once if the last commit began long
  * enough ago, else when that time is over: so a lone block waits for its sync alone, and a thousand
  * busy devices share one. When a commit fails (a full disk), it tries again with growing pauses;
- * nothing is dropped and nothing is called durable meanwhile. It also keeps the store within its
- * retention.
+ * nothing is dropped and nothing is called durable meanwhile. It has a keeper for the rest of what a
+ * store needs.
  */
 #ifndef KISEKI_COLLECTOR_COMMITTER_H
 #define KISEKI_COLLECTOR_COMMITTER_H

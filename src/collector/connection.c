@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define LINGER_MS 1000U
 #define WRITE_MAX (1U << 20) /* bytes that a peer may leave unread */
 #define KEEPALIVE_S 60U
@@ -27,14 +29,7 @@ uint64_t server_now_ms(const struct server *s)
 
 struct session_now session_clock_now(void)
 {
-	struct timespec mono, real;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (struct session_now){
-		.mono_ns = (uint64_t)mono.tv_sec * 1000000000 + (uint64_t)mono.tv_nsec,
-		.real_ns = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec,
-	};
+	return (struct session_now){ .mono_ns = clock_mono_ns(), .real_ns = clock_real_ns() };
 }
 
 void connection_log(const struct connection *c, const char *fmt, ...)

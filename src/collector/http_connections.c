@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/condition.h"
+
 #define LOOK_MS 500
 
 struct http_connection {
@@ -30,20 +32,12 @@ struct http_connections {
 	struct http_connection *first;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Under the lock a descriptor is that of its connection: http_connections_pop() comes before the
  * library closes it. */
 static void shut_late_ones(struct http_connections *c)
 {
 	struct http_connection *one;
-	uint64_t now = now_ms();
+	uint64_t now = clock_mono_ms();
 
 	for (one = c->first; one; one = one->next) {
 		if (!one->waiting || one->shut || now - one->since_ms < c->limit_ms)
@@ -56,17 +50,12 @@ static void shut_late_ones(struct http_connections *c)
 static void *watch(void *context)
 {
 	struct http_connections *c = context;
-	struct timespec until;
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop) {
 		shut_late_ones(c);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_MS * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000L;
-		until.tv_nsec %= 1000000000L;
 		if (c->n)
-			pthread_cond_timedwait(&c->wake, &c->lock, &until);
+			condition_wait(&c->wake, &c->lock, clock_mono_ms() + LOOK_MS);
 		else
 			pthread_cond_wait(&c->wake, &c->lock);
 	}
@@ -77,17 +66,13 @@ static void *watch(void *context)
 int http_connections_new(struct http_connections **ret, unsigned int limit_ms, struct error *e)
 {
 	struct http_connections *c = calloc(1, sizeof(*c));
-	pthread_condattr_t monotonic;
 	int r;
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
 	c->limit_ms = limit_ms;
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	condition_init(&c->wake);
 	r = pthread_create(&c->watcher, NULL, watch, c);
 	if (r) {
 		pthread_cond_destroy(&c->wake);
@@ -121,7 +106,7 @@ struct http_connection *http_connections_push(struct http_connections *c, int fd
 		return NULL;
 	one->fd = fd;
 	one->waiting = true;
-	one->since_ms = now_ms();
+	one->since_ms = clock_mono_ms();
 	pthread_mutex_lock(&c->lock);
 	one->next = c->first;
 	if (c->first)
@@ -156,7 +141,7 @@ void http_connection_set_waiting(struct http_connections *c, struct http_connect
 		return;
 	pthread_mutex_lock(&c->lock);
 	one->waiting = waiting;
-	one->since_ms = now_ms();
+	one->since_ms = clock_mono_ms();
 	pthread_mutex_unlock(&c->lock);
 }
 

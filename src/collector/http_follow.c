@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "convert/item_json.h"
 #include "trace/run_source.h"
 
@@ -26,14 +27,6 @@ struct http_follow {
 	char item[ITEM_ROOM];
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 int http_follow_new(struct http_follow **ret, struct store *s, const struct message_id *device,
 		    uint32_t rate, struct error *e)
 {
@@ -45,7 +38,7 @@ int http_follow_new(struct http_follow **ret, struct store *s, const struct mess
 	f->device = *device;
 	f->rate = rate;
 	f->budget = (uint64_t)rate * 1000;
-	f->filled_ms = now_ms();
+	f->filled_ms = clock_mono_ms();
 	*ret = f;
 	return 0;
 }
@@ -91,7 +84,7 @@ static int open_latest(struct http_follow *f, FILE *out, struct error *e)
 
 static void fill_budget(struct http_follow *f)
 {
-	uint64_t now = now_ms(), most = (uint64_t)f->rate * 1000;
+	uint64_t now = clock_mono_ms(), most = (uint64_t)f->rate * 1000;
 
 	f->budget += (now - f->filled_ms) * f->rate;
 	f->filled_ms = now;

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "collector/http_device.h"
 #include "collector/http_follow.h"
 
@@ -45,14 +46,6 @@ struct live {
 	char *text; /* to be sent */
 	size_t at, len;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static uint64_t sum(uint64_t h, const void *data, size_t len)
 {
@@ -93,7 +86,7 @@ static uint64_t sum_important(const struct registry_row *row)
 static void put_state(struct live *l, const struct registry_row *row, FILE *out)
 {
 	struct seen *s = get_seen(l, &row->device.id);
-	uint64_t important = sum_important(row), now = now_ms(), all;
+	uint64_t important = sum_important(row), now = clock_mono_ms(), all;
 	json_t *object;
 	char *text;
 
@@ -136,7 +129,7 @@ static int put_states(struct live *l, FILE *out, struct error *e)
 
 static int write_messages(struct live *l, FILE *out, struct error *e)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_mono_ms();
 	int r = 0, more = 0;
 
 	if (now >= l->look_ms) {
@@ -230,7 +223,7 @@ static int new_live(struct http_request *q, struct live **ret, struct error *e)
 	l->body.ops = &live_ops;
 	l->http = q->http;
 	l->q = q;
-	l->beat_ms = now_ms() + BEAT_MS;
+	l->beat_ms = clock_mono_ms() + BEAT_MS;
 	*ret = l;
 	return 0;
 }

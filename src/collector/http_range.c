@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/when.h"
 #include "collector/http_device.h"
 #include "trace/filter_parse.h"
@@ -13,14 +14,6 @@
 
 /* Blocks come a little after their events; a run is not passed over for that. */
 #define ARRIVAL_NS 60000000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool is_after_start(const char *text)
 {
@@ -34,7 +27,7 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 
 	if (!text || is_after_start(text))
 		return 0;
-	r = when_parse(text, now_ns(), ret, e);
+	r = when_parse(text, clock_real_ns(), ret, e);
 	return r < 0 ? error_prefix(e, -r, "cannot take %s=", name) : 0;
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/condition.h"
 #include "collector/desired.h"
 
 #define ID_TEXT 33
@@ -161,16 +162,11 @@ static int add_desired(void *context, const struct desired *d)
 	return 0;
 }
 
-static int init_locks(struct registry *r)
+static void init_locks(struct registry *r)
 {
-	pthread_condattr_t attr;
-
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->save_lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->changed, &attr);
-	return pthread_condattr_destroy(&attr);
+	condition_init(&r->changed);
 }
 
 int registry_open(struct registry **ret, const char *dir, struct store *s, struct error *e)
@@ -178,7 +174,9 @@ int registry_open(struct registry **ret, const char *dir, struct store *s, struc
 	CLEANUP(registry) struct registry *r = calloc(1, sizeof(*r));
 	int result;
 
-	if (!r || init_locks(r) || !(r->dir = strdup(dir)) || grow(r) < 0)
+	if (r)
+		init_locks(r);
+	if (!r || !(r->dir = strdup(dir)) || grow(r) < 0)
 		return error_set(e, ENOMEM, "cannot list the devices: out of memory");
 	result = s ? store_devices(s, add_known, r, e) : 0;
 	if (result >= 0)
@@ -630,21 +628,14 @@ static void unlink_waiter(struct registry *r, const struct waiter *w)
 /* With the lock held: leaves the instruction to the ingest, and waits. False: no result in time. */
 static bool wait_result(struct registry *r, struct waiter *w, unsigned int timeout_ms)
 {
-	struct timespec until;
+	uint64_t until_ms = clock_mono_ms() + timeout_ms;
 
 	w->instruction.id = ++r->instructions;
 	w->next = r->waiters;
 	r->waiters = w;
 	if (r->wake)
 		r->wake(r->wake_context);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= (long)NS_PER_S) {
-		until.tv_nsec -= NS_PER_S;
-		until.tv_sec++;
-	}
-	while (!w->done && pthread_cond_timedwait(&r->changed, &r->lock, &until) != ETIMEDOUT)
+	while (!w->done && condition_wait(&r->changed, &r->lock, until_ms))
 		;
 	unlink_waiter(r, w);
 	return w->done;

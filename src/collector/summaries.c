@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/condition.h"
 #include "collector/summarise.h"
 #include "collector/summary_db.h"
 
@@ -52,20 +53,6 @@ struct summaries {
 	struct seen *seen; /* by rising number of the run */
 	size_t n_seen, room_seen;
 };
-
-static struct timespec after_ms(unsigned int ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
-}
 
 static void complain(struct summaries *s, const struct error *e)
 {
@@ -244,11 +231,11 @@ static void pass(struct summaries *s, bool all)
 /* Between two passes; returns at once if somebody waits. */
 static void rest(struct summaries *s)
 {
-	struct timespec until = after_ms(PASS_MS);
+	uint64_t until_ms = clock_mono_ms() + PASS_MS;
 
 	pthread_mutex_lock(&s->lock);
 	while (!atomic_load(&s->stop) && s->asked == s->answered &&
-	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+	       condition_wait(&s->changed, &s->lock, until_ms))
 		;
 	pthread_mutex_unlock(&s->lock);
 }
@@ -282,7 +269,6 @@ int summaries_open(struct summaries **ret, const char *dir, struct store *store,
 {
 	CLEANUP(summaries) struct summaries *s = calloc(1, sizeof(*s));
 	struct error full = ERROR_INIT;
-	pthread_condattr_t attr;
 	int r;
 
 	if (!s || asprintf(&s->path, "%s/summary.sqlite", dir) < 0) {
@@ -291,10 +277,7 @@ int summaries_open(struct summaries **ret, const char *dir, struct store *store,
 	}
 	s->store = store;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	condition_init(&s->changed);
 	if (open_db(s, &full) < 0) /* a full disk, perhaps: each pass tries again */
 		complain(s, &full);
 	r = pthread_create(&s->thread, NULL, follow, s);
@@ -326,15 +309,14 @@ void summaries_free(struct summaries *s)
 
 int summaries_wait(struct summaries *s, unsigned int timeout_ms)
 {
-	struct timespec until = after_ms(timeout_ms);
-	uint64_t wanted;
-	int r = 0;
+	uint64_t wanted, until_ms = clock_mono_ms() + timeout_ms;
+	int r;
 
 	pthread_mutex_lock(&s->lock);
 	wanted = ++s->asked;
 	pthread_cond_broadcast(&s->changed);
-	while (s->answered < wanted && r != ETIMEDOUT)
-		r = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+	while (s->answered < wanted && condition_wait(&s->changed, &s->lock, until_ms))
+		;
 	r = s->answered < wanted ? -ETIMEDOUT : 0;
 	pthread_mutex_unlock(&s->lock);
 	return r;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/condition.h"
 #include "store/array.h"
 #include "store/store_parts.h"
 
@@ -407,12 +408,7 @@ static void set_options(struct store *s, const struct store_options *o)
 
 static int init(struct store *s)
 {
-	pthread_condattr_t clock;
-
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->committed, &clock);
-	pthread_condattr_destroy(&clock);
+	condition_init(&s->committed);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->retain_lock, NULL);
 	shown_runs_init(&s->runs);

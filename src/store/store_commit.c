@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/store_parts.h"
 
 #define SHOW_AT_ONCE 256U /* records, between which readers get their turn */
@@ -118,7 +119,7 @@ int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct err
 {
 	const struct log_head head = { .number = number,
 				       .next_run = next_run,
-				       .time_ns = store_now_ns() };
+				       .time_ns = clock_real_ns() };
 	CLEANUP(log_view) struct log_view *view = log_view_new(&head);
 	CLEANUP(log_index) struct log_index *x = NULL;
 	_cleanup_close_ int fd = -1;

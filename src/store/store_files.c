@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/array.h"
@@ -24,14 +23,6 @@ const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME])
 {
 	snprintf(out, STORE_LOG_NAME, "%08u.kidx", number);
 	return out;
-}
-
-uint64_t store_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }
 
 int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e)

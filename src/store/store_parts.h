@@ -115,7 +115,6 @@ struct store {
 
 const char *store_log_name(uint32_t number, char out[STORE_LOG_NAME]);
 const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME]);
-uint64_t store_now_ns(void);
 
 /* --- the put side; its lock is held --- */
 

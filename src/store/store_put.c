@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/array.h"
 #include "store/store_parts.h"
 
@@ -235,7 +236,7 @@ int store_device(struct store *s, const struct store_device *device, struct erro
 	if (r == 0)
 		r = place(s, LOG_RECORD_HEAD + LOG_DEVICE_ROOM, e);
 	if (r == 0)
-		put_device_record(s, d, store_now_ns());
+		put_device_record(s, d, clock_real_ns());
 	return unlock(&s->put, r);
 }
 
@@ -393,7 +394,7 @@ int put_side_declare(struct store *s, struct put_run *run, struct error *e)
 	int r = prepare(s, run, 0, e);
 
 	if (r == 0)
-		declare(s, run, store_now_ns());
+		declare(s, run, clock_real_ns());
 	return r;
 }
 
@@ -414,7 +415,7 @@ int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, ui
 		  struct error *e)
 {
 	struct log_record r = {
-		.kind = LOG_KEEP, .body = bytes, .body_len = len, .time_ns = store_now_ns()
+		.kind = LOG_KEEP, .body = bytes, .body_len = len, .time_ns = clock_real_ns()
 	};
 
 	return put_small(s, run, &r, e);
@@ -424,7 +425,7 @@ int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, ui
 static int close_others(struct store *s, struct put_device *d, const struct message_id *boot,
 			struct error *e)
 {
-	struct log_record record = { .kind = LOG_CLOSE, .time_ns = store_now_ns() };
+	struct log_record record = { .kind = LOG_CLOSE, .time_ns = clock_real_ns() };
 	struct put_run *run;
 	size_t i = 0;
 	int r;
@@ -519,7 +520,7 @@ static int put_block(struct store *s, struct put_run *run, const struct block *b
 	r = prepare(s, run, b->len, e);
 	if (r < 0)
 		return r;
-	record.time_ns = store_now_ns();
+	record.time_ns = clock_real_ns();
 	declare(s, run, record.time_ns);
 	r = run_state_take(&run->state, b, record.time_ns, NULL);
 	if (r < 0)
@@ -562,7 +563,7 @@ static int encode_end(const struct message_end *m, uint8_t **ret, size_t *ret_le
 static int put_end(struct store *s, struct put_run *run, const struct message_end *m,
 		   struct error *e)
 {
-	struct log_record record = { .kind = LOG_END, .time_ns = store_now_ns() };
+	struct log_record record = { .kind = LOG_END, .time_ns = clock_real_ns() };
 	_cleanup_free_ uint8_t *body = NULL;
 	struct put_device *d;
 	size_t len = 0;
@@ -603,7 +604,7 @@ int store_end(struct store *s, uint32_t number, const struct message_end *m, str
 int store_note(struct store *s, const struct store_clock *c, struct error *e)
 {
 	uint8_t body[3 * VARINT_MAX];
-	struct log_record record = { .kind = LOG_CLOCK, .body = body, .time_ns = store_now_ns() };
+	struct log_record record = { .kind = LOG_CLOCK, .body = body, .time_ns = clock_real_ns() };
 	struct put_run *run;
 	int r;
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "store/array.h"
 #include "store/store_parts.h"
 
@@ -237,7 +237,7 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	lock(s);
 	files = calloc(s->n_files + 1, sizeof(struct log_file *));
 	for (i = 0; files && i + 1 < s->n_files; i++)
-		if (s->files[i]->number >= l->part.end) {
+		if (s->files[i]->number >= l->part.end && s->files[i]->number >= l->part.first) {
 			s->files[i]->refs++;
 			files[n++] = s->files[i];
 		}
@@ -322,18 +322,11 @@ int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context,
 
 void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms)
 {
-	struct timespec until;
+	uint64_t until_ms = clock_mono_ms() + timeout_ms;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	lock(s);
 	while (s->version <= *version)
-		if (pthread_cond_timedwait(&s->committed, &s->lock, &until) == ETIMEDOUT)
+		if (!condition_wait(&s->committed, &s->lock, until_ms))
 			break;
 	*version = s->version;
 	unlock(s);

@@ -11,14 +11,28 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/array.h"
 #include "store/store_parts.h"
+
+#define KEPT_MAX (1U << 24) /* blocks that a removal may have to write again */
 
 /* A run that loses its first files, and what it is left with. */
 struct survivor {
 	uint32_t run;
-	uint32_t next_file; /* the first that it keeps */
+	uint32_t next_file; /* the first that it keeps, 0: none */
+	bool over;	    /* nothing will come of it any more */
 };
+
+struct survivors {
+	struct survivor *list;
+	size_t n;
+};
+
+static void survivors_done(struct survivors *v)
+{
+	free(v->list);
+}
 
 /* The number of the first file that stays; the last always does. */
 static uint32_t first_to_stay(const struct store *s, uint64_t now_ns)
@@ -39,78 +53,141 @@ static uint32_t first_to_stay(const struct store *s, uint64_t now_ns)
 	return 0;
 }
 
-/* Runs that have records before the file and live on; the lock is held. */
-static struct survivor *list_survivors(const struct store *s, uint32_t first, size_t *ret_n)
+static bool is_over(const struct store *s, const struct shown_run *run)
 {
-	struct survivor *list = calloc(s->runs.by_number.n + 1, sizeof(*list));
+	const struct view_run *live = log_view_run(s->view, run->number);
+
+	return live ? live->state.ended || live->state.closed : run->facts.ended;
+}
+
+/* All runs that have records before the file. */
+static int list_shortened(struct store *s, uint32_t first, struct survivors *ret)
+{
 	const struct shown_run *run;
 	size_t at = 0, i;
 
-	*ret_n = 0;
-	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
-		const struct view_run *live = log_view_run(s->view, run->number);
-		bool ended = live ? live->state.ended || live->state.closed : run->facts.ended;
-
+	pthread_mutex_lock(&s->lock);
+	ret->list = calloc(s->runs.by_number.n + 1, sizeof(*ret->list));
+	while (ret->list && (run = hashtable_next(&s->runs.by_number, &at))) {
 		if (!run->n_files || run->files[0].file >= first)
 			continue;
 		for (i = 0; i < run->n_files && run->files[i].file < first; i++)
 			;
-		if (i == run->n_files && ended)
-			continue;
-		list[(*ret_n)++] =
+		ret->list[ret->n++] =
 			(struct survivor){ .run = run->number,
-					   .next_file = i < run->n_files ? run->files[i].file : 0 };
+					   .next_file = i < run->n_files ? run->files[i].file : 0,
+					   .over = is_over(s, run) };
 	}
-	return list;
+	pthread_mutex_unlock(&s->lock);
+	return ret->list ? 0 : -ENOMEM;
+}
+
+/* Those of them that live on. */
+static int list_survivors(struct store *s, uint32_t first, struct survivors *ret)
+{
+	size_t i, n = 0;
+	int r = list_shortened(s, first, ret);
+
+	for (i = 0; r == 0 && i < ret->n; i++)
+		if (ret->list[i].next_file || !ret->list[i].over)
+			ret->list[n++] = ret->list[i];
+	ret->n = n;
+	return r;
 }
 
 /* --- what must be written again --- */
 
-static int keep_block(struct store *s, struct put_run *run, const struct log_map *map, uint32_t at,
-		      struct error *e)
+/* Copies of the blocks that are kept: what is read from the disk is read before anybody has to wait
+ * for it. */
+struct kept_block {
+	uint32_t run, len;
+	uint8_t *bytes;
+};
+
+struct kept {
+	struct kept_block *list;
+	size_t n, room;
+};
+
+static void kept_done(struct kept *k)
 {
+	while (k->n)
+		free(k->list[--k->n].bytes);
+	free(k->list);
+}
+
+static int keep_block(struct kept *k, uint32_t run, const struct log_map *map, uint32_t at)
+{
+	struct kept_block b = { .run = run };
 	struct log_record r;
+	int error;
 
 	if (at >= map->len || log_record_decode(map->data + at, map->len - at, &r) != WIRE_OK ||
 	    !log_kind_is_block(r.kind) || r.block.stream != STREAM_META)
 		return 0; /* damaged: there is nothing to keep */
-	return put_side_keep(s, run, r.body, r.body_len, e);
+	error = array_grow(&k->list, k->n, &k->room, sizeof(*k->list), KEPT_MAX);
+	if (error < 0)
+		return error;
+	b.bytes = malloc(r.body_len);
+	if (!b.bytes)
+		return -ENOMEM;
+	b.len = r.body_len;
+	memcpy(b.bytes, r.body, r.body_len);
+	k->list[k->n++] = b;
+	return 0;
 }
 
-static int keep_description(struct store *s, struct put_run *run, const struct log_index *x,
-			    const struct log_map *map, struct error *e)
+static int keep_description(struct kept *k, uint32_t run, const struct log_index *x,
+			    const struct log_map *map)
 {
 	struct index_stream stream;
 	struct index_run entry;
 	uint32_t i;
 	int r = 0;
 
-	if (!log_index_run(x, run->number, &entry) ||
-	    !log_index_stream(x, &entry, STREAM_META, &stream))
+	if (!log_index_run(x, run, &entry) || !log_index_stream(x, &entry, STREAM_META, &stream))
 		return 0;
 	for (i = 0; i < stream.n && r == 0; i++)
-		r = keep_block(s, run, map, index_row(&stream, i), e);
+		r = keep_block(k, run, map, index_row(&stream, i));
 	return r;
 }
 
-/* The put side's lock is held. */
-static int keep_of_file(struct store *s, struct log_file *f, const struct survivor *list, size_t n,
-			struct error *e)
+static int keep_of_file(struct store *s, struct log_file *f, const struct survivors *v,
+			struct kept *k, struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	const struct log_index *x;
-	struct put_run *run;
 	size_t i;
 	int r = store_file_index(s, f, &x, e);
 
 	if (r == 0)
 		r = log_map_open(&map, s->log_fd, f->number, e);
-	for (i = 0; i < n && r == 0; i++) {
-		r = put_side_get_run(s, list[i].run, &run, e);
+	if (r < 0)
+		return r;
+	for (i = 0; i < v->n && r == 0; i++)
+		r = keep_description(k, v->list[i].run, x, &map);
+	return r < 0 ? error_set(e, r, "cannot keep what log file %u has: %s", f->number,
+				 strerror(-r))
+		     : 0;
+}
+
+/* The put side's lock is held: nothing here waits for a disk. */
+static int put_kept(struct store *s, const struct survivors *v, const struct kept *k,
+		    struct error *e)
+{
+	struct put_run *run;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < v->n && r == 0; i++) {
+		r = put_side_get_run(s, v->list[i].run, &run, e);
 		if (r == 0)
 			r = put_side_declare(s, run, e);
+	}
+	for (i = 0; i < k->n && r == 0; i++) {
+		r = put_side_get_run(s, k->list[i].run, &run, e);
 		if (r == 0)
-			r = keep_description(s, run, x, &map, e);
+			r = put_side_keep(s, run, k->list[i].bytes, k->list[i].len, e);
 	}
 	return r;
 }
@@ -130,25 +207,26 @@ static struct log_file *file_before(struct store *s, size_t i, uint32_t first)
 /* Plans the removal of all files before the first that stays. */
 static int plan(struct store *s, uint32_t first, struct error *e)
 {
-	_cleanup_free_ struct survivor *list = NULL;
+	__attribute__((cleanup(survivors_done))) struct survivors v = { 0 };
+	__attribute__((cleanup(kept_done))) struct kept k = { 0 };
 	struct log_file *f;
-	size_t n = 0, i;
-	int r = 0;
+	size_t i;
+	int r = list_survivors(s, first, &v);
 
+	if (r < 0)
+		return error_set(e, r, "cannot remove log files: %s", strerror(-r));
+	for (i = 0; r == 0 && v.n && (f = file_before(s, i, first)); i++)
+		r = keep_of_file(s, f, &v, &k, e);
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&s->put.lock);
+	r = put_kept(s, &v, &k, e);
 	pthread_mutex_lock(&s->lock);
-	list = list_survivors(s, first, &n);
-	pthread_mutex_unlock(&s->lock);
-	if (!list)
-		r = error_set(e, ENOMEM, "cannot remove log files: out of memory");
-	for (i = 0; r == 0 && n && (f = file_before(s, i, first)); i++)
-		r = keep_of_file(s, f, list, n, e);
 	if (r == 0) {
-		pthread_mutex_lock(&s->lock);
 		s->removed_to = first;
-		s->removed_at = n ? s->put.file * (1ULL << 32) + s->put.offset : 0;
-		pthread_mutex_unlock(&s->lock);
+		s->removed_at = v.n ? s->put.file * (1ULL << 32) + s->put.offset : 0;
 	}
+	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_unlock(&s->put.lock);
 	return r;
 }
@@ -229,28 +307,16 @@ static int shorten_run(struct store *s, const struct survivor *v)
 	return r;
 }
 
-/* All runs that have records before the file; those without later ones go. */
+/* Of all runs that have records before the file; those without later ones go. */
 static int shorten_runs(struct store *s, uint32_t first)
 {
-	_cleanup_free_ struct survivor *list = NULL;
-	const struct shown_run *run;
-	size_t n = 0, at = 0, i;
-	int r = 0;
+	__attribute__((cleanup(survivors_done))) struct survivors v = { 0 };
+	size_t i;
+	int r = list_shortened(s, first, &v);
 
-	pthread_mutex_lock(&s->lock);
-	list = calloc(s->runs.by_number.n + 1, sizeof(*list));
-	while (list && (run = hashtable_next(&s->runs.by_number, &at))) {
-		if (!run->n_files || run->files[0].file >= first)
-			continue;
-		for (i = 0; i < run->n_files && run->files[i].file < first; i++)
-			;
-		list[n].run = run->number;
-		list[n++].next_file = i < run->n_files ? run->files[i].file : 0;
-	}
-	pthread_mutex_unlock(&s->lock);
-	for (i = 0; list && i < n && r == 0; i++)
-		r = shorten_run(s, &list[i]);
-	return list ? r : -ENOMEM;
+	for (i = 0; i < v.n && r == 0; i++)
+		r = shorten_run(s, &v.list[i]);
+	return r;
 }
 
 static int remove_first(struct store *s, struct error *e)
@@ -311,7 +377,7 @@ int store_retain(struct store *s, struct error *e)
 	pthread_mutex_lock(&s->retain_lock);
 	pthread_mutex_lock(&s->lock);
 	planned = s->removed_to;
-	first = planned ? 0 : first_to_stay(s, store_now_ns());
+	first = planned ? 0 : first_to_stay(s, clock_real_ns());
 	pthread_mutex_unlock(&s->lock);
 	if (first)
 		r = plan(s, first, e);

@@ -7,6 +7,8 @@
 
 #include "stored.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 static char dir[64];
 
 static int make_folder(void **state)
@@ -237,6 +239,16 @@ static void *retain_often(void *context)
 	return NULL;
 }
 
+static void *settle_often(void *context)
+{
+	struct error e = ERROR_INIT;
+
+	while (!over)
+		if (store_settle(context, &e) < 0)
+			abort_at(__LINE__, &e);
+	return NULL;
+}
+
 static void *commit_often(void *context)
 {
 	struct error e = ERROR_INIT;
@@ -250,18 +262,18 @@ static void *commit_often(void *context)
 /* All at once: a device sends, files become full and go, two read. */
 static void test_threads(void **state)
 {
-	static void *(*const work[])(void *) = { read_often, read_often, retain_often,
-						 commit_often };
+	static void *(*const work[])(void *) = { read_often, read_often, retain_often, commit_often,
+						 settle_often };
 	const struct store_options o = { .file_bytes = 3000, .retain_bytes = 9000 };
 	struct store *s = stored_open(dir, &o);
 	uint32_t run = stored_run(s, 1, 10, 20), i;
 	struct stored_ledger l;
 	struct store_run facts;
-	pthread_t threads[4];
+	pthread_t threads[COUNT(work)];
 
 	(void)state;
 	put(s, run, 0);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < COUNT(work); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, work[i], s), 0);
 	for (i = 1; i < 1500; i++) {
 		put_one(s, run, i);
@@ -269,7 +281,7 @@ static void test_threads(void **state)
 			usleep(200);
 	}
 	over = true;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < COUNT(work); i++)
 		pthread_join(threads[i], NULL);
 	stored_commit(s);
 	retain(s);

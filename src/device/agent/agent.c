@@ -14,6 +14,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "device/agent/agent_state.h"
 
 void agent_log(const struct agent *a, const char *fmt, ...)
@@ -39,14 +40,6 @@ enum device_state agent_state(const struct agent *a)
 	if (agent_is_tracing(a))
 		return DEVICE_TRACING;
 	return a->wanted ? DEVICE_FAILED : DEVICE_IDLE;
-}
-
-static uint64_t monotonic_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* --- making it --- */
@@ -118,7 +111,7 @@ static int make_uplink(struct agent *a, struct error *e)
 	int r;
 
 	if (getrandom(&o.seed, sizeof(o.seed), 0) < 0)
-		o.seed = monotonic_ms();
+		o.seed = clock_mono_ms();
 	r = uplink_new(&a->uplink, &o, e);
 	return r < 0 ? r : dial_new(&a->dial, a->o.settings->collector, e);
 }
@@ -307,7 +300,7 @@ static int wait_for_something(struct agent *a, struct error *e)
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0 && errno != EINTR)
 		return error_set(e, errno, "cannot wait for events: %s", strerror(errno));
 	a->wakeups++;
-	a->now_ms = monotonic_ms();
+	a->now_ms = clock_mono_ms();
 	if (fds[0].revents && read(a->timer, &expired, sizeof(expired)) > 0)
 		a->armed_ms = UINT64_MAX;
 	if (fds[1].revents)
@@ -322,7 +315,7 @@ int agent_run(struct agent *a, struct error *e)
 {
 	int r = 0;
 
-	a->now_ms = monotonic_ms();
+	a->now_ms = clock_mono_ms();
 	agent_take_up(a);
 	while (r >= 0 && !a->is_over) {
 		if (!agent_is_tracing(a) || a->now_ms >= a->tick_ms)

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "device/agent/agent_state.h"
 #include "device/agent/source.h"
 
@@ -126,19 +127,11 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 	return agent_start(a, e);
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void agent_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
 {
 	(void)context;
-	*ret_device_ns = clock_ns(CLOCK_MONOTONIC);
-	*ret_realtime_ns = clock_ns(CLOCK_REALTIME);
+	*ret_device_ns = clock_mono_ns();
+	*ret_realtime_ns = clock_real_ns();
 }
 
 /* --- STATUS --- */

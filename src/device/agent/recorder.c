@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "device/agent/recorder_meta.h"
 #include "wire/sched_encode.h"
 
@@ -325,7 +326,6 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 {
 	const struct message_config *c = run->config;
 	uint64_t most = spool_size(r->spool) / 8;
-	struct timespec now;
 	uint32_t cpu;
 
 	r->source = run->source;
@@ -336,8 +336,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 		r->block_bytes = (uint32_t)most;
 	r->segment_bytes = choose_segment(r, c);
 	r->blocks = r->bytes = 0;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	r->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	r->now_ms = clock_mono_ms();
 	for (cpu = 0; cpu < r->cpus; cpu++) {
 		struct lane *l = &r->lanes[cpu];
 

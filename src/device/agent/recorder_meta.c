@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "device/agent/tasks.h"
 #include "wire/meta_encode.h"
 
@@ -28,14 +29,6 @@ int recorder_meta_draw(struct message_id *ret, struct error *e)
 	return 0;
 }
 
-static int64_t read_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Real time between two looks at the other clock; the closest pair of several counts. */
 static void measure_realtime(struct meta_clock *c)
 {
@@ -43,9 +36,9 @@ static void measure_realtime(struct meta_clock *c)
 	int i;
 
 	for (i = 0; i < CLOCK_TRIES; i++) {
-		before = read_ns(CLOCK_MONOTONIC);
-		real = read_ns(CLOCK_REALTIME);
-		after = read_ns(CLOCK_MONOTONIC);
+		before = (int64_t)clock_get_ns(CLOCK_MONOTONIC);
+		real = (int64_t)clock_get_ns(CLOCK_REALTIME);
+		after = (int64_t)clock_get_ns(CLOCK_MONOTONIC);
 		if (c->has_realtime && (uint64_t)(after - before + 1) / 2 >= c->realtime_err_ns)
 			continue;
 		c->has_realtime = true;

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define NS_PER_S 1000000000U
 #define PERIOD_LEAST 8U /* below this, rounding and true steps cannot be told apart */
 
@@ -65,14 +67,6 @@ uint32_t resolution_of_steps(uint32_t *steps, uint32_t n)
 	return resolution_of_frequency(NS_PER_S / (period - 1));
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 uint32_t resolution_auto(void)
 {
 	uint32_t steps[RESOLUTION_SAMPLES], i;
@@ -83,9 +77,9 @@ uint32_t resolution_auto(void)
 #if defined(__x86_64__) || defined(__i386__)
 	return 0;
 #endif
-	last = now_ns();
+	last = clock_mono_ns();
 	for (i = 0; i < RESOLUTION_SAMPLES; i++) {
-		now = now_ns();
+		now = clock_mono_ns();
 		steps[i] = now - last < UINT32_MAX ? (uint32_t)(now - last) : 0;
 		last = now;
 	}
