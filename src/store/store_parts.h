@@ -17,6 +17,7 @@
 #define KISEKI_STORE_STORE_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/catalog.h"
 #include "store/shown_runs.h"
@@ -71,8 +72,9 @@ struct put_side {
 	uint64_t offset;
 	uint32_t next_run;
 	bool wants_sweep; /* a file is full since the last */
-	uint64_t puts;
-	uint64_t waiting; /* bytes in both batches */
+	/* Changed under the lock; asked for with every block, and then without it. */
+	atomic_uint_fast64_t puts;
+	atomic_uint_fast64_t waiting; /* bytes in both batches */
 };
 
 struct log_file {

@@ -621,22 +621,10 @@ int store_note(struct store *s, const struct store_clock *c, struct error *e)
 
 uint64_t store_puts(const struct store *s)
 {
-	struct put_side *p = (struct put_side *)&s->put;
-	uint64_t puts;
-
-	lock(p);
-	puts = p->puts;
-	pthread_mutex_unlock(&p->lock);
-	return puts;
+	return atomic_load(&s->put.puts);
 }
 
 uint64_t store_waiting(const struct store *s)
 {
-	struct put_side *p = (struct put_side *)&s->put;
-	uint64_t waiting;
-
-	lock(p);
-	waiting = p->waiting;
-	pthread_mutex_unlock(&p->lock);
-	return waiting;
+	return atomic_load(&s->put.waiting);
 }
