@@ -31,7 +31,7 @@ from pathlib import Path
 KISEKI, AGENT, GENERATOR = (os.environ.get(k, "") for k in ("KISEKI", "AGENT", "GENERATOR"))
 TRACEFS = Path("/sys/kernel/tracing")
 PREFIX = "k" + "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=2))  # of generated names
-PATIENCE_S = 60  # until something that must happen counts as a failure
+PATIENCE_S = 180  # until something that must happen counts as a failure
 
 
 class Failed(Exception):
@@ -246,7 +246,8 @@ class Account:
             else:
                 self.others.append(item["ns"])
 
-    def check(self, generated, others, window):
+    def check(self, generated, others, window, unfiltered):
+        """Of `unfiltered` events nobody can say whether the filter would have kept them."""
         doubled = [n for n, times in self.found.items() if times > 1]
         strange = [n for n in self.found if n[1] >= generated.get(n[0], 0)]
         if doubled or strange or self.unknown:
@@ -258,10 +259,10 @@ class Account:
         lost = sum(self.lost.values())
         print(f"  generated {made} and {around} by others; stored {len(self.found)} and {back}; "
               f"lost {lost} {dict(self.lost)}")
-        if made + around != len(self.found) + back + lost:
+        missing = made + around - len(self.found) - back - lost
+        if not -unfiltered <= missing <= 0:
             raise Failed(f"{made + around} events were made, {len(self.found) + back} stored and "
-                         f"{lost} counted as lost: {made + around - len(self.found) - back - lost} "
-                         "are not accounted for")
+                         f"{lost} counted as lost: {missing} are not accounted for")
 
 
 class Scenario:
@@ -337,7 +338,8 @@ class DiskFull(Scenario):
 class SmallSpool(Cuts):
     """The link is away for longer than the spool lasts: the oldest stay, the rest is counted."""
 
-    agent_options = ["--spool", "64K", "--policy", "keep-oldest"]
+    # The ring is large, for what tracefs loses there it loses before the filter, of everybody.
+    agent_options = ["--spool", "64K", "--policy", "keep-oldest", "--ring", "16M"]
     rate = 40000
     must_lose = True
     alone = True
@@ -355,7 +357,7 @@ class SmallSpool(Cuts):
 class FlightRecorder(SmallSpool):
     """The same, but the latest stay."""
 
-    agent_options = ["--spool", "64K", "--policy", "flight-recorder"]
+    agent_options = ["--spool", "64K", "--policy", "flight-recorder", "--ring", "16M"]
 
 
 class SmallRing(Scenario):
@@ -399,7 +401,10 @@ def play(name, arguments, work):
         account = Account(system.export())
         if scenario.alone and account.others:
             raise Failed(f"{len(account.others)} events that the filter should have kept out")
-        account.check(generated, [] if scenario.alone else system.others.stamps(), window)
+        others = system.others.stamps()
+        lost_before_filter = scenario.alone and arguments.source == "tracefs" and account.lost["ring"]
+        account.check(generated, [] if scenario.alone else others, window,
+                      min(len(others), lost_before_filter))
         if scenario.must_lose and not account.lost:
             raise Failed("nothing was lost, so the scenario shows nothing")
         if not scenario.must_lose and account.lost:
