@@ -197,6 +197,10 @@ static void test_table(void **state)
 		assert_non_null(config_option_name(i));
 		args_get(&a, config_option_name(i)); /* asserts that the table has it */
 	}
+	/* What test_recorder's test_flush sees happen is what people are told. */
+	for (i = 0; strcmp(options[i].name, "flush"); i++)
+		;
+	assert_non_null(strstr(options[i].help, "twice"));
 	assert_null(config_option_name(0));
 	assert_null(config_option_name(CONFIG_CGROUPS + 1));
 	assert_null(config_origin_word(ORIGINS));
