@@ -77,8 +77,9 @@ const struct command command_agent = {
 	.summary = "record what the scheduler of this machine does, for a collector",
 	.usage = "[OPTION...] | doctor [--json]",
 	.description =
-		"Makes the kernel record scheduler events, packs them into blocks of a few bits "
-		"per event and sends them to a collector, which also tells it when to start and "
+		"Makes the kernel record scheduler events, packs them into blocks, about three "
+		"bytes per event, and sends them to a collector, which also tells it when to start "
+		"and "
 		"stop. It needs root. A block is kept until the collector has it on its disk. All "
 		"memory is of "
 		"a fixed size; what has no room is counted.\n\n"
