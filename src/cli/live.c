@@ -165,7 +165,8 @@ static int wait_again(struct follower *f, uint64_t ms, struct error *e)
  * except when it is about to end or has too much to do. */
 static bool may_come_back(int r)
 {
-	return r == -ECONNRESET || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EBUSY;
+	return r == -ECONNRESET || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EHOSTUNREACH ||
+	       r == -EBUSY;
 }
 
 int live_follow(struct client *c, const char *device, const struct live *l, struct error *e)
