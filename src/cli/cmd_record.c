@@ -367,7 +367,10 @@ const struct command command_record = {
 		"needs root, and takes its blocks into a .ksk file; until "
 		"the command ends, the time is over, or Ctrl-C. The exit status is the command's. "
 		"What the agent itself does is marked in the trace; `kiseki report sched "
-		"--no-agent` leaves it out.",
+		"--no-agent` leaves it out.\n\n"
+		"The file names all tasks that there were when it began; with --only, --pid, "
+		"--comm or --cgroup, those that are in its events, and the processes that they "
+		"belong to.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -3,7 +3,7 @@
  * config_json: see config_json.h.
  *
  * A value is turned into the text that the option would have, so that one parser decides what is
- * right: lists are joined with commas, and commas inside a member get their backslash.
+ * right: lists are joined with commas, and commas and blanks inside a member get their backslash.
  */
 #include "collector/config_json.h"
 
@@ -36,7 +36,7 @@ static void push_char(struct text *t, char c)
 static void push_text(struct text *t, const char *s, bool escape)
 {
 	for (; *s; s++) {
-		if (escape && (*s == ',' || *s == '\\'))
+		if (escape && strchr(", \\", *s))
 			push_char(t, '\\');
 		push_char(t, *s);
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/when.h"
+#include "command/value.h"
 
 #define NS_PER_MS 1000000U
 #define RESOLUTION_MOST (1U << 30)
@@ -97,42 +98,12 @@ static int parse_policy(struct message_config *c, const char *text, struct error
 
 /* --- one number --- */
 
-/* Digits and at most one letter behind them; false if it is not so, or beyond 32 bits. */
-static bool parse_number(const char *text, uint32_t *ret, char *ret_unit)
-{
-	uint64_t v = 0;
-	size_t n;
-
-	for (n = 0; text[n] >= '0' && text[n] <= '9'; n++) {
-		v = v * 10 + (uint64_t)(text[n] - '0');
-		if (v > UINT32_MAX)
-			return false;
-	}
-	if (!n || (text[n] && text[n + 1]))
-		return false;
-	*ret = (uint32_t)v;
-	*ret_unit = text[n];
-	return true;
-}
-
 /* A size in units of `plain` bytes, which is what a number without a letter counts. */
 static bool parse_size(const char *text, uint32_t plain, uint32_t *ret)
 {
-	uint32_t v;
 	uint64_t bytes;
-	char unit;
 
-	if (!parse_number(text, &v, &unit))
-		return false;
-	if (unit == 'K' || unit == 'k')
-		bytes = (uint64_t)v << 10;
-	else if (unit == 'M')
-		bytes = (uint64_t)v << 20;
-	else if (!unit)
-		bytes = (uint64_t)v * plain;
-	else
-		return false;
-	if (bytes % plain || bytes / plain > UINT32_MAX)
+	if (value_size(&bytes, text, plain) < 0 || bytes % plain || bytes / plain > UINT32_MAX)
 		return false;
 	*ret = (uint32_t)(bytes / plain);
 	return true;
@@ -141,15 +112,15 @@ static bool parse_size(const char *text, uint32_t plain, uint32_t *ret)
 /* A length of time in units of `plain` ns, which is what a plain number counts. */
 static bool parse_length(const char *text, uint32_t plain, uint32_t *ret)
 {
-	uint64_t ns;
-	char unit;
+	uint64_t v;
 
-	if (parse_number(text, ret, &unit) && !unit)
-		return true;
-	if (when_parse_length(text, &ns, NULL) < 0 || ns % plain || ns / plain > UINT32_MAX)
-		return false;
-	*ret = (uint32_t)(ns / plain);
-	return true;
+	if (value_number(&v, text, UINT32_MAX) < 0) {
+		if (when_parse_length(text, &v, NULL) < 0 || v % plain)
+			return false;
+		v /= plain;
+	}
+	*ret = (uint32_t)v;
+	return v <= UINT32_MAX;
 }
 
 static int parse_block(struct message_config *c, const char *text, struct error *e)
@@ -190,14 +161,15 @@ static int parse_resolution(struct message_config *c, const char *text, struct e
 
 /* --- lists --- */
 
-/* The next word of a list, without the backslashes before its commas. Returns what follows the
- * word (a comma or the end), or NULL if it is longer than the room. */
+/* The next word of a list, without the blanks before it and the backslashes before its commas and
+ * blanks. Returns what follows the word (a comma or the end), or NULL if it is longer than the
+ * room. */
 static const char *take_word(const char *text, char *word, size_t room)
 {
 	size_t n = 0;
 
-	for (; *text && *text != ','; text++) {
-		if (*text == '\\' && (text[1] == ',' || text[1] == '\\'))
+	for (text += strspn(text, " "); *text && *text != ','; text++) {
+		if (*text == '\\' && text[1] && strchr(", \\", text[1]))
 			text++;
 		if (n + 1 >= room)
 			return NULL;
@@ -227,10 +199,9 @@ static int add_event(struct message_config *c, const char *word, struct error *e
 
 static int add_pid(struct message_config *c, const char *word, struct error *e)
 {
-	uint32_t pid;
-	char unit;
+	uint64_t pid;
 
-	if (!parse_number(word, &pid, &unit) || unit || pid > INT32_MAX)
+	if (value_number(&pid, word, INT32_MAX) < 0)
 		return error_set(e, EINVAL, "\"%.*s\" is not a pid", SHOWN, word);
 	if (c->n_pids == CONFIG_PIDS_MAX)
 		return error_set(e, EINVAL, "there are more than %u pids", CONFIG_PIDS_MAX);

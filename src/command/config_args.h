@@ -7,9 +7,11 @@
  *	--source bpf                 auto tracefs bpf; driver is taken, too, for devices that have one
  *	--events switch,waking       kinds of events, or the kernel's names of them, or all
  *	--pid 1,2                    tasks; "" asks for no pid any more, as for the next two
- *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name
+ *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name, and
+ *	                             "\ " a blank at its start
  *	--cgroup /system.slice/a     paths below the root of the hierarchy
- *	--flush 100ms                how long an event waits in a block; a plain number is ms
+ *	--flush 100ms                how long an event waits in a block, and twice that in one that
+ *	                             has little in it; a plain number is ms
  *	--block 16K                  bytes of a block
  *	--ring 1M                    kernel memory of each CPU; a plain number is KiB
  *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
@@ -35,9 +37,11 @@
 		{ 0, "pid", "LIST", "only events of these tasks (pids); \"\" for all", NULL },     \
 		{ 0, "comm", "LIST", "only of tasks with these names: sh, kworker/*", NULL },      \
 		{ 0, "cgroup", "LIST", "only of tasks in these cgroups: /system.slice/x", NULL },  \
-		{ 0, "flush", "TIME", "the longest that an event waits, as 100ms", NULL },         \
+		{ 0, "flush", "TIME",                                                              \
+		  "how long events wait to be sent, as 100ms; twice that while they are few",      \
+		  NULL },                                                                          \
 		{ 0, "block", "BYTES", "the size at which a block is sent: 4K to 64K", NULL },     \
-		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K", NULL },                \
+		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K; plain is KiB", NULL },  \
 		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
 	{                                                                                          \
 		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \

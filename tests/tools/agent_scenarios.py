@@ -20,8 +20,9 @@ import time
 import traceback
 from pathlib import Path
 
-from fake_collector import (CONFIGURE, PATIENCE, PING, START, STOP, Broken, Collector, Gone,
-                            Session, item, varint)
+from fake_collector import (CONFIGURE, PATIENCE, START, STOP, Broken, Collector, Gone, Session,
+                            item)
+from protocol import PING, varint
 from sched_decode import SchedDecoder
 
 TRACEFS = Path("/sys/kernel/tracing")

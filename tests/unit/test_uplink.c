@@ -252,6 +252,14 @@ static void says_who_it_is(void **state)
 	assert_int_equal(say_welcome(p, 1, WINDOW, NULL, 0), 0);
 	assert_true(uplink_is_welcome(p->uplink));
 	assert_int_equal(uplink_session(p->uplink), 9);
+	/* What was mounted or loaded since is told with the next connection. */
+	disconnect(p);
+	p->in_at = p->in_len = 0;
+	uplink_set_origins(p->uplink, 6);
+	uplink_open(p->uplink, DEVICE_IDLE, p->now_ms);
+	m = expect_hello(p);
+	assert_int_equal(m.origins, 6);
+	assert_int_equal(m.state, DEVICE_IDLE);
 }
 
 static void sends_runs_in_order(void **state)

@@ -30,6 +30,7 @@ int agent_start(struct agent *a, struct error *e)
 	if (strcmp(a->failure.text, why.text))
 		agent_log(a, "%s", why.text);
 	a->failure = why;
+	a->origins = 0; /* what could be used once may not be so any more */
 	a->retry_ms = a->now_ms + RETRY_MS;
 	return error_set(e, r, "%s", why.text);
 }

@@ -130,6 +130,11 @@ static void put_hello(struct uplink *u, enum device_state state)
 	put_small(u, FRAME_HELLO, &w);
 }
 
+void uplink_set_origins(struct uplink *u, uint32_t origins)
+{
+	u->o.origins = origins;
+}
+
 void uplink_open(struct uplink *u, enum device_state state, uint64_t now_ms)
 {
 	assert(u->phase == PHASE_CLOSED);
