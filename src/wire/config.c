@@ -8,7 +8,8 @@
 #include "wire/message.h"
 #include "wire/meta.h"
 
-static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+/* With room for `len` bytes behind it, unless `full` is set then. */
+static void put_item_head(struct byte_writer *w, uint32_t type, size_t len)
 {
 	size_t head = len < 0x80 ? 2 : 3;
 
@@ -18,8 +19,14 @@ static void put_item(struct byte_writer *w, uint32_t type, const void *data, siz
 	}
 	*w->at++ = (uint8_t)type;
 	w->at = varint_put(w->at, len);
-	if (len)
-		memcpy(w->at, data, len);
+}
+
+static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+{
+	put_item_head(w, type, len);
+	if (w->full || !len)
+		return;
+	memcpy(w->at, data, len);
 	w->at += len;
 }
 
@@ -40,17 +47,29 @@ static void put_pids(struct byte_writer *w, const struct message_config *c)
 	put_item(w, CONFIG_PIDS, bytes, (size_t)(p - bytes));
 }
 
+static uint32_t cgroup_len(const char path[CONFIG_CGROUP_LEN])
+{
+	uint32_t len = 0;
+
+	while (len < CONFIG_CGROUP_LEN - 1 && path[len])
+		len++;
+	return len;
+}
+
+/* In two steps, since a kernel's stack has no room for them. */
 static void put_cgroups(struct byte_writer *w, const struct message_config *c)
 {
-	uint8_t bytes[CONFIG_CGROUPS_MAX * CONFIG_CGROUP_LEN], *p = bytes;
-	uint32_t i, len;
+	uint32_t i, n, len = 0;
 
-	for (i = 0; i < c->n_cgroups; i++) {
-		for (len = 0; len < CONFIG_CGROUP_LEN - 1 && c->cgroups[i][len]; len++)
-			*p++ = (uint8_t)c->cgroups[i][len];
-		*p++ = 0;
+	for (i = 0; i < c->n_cgroups; i++)
+		len += cgroup_len(c->cgroups[i]) + 1;
+	put_item_head(w, CONFIG_CGROUPS, len);
+	for (i = 0; i < c->n_cgroups && !w->full; i++) {
+		n = cgroup_len(c->cgroups[i]);
+		memcpy(w->at, c->cgroups[i], n);
+		w->at[n] = 0;
+		w->at += n + 1;
 	}
-	put_item(w, CONFIG_CGROUPS, bytes, (size_t)(p - bytes));
 }
 
 static bool is_given(const struct message_config *c, uint32_t field)
