@@ -327,7 +327,7 @@ static const struct {
 	[SETTING_PIDS] = { "pids", set_pids, "a list of at most 64 numbers", CONFIG_PIDS },
 	[SETTING_COMMS] = { "comms", set_comms, "a list of at most 32 names of up to 15 bytes",
 			    CONFIG_COMMS },
-	[SETTING_CGROUPS] = { "cgroups", set_cgroups, "a list of at most 4 paths", CONFIG_CGROUPS },
+	[SETTING_CGROUPS] = { "cgroups", set_cgroups, "a list of at most 4 paths", CONFIG_CGROUP_PATHS },
 	[SETTING_PROFILE] = { "profile", set_profile, "0 or 1", 0 },
 };
 
@@ -336,7 +336,7 @@ void settings_init(struct settings *s)
 	memset(s, 0, sizeof(*s));
 	s->mem_kib = SETTINGS_MEM_KIB;
 	s->codec = CODEC_SCHED;
-	s->config.given = (2U << CONFIG_CGROUPS) - 2;
+	s->config.given = (2U << CONFIG_CGROUP_PATHS) - 2;
 	s->config.origin = ORIGIN_DRIVER;
 	s->config.policy = POLICY_OLDEST;
 	s->config.events = (1U << SCHED_KINDS) - 1;
