@@ -19,4 +19,9 @@ typedef __SIZE_TYPE__ size_t;
 typedef unsigned long uintptr_t;
 typedef _Bool bool;
 
+/* Words that a kernel's own headers and configuration have taken. */
+#define BIT(nr) (1UL << (nr))
+#define CONFIG_BLOCK 1
+#define CONFIG_CGROUPS 1
+
 #endif
