@@ -8,7 +8,7 @@
  *	policy=flight-recorder    or keep-oldest: when an export buffer is full
  *	codec=bsf                 or sched
  *	flush_ms=100  block=4096  when a block ends
- *	pids=1,22  comms=sh,kworker/*  cgroups=/system.slice
+ *	pids=1,22  comms=sh,kworker*  cgroups=/system.slice
  *	profile=1                 measure the time that the probes take
  *
  * A line has several of these with blanks between them. A backslash takes the special meaning from
