@@ -4,7 +4,7 @@
 
 #include "device/driver/controller.h"
 
-#include <linux/errno.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
@@ -138,7 +138,7 @@ static int fail(struct controller *c, int r, char why[SESSION_WHY_LEN])
 		snprintf(why, SESSION_WHY_LEN,
 			 "cannot record: the collector lacks parts of two earlier runs");
 	else
-		snprintf(why, SESSION_WHY_LEN, "cannot record: error %d", -r);
+		snprintf(why, SESSION_WHY_LEN, "cannot record: %pe", ERR_PTR(r));
 	return r;
 }
 

@@ -64,6 +64,7 @@ struct exporter {
 	u32 hello_runs[CONTROLLER_RUNS];
 	char why[SESSION_WHY_LEN]; /* there is no connection */
 	char logged[SESSION_WHY_LEN];
+	u32 n_logged; /* lines about it since there was one */
 
 	/* What is sent from export buffers. */
 	u32 said_run;	 /* the collector thinks that blocks are of this; 0: of none */

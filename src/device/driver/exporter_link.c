@@ -5,7 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/errno.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/printk.h>
 #include <linux/random.h>
@@ -14,6 +14,7 @@
 #include "device/driver/exporter.h"
 
 #define CONNECT_MS 10000U
+#define LOGGED_MOST 3U
 #define PIECES_MAX 32	 /* read in one turn */
 #define ACK_FRAME_MOST 8 /* bytes, up to 2^42 frames; a PING has more in the first minute already */
 
@@ -22,9 +23,12 @@
 void exporter_drop(struct exporter *e, const char *why)
 {
 	strscpy(e->why, why, sizeof(e->why));
-	if (why[0] && strcmp(why, e->logged)) {
-		strscpy(e->logged, why, sizeof(e->logged)); /* once for the same again and again */
+	/* A collector that is away, or mad, is worth a few lines, not one for each attempt. */
+	if (why[0] && strcmp(why, e->logged) && e->n_logged < LOGGED_MOST) {
+		strscpy(e->logged, why, sizeof(e->logged));
 		pr_notice_ratelimited("%s\n", why);
+		if (++e->n_logged == LOGGED_MOST)
+			pr_notice_ratelimited("tries on, and says so when it is connected\n");
 	}
 	link_close(&e->link);
 	session_close(&e->session, e->now_ms);
@@ -32,11 +36,18 @@ void exporter_drop(struct exporter *e, const char *why)
 	e->rest_at = e->rest_len = 0;
 }
 
+static void forget_failures(struct exporter *e)
+{
+	e->logged[0] = e->why[0] = 0;
+	e->n_logged = 0;
+}
+
 static void drop_for(struct exporter *e, const char *what, int r)
 {
 	char why[SESSION_WHY_LEN];
 
-	snprintf(why, sizeof(why), "cannot %s the collector %s: error %d", what, e->collector, -r);
+	snprintf(why, sizeof(why), "cannot %s the collector%s%s: %pe", what,
+		 e->link.is_handed ? "" : " ", e->link.is_handed ? "" : e->collector, ERR_PTR(r));
 	exporter_drop(e, why);
 }
 
@@ -131,7 +142,7 @@ static void take_new_address(struct exporter *e)
 		exporter_send(e);
 		exporter_drop(e, "");
 	}
-	e->logged[0] = e->why[0] = 0;
+	forget_failures(e);
 	retry_init(&e->session.retry, get_random_u32());
 }
 
@@ -209,7 +220,7 @@ void exporter_turn_link(struct exporter *e)
 	if (e->session.phase == SESSION_WELCOME && !e->was_welcome) {
 		e->was_welcome = true;
 		e->counts.connections++;
-		e->logged[0] = e->why[0] = 0;
+		forget_failures(e);
 		e->status_ms = e->tick_ms = e->now_ms;
 		pr_info_ratelimited("connected to %s as session %llu\n",
 				    e->link.is_handed ? "a collector by a given socket"

@@ -8,7 +8,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/errno.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -77,17 +78,22 @@ static int make_compressor(struct driver *d)
 
 	r = counter_init(&d->counter);
 	if (r < 0) {
-		pr_err("cannot load: this machine has no clock to trace by (error %d)\n", -r);
+		pr_err("cannot load: this machine has no clock to trace by: %pe\n", ERR_PTR(r));
 		return r;
 	}
-	r = compressor_new(&d->compressor, &o);
+	/* Asked for first: what is too much should not cost other programs their lives. */
+	if ((u64)d->settings.mem_kib * num_possible_cpus() > (u64)si_mem_available()
+								     << (PAGE_SHIFT - 10))
+		r = -ENOMEM;
+	else
+		r = compressor_new(&d->compressor, &o);
 	if (r == -EINVAL)
 		pr_err("cannot load: mem=%u KiB is too little for a CPU\n", d->settings.mem_kib);
 	else if (r == -ENOENT)
 		pr_err("cannot load: this kernel has no tracepoint sched_switch\n");
 	else if (r < 0)
-		pr_err("cannot load: no memory for %u KiB for each CPU (error %d)\n",
-		       d->settings.mem_kib, -r);
+		pr_err("cannot load: no memory for %u KiB for each of %u CPUs: %pe\n",
+		       d->settings.mem_kib, num_possible_cpus(), ERR_PTR(r));
 	return r;
 }
 
@@ -109,12 +115,12 @@ static int make_exporter(struct driver *d)
 		       "[fe80::1%%eth0]:7077, not '%s'\n",
 		       d->settings.collector);
 	else if (r < 0)
-		pr_err("cannot load: no memory or no thread for the exporter (error %d)\n", -r);
+		pr_err("cannot load: no memory or no thread for the exporter: %pe\n", ERR_PTR(r));
 	if (r < 0)
 		return r;
 	r = control_files_init(&d->exporter);
 	if (r < 0)
-		pr_err("cannot load: /sys/kernel/kiseki cannot be made (error %d)\n", -r);
+		pr_err("cannot load: /sys/kernel/kiseki cannot be made: %pe\n", ERR_PTR(r));
 	return r;
 }
 
