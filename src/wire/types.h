@@ -14,6 +14,12 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+/* On x86 this is a macro about stack frames; ours are the protocol's. */
+#ifdef CONFIG_X86
+#include <asm/frame.h>
+#undef FRAME_END
+#endif
+
 /* The kernel spells these differently. */
 #define UINT8_MAX U8_MAX
 #define UINT16_MAX U16_MAX
@@ -49,8 +55,8 @@ static inline uint32_t get_be32(const uint8_t *p)
 	return v;
 }
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NOINLINE __attribute__((noinline))
+#define ALWAYS_INLINE inline __attribute__((__always_inline__))
+#define NOINLINE __attribute__((__noinline__))
 
 /* Makes the compiler hold an address in a register instead of deriving it anew for each access: the
  * models lie far apart in one large struct. */
