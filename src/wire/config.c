@@ -8,23 +8,23 @@
 #include "wire/message.h"
 #include "wire/meta.h"
 
-/* With room for `len` bytes behind it, unless `full` is set then. */
-static void put_item_head(struct byte_writer *w, uint32_t type, size_t len)
+/* Type and length of an item whose `len` bytes the caller puts behind them; false: no room. */
+static bool begin_item(struct byte_writer *w, uint32_t type, size_t len)
 {
 	size_t head = len < 0x80 ? 2 : 3;
 
 	if (w->full || head + len > (size_t)(w->end - w->at)) {
 		w->full = true;
-		return;
+		return false;
 	}
 	*w->at++ = (uint8_t)type;
 	w->at = varint_put(w->at, len);
+	return true;
 }
 
 static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
 {
-	put_item_head(w, type, len);
-	if (w->full || !len)
+	if (!begin_item(w, type, len) || !len)
 		return;
 	memcpy(w->at, data, len);
 	w->at += len;
@@ -47,7 +47,7 @@ static void put_pids(struct byte_writer *w, const struct message_config *c)
 	put_item(w, CONFIG_PIDS, bytes, (size_t)(p - bytes));
 }
 
-static uint32_t cgroup_len(const char path[CONFIG_CGROUP_LEN])
+static uint32_t path_len(const char path[CONFIG_CGROUP_LEN])
 {
 	uint32_t len = 0;
 
@@ -56,19 +56,20 @@ static uint32_t cgroup_len(const char path[CONFIG_CGROUP_LEN])
 	return len;
 }
 
-/* In two steps, since a kernel's stack has no room for them. */
+/* One by one into their place: together they are too large for a kernel's stack. */
 static void put_cgroups(struct byte_writer *w, const struct message_config *c)
 {
-	uint32_t i, n, len = 0;
+	uint32_t i, len, all = c->n_cgroups;
 
 	for (i = 0; i < c->n_cgroups; i++)
-		len += cgroup_len(c->cgroups[i]) + 1;
-	put_item_head(w, CONFIG_CGROUP_PATHS, len);
-	for (i = 0; i < c->n_cgroups && !w->full; i++) {
-		n = cgroup_len(c->cgroups[i]);
-		memcpy(w->at, c->cgroups[i], n);
-		w->at[n] = 0;
-		w->at += n + 1;
+		all += path_len(c->cgroups[i]);
+	if (!begin_item(w, CONFIG_CGROUP_PATHS, all))
+		return;
+	for (i = 0; i < c->n_cgroups; i++) {
+		len = path_len(c->cgroups[i]);
+		memcpy(w->at, c->cgroups[i], len);
+		w->at[len] = 0;
+		w->at += len + 1;
 	}
 }
 
