@@ -25,7 +25,7 @@
 struct handover {
 	const struct handover_options *o;
 	struct dial *dial;
-	int link;    /* the driver's file; a change makes it ready */
+	int link; /* the driver's file; a change makes it ready */
 	int signals;
 	bool handed; /* the driver has a connection of ours */
 	uint64_t handed_ms, now_ms;
@@ -121,14 +121,84 @@ static int introduce(struct handover *h, struct error *e)
 	return 0;
 }
 
+/* A list of the driver's settings: a backslash before what would end a word of it. */
+static void put_word(FILE *f, const char *word, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && word[i]; i++) {
+		if (strchr(" ,\\", word[i]))
+			fputc('\\', f);
+		fputc(word[i], f);
+	}
+}
+
+static void put_lists(FILE *f, const struct message_config *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n_pids; i++)
+		fprintf(f, "%s%d", i ? "," : "pids=", c->pids[i]);
+	for (i = 0; i < c->n_comms; i++) {
+		fputs(i ? "," : " comms=", f);
+		put_word(f, c->comms[i], SCHED_COMM_LEN);
+	}
+	for (i = 0; i < c->n_cgroups; i++) {
+		fputs(i ? "," : " cgroups=", f);
+		put_word(f, c->cgroups[i], CONFIG_CGROUP_LEN);
+	}
+}
+
+static void put_events(FILE *f, uint32_t events)
+{
+	const char *between = " events=";
+	uint32_t kind;
+
+	for (kind = 0; kind < SCHED_KINDS; kind++) {
+		if (!(events & 1U << kind))
+			continue;
+		fprintf(f, "%s%s", between, sched_kind_word(kind));
+		between = ",";
+	}
+}
+
+/* What differs from the agent's defaults: of the rest the driver has its own. */
+static int configure(struct handover *h, struct error *e)
+{
+	const struct message_config *c = &h->o->settings->config;
+	_cleanup_free_ char *line = NULL;
+	struct settings usual;
+	size_t len;
+	FILE *f = open_memstream(&line, &len);
+
+	if (!f)
+		return error_set(e, ENOMEM, "cannot configure the driver: out of memory");
+	settings_init(&usual);
+	put_lists(f, c);
+	if (c->events != usual.config.events)
+		put_events(f, c->events);
+	if (c->policy != usual.config.policy)
+		fprintf(f, " policy=%s",
+			c->policy == POLICY_FLIGHT ? "flight-recorder" : "keep-oldest");
+	if (c->flush_ms != usual.config.flush_ms)
+		fprintf(f, " flush_ms=%u", c->flush_ms);
+	if (c->block_bytes != usual.config.block_bytes)
+		fprintf(f, " block=%u", c->block_bytes);
+	if (fclose(f))
+		return error_set(e, ENOMEM, "cannot configure the driver: out of memory");
+	return len ? put_file(h, "settings", line, e) : 0;
+}
+
 static int start_if_told(struct handover *h, struct error *e)
 {
 	char state[LINE_MAX_LEN];
+	int r;
 
 	get_file(h, "state", state);
 	if (!h->o->settings->start || !strcmp(state, "tracing"))
 		return 0;
-	return put_file(h, "state", "start", e);
+	r = configure(h, e);
+	return r < 0 ? r : put_file(h, "state", "start", e);
 }
 
 /* --- the connection --- */
@@ -215,12 +285,23 @@ static void serve(struct handover *h)
 	}
 }
 
-bool handover_can(const char *folder)
+static bool is_loaded(const char *folder)
 {
 	char path[LINE_MAX_LEN];
 
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	return access(path, W_OK) == 0;
+}
+
+bool handover_is_wanted(const char *folder)
+{
+	struct handover_options o = { .folder = folder };
+	char collector[LINE_MAX_LEN];
+
+	if (!is_loaded(folder))
+		return false;
+	get_file(&(struct handover){ .o = &o }, "collector", collector);
+	return !collector[0];
 }
 
 static int open_all(struct handover *h, struct error *e)
@@ -229,10 +310,11 @@ static int open_all(struct handover *h, struct error *e)
 	sigset_t set;
 	int r;
 
-	if (!handover_can(h->o->folder))
+	if (!is_loaded(h->o->folder))
 		return error_set(e, ENOENT,
 				 "cannot use the driver: %s/socket is not there; "
-				 "is kiseki.ko loaded?", h->o->folder);
+				 "is kiseki.ko loaded?",
+				 h->o->folder);
 	r = dial_new(&h->dial, h->o->settings->collector, e);
 	if (r < 0)
 		return r;

@@ -26,8 +26,8 @@ struct handover_options {
 	void *log_context;
 };
 
-/* Is the driver loaded? */
-bool handover_can(const char *folder);
+/* Is the driver loaded, and does it wait for somebody to connect it? */
+bool handover_is_wanted(const char *folder);
 
 /* Until SIGTERM or SIGINT: 0. */
 int handover_run(const struct handover_options *o, struct error *e);
