@@ -14,6 +14,7 @@
 #include "command/say.h"
 #include "device/agent/agent.h"
 #include "device/agent/doctor.h"
+#include "device/agent/handover.h"
 #include "device/agent/settings.h"
 
 static const struct cli_option options[] = {
@@ -47,6 +48,13 @@ static void print_line(void *context, const char *line)
 	fprintf(stderr, "kiseki-agent: %s\n", line);
 }
 
+/* Told to, or it is there without a collector of its own: who loads it so wants this. */
+static bool uses_driver(const struct settings *s)
+{
+	return s->config.origin == ORIGIN_DRIVER ||
+	       (s->config.origin == ORIGIN_AUTO && handover_is_wanted(HANDOVER_FOLDER));
+}
+
 static int run_agent(const struct args *a)
 {
 	CLEANUP(agent) struct agent *agent = NULL;
@@ -66,6 +74,11 @@ static int run_agent(const struct args *a)
 		return say_usage(&e);
 	if (settings.nice && setpriority(PRIO_PROCESS, 0, settings.nice) < 0)
 		say_note("cannot set the priority to %d: %m", settings.nice);
+	if (uses_driver(&settings)) {
+		struct handover_options o = { &settings, HANDOVER_FOLDER, print_line, NULL };
+
+		return handover_run(&o, &e) < 0 ? say_failure(&e) : EXIT_OK;
+	}
 	if (agent_new(&agent, &(struct agent_options){ &settings, print_line, NULL }, &e) < 0 ||
 	    agent_run(agent, &e) < 0)
 		return say_failure(&e);
