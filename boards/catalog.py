@@ -33,6 +33,10 @@ class Board:
     memory: str = "512"
     kernel: str = ""  # more of the kernel's command line
     device_tree: str = ""  # a file of the kernel package's
+    source: str = ""  # package of the kernel's source, where it is compiled here
+    config: str = ""  # how, and what comes out of it
+    image: str = ""
+    slow: bool = False  # takes long to prepare: only when asked for
 
     @property
     def is_native(self):
@@ -49,6 +53,7 @@ class Board:
                          f"(tools/setup boards)")
 
 
+VIRT = ("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2", "-nodefaults")
 VIRTIO_NET = ("virtio_pci", "virtio_net")
 VIRTIO_NIC = ("-netdev", "{}", "-device", "virtio-net-pci,netdev=net0,romfile=")
 
@@ -68,10 +73,18 @@ BOARDS = {board.name: board for board in (
         about="two Cortex-A57, 64 bit, virtio",
         architecture="arm64", kbuild="arm64", machine="aarch64", flavour="arm64",
         compiler="aarch64-linux-gnu-",
-        qemu=("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2",
-              "-nodefaults"),
+        qemu=VIRT,
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
+    Board(
+        name="debug",
+        about="as arm64, with a kernel that watches its drivers: KASAN, lockdep, UBSAN",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="debug",
+        compiler="aarch64-linux-gnu-",
+        qemu=VIRT,
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=(), nic=VIRTIO_NIC, memory="1024",
+        source="linux-source-6.12", config="debug.config", image="Image", slow=True),
     Board(
         name="x86_64",
         about="two x86-64 CPUs and room for two more, q35, virtio",

@@ -23,7 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from boards.catalog import BOARDS, BoardError
+from boards.catalog import BoardError
+from boards.source_kernel import fill_source_kernel
 
 LISTS_AGE_S = 6 * 3600  # older lists may name packages that the archive no longer has
 # Of a kernel's modules: large, and for hardware that no emulated board has.
@@ -64,53 +65,67 @@ def native_architecture():
 
 
 class Archive:
-    """The distribution's packages of all our architectures, seen through apt."""
+    """The distribution's packages, seen through apt: `name`, of this machine's architecture, or
+    `name:architecture`. Each architecture has lists of its own, for a mirror that is in the middle of
+    its own update can have one of them right and another wrong."""
 
     def __init__(self, cache, say):
-        self.folder, self.say = cache / "apt", say
-        architectures = dict.fromkeys([native_architecture(),
-                                       *(b.architecture for b in BOARDS.values())])
-        (self.folder / "lists/partial").mkdir(parents=True, exist_ok=True)
-        status = self.folder / "status"  # of the packages installed: none
-        status.touch()
-        self.options = ["-q", "-o", f"Dir::State={self.folder}", "-o", f"Dir::State::status={status}",
-                        "-o", f"Dir::Cache={self.folder}", "-o", "Acquire::GzipIndexes=true",
-                        "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
-                        "-o", "APT::Architecture=" + next(iter(architectures)),
-                        *(x for a in architectures for x in ("-o", f"APT::Architectures::={a}"))]
-        if not os.geteuid():
-            self.options += ["-o", "APT::Sandbox::User=root"]
+        self.folder, self.say, self.native = cache / "apt", say, native_architecture()
 
-    def update(self):
-        stamp = self.folder / "updated"
+    def options(self, architecture):
+        folder = self.folder / architecture
+        (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
+        status = folder / "status"  # of the packages installed: none
+        status.touch()
+        options = ["-q", "-o", f"Dir::State={folder}", "-o", f"Dir::State::status={status}",
+                   "-o", f"Dir::Cache={folder}", "-o", "Acquire::GzipIndexes=true",
+                   "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
+                   "-o", f"APT::Architecture={architecture}",
+                   "-o", f"APT::Architectures={architecture}"]
+        if not os.geteuid():
+            options += ["-o", "APT::Sandbox::User=root"]
+        self.update(folder, options)
+        return options
+
+    def update(self, folder, options):
+        stamp = folder / "updated"
         if stamp.exists() and time.time() - stamp.stat().st_mtime < LISTS_AGE_S:
             return
-        self.say("reading the package lists")
+        self.say(f"reading the package lists of {folder.name}")
         try:
-            run("apt-get", *self.options, "update")
-            stamp.touch()
+            run("apt-get", *options, "update")
         except BoardError as e:
-            # A mirror in the middle of its own update: the lists that are there were verified, and
-            # if they do not name a package, that is said below.
-            if not any(self.folder.glob("lists/*_Packages*")):
+            # The lists that are there were verified, and if they do not name a package, that is
+            # said when it is wanted.
+            if not any(folder.glob("lists/*_Packages*")):
                 raise
             self.say(f"not all package lists are up to date: {e}")
+        stamp.touch()
+
+    def split(self, package):
+        name, _, architecture = package.partition(":")
+        return name, architecture or self.native
 
     def show(self, package):
-        text = run("apt-cache", *self.options, "show", "--no-all-versions", package)
+        name, architecture = self.split(package)
+        text = run("apt-cache", *self.options(architecture), "show", "--no-all-versions", name)
         return dict(re.findall(r"^(\S+): (.*)$", text, re.M))
 
     def download(self, packages, folder):
+        """The packages' files, in the order of their names."""
         self.say(f"fetching {' '.join(packages)}")
-        run("apt-get", *self.options, "download", *packages, cwd=folder)
+        for package in packages:
+            name, architecture = self.split(package)
+            run("apt-get", *self.options(architecture), "download", name, cwd=folder)
         return sorted(folder.glob("*.deb"))
 
     def closure(self, package):
         """A package and all that it needs."""
-        text = run("apt-cache", *self.options, "depends", "--recurse", "--no-recommends",
-                   "--no-suggests", "--no-conflicts", "--no-breaks", "--no-replaces",
-                   "--no-enhances", package)
-        return sorted({x for x in text.splitlines() if x and x[0] not in " <|"})
+        name, architecture = self.split(package)
+        text = run("apt-cache", *self.options(architecture), "depends", "--recurse",
+                   "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
+                   "--no-replaces", "--no-enhances", name)
+        return sorted({f"{x}:{architecture}" for x in text.splitlines() if x and x[0] not in " <|"})
 
 
 def unpack(package, folder, unwanted=()):
@@ -137,7 +152,6 @@ def build_tree(name, fill, say, update=False):
         work = Path(tempfile.mkdtemp(prefix=".new-", dir=tree.parent))
         try:
             archive = Archive(cache, say)
-            archive.update()
             (work / "packages").mkdir()
             fill(archive, work / "tree", work / "packages")
             shutil.rmtree(tree, ignore_errors=True)
@@ -201,8 +215,12 @@ def fill_kernel(board, archive, folder, work):
 
 
 def fetch_kernel(board, say=lambda text: None, update=False):
-    tree = build_tree(f"{board.architecture}/kernel-{board.flavour}",
-                      lambda *args: fill_kernel(board, *args), say, update)
+    def fill(archive, folder, work):
+        if board.source:
+            fill_source_kernel(board, archive, folder, work, unpack)
+        else:
+            fill_kernel(board, archive, folder, work)
+    tree = build_tree(f"{board.architecture}/kernel-{board.flavour}", fill, say, update)
     return Kernel(board, tree)
 
 
