@@ -192,7 +192,7 @@ static void reads_as_the_collector_does(void **state)
 	size_t i;
 
 	(void)state;
-	for (field = CONFIG_ORIGIN; field <= CONFIG_CGROUPS; field++) {
+	for (field = CONFIG_ORIGIN; field <= CONFIG_CGROUP_PATHS; field++) {
 		for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			const char *key = config_option_name(field);
 
