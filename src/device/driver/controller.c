@@ -120,7 +120,7 @@ static void put_end(struct controller *c, struct run *run)
 		end_put(&w, &row);
 	}
 	len = (u32)writer_len(&w);
-	run->end_len = frame_encode_head(head, FRAME_END, len);
+	run->end_len = frame_encode_head(head, FRAME_RUN_END, len);
 	memmove(run->end + run->end_len, w.start, len);
 	memcpy(run->end, head, run->end_len);
 	run->end_len += len;
