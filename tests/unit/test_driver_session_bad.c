@@ -74,7 +74,7 @@ static void bounds_what_it_takes(void **state)
 
 static void refuses_what_only_a_device_says(void **state)
 {
-	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_END,
+	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_RUN_END,
 					  FRAME_RESULT, FRAME_STATUS, FRAME_PONG };
 	uint32_t type;
 	size_t i;

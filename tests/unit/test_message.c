@@ -198,7 +198,7 @@ static const struct {
 	void (*put)(struct byte_writer *w);
 } messages[] = {
 	{ FRAME_HELLO, put_hello },	 { FRAME_WELCOME, put_welcome },
-	{ FRAME_RUN, put_run },		 { FRAME_END, put_end },
+	{ FRAME_RUN, put_run },		 { FRAME_RUN_END, put_end },
 	{ FRAME_ACK, put_ack },		 { FRAME_INSTRUCTION, put_instruction },
 	{ FRAME_INSTRUCTION, put_stop }, { FRAME_RESULT, put_result },
 	{ FRAME_STATUS, put_status },	 { FRAME_PING, put_ping },
