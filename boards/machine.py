@@ -28,6 +28,7 @@ from pathlib import Path
 
 from boards import initramfs
 from boards.catalog import BoardError
+from boards.device_tree import remove_nodes
 from boards.fetch import fetch_kernel
 
 BOOT_S = 180  # until init answers, on a machine that is busy with other things
@@ -154,6 +155,9 @@ class Machine:
         self.console_path = self.logs / f"{board.name}.console"
         self.image = Path(self.work.name) / "initramfs"
         self.image.write_bytes(initramfs.build(self.kernel, files, modules, programs, say))
+        self.tree = Path(self.work.name) / "tree"
+        if board.device_tree:
+            self.tree.write_bytes(remove_nodes(self.kernel.device_tree.read_bytes(), board.without))
         self.memory, self.forwards, self.append = memory or board.memory, forwards, append
         self.process = self.channel = self.monitor = self.watchdog = None
         self.late = False
@@ -163,8 +167,8 @@ class Machine:
         board = self.board
         network = ",".join(["user,id=net0", *(f"hostfwd=tcp:127.0.0.1:{here}-:{there}"
                                               for here, there in self.forwards)])
-        tree = ["-dtb", str(self.kernel.device_tree)] if board.device_tree else []
-        words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {board.kernel} {self.append}"
+        tree = ["-dtb", str(self.tree)] if board.device_tree else []
+        words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {self.append}"
         return [
             *board.qemu, "-m", self.memory, "-display", "none", "-no-reboot",
             "-kernel", str(self.kernel.image), *tree, "-initrd", str(self.image), "-append", words,
