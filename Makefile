@@ -6,10 +6,11 @@
 PREFIX ?= /usr/local
 TIME ?= 60
 NAME ?=
+BOARD ?=
 TRACES ?=
 PART ?=
 
-.PHONY: all build run test check-all fuzz bench install format clean help
+.PHONY: all build run board test check-all fuzz bench install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -23,12 +24,17 @@ build:
 run: build
 	@tools/run
 
+# An emulated dual Cortex-A9 that the driver traces, next to a collector, until Ctrl-C.
+board: build
+	@tools/setup boards
+	@boards/board live $(BOARD)
+
 test:
-	@tools/setup build test
+	@tools/setup build test boards
 	@tools/test
 
 check-all:
-	@tools/setup build test all
+	@tools/setup build test boards all
 	@TIME=$(if $(filter command line,$(origin TIME)),$(TIME),600) tools/test --all
 
 fuzz:
@@ -56,6 +62,7 @@ clean:
 help:
 	@echo 'make             build everything; programs in build/bin/'
 	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
+	@echo 'make board       the same on an emulated board with the driver: [BOARD=a9]'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'

@@ -244,7 +244,7 @@ static void select_command(struct record *r)
 
 	if (r->command.cgroup[0] && c->n_cgroups < CONFIG_CGROUPS_MAX) {
 		snprintf(c->cgroups[c->n_cgroups++], CONFIG_CGROUP_LEN, "%s", r->command.cgroup);
-		c->given |= 1U << CONFIG_CGROUPS;
+		c->given |= 1U << CONFIG_CGROUP_PATHS;
 		return;
 	}
 	say_note("no cgroup can be made here: only the command's first thread is recorded");

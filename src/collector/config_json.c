@@ -190,7 +190,7 @@ static json_t *field_json(const struct message_config *c, uint32_t field)
 		return word_json(config_origin_word(c->origin));
 	case CONFIG_EVENTS:
 		return events_json(c->events);
-	case CONFIG_BLOCK:
+	case CONFIG_BLOCK_BYTES:
 		return json_integer(c->block_bytes);
 	case CONFIG_FLUSH:
 		return json_integer(c->flush_ms);
@@ -214,7 +214,7 @@ json_t *config_json_format(const struct message_config *c)
 	json_t *object = json_object();
 	uint32_t field;
 
-	for (field = CONFIG_ORIGIN; object && field <= CONFIG_CGROUPS; field++) {
+	for (field = CONFIG_ORIGIN; object && field <= CONFIG_CGROUP_PATHS; field++) {
 		if (!(c->given & (1U << field)))
 			continue;
 		if (json_object_set_new(object, config_option_name(field), field_json(c, field))) {

@@ -17,10 +17,11 @@
 #define SHOWN 40 /* of a wrong word, in the message */
 
 static const char *const options[] = {
-	[CONFIG_ORIGIN] = "source",  [CONFIG_EVENTS] = "events", [CONFIG_BLOCK] = "block",
-	[CONFIG_FLUSH] = "flush",    [CONFIG_RING] = "ring",	 [CONFIG_RESOLUTION] = "resolution",
-	[CONFIG_POLICY] = "policy",  [CONFIG_PIDS] = "pid",	 [CONFIG_COMMS] = "comm",
-	[CONFIG_CGROUPS] = "cgroup",
+	[CONFIG_ORIGIN] = "source",	[CONFIG_EVENTS] = "events",
+	[CONFIG_BLOCK_BYTES] = "block", [CONFIG_FLUSH] = "flush",
+	[CONFIG_RING] = "ring",		[CONFIG_RESOLUTION] = "resolution",
+	[CONFIG_POLICY] = "policy",	[CONFIG_PIDS] = "pid",
+	[CONFIG_COMMS] = "comm",	[CONFIG_CGROUP_PATHS] = "cgroup",
 };
 
 static const char *const origins[ORIGINS] = {
@@ -327,11 +328,11 @@ static int parse_cgroups(struct message_config *c, const char *text, struct erro
 /* --- options --- */
 
 static int (*const parsers[])(struct message_config *c, const char *text, struct error *e) = {
-	[CONFIG_ORIGIN] = parse_origin, [CONFIG_EVENTS] = parse_events,
-	[CONFIG_BLOCK] = parse_block,	[CONFIG_FLUSH] = parse_flush,
-	[CONFIG_RING] = parse_ring,	[CONFIG_RESOLUTION] = parse_resolution,
-	[CONFIG_POLICY] = parse_policy, [CONFIG_PIDS] = parse_pids,
-	[CONFIG_COMMS] = parse_comms,	[CONFIG_CGROUPS] = parse_cgroups,
+	[CONFIG_ORIGIN] = parse_origin,	    [CONFIG_EVENTS] = parse_events,
+	[CONFIG_BLOCK_BYTES] = parse_block, [CONFIG_FLUSH] = parse_flush,
+	[CONFIG_RING] = parse_ring,	    [CONFIG_RESOLUTION] = parse_resolution,
+	[CONFIG_POLICY] = parse_policy,	    [CONFIG_PIDS] = parse_pids,
+	[CONFIG_COMMS] = parse_comms,	    [CONFIG_CGROUP_PATHS] = parse_cgroups,
 };
 
 int config_option_parse(struct message_config *c, const char *name, const char *text,

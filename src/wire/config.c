@@ -50,7 +50,7 @@ static void put_cgroups(struct byte_writer *w, const struct message_config *c)
 			*p++ = (uint8_t)c->cgroups[i][len];
 		*p++ = 0;
 	}
-	put_item(w, CONFIG_CGROUPS, bytes, (size_t)(p - bytes));
+	put_item(w, CONFIG_CGROUP_PATHS, bytes, (size_t)(p - bytes));
 }
 
 static bool is_given(const struct message_config *c, uint32_t field)
@@ -64,8 +64,8 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_number_item(w, CONFIG_ORIGIN, c->origin);
 	if (is_given(c, CONFIG_EVENTS))
 		put_number_item(w, CONFIG_EVENTS, c->events);
-	if (is_given(c, CONFIG_BLOCK))
-		put_number_item(w, CONFIG_BLOCK, c->block_bytes);
+	if (is_given(c, CONFIG_BLOCK_BYTES))
+		put_number_item(w, CONFIG_BLOCK_BYTES, c->block_bytes);
 	if (is_given(c, CONFIG_FLUSH))
 		put_number_item(w, CONFIG_FLUSH, c->flush_ms);
 	if (is_given(c, CONFIG_RING))
@@ -78,7 +78,7 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_pids(w, c);
 	if (is_given(c, CONFIG_COMMS))
 		put_item(w, CONFIG_COMMS, c->comms, (size_t)c->n_comms * SCHED_COMM_LEN);
-	if (is_given(c, CONFIG_CGROUPS))
+	if (is_given(c, CONFIG_CGROUP_PATHS))
 		put_cgroups(w, c);
 }
 
@@ -136,7 +136,7 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	case CONFIG_EVENTS:
 		c->events = (uint32_t)v;
 		return WIRE_OK;
-	case CONFIG_BLOCK:
+	case CONFIG_BLOCK_BYTES:
 		c->block_bytes = (uint32_t)v;
 		return v >= CONFIG_BLOCK_LEAST && v <= CONFIG_BLOCK_MOST ? WIRE_OK : WIRE_CORRUPT;
 	case CONFIG_FLUSH:
@@ -162,14 +162,14 @@ enum wire_status config_decode(struct message_config *ret, struct byte_reader *r
 	memset(ret, 0, sizeof(*ret));
 	meta_reader_init(&items, r->at, reader_left(r));
 	while (status == WIRE_OK && (status = meta_reader_next(&items)) == WIRE_OK) {
-		if (!items.type || items.type > CONFIG_CGROUPS)
+		if (!items.type || items.type > CONFIG_CGROUP_PATHS)
 			continue;
 		ret->given |= 1U << items.type;
 		if (items.type == CONFIG_PIDS)
 			status = get_pids(ret, &items.item);
 		else if (items.type == CONFIG_COMMS)
 			status = get_comms(ret, &items.item);
-		else if (items.type == CONFIG_CGROUPS)
+		else if (items.type == CONFIG_CGROUP_PATHS)
 			status = get_cgroups(ret, &items.item);
 		else
 			status = get_number(ret, items.type, &items.item);
@@ -184,7 +184,7 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->origin = from->origin;
 	if (is_given(from, CONFIG_EVENTS))
 		to->events = from->events;
-	if (is_given(from, CONFIG_BLOCK))
+	if (is_given(from, CONFIG_BLOCK_BYTES))
 		to->block_bytes = from->block_bytes;
 	if (is_given(from, CONFIG_FLUSH))
 		to->flush_ms = from->flush_ms;
@@ -202,7 +202,7 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->n_comms = from->n_comms;
 		memcpy(to->comms, from->comms, sizeof(to->comms));
 	}
-	if (is_given(from, CONFIG_CGROUPS)) {
+	if (is_given(from, CONFIG_CGROUP_PATHS)) {
 		to->n_cgroups = from->n_cgroups;
 		memcpy(to->cgroups, from->cgroups, sizeof(to->cgroups));
 	}

@@ -187,12 +187,12 @@ static void test_table(void **state)
 
 		assert_string_equal(word ? word : "unknown", word_kind(i));
 	}
-	for (i = CONFIG_ORIGIN; i <= CONFIG_CGROUPS; i++) {
+	for (i = CONFIG_ORIGIN; i <= CONFIG_CGROUP_PATHS; i++) {
 		assert_non_null(config_option_name(i));
 		args_get(&a, config_option_name(i)); /* asserts that the table has it */
 	}
 	assert_null(config_option_name(0));
-	assert_null(config_option_name(CONFIG_CGROUPS + 1));
+	assert_null(config_option_name(CONFIG_CGROUP_PATHS + 1));
 	assert_null(config_origin_word(ORIGINS));
 	assert_null(config_policy_word(2));
 }

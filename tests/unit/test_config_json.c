@@ -55,7 +55,7 @@ static void test_parse(void **state)
 		      " \"resolution\": 64, \"policy\": \"flight\"}",
 		      &e),
 		0);
-	assert_int_equal(c.given, (1 << (CONFIG_CGROUPS + 1)) - 2);
+	assert_int_equal(c.given, (1 << (CONFIG_CGROUP_PATHS + 1)) - 2);
 	assert_int_equal(c.origin, ORIGIN_BPF);
 	assert_int_equal(c.events, 3);
 	assert_int_equal(c.n_pids, 2);
@@ -116,7 +116,7 @@ static void fill_random(struct message_config *c)
 	uint32_t i, k;
 
 	memset(c, 0, sizeof(*c));
-	c->given = (uint32_t)rand() & ((1U << (CONFIG_CGROUPS + 1)) - 2);
+	c->given = (uint32_t)rand() & ((1U << (CONFIG_CGROUP_PATHS + 1)) - 2);
 	c->origin = (uint8_t)below(ORIGINS);
 	c->policy = (uint8_t)below(2);
 	c->events = 1 + below((1U << SCHED_KINDS) - 1);

@@ -379,7 +379,7 @@ static void test_bounds_config(void **state)
 	} rows[] = {
 		{ CONFIG_ORIGIN, 0, 3 },
 		{ CONFIG_EVENTS, 0, UINT32_MAX },
-		{ CONFIG_BLOCK, 4096, 65536 },
+		{ CONFIG_BLOCK_BYTES, 4096, 65536 },
 		{ CONFIG_FLUSH, 1, 60000 },
 		{ CONFIG_RING, 1, 262144 },
 		{ CONFIG_POLICY, 0, 1 },
@@ -398,8 +398,8 @@ static void test_bounds_config(void **state)
 	assert_int_equal(try_config(CONFIG_RESOLUTION, 3), WIRE_CORRUPT);
 	assert_int_equal(try_config(CONFIG_PIDS, INT32_MAX), WIRE_OK);
 	assert_int_equal(try_config(CONFIG_PIDS, 1U << 31), WIRE_CORRUPT);
-	assert_int_equal(try_config(CONFIG_COMMS, 5), WIRE_CORRUPT);   /* one byte, not 16 */
-	assert_int_equal(try_config(CONFIG_CGROUPS, 5), WIRE_CORRUPT); /* no NUL */
+	assert_int_equal(try_config(CONFIG_COMMS, 5), WIRE_CORRUPT);	    /* one byte, not 16 */
+	assert_int_equal(try_config(CONFIG_CGROUP_PATHS, 5), WIRE_CORRUPT); /* no NUL */
 }
 
 /* Filters up to their ceilings, and one more. */
@@ -407,7 +407,9 @@ static void test_bounds_filter(void **state)
 {
 	static const struct {
 		uint32_t type, unit, most;
-	} rows[] = { { CONFIG_PIDS, 1, 64 }, { CONFIG_COMMS, 16, 32 }, { CONFIG_CGROUPS, 256, 4 } };
+	} rows[] = { { CONFIG_PIDS, 1, 64 },
+		     { CONFIG_COMMS, 16, 32 },
+		     { CONFIG_CGROUP_PATHS, 256, 4 } };
 	struct message_config c;
 	struct byte_reader r;
 	uint32_t i, n, k, len;
@@ -427,7 +429,7 @@ static void test_bounds_filter(void **state)
 					 n > rows[i].most ? WIRE_CORRUPT : WIRE_OK);
 		}
 	}
-	made[0] = CONFIG_CGROUPS; /* one byte too long */
+	made[0] = CONFIG_CGROUP_PATHS; /* one byte too long */
 	body = varint_put(made + 1, 257);
 	memset(body, 'x', 256);
 	body[256] = 0;
@@ -443,7 +445,7 @@ static void test_apply(void **state)
 	config_apply(&to, &from);
 	assert_int_equal(to.n_pids, 2);
 	assert_int_equal(to.block_bytes, 16384);
-	from.given = 1U << CONFIG_PIDS | 1U << CONFIG_BLOCK | 1U << CONFIG_CGROUPS;
+	from.given = 1U << CONFIG_PIDS | 1U << CONFIG_BLOCK_BYTES | 1U << CONFIG_CGROUP_PATHS;
 	from.block_bytes = 8192;
 	config_apply(&to, &from);
 	assert_int_equal(to.n_pids, 0);

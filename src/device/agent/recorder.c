@@ -331,7 +331,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 	r->source = run->source;
 	r->run = number;
 	r->flush_ms = c->given & 1U << CONFIG_FLUSH ? c->flush_ms : RECORDER_FLUSH_MS;
-	r->block_bytes = c->given & 1U << CONFIG_BLOCK ? c->block_bytes : RECORDER_BLOCK;
+	r->block_bytes = c->given & 1U << CONFIG_BLOCK_BYTES ? c->block_bytes : RECORDER_BLOCK;
 	if (r->block_bytes > most)
 		r->block_bytes = (uint32_t)most;
 	r->segment_bytes = choose_segment(r, c);

@@ -202,7 +202,7 @@ void settings_init(struct settings *s)
 		.spool_bytes = 4U << 20,
 		.nice = -5,
 		.config = {
-			.given = (2U << CONFIG_CGROUPS) - 2,
+			.given = (2U << CONFIG_CGROUP_PATHS) - 2,
 			.origin = ORIGIN_AUTO,
 			.policy = POLICY_OLDEST,
 			.events = (1U << SCHED_KINDS) - 1,

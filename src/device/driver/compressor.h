@@ -20,7 +20,7 @@
 struct compressor;
 
 struct compressor_options {
-	u32 memory;	     /* bytes of each CPU */
+	u32 memory;		     /* bytes of each CPU */
 	void (*wake)(void *context); /* from an irq_work: a lane is half full */
 	void *context;
 	const struct counter *counter;
