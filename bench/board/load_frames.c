@@ -28,7 +28,7 @@
 
 #define STAGES 8
 #define MESSAGES 2
-#define HOPS_MAX 5
+#define HOPS_MAX 7
 #define FRAME_NS 20000000u
 #define WORK_MIN 500u
 #define WORK_SPREAD 4000u
@@ -209,7 +209,7 @@ static double cpu_s(int who)
 
 int main(int argc, char **argv)
 {
-	struct ticker ticker[TICKERS] = { { "Binder_1", 13, 0, 1 },
+	struct ticker ticker[TICKERS] = { { "Binder_1", 10, 0, 1 },
 					  { "HeapWorker", 31, 0, 2 },
 					  { "SensorThread", 100, 0, 3 } };
 	uint64_t frames, due, i, ticks = 0;

@@ -18,7 +18,6 @@ driver=/sys/kernel/kiseki
 host=10.0.2.2
 events="sched_switch sched_wakeup sched_wakeup_new"
 SETTLE_S=4
-STOP_S=60
 
 die()
 {
@@ -127,14 +126,25 @@ start_kiseki()
 		grep -q up $driver/link && break
 		usleep 100000
 	done
+	grep -q up $driver/link || die "the driver has no connection: $(cat $driver/link)"
 	cat $driver/statistics >/out/statistics.before
 }
 
 stop_kiseki()
 {
-	echo stop >$driver/control
-	usleep 1500000
+	echo stop >$driver/state
+	for _ in $(seq 100); do
+		is_acknowledged && break
+		usleep 100000
+	done
 	cat $driver/statistics >/out/statistics
+}
+
+is_acknowledged()
+{
+	eval "$(tr ' ' '\n' <$driver/statistics | grep frames_)"
+	# shellcheck disable=SC2154 # the file has them
+	[ "$frames_sent" = "$frames_acked" ]
 }
 
 start_bsf() { start_kiseki bsf; }

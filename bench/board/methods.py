@@ -204,19 +204,21 @@ class Driver(Method):
         with (self.work / "export.txt").open("rb") as lines:
             events, size = split_text(lines)
         statistics = read_statistics(folder, "statistics")
-        return {"bytes": statistics["bytes"], "text_bytes": size, "events": events,
+        return {"bytes": statistics["bytes_sent"], "text_bytes": size, "events": events,
                 "lost": sum(self.ledger["lost"].values())}
 
     def parts(self, folder, programs):
+        """All that the driver's thread does counts as network."""
         first, last = (read_statistics(folder, x) for x in ("statistics.before", "statistics"))
-        probe, block, network = (last[x] - first[x] for x in ("probe_ns", "block_ns", "network_ns"))
-        return {"compress": (probe - block) / 1e9, "buffer": block / 1e9, "network": network / 1e9}
+        probe, block, thread = (last[f"cpu_{x}_ns"] - first[f"cpu_{x}_ns"]
+                                for x in ("probe", "block", "thread"))
+        return {"compress": (probe - block) / 1e9, "buffer": block / 1e9, "network": thread / 1e9}
 
 
 def read_statistics(folder, name):
-    """The driver's own, "name value" in each line."""
+    """The driver's own figures."""
     return {key: int(value) for key, value in
-            re.findall(r"^(\w+):? (\d+)$", counters.read(folder, name), re.M)}
+            re.findall(r"(\w+)=(\d+)", counters.read(folder, name))}
 
 
 class DriverBsf(Driver):

@@ -322,7 +322,7 @@ def put_switch_cost(f):
              f"{max(v['rounds']) - min(v['rounds']):.1f}") for t, v in cost["tracers"].items()]
     return ["## Instructions per switch", "",
             f"Two tasks on one CPU take turns {2 * cost['trips']:,} times; the board's clock counts "
-            "instructions (`-icount shift=0`), so this does not depend on the machine. The shortest of "
+            "instructions (`-icount shift=0`), so this does not depend on the machine. The middle one of "
             f"{len(cost['tracers']['off']['rounds'])} rounds.", "",
             *table(("", "in all", "added by the tracer", "longest - shortest round"), rows)]
 

@@ -83,7 +83,7 @@ def show(row):
 def measure_time(board, files, seconds, arguments):
     """All methods for one running time, on one boot of the board."""
     kinds = [METHODS["none"], *(METHODS[x] for x in arguments.methods), METHODS["none"]]
-    programs = ["trace-cmd//usr/bin/trace-cmd:/bin/trace-cmd"] if "trace_cmd" in arguments.methods \
+    programs = ["trace-cmd//trace-cmd:/bin/trace-cmd"] if "trace_cmd" in arguments.methods \
         else []
     limit = len(kinds) * (seconds * 3 + 300)
     rows = []

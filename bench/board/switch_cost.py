@@ -6,10 +6,11 @@ time on the board is instructions executed, whatever the machine beside it does:
 take turns (load_switches.c), and the time per switch with a tracer less that without one is what the
 tracer's probe executes, to a fraction of an instruction. The board has one CPU for it, so that
 no other one's instructions are in between. The timer's interrupts are in all of them alike. The
-shortest of the rounds counts.
+middle one of the rounds counts.
 """
 import dataclasses
 import json
+import statistics
 
 from boards.machine import Machine
 
@@ -35,7 +36,7 @@ def measure(board, files, with_driver, say):
             text = machine.check(f"switches.sh {tracer} {TRIPS} {ROUNDS} 2>/tmp/statistics",
                                  TIMEOUT_S)
             ns = json.loads(text)["ns"]
-            rows[tracer] = {"instructions": min(ns) / TRIPS / SWITCHES_PER_TRIP,
+            rows[tracer] = {"instructions": statistics.median(ns) / TRIPS / SWITCHES_PER_TRIP,
                             "rounds": [x / TRIPS / SWITCHES_PER_TRIP for x in ns]}
     for tracer, row in rows.items():
         row["added"] = row["instructions"] - rows["off"]["instructions"]
