@@ -8,18 +8,25 @@
 #include "wire/message.h"
 #include "wire/meta.h"
 
-static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+/* Type and length of an item whose `len` bytes the caller puts behind them; false: no room. */
+static bool begin_item(struct byte_writer *w, uint32_t type, size_t len)
 {
 	size_t head = len < 0x80 ? 2 : 3;
 
 	if (w->full || head + len > (size_t)(w->end - w->at)) {
 		w->full = true;
-		return;
+		return false;
 	}
 	*w->at++ = (uint8_t)type;
 	w->at = varint_put(w->at, len);
-	if (len)
-		memcpy(w->at, data, len);
+	return true;
+}
+
+static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+{
+	if (!begin_item(w, type, len) || !len)
+		return;
+	memcpy(w->at, data, len);
 	w->at += len;
 }
 
@@ -40,17 +47,30 @@ static void put_pids(struct byte_writer *w, const struct message_config *c)
 	put_item(w, CONFIG_PIDS, bytes, (size_t)(p - bytes));
 }
 
+static uint32_t path_len(const char path[CONFIG_CGROUP_LEN])
+{
+	uint32_t len = 0;
+
+	while (len < CONFIG_CGROUP_LEN - 1 && path[len])
+		len++;
+	return len;
+}
+
+/* One by one into their place: together they are too large for a kernel's stack. */
 static void put_cgroups(struct byte_writer *w, const struct message_config *c)
 {
-	uint8_t bytes[CONFIG_CGROUPS_MAX * CONFIG_CGROUP_LEN], *p = bytes;
-	uint32_t i, len;
+	uint32_t i, len, all = c->n_cgroups;
 
+	for (i = 0; i < c->n_cgroups; i++)
+		all += path_len(c->cgroups[i]);
+	if (!begin_item(w, CONFIG_CGROUP_PATHS, all))
+		return;
 	for (i = 0; i < c->n_cgroups; i++) {
-		for (len = 0; len < CONFIG_CGROUP_LEN - 1 && c->cgroups[i][len]; len++)
-			*p++ = (uint8_t)c->cgroups[i][len];
-		*p++ = 0;
+		len = path_len(c->cgroups[i]);
+		memcpy(w->at, c->cgroups[i], len);
+		w->at[len] = 0;
+		w->at += len + 1;
 	}
-	put_item(w, CONFIG_CGROUP_PATHS, bytes, (size_t)(p - bytes));
 }
 
 static bool is_given(const struct message_config *c, uint32_t field)

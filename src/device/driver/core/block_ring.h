@@ -12,10 +12,13 @@
  * POLICY_FLIGHT the producer moves it, too, over whole segments, when it needs the room. The
  * consumer says in `pin` what it is reading: the producer takes no memory from there on, even if it
  * has moved the tail beyond it. Each side writes its own word first, then looks at the other's,
- * with a full barrier between the two: they cannot miss each other.
+ * with a full barrier between the two: they cannot miss each other. block_ring.c has the proof.
  *
- * An entry lies in one piece. What is left at the end of the memory is skipped. Positions run from 0
- * to twice the size, so that full and empty differ without a power of two.
+ * An entry lies in one piece. What is left at the end of the memory is skipped. Positions count
+ * units over many rounds of the memory, up to 2^32 or a little less, so that full and empty differ
+ * without a power of two, and so that a consumer that held on to a position while the producer went
+ * round and round is told from one that is up to date: 16 GiB may pass before they are confused.
+ * Should that ever happen, an entry knows its own position: nothing is taken for one that is none.
  *
  * This file knows no kernel: the unit tests run it with threads.
  */
@@ -28,12 +31,15 @@
 
 struct block_ring {
 	uint8_t *memory;
-	uint32_t size; /* a multiple of BLOCK_RING_UNIT, at most 2^30 */
-	uint32_t head; /* written by the producer */
-	uint32_t tail; /* by the consumer; with POLICY_FLIGHT by both */
-	uint32_t pin;  /* by the consumer: a position, or BLOCK_RING_NO_PIN */
-	uint32_t open; /* producer's own: where the reserved entry starts */
+	uint32_t size;	/* a multiple of BLOCK_RING_UNIT, at most 2^30 */
+	uint32_t units; /* in `size` */
+	uint32_t span;	/* positions there are: the most whole rounds that 32 bits can count */
+	uint32_t head;	/* written by the producer */
+	uint32_t tail;	/* by the consumer; with POLICY_FLIGHT by both */
+	uint32_t pin;	/* by the consumer: a position, or BLOCK_RING_NO_PIN */
+	uint32_t open;	/* producer's own: where the reserved entry starts */
 	uint32_t open_room;
+	bool is_cut; /* producer's own: the segment that goes on was given up; whoever sees it, clears it */
 };
 
 #define BLOCK_RING_NO_PIN UINT32_MAX
@@ -62,6 +68,10 @@ uint8_t *block_ring_reserve(struct block_ring *r, uint32_t room, bool overwrite)
 void block_ring_commit(struct block_ring *r, const uint8_t *bytes, const struct ring_entry *e);
 
 void block_ring_give_up(struct block_ring *r);
+
+/* The largest room that can be had without skipping the end of the memory; whether it is free is
+ * another question. */
+uint32_t block_ring_piece(const struct block_ring *r);
 
 /* --- the consumer --- */
 

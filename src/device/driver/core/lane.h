@@ -5,7 +5,7 @@
  * The probe calls lane_take() on its own CPU with interrupts off; there is no lock, no allocation,
  * no call that leaves this folder and src/wire. A block is encoded where it will be sent from.
  *
- *	- It ends when its payload has block_bytes, or at the first event that comes flush_ticks after
+ *	- It ends when its payload has block_bytes, or with the first event that comes flush_ticks after
  *	  it was begun. A CPU on which nothing happens any more is asked by the exporter to end its
  *	  block: lane_flush(), on that CPU, or on any when the CPU is offline or the probes are gone.
  *	- No room for a block: the event is counted (LOSS_BUFFER) and told in the next block's header.
@@ -14,7 +14,8 @@
  *	- A segment ends after segment_bytes of payload.
  *
  * Codec `bsf` makes each block a segment of its own, and holds switches and wakeups only: all else is
- * counted in passed_over.
+ * counted in passed_over. The ticks of its blocks' headers are those of its records: nanoseconds, whole
+ * microseconds of them; a description of such a run must say so.
  *
  * This file knows no kernel: the unit tests and a fuzzer run it as it is.
  */
@@ -33,10 +34,10 @@
 #define LANE_RING_LEAST 32768U	      /* bytes of export buffer that make sense */
 
 struct lane_settings {
-	uint8_t codec;	/* CODEC_SCHED or CODEC_BSF */
-	uint8_t policy; /* enum spool_policy */
-	uint32_t run;	/* small number that its entries carry */
-	uint32_t block_bytes;
+	uint8_t codec;	      /* CODEC_SCHED or CODEC_BSF */
+	uint8_t policy;	      /* enum spool_policy */
+	uint32_t run;	      /* small number that its entries carry */
+	uint32_t block_bytes; /* at most an eighth of the ring is used */
 	uint64_t flush_ticks;
 	uint32_t mult, shift; /* ns = tick * mult >> shift, for bsf */
 	const struct sched_dialect *dialect;
@@ -50,21 +51,27 @@ struct lane_counts {
 	uint64_t blocks, bytes;
 };
 
+/* `version` is odd while the words change that lane_get_counts() and lane_is_due() read from another CPU;
+ * those are written with shared_write64() or WRITE_ONCE(). All else is the lane's own. */
 struct lane {
 	struct block_ring ring;
 	struct lane_settings settings;
-	struct lane_counts counts;
-	uint32_t version; /* odd while counts change */
+	struct lane_counts counts; /* without the open block and `passed` */
+	uint32_t version;
 	uint32_t cpu;
-	uint32_t segment_size;	/* settings' share of the ring, for POLICY_FLIGHT */
-	uint32_t segment_bytes; /* payload of the segment so far */
-	uint64_t sequence;	/* of the next block */
-	uint64_t count;		/* events in blocks and told as lost: wire.md, 3.3 */
-	uint64_t until;		/* the end of the stream: wire.md, 3.4 */
-	uint64_t pending[LOSS_CAUSES];
+	uint32_t segment_size;	       /* settings' share of the ring, for POLICY_FLIGHT */
+	uint32_t segment_bytes;	       /* payload of the segment so far */
+	uint64_t sequence;	       /* of the next block */
+	uint64_t count;		       /* events in blocks and told as lost: wire.md, 3.3 */
+	uint64_t until;		       /* the end of the stream: wire.md, 3.4 */
+	uint64_t pending[LOSS_CAUSES]; /* shared */
+	uint64_t since;	     /* shared: when the block was begun or the first loss found */
+	uint64_t deadline;   /* a block ends with the first event at or after this tick */
 	uint64_t first_tick; /* of the open block */
-	uint8_t *payload;    /* of the open block; NULL: none is open */
-	uint32_t events;     /* in it */
+	uint64_t from;	     /* where its `ticks` count from */
+	uint8_t *payload;    /* shared: of the open block; NULL: none is open */
+	uint32_t events;     /* shared: in it */
+	uint32_t passed;     /* shared: not yet in counts.passed_over */
 	uint32_t bsf_len, room;
 	bool is_key; /* of the open block; else: must the next one be? */
 	union {

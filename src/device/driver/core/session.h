@@ -23,7 +23,7 @@
 #define SESSION_SILENCE_MS 30000U
 #define SESSION_LIVED_MS 10000U
 #define SESSION_IN_LEAST MESSAGE_ROOM
-#define SESSION_OUT_ROOM 6144U	/* a HELLO, answers, a STATUS */
+#define SESSION_OUT_ROOM 6144U	 /* a HELLO, answers, a STATUS */
 #define SESSION_ANSWER_ROOM 512U /* the largest of those that answer */
 #define SESSION_WHY_LEN 128U
 
@@ -34,6 +34,7 @@ enum session_phase {
 	SESSION_OVER, /* a BYE came or was put */
 };
 
+/* A hook may put a RUN or STATUS; it does not push, open or close. */
 struct session_hooks {
 	void *context;
 	/* What the collector wants: 0, or a negative errno and its reason, for RESULT. */
@@ -53,13 +54,14 @@ struct session {
 	struct flight flight;
 	struct retry retry;
 	uint64_t opened_ms, heard_ms;
-	uint64_t number; /* the collector's, of the connection */
-	uint32_t n_runs; /* as HELLO had them */
-	uint32_t skip;	 /* bytes of an unknown frame that are still to come */
+	uint64_t number;    /* the collector's, of the connection */
+	uint32_t n_runs;    /* as HELLO had them */
+	uint32_t n_streams; /* that a run can have: a row of WELCOME for another is passed over */
+	uint32_t skip;	    /* bytes of an unknown frame that are still to come */
 	uint32_t in_len, in_size;
 	uint32_t out_len;
 	uint8_t *in;
-	char why[SESSION_WHY_LEN]; /* the connection ended so; for the log and STATUS */
+	char why[SESSION_WHY_LEN]; /* the connection ended so, until the next is open; plain ASCII */
 	struct message_instruction instruction; /* too large for a kernel's stack */
 	uint8_t out[SESSION_OUT_ROOM];
 };
@@ -90,7 +92,8 @@ int session_push(struct session *s, uint32_t len, uint64_t now_ms);
 const uint8_t *session_get(struct session *s, uint32_t *ret_len);
 void session_pop(struct session *s, uint32_t len);
 
-/* May a frame of so many bytes go now? */
+/* May a frame of so many bytes go now? Not before all that session_get() has is on its way, so that
+ * a RUN is always ahead of its blocks. `len` counts the whole frame, with its head. */
 bool session_may_send(const struct session *s, uint32_t len);
 void session_sent(struct session *s, uint32_t len);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * flight: the bytes that were sent and are not acknowledged, against the collector's window.
  *
@@ -8,16 +8,14 @@
  * errs to the safe side, and exactly when all is.
  *
  * A frame may always go if nothing is under way, or a window smaller than a block would be the end.
+ * The agent and the kernel driver count alike: docs/format/protocol.md, section 1.
  */
-#ifndef KISEKI_DEVICE_AGENT_FLIGHT_H
-#define KISEKI_DEVICE_AGENT_FLIGHT_H
+#ifndef KISEKI_WIRE_FLIGHT_H
+#define KISEKI_WIRE_FLIGHT_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "wire/types.h"
 
-#define FLIGHT_PARTS 128U
+#define FLIGHT_PARTS 128U /* a power of two: a 32-bit kernel cannot divide 64 bits */
 #define FLIGHT_MARKS 256U /* at most FLIGHT_PARTS + 2 are in use */
 
 struct flight_mark {
@@ -56,11 +54,11 @@ static inline void flight_sent(struct flight *f, uint64_t bytes)
 	f->marked_bytes = f->bytes;
 }
 
-/* -EPROTO if there were never so many frames. */
-static inline int flight_acked(struct flight *f, uint64_t frames)
+/* False, and nothing changes, if there were never so many frames. */
+static inline bool flight_acked(struct flight *f, uint64_t frames)
 {
 	if (frames > f->frames)
-		return -EPROTO;
+		return false;
 	while (f->n && f->marks[f->first].frames <= frames) {
 		f->acked_bytes = f->marks[f->first].bytes;
 		f->first = (f->first + 1) % FLIGHT_MARKS;
@@ -68,7 +66,7 @@ static inline int flight_acked(struct flight *f, uint64_t frames)
 	}
 	if (frames == f->frames)
 		f->acked_bytes = f->bytes;
-	return 0;
+	return true;
 }
 
 #endif

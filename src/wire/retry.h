@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * retry: when to try a connection again (docs/format/protocol.md, section 3).
  *
@@ -6,11 +6,10 @@
  * 0.5 to 1, so that a thousand devices do not come back in step. After a BYE that another attempt
  * will hardly change, no sooner than the longest of these times, and spread over half as much.
  */
-#ifndef KISEKI_DEVICE_AGENT_RETRY_H
-#define KISEKI_DEVICE_AGENT_RETRY_H
+#ifndef KISEKI_WIRE_RETRY_H
+#define KISEKI_WIRE_RETRY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "wire/types.h"
 
 #define RETRY_FIRST_MS 100U
 #define RETRY_LONGEST_MS 30000U
@@ -39,7 +38,7 @@ static inline uint32_t retry_random(struct retry *r, uint32_t range)
 	r->random ^= r->random << 13;
 	r->random ^= r->random >> 7;
 	r->random ^= r->random << 17;
-	return (uint32_t)((r->random >> 32) % range);
+	return (uint32_t)(r->random >> 32) % range;
 }
 
 /* There is no connection now; it had lived for a while if it did. */
