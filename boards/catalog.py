@@ -61,7 +61,8 @@ BOARDS = {board.name: board for board in (
         qemu=("qemu-system-arm", "-M", "vexpress-a9", "-smp", "2", "-audiodev", "none,id=a"),
         console="ttyAMA0", channel="ttyAMA1", serial=("-serial", "chardev:{}"),
         modules=("libphy", "fixed_phy", "smsc", "smsc911x"),
-        device_tree="vexpress-v2p-ca9.dtb"),
+        # The device tree is of the board with four.
+        device_tree="vexpress-v2p-ca9.dtb", kernel="nr_cpus=2"),
     Board(
         name="arm64",
         about="two Cortex-A57, 64 bit, virtio",
@@ -73,11 +74,11 @@ BOARDS = {board.name: board for board in (
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
     Board(
         name="x86_64",
-        about="two x86-64 CPUs, q35, virtio",
+        about="two x86-64 CPUs and room for two more, q35, virtio",
         architecture="amd64", kbuild="x86_64", machine="x86_64", flavour="amd64",
         compiler="x86_64-linux-gnu-",
-        qemu=("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "qemu64", "-smp", "2",
-              "-nodefaults", "-vga", "none"),
+        qemu=("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "qemu64",
+              "-smp", "2,maxcpus=4", "-nodefaults", "-vga", "none"),
         console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
 )}

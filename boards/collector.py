@@ -34,15 +34,22 @@ class Collector:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--data", self.data, "--listen", self.listen,
                  "--http", self.http], stdin=subprocess.DEVNULL, stdout=output, stderr=log)
+        try:
+            self.wait_ready(out)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def wait_ready(self, out):
         end = time.monotonic() + READY_S
         while "ready\n" not in out.read_text():
             if self.process.poll() is not None or time.monotonic() > end:
                 raise BoardError(f"the collector does not start: {self.tail()}")
             time.sleep(0.02)
         # Port 0 was a question: the next start wants the same.
-        self.listen = re.search(r"^devices (\S+)", out.read_text(), re.M)[1]
-        self.http = re.search(r"^web http://([^\s/]+)", out.read_text(), re.M)[1]
-        return self
+        self.listen = re.search(r"^devices +(\S+)", out.read_text(), re.M)[1]
+        self.http = re.search(r"^web +http://([^\s/]+)", out.read_text(), re.M)[1]
 
     def kill(self):
         if self.process.poll() is not None:

@@ -48,6 +48,8 @@ def check_machine(machine, board):
     expect("uname -m", machine.check("uname -m").strip(), board.machine)
     expect("uname -r", machine.check("uname -r").strip(), machine.kernel.version)
     expect("CPUs", machine.check("cat /sys/devices/system/cpu/online").strip(), "0-1")
+    expect("CPUs there could be", machine.check("cat /sys/devices/system/cpu/possible").strip(),
+           "0-3" if board.name == "x86_64" else "0-1")
     for path in ("/sys/kernel/tracing/events/sched/sched_switch/format", "/proc/interrupts"):
         machine.check(f"grep -q . {path}")
     interrupts = machine.check("cat /proc/interrupts")

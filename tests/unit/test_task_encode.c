@@ -66,7 +66,8 @@ static void stops_when_full(void **state)
 	memset(out, 0xaa, sizeof(out));
 	task_encoder_begin(&e, out, 150);
 	while (task_encoder_has_room(&e)) {
-		put(++pid * 100000, 2000000000 + pid, "abcdefghijklmnop");
+		pid++;
+		put(pid * 100000, 2000000000 + pid, "abcdefghijklmnop");
 		assert_true(e.at <= out + 150);
 	}
 	assert_true(pid > 2);

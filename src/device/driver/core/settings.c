@@ -258,10 +258,9 @@ static bool set_pids(struct settings *s, const char *value)
 	if (n < 0)
 		return false;
 	memset(s->config.pids, 0, sizeof(s->config.pids));
-	for (s->config.n_pids = 0; next_part(&again, part, sizeof(part)) > 0;) {
-		get_number(part, INT32_MAX, &pid);
-		s->config.pids[s->config.n_pids++] = (int32_t)pid;
-	}
+	for (s->config.n_pids = 0; next_part(&again, part, sizeof(part)) > 0;)
+		if (get_number(part, INT32_MAX, &pid))
+			s->config.pids[s->config.n_pids++] = (int32_t)pid;
 	return true;
 }
 
@@ -323,11 +322,12 @@ static const struct {
 			     CONFIG_POLICY },
 	[SETTING_CODEC] = { "codec", set_codec, "sched or bsf", 0 },
 	[SETTING_FLUSH] = { "flush_ms", set_flush, "1 to 60000", CONFIG_FLUSH },
-	[SETTING_BLOCK] = { "block", set_block, "4096 to 65536", CONFIG_BLOCK },
+	[SETTING_BLOCK] = { "block", set_block, "4096 to 65536", CONFIG_BLOCK_BYTES },
 	[SETTING_PIDS] = { "pids", set_pids, "a list of at most 64 numbers", CONFIG_PIDS },
 	[SETTING_COMMS] = { "comms", set_comms, "a list of at most 32 names of up to 15 bytes",
 			    CONFIG_COMMS },
-	[SETTING_CGROUPS] = { "cgroups", set_cgroups, "a list of at most 4 paths", CONFIG_CGROUP_PATHS },
+	[SETTING_CGROUPS] = { "cgroups", set_cgroups, "a list of at most 4 paths",
+			      CONFIG_CGROUP_PATHS },
 	[SETTING_PROFILE] = { "profile", set_profile, "0 or 1", 0 },
 };
 
