@@ -116,6 +116,11 @@ class Account:
             for line in lines:
                 self.add(json.loads(line))
 
+    def numbers(self):
+        """{CPU: the generator's numbers, in order}"""
+        cpus = {cpu for cpu, _ in self.found}
+        return {c: sorted(n for cpu, n in self.found if cpu == c) for c in cpus}
+
     def add(self, item):
         if item.get("kind") == "lost":
             if item.get("count") is None:
@@ -190,9 +195,15 @@ class System:
                  d["state"] == "idle" and d["status"]["spool_used"] == 0)
 
     def export(self):
-        out = self.work / "all.ndjson"
-        self.instruct("export", self.name, "--format", "ndjson", "-o", str(out))
-        return Account(out)
+        """What came back of each run."""
+        runs = json.loads(self.collector.client("runs", self.name, "--json").stdout)["runs"]
+        out, accounts = self.work / "run.ndjson", []
+        for run in sorted(runs, key=lambda r: r["run"]):
+            if not run["ended"] or run["lost_unknown"]:
+                raise Failed(f"run {run['run']} has no end, or losses of unknown number: {run}")
+            self.instruct("export", "--run", str(run["run"]), "--format", "ndjson", "-o", str(out))
+            accounts.append(Account(out))
+        return accounts
 
     def generate(self):
         self.machine.check(f"/rename_generator {PREFIX} 100000000 {self.scenario.rate} "
@@ -211,7 +222,7 @@ class System:
             f"echo '!(newcomm ~ \"{PREFIX}[0-9]*-*\")' >filter && echo 1 >enable")
 
     def mark(self, which):
-        self.machine.check(f"sleep 0.2; echo {MARKS[which]} >/proc/self/comm; sleep 0.2")
+        self.machine.check(f"sleep 0.2; printf {MARKS[which]} >/proc/self/comm; sleep 0.2")
 
     def others(self):
         text = self.machine.check(f"echo 0 >{OTHERS}/events/task/task_rename/enable; "
@@ -250,7 +261,7 @@ class Scenario:
         generated = system.stop_generator()
         system.mark(1)
         system.finish()
-        account = system.export()
+        account, = system.export()
         self.check(system, account, generated)
         system.unload()
 
@@ -344,17 +355,21 @@ class Unload(Scenario):
             time.sleep(random.uniform(0.3, 1))
             system.unload()
         system.stop_generator()
-        account = system.export()
+        accounts = system.export()
+        if len(accounts) != loads:
+            raise Failed(f"{len(accounts)} runs of {loads} loads")
+        for account in accounts:
+            self.check_whole(account)
+
+    def check_whole(self, account):
+        """On each CPU one piece without a hole."""
+        numbers = account.numbers()
+        print("  " + ", ".join(f"CPU {c}: {n[0]} to {n[-1]}" for c, n in sorted(numbers.items())))
+        whole = all(n == list(range(n[0], n[-1] + 1)) for n in numbers.values())
+        if len(numbers) < 2 or not whole or max(account.found.values()) > 1:
+            raise Failed("events are missing within a load, or came twice")
         if account.unknown or account.lost:
             raise Failed(f"lost {dict(account.lost)} and {account.unknown} of unknown number")
-        parts = 0
-        for cpu in {c for c, _ in account.found}:
-            numbers = sorted(n for c, n in account.found if c == cpu)
-            parts += 1 + sum(b != a + 1 for a, b in zip(numbers, numbers[1:]))
-        cpus = len({c for c, _ in account.found})
-        print(f"  {len(account.found)} events of {loads} loads, {parts} pieces on {cpus} CPUs")
-        if parts != loads * cpus or max(account.found.values()) > 1:
-            raise Failed("events are missing within a load, or came twice")
 
 
 SCENARIOS = {s.word: s for s in (Plain, Kills, Cuts, SmallBuffer, FlightRecorder, Unload)}

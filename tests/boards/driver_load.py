@@ -58,7 +58,6 @@ REFUSED = (
     ("collector=10.0.2.2:0", "collector"),
     ("collector=10.0.2.2:70000", "collector"),
     ("collector=10.0.2.256:7077", "collector"),
-    ("collector=", "collector"),
     (f"name={'n' * 300}", "name"),
     ("codec=zip", "codec"),
     ("nonsense=1 codec=zip", "codec"),
@@ -103,11 +102,12 @@ def check_loads(machine, port):
 def check_refused(machine, parameters, word):
     machine.check("dmesg -c >/dev/null")
     answer = machine.call(f"insmod /kiseki.ko {parameters}")
-    said = [x for x in machine.check("dmesg -c").splitlines() if "kiseki" in x]
-    said = [x for x in said if "taint" not in x and "unknown parameter" not in x]
+    # Busybox tries both system calls that load a module, one after the other: the same is said twice.
+    said = {re.sub(r"^\[[^]]*\] ", "", x) for x in machine.check("dmesg -c").splitlines()
+            if "kiseki: " in x and "taint" not in x and "unknown parameter" not in x}
     if not answer.code:
         raise Failed(f"{parameters[:40]} was taken")
-    if len(said) != 1 or word not in said[0]:
+    if len(said) != 1 or word not in next(iter(said)):
         raise Failed(f"{parameters[:40]} is refused, but the kernel says: {said}")
     check_clean(machine, parameters[:40])
 
