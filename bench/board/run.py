@@ -77,22 +77,20 @@ def show(row):
         f"{exported['events']:8,} events, {exported['lost']} lost, {row['switches']:7,} switches, "
         f"{i['eth0']:6,} of {i['total']:7,} interrupts, busy {row['busy_s']:.2f} s, "
         f"parts {sum(row['parts'].values()):.2f} s, frame {row['load']['mean_us']:.0f} us")
-    return row
 
 
 def measure_time(board, files, seconds, arguments):
-    """All methods for one running time, on one boot of the board."""
+    """All methods for one running time, on one boot of the board: a row of each as it comes."""
     kinds = [METHODS["none"], *(METHODS[x] for x in arguments.methods), METHODS["none"]]
-    programs = ["trace-cmd//trace-cmd:/bin/trace-cmd"] if "trace_cmd" in arguments.methods \
-        else []
+    programs = ["trace-cmd//trace-cmd:/bin/trace-cmd"] if "trace_cmd" in arguments.methods else []
     limit = len(kinds) * (seconds * 3 + 300)
-    rows = []
     with Machine(board, files, programs=programs, timeout_s=limit, say=say,
                  logs=arguments.json.parent / "board-logs") as machine:
         release = machine.check("uname -r").strip()
         for kind in kinds:
-            rows.append(show(measure(machine, kind, seconds, arguments.kiseki)))
-    return rows, release
+            row = measure(machine, kind, seconds, arguments.kiseki)
+            show(row)
+            yield {**row, "board_kernel": release}
 
 
 def machine_name():
@@ -141,9 +139,10 @@ def run(arguments):
     work = arguments.json.parent / "board"
     files = build_files(board, work, with_driver)
     for seconds in arguments.times:
-        rows, result["board_kernel"] = measure_time(board, files, seconds, arguments)
-        result["runs"] += rows
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+        for row in measure_time(board, files, seconds, arguments):
+            result["board_kernel"] = row.pop("board_kernel")
+            result["runs"].append(row)
+            arguments.json.write_text(json.dumps(result, indent=1) + "\n")
     result["switch_cost"] = switch_cost.measure(board, files, with_driver, say)
     arguments.json.write_text(json.dumps(result, indent=1) + "\n")
     folder = arguments.json.parent / "board-results" if arguments.is_trial else arguments.results
