@@ -9,8 +9,10 @@ NAME ?=
 BOARD ?=
 TRACES ?=
 PART ?=
+FULL ?=
+TIMES ?=
 
-.PHONY: all build run board test check-all fuzz bench install format clean help
+.PHONY: all build run board test check-all fuzz bench bench-board install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -46,6 +48,12 @@ bench:
 	@$(MAKE) --no-print-directory build
 	@bench/run.sh $(addprefix --part ,$(PART)) $(TRACES)
 
+# The paper's evaluation on an emulated board.
+bench-board:
+	@tools/setup build boards bench
+	@$(MAKE) --no-print-directory build
+	@bench/board/run.py $(if $(FULL),--full) $(if $(TIMES),--times $(TIMES))
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -68,6 +76,7 @@ help:
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline"]'
+	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'
