@@ -4,7 +4,7 @@
  * `record`, those of `kiseki-agent`, and the values of the same names in JSON, which
  * collector/config_json.h turns into these words.
  *
- *	--source bpf                 auto tracefs bpf; driver is taken, too, for devices that have one
+ *	--source bpf                 auto driver bpf tracefs
  *	--events switch,waking       kinds of events, or the kernel's names of them, or all
  *	--pid 1,2                    tasks; "" asks for no pid any more, as for the next two
  *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name, and
@@ -27,7 +27,7 @@
 #include "command/args.h"
 #include "wire/message.h"
 
-#define CONFIG_SOURCE_WORDS "auto tracefs bpf"
+#define CONFIG_SOURCE_WORDS "auto driver bpf tracefs"
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
 #define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
 #define CONFIG_CODEC_WORDS "sched bsf"
