@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "device/agent/handover.h"
 #include "device/agent/resolution.h"
 #include "device/agent/source.h"
 #include "device/agent/tracefs.h"
@@ -210,14 +211,21 @@ static void check_bpf(struct doctor *d)
 
 static void check_driver(struct doctor *d)
 {
-	if (!access("/dev/kiseki", F_OK)) {
-		find(d, GOOD, "driver", "/dev/kiseki");
+	bool modules = !access("/proc/modules", F_OK);
+	char state[32], collector[80] = "";
+
+	if (read_line(HANDOVER_FOLDER "/state", state, sizeof(state))) {
+		read_line(HANDOVER_FOLDER "/collector", collector, sizeof(collector));
+		find(d, GOOD, "driver", "loaded, %s; %s%s", state,
+		     collector[0] ? "connects by itself to " : "waits for an agent to connect it",
+		     collector);
 		d->can[ORIGIN_DRIVER] = true;
 		return;
 	}
-	advise(find(d, NOTE, "driver", "not loaded: no /dev/kiseki%s",
-		    access("/proc/modules", F_OK) ? ", and this kernel takes no modules" : ""),
-	       "the other sources need no driver");
+	advise(find(d, NOTE, "driver", "kiseki.ko is not loaded%s",
+		    modules ? "" : ", and this kernel takes no modules"),
+	       modules ? "load it (docs/driver.md), or use another source"
+		       : "build it into the kernel (docs/driver.md), or use another source");
 }
 
 /* The kernel's own list of what it was built with, where it has one. */
