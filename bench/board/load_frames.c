@@ -30,9 +30,9 @@
 #define MESSAGES 2
 #define HOPS_MAX 7
 #define FRAME_NS 20000000u
-#define WORK_MIN 500u
-#define WORK_SPREAD 4000u
-#define TICK_WORK 800u
+#define WORK_MIN 3000u
+#define WORK_SPREAD 24000u
+#define TICK_WORK 5000u
 #define TICKERS 3
 #define SECOND_NS 1000000000u
 

@@ -187,7 +187,6 @@ class Driver(Method):
     def __exit__(self, kind, *_):
         if not kind:
             self.ledger = self.ask("ledger", self.device)
-            self.run = self.ask("runs", self.device)["runs"][0]
             out = self.work / "export.txt"
             answer = self.collector.client("export", self.device, "-f", "ftrace", "-o", out)
             if answer.returncode:
@@ -203,9 +202,11 @@ class Driver(Method):
     def weigh(self, folder):
         with (self.work / "export.txt").open("rb") as lines:
             events, size = split_text(lines)
-        statistics = read_statistics(folder, "statistics")
-        return {"bytes": statistics["bytes_sent"], "text_bytes": size, "events": events,
-                "lost": sum(self.ledger["lost"].values())}
+        made, lost = read_statistics(folder, "statistics"), sum(self.ledger["lost"].values())
+        if made["events"] != events + lost:
+            raise BoardError(f"of {made['events']} events the collector stored {events} and misses "
+                             f"{lost}: that does not add up")
+        return {"bytes": made["bytes_sent"], "text_bytes": size, "events": events, "lost": lost}
 
     def parts(self, folder, programs):
         """All that the driver's thread does counts as network."""

@@ -19,11 +19,11 @@ SWITCHES_PER_TRIP = 2
 TIMEOUT_S = 900
 
 
-def count_on(board):
-    """The same board, with one CPU and a clock that counts."""
+def count_on(board, shift=0):
+    """The same board, with one CPU and a clock that goes on by 2^shift ns with each instruction."""
     words = list(board.qemu)
     words[words.index("-smp") + 1] = "1"
-    return dataclasses.replace(board, qemu=(*words, "-icount", "shift=0"))
+    return dataclasses.replace(board, qemu=(*words, "-icount", f"shift={shift}"))
 
 
 def measure(board, files, with_driver, say):
