@@ -181,7 +181,7 @@ static void test_random(void **state)
 
 	(void)state;
 	for (seed = 0; seed < 120; seed++) {
-		run_random(seed, fewer ? 4000 : 30000);
+		run_random(seed, fewer ? 2000 : 30000);
 		told += ledger.told;
 		missing += ledger.missing;
 		found += ledger.found;
@@ -501,7 +501,7 @@ static void test_threads(void **state)
 	uint64_t seed;
 
 	(void)state;
-	threads_events = getenv("KISEKI_TEST_EVENTS") ? 20000 : 100000;
+	threads_events = getenv("KISEKI_TEST_EVENTS") ? 10000 : 100000;
 	for (seed = 0; seed < 12; seed++) {
 		run_threads(seed);
 		print_message("seed %u: %llu found, %llu told, %llu missing\n", (unsigned)seed,
