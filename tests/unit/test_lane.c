@@ -181,7 +181,7 @@ static void test_random(void **state)
 
 	(void)state;
 	for (seed = 0; seed < 120; seed++) {
-		run_random(seed, fewer ? 4000 : 30000);
+		run_random(seed, fewer ? 2000 : 30000);
 		told += ledger.told;
 		missing += ledger.missing;
 		found += ledger.found;
@@ -208,7 +208,7 @@ static void test_link_down(void **state)
 		s.block_bytes = LANE_BLOCK;
 		lane_init(&lane, 3, memory, 111 * 1024);
 		start(&s, 99, SCHED_RANDOM_REAL);
-		for (i = 0; i < 200000; i++)
+		for (i = 0; i < 80000; i++)
 			take();
 		lane_get_counts(&lane, &counts);
 		position = block_ring_oldest(&lane.ring);
@@ -256,7 +256,7 @@ static void test_no_room(void **state)
 	uint32_t size, kind;
 
 	(void)state;
-	for (size = 0; size < 4096; size += 97)
+	for (size = 0; size < 4096; size += 293)
 		for (kind = 0; kind < 4; kind++)
 			run_small(size, kind);
 }
@@ -501,7 +501,7 @@ static void test_threads(void **state)
 	uint64_t seed;
 
 	(void)state;
-	threads_events = getenv("KISEKI_TEST_EVENTS") ? 20000 : 100000;
+	threads_events = getenv("KISEKI_TEST_EVENTS") ? 10000 : 100000;
 	for (seed = 0; seed < 12; seed++) {
 		run_threads(seed);
 		print_message("seed %u: %llu found, %llu told, %llu missing\n", (unsigned)seed,
