@@ -47,7 +47,7 @@ static struct message_text text_of(const char *s)
 {
 	struct message_text t = { s, 0 };
 
-	while (t.len < MESSAGE_TEXT_MAX && s[t.len])
+	while (s[t.len] && t.len < MESSAGE_TEXT_MAX)
 		t.len++;
 	return t;
 }
