@@ -130,11 +130,13 @@ static int start(struct compressor *c, const struct message_config *config, u8 c
 	c->flush_ticks = counter_from_ns(c->options.counter, flush_ms * NSEC_PER_MSEC);
 	start_lanes(c, config, codec, run);
 	r = probe_points_open(&c->points, kinds, c);
-	if (r)
+	if (r) {
 		filter_done(&c->filter);
-	else
-		c->is_running = true;
-	return r;
+		return r;
+	}
+	c->is_running = true;
+	WRITE_ONCE(c->is_open, true);
+	return 0;
 }
 
 int compressor_start(struct compressor *c, const struct message_config *config, u8 codec, u32 run)
@@ -155,6 +157,7 @@ void compressor_stop(struct compressor *c)
 
 	mutex_lock(&c->lock);
 	if (c->is_running) {
+		WRITE_ONCE(c->is_open, false);
 		probe_points_close(&c->points, c);
 		for_each_possible_cpu(cpu)
 		{

@@ -32,6 +32,7 @@ struct compressor {
 	struct task_filter filter;
 	u64 flush_ticks;
 	bool is_running;
+	bool is_open; /* all probes are on: all kinds of events begin and end at one moment */
 	bool profile;
 	struct compressor_cpu *cpus[]; /* nr_cpu_ids */
 };

@@ -15,6 +15,8 @@
 #include <net/tcp.h>
 #include <uapi/linux/tls.h>
 
+#include "device/driver/compat/socket.h"
+
 #define USER_TIMEOUT_MS 30000
 #define KEEP_IDLE_S 20
 #define ADDRESS_LEN 64
@@ -101,7 +103,7 @@ int link_connect(struct link *l, const struct sockaddr_storage *to)
 	sock_set_keepalive(sock->sk);
 	l->is_handed = false;
 	listen_to(l, sock);
-	r = kernel_connect(sock, (struct sockaddr *)&address, len, O_NONBLOCK);
+	r = kernel_connect(sock, compat_address(&address), len, O_NONBLOCK);
 	if (r < 0 && r != -EINPROGRESS)
 		link_close(l);
 	return r;

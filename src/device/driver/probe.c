@@ -18,6 +18,8 @@
 #include <linux/tracepoint.h>
 #include <linux/utsname.h>
 
+#include <asm/word-at-a-time.h>
+
 #include "device/driver/compat/fields.h"
 #include "device/driver/compat/signature.h"
 #include "device/driver/compat/task_state.h"
@@ -62,7 +64,9 @@ static void end(struct passage *p, const struct filter_tasks *tasks)
 	struct lane *lane = &p->cpu->lane;
 	u64 blocks = lane->counts.blocks;
 
-	if (!filter_passes(&p->compressor->filter, &p->event, tasks))
+	if (!READ_ONCE(p->compressor->is_open))
+		; /* Probes are being put on or taken off, one after the other. */
+	else if (!filter_passes(&p->compressor->filter, &p->event, tasks))
 		lane_pass(lane);
 	else if (lane_take(lane, &p->event) == LANE_WAKE)
 		irq_work_queue(&p->cpu->work);
@@ -71,14 +75,25 @@ static void end(struct passage *p, const struct filter_tasks *tasks)
 	local_irq_restore(p->irq);
 }
 
-/* Cut at the first NUL and padded with them: behind it there may be the rest of an older name. */
+/* Cut at the first NUL and padded with them: behind it there may be the rest of an older name. A word
+ * at a time, for every event has one or two names. */
 static void put_comm(char comm[SCHED_COMM_LEN], const char *from)
 {
-	char copy[SCHED_COMM_LEN];
+	const struct word_at_a_time constants = WORD_AT_A_TIME_CONSTANTS;
+	unsigned long word[SCHED_COMM_LEN / sizeof(long)], zeros;
+	u32 i;
 
-	BUILD_BUG_ON(SCHED_COMM_LEN != TASK_COMM_LEN);
-	memcpy(copy, from, sizeof(copy));
-	sched_comm_set(comm, copy, sizeof(copy));
+	BUILD_BUG_ON(SCHED_COMM_LEN > TASK_COMM_LEN);
+	memcpy(word, from, sizeof(word));
+	for (i = 0; i < ARRAY_SIZE(word) && !has_zero(word[i], &zeros, &constants); i++)
+		;
+	if (i < ARRAY_SIZE(word)) {
+		zeros = create_zero_mask(prep_zero_mask(word[i], zeros, &constants));
+		word[i++] &= zero_bytemask(zeros);
+	}
+	for (; i < ARRAY_SIZE(word); i++)
+		word[i] = 0;
+	memcpy(comm, word, sizeof(word));
 }
 
 static void put_task(struct sched_task *to, const struct task_struct *t)
