@@ -81,7 +81,7 @@ static void listen_to(struct link *l, struct socket *sock)
 	l->sock = sock;
 	l->is_corked = false;
 	l->low_mark = 1;
-	l->has_tls = inet_csk_has_ulp(sock->sk);
+	l->has_tls = inet_csk(sock->sk)->icsk_ulp_ops;
 	add_wait_queue(&sock->wq.wait, &l->wait);
 }
 
