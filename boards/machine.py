@@ -10,13 +10,10 @@ and beside whatever is measured there. What goes over it is at the head of board
 messages go to a file; a warning or an oops in them fails the run when the board is switched off. An
 oops ends the board at once. Whatever happens, qemu does not outlive its time or this process.
 """
-import ctypes
 import io
 import json
-import os
 import re
 import secrets
-import signal
 import socket
 import subprocess
 import tarfile
@@ -26,7 +23,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from boards import initramfs
+from boards import child, initramfs
 from boards.catalog import BoardError
 from boards.device_tree import remove_nodes
 from boards.fetch import fetch_kernel
@@ -43,8 +40,6 @@ TROUBLE = re.compile(
     r"circular locking|inconsistent lock state|suspicious RCU usage|bad unlock balance|"
     r"KASAN|KFENCE|UBSAN|KCSAN|refcount_t: |list_(add|del) corruption|"
     r"board: cannot load|Objects remaining|module .* still has|unregister_netdevice: waiting")
-PR_SET_PDEATHSIG = 1
-libc = ctypes.CDLL(None)
 
 
 @dataclass
@@ -187,8 +182,7 @@ class Machine:
             with errors.open("wb") as log:
                 self.process = subprocess.Popen(
                     self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    pass_fds=[x.fileno() for x in theirs],
-                    preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+                    pass_fds=[x.fileno() for x in theirs], **child.OPTIONS)
         except FileNotFoundError:
             raise BoardError(f"{self.board.qemu[0]} is not installed (tools/setup boards)") from None
         finally:

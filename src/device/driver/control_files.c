@@ -40,7 +40,7 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	return n;
 }
 
-/* The reason goes to the log: a write has only a number. */
+/* A write has only a number; the reason is in `failure`, or else in the log. */
 static int instruct(u8 verb, struct controller *c)
 {
 	char why[SESSION_WHY_LEN] = "";
@@ -49,7 +49,7 @@ static int instruct(u8 verb, struct controller *c)
 	if (shown->is_ending)
 		return -ECANCELED;
 	r = controller_instruct(c, verb, div_u64(ktime_get_ns(), NSEC_PER_MSEC), why);
-	if (r < 0)
+	if (r < 0 && controller_state(c) != DEVICE_FAILED)
 		pr_notice_ratelimited("%s\n", why);
 	return r;
 }
