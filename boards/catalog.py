@@ -31,8 +31,8 @@ class Board:
     serial: tuple = ()  # how qemu gets the channel; {} is the character device
     nic: tuple = ("-nic", "{}")  # how it gets the network; {} is qemu's own
     memory: str = "512"
-    kernel: str = ""  # more of the kernel's command line
     device_tree: str = ""  # a file of the kernel package's
+    without: tuple = ()  # nodes of it that the machine does not have
 
     @property
     def is_native(self):
@@ -61,8 +61,8 @@ BOARDS = {board.name: board for board in (
         qemu=("qemu-system-arm", "-M", "vexpress-a9", "-smp", "2", "-audiodev", "none,id=a"),
         console="ttyAMA0", channel="ttyAMA1", serial=("-serial", "chardev:{}"),
         modules=("libphy", "fixed_phy", "smsc", "smsc911x"),
-        # The device tree is of the board with four.
-        device_tree="vexpress-v2p-ca9.dtb", kernel="nr_cpus=2"),
+        # The tree is that of the board with four.
+        device_tree="vexpress-v2p-ca9.dtb", without=("/cpus/cpu@2", "/cpus/cpu@3")),
     Board(
         name="arm64",
         about="two Cortex-A57, 64 bit, virtio",

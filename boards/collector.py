@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from boards import child
 from boards.catalog import BoardError
 
 HOST = "10.0.2.2"  # this machine, as a board sees it
@@ -33,7 +34,8 @@ class Collector:
         with out.open("wb") as output, self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--data", self.data, "--listen", self.listen,
-                 "--http", self.http], stdin=subprocess.DEVNULL, stdout=output, stderr=log)
+                 "--http", self.http], stdin=subprocess.DEVNULL, stdout=output, stderr=log,
+                **child.OPTIONS)
         try:
             self.wait_ready(out)
         except BaseException:

@@ -3,7 +3,12 @@
 
 Takes the collector that runs on this machine (that of `make run`, say) or starts one, boots the
 board, loads kiseki.ko there and shows how it is doing, one line over itself, until Ctrl-C.
+
+	LISTEN=… HTTP=… DATA=…     where its own collector listens and keeps what it gets, as with `make run`
+	BIN=…                      where the programs are
+	DURATION=10                stop after so many seconds
 """
+import os
 import socket
 import sys
 import time
@@ -14,8 +19,12 @@ from boards.catalog import BoardError
 from boards.collector import HOST, Collector
 from boards.machine import Machine
 
-PORTS = 7077, 8080  # as `make run` has them
+LISTEN = os.environ.get("LISTEN", "127.0.0.1:7077")  # as `make run` has it
+HTTP = os.environ.get("HTTP", "127.0.0.1:8080")
+DATA = Path(os.environ.get("DATA") or ROOT / "build/board-data")
+PROGRAM = Path(os.environ.get("BIN") or ROOT / "build/bin") / "kiseki"
 DAY_S = 86400
+DURATION_S = float(os.environ.get("DURATION", DAY_S))
 
 # Something to look at: a few tasks that wake each other.
 WORK = """
@@ -24,9 +33,10 @@ while :; do dd if=/dev/zero bs=64k count=20 2>/dev/null | gzip | wc -c >/dev/nul
 """
 
 
-def is_open(port):
+def is_open(address):
+    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
+        socket.create_connection((host, int(port)), 1).close()
         return True
     except OSError:
         return False
@@ -34,22 +44,18 @@ def is_open(port):
 
 def find_collector(arguments):
     """One that is there, or None."""
-    port = int(arguments.collector or PORTS[0])
-    url = arguments.server or f"http://127.0.0.1:{PORTS[1]}"
-    if not is_open(port):
+    listen = f"127.0.0.1:{arguments.collector}" if arguments.collector else LISTEN
+    if listen.endswith(":0") or not is_open(listen):
         if arguments.collector:
-            raise BoardError(f"nobody listens at 127.0.0.1:{port}")
+            raise BoardError(f"nobody listens at {listen}")
         return None
-    there = Collector(ROOT / "build/bin/kiseki", "", ROOT / "build/board-data/none")
-    there.listen, there.http = f"127.0.0.1:{port}", url.removeprefix("http://")
-    return there
+    http = (arguments.server or f"http://{HTTP}").removeprefix("http://").rstrip("/")
+    return Collector(PROGRAM, DATA, DATA / "none", listen, http)
 
 
 def start_collector():
-    data = ROOT / "build/board-data"
-    data.mkdir(parents=True, exist_ok=True)
-    return Collector(ROOT / "build/bin/kiseki", data / "store", data / "collector.log",
-                     *(f"127.0.0.1:{port}" for port in PORTS)).start()
+    DATA.mkdir(parents=True, exist_ok=True)
+    return Collector(PROGRAM, DATA / "store", DATA / "collector.log", LISTEN, HTTP).start()
 
 
 def line_of(device):
@@ -64,8 +70,8 @@ def line_of(device):
 
 
 def watch(board, machine, collector):
-    terminal, shown = sys.stderr.isatty(), None
-    while True:
+    terminal, shown, end = sys.stderr.isatty(), None, time.monotonic() + DURATION_S
+    while time.monotonic() < end:
         line = line_of(collector.device(board.name))
         if machine.process.poll() is not None:
             raise BoardError(machine.explain(f"{board.name} has ended"))
@@ -77,8 +83,8 @@ def watch(board, machine, collector):
 
 
 def show(board, arguments, say):
-    if not Path(ROOT / "build/bin/kiseki").exists():
-        raise BoardError("build/bin/kiseki is not built; make board builds it")
+    if not PROGRAM.exists():
+        raise BoardError(f"{PROGRAM} is not built; make board builds it")
     module = build_module(board, say=say)
     collector = find_collector(arguments)
     started = None if collector else start_collector()
@@ -90,13 +96,14 @@ def show(board, arguments, say):
             machine.check(f"insmod /kiseki.ko collector={HOST}:{collector.port} "
                           f"name={board.name} start=1")
             print(f"{collector.url}\n  is where to look; {board.name} traces itself. From another "
-                  f"shell:\n  build/bin/kiseki tail {board.name} --server {collector.url}\n"
+                  f"shell:\n  {PROGRAM} tail {board.name} --server {collector.url}\n"
                   "Ctrl-C switches the board off.", flush=True)
             try:
                 watch(board, machine, collector)
             except KeyboardInterrupt:
-                print("\r\033[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
-                machine.check("rmmod kiseki", 30)
+                pass
+            print("\r\033[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
+            machine.check("rmmod kiseki", 30)
     finally:
         if started:
             started.stop()

@@ -10,13 +10,10 @@ and beside whatever is measured there. What goes over it is at the head of board
 messages go to a file; a warning or an oops in them fails the run when the board is switched off. An
 oops ends the board at once. Whatever happens, qemu does not outlive its time or this process.
 """
-import ctypes
 import io
 import json
-import os
 import re
 import secrets
-import signal
 import socket
 import subprocess
 import tarfile
@@ -26,8 +23,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from boards import initramfs
+from boards import child, initramfs
 from boards.catalog import BoardError
+from boards.device_tree import remove_nodes
 from boards.fetch import fetch_kernel
 
 BOOT_S = 180  # until init answers, on a machine that is busy with other things
@@ -42,8 +40,6 @@ TROUBLE = re.compile(
     r"circular locking|inconsistent lock state|suspicious RCU usage|bad unlock balance|"
     r"KASAN|KFENCE|UBSAN|KCSAN|refcount_t: |list_(add|del) corruption|"
     r"board: cannot load|Objects remaining|module .* still has|unregister_netdevice: waiting")
-PR_SET_PDEATHSIG = 1
-libc = ctypes.CDLL(None)
 
 
 @dataclass
@@ -154,6 +150,9 @@ class Machine:
         self.console_path = self.logs / f"{board.name}.console"
         self.image = Path(self.work.name) / "initramfs"
         self.image.write_bytes(initramfs.build(self.kernel, files, modules, programs, say))
+        self.tree = Path(self.work.name) / "tree"
+        if board.device_tree:
+            self.tree.write_bytes(remove_nodes(self.kernel.device_tree.read_bytes(), board.without))
         self.memory, self.forwards, self.append = memory or board.memory, forwards, append
         self.process = self.channel = self.monitor = self.watchdog = None
         self.late = False
@@ -163,8 +162,8 @@ class Machine:
         board = self.board
         network = ",".join(["user,id=net0", *(f"hostfwd=tcp:127.0.0.1:{here}-:{there}"
                                               for here, there in self.forwards)])
-        tree = ["-dtb", str(self.kernel.device_tree)] if board.device_tree else []
-        words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {board.kernel} {self.append}"
+        tree = ["-dtb", str(self.tree)] if board.device_tree else []
+        words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {self.append}"
         return [
             *board.qemu, "-m", self.memory, "-display", "none", "-no-reboot",
             "-kernel", str(self.kernel.image), *tree, "-initrd", str(self.image), "-append", words,
@@ -183,8 +182,7 @@ class Machine:
             with errors.open("wb") as log:
                 self.process = subprocess.Popen(
                     self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    pass_fds=[x.fileno() for x in theirs],
-                    preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+                    pass_fds=[x.fileno() for x in theirs], **child.OPTIONS)
         except FileNotFoundError:
             raise BoardError(f"{self.board.qemu[0]} is not installed (tools/setup boards)") from None
         finally:

@@ -200,6 +200,8 @@ static json_t *field_json(const struct message_config *c, uint32_t field)
 		return json_integer(c->resolution_ns);
 	case CONFIG_POLICY:
 		return word_json(config_policy_word(c->policy));
+	case CONFIG_CODEC:
+		return word_json(config_codec_word(c->codec));
 	case CONFIG_PIDS:
 		return pids_json(c);
 	case CONFIG_COMMS:
@@ -214,7 +216,7 @@ json_t *config_json_format(const struct message_config *c)
 	json_t *object = json_object();
 	uint32_t field;
 
-	for (field = CONFIG_ORIGIN; object && field <= CONFIG_CGROUP_PATHS; field++) {
+	for (field = CONFIG_ORIGIN; object && field < CONFIG_FIELDS; field++) {
 		if (!(c->given & (1U << field)))
 			continue;
 		if (json_object_set_new(object, config_option_name(field), field_json(c, field))) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/when.h"
+#include "wire/block.h"
 
 #define NS_PER_MS 1000000U
 #define RESOLUTION_MOST (1U << 30)
@@ -22,6 +23,7 @@ static const char *const options[] = {
 	[CONFIG_RING] = "ring",		[CONFIG_RESOLUTION] = "resolution",
 	[CONFIG_POLICY] = "policy",	[CONFIG_PIDS] = "pid",
 	[CONFIG_COMMS] = "comm",	[CONFIG_CGROUP_PATHS] = "cgroup",
+	[CONFIG_CODEC] = "codec",
 };
 
 static const char *const origins[ORIGINS] = {
@@ -34,6 +36,11 @@ static const char *const origins[ORIGINS] = {
 static const char *const policies[] = {
 	[POLICY_OLDEST] = "keep-oldest",
 	[POLICY_FLIGHT] = "flight-recorder",
+};
+
+static const char *const codecs[] = {
+	[CODEC_SCHED] = "sched",
+	[CODEC_BSF] = "bsf",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -59,6 +66,11 @@ const char *config_policy_word(uint32_t policy)
 	return policy < COUNT(policies) ? policies[policy] : NULL;
 }
 
+const char *config_codec_word(uint32_t codec)
+{
+	return codec < COUNT(codecs) ? codecs[codec] : NULL;
+}
+
 /* --- one word --- */
 
 static int find_word(const char *const words[], size_t n, const char *text)
@@ -66,7 +78,7 @@ static int find_word(const char *const words[], size_t n, const char *text)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(words[i], text))
+		if (words[i] && !strcmp(words[i], text))
 			return (int)i;
 	return -1;
 }
@@ -93,6 +105,17 @@ static int parse_policy(struct message_config *c, const char *text, struct error
 		return error_set(e, EINVAL, "there is no policy \"%.*s\"; there are %s", SHOWN,
 				 text, CONFIG_POLICY_WORDS);
 	c->policy = (uint8_t)i;
+	return 0;
+}
+
+static int parse_codec(struct message_config *c, const char *text, struct error *e)
+{
+	int i = find_word(codecs, COUNT(codecs), text);
+
+	if (i < 0)
+		return error_set(e, EINVAL, "there is no codec \"%.*s\"; there are %s", SHOWN, text,
+				 CONFIG_CODEC_WORDS);
+	c->codec = (uint8_t)i;
 	return 0;
 }
 
@@ -333,6 +356,7 @@ static int (*const parsers[])(struct message_config *c, const char *text, struct
 	[CONFIG_RING] = parse_ring,	    [CONFIG_RESOLUTION] = parse_resolution,
 	[CONFIG_POLICY] = parse_policy,	    [CONFIG_PIDS] = parse_pids,
 	[CONFIG_COMMS] = parse_comms,	    [CONFIG_CGROUP_PATHS] = parse_cgroups,
+	[CONFIG_CODEC] = parse_codec,
 };
 
 int config_option_parse(struct message_config *c, const char *name, const char *text,

@@ -14,6 +14,7 @@
  *	--ring 1M                    kernel memory of each CPU; a plain number is KiB
  *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
  *	--policy keep-oldest         or flight-recorder, which keeps the latest; oldest and flight will do
+ *	--codec sched                or bsf, which only the driver records
  */
 #ifndef KISEKI_COMMAND_CONFIG_ARGS_H
 #define KISEKI_COMMAND_CONFIG_ARGS_H
@@ -27,6 +28,7 @@
 #define CONFIG_SOURCE_WORDS "auto tracefs bpf"
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
 #define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
+#define CONFIG_CODEC_WORDS "sched bsf"
 
 /* For the tables of commands. */
 #define CONFIG_OPTIONS                                                                             \
@@ -39,9 +41,11 @@
 		{ 0, "block", "BYTES", "the size at which a block is sent: 4K to 64K", NULL },     \
 		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K", NULL },                \
 		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
+		{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",        \
+		  CONFIG_POLICY_WORDS },                                                           \
 	{                                                                                          \
-		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \
-			CONFIG_POLICY_WORDS                                                        \
+		0, "codec", "CODEC", "of the events: sched, or bsf (only the driver)",             \
+			CONFIG_CODEC_WORDS                                                         \
 	}
 
 /* The option of a field, "source" for CONFIG_ORIGIN; NULL if there is none. */
@@ -51,6 +55,7 @@ const char *config_option_name(uint32_t field);
 const char *config_origin_word(uint32_t origin);
 const char *config_event_word(uint32_t kind);
 const char *config_policy_word(uint32_t policy);
+const char *config_codec_word(uint32_t codec);
 
 /* Takes one option into the configuration, by its name. -EINVAL with the reason; -ENOENT if there
  * is no such option. The configuration is untouched then. */

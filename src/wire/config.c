@@ -6,6 +6,8 @@
  * not leaves the device as it is, one of an unknown type is skipped.
  */
 #include "wire/message.h"
+
+#include "wire/block.h"
 #include "wire/meta.h"
 
 /* Type and length of an item whose `len` bytes the caller puts behind them; false: no room. */
@@ -100,6 +102,8 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_item(w, CONFIG_COMMS, c->comms, (size_t)c->n_comms * SCHED_COMM_LEN);
 	if (is_given(c, CONFIG_CGROUP_PATHS))
 		put_cgroups(w, c);
+	if (is_given(c, CONFIG_CODEC))
+		put_number_item(w, CONFIG_CODEC, c->codec);
 }
 
 static enum wire_status get_pids(struct message_config *c, struct byte_reader *r)
@@ -168,6 +172,9 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	case CONFIG_RESOLUTION:
 		c->resolution_ns = (uint32_t)v;
 		return v & (v - 1) ? WIRE_CORRUPT : WIRE_OK;
+	case CONFIG_CODEC:
+		c->codec = (uint8_t)v;
+		return v == CODEC_SCHED || v == CODEC_BSF ? WIRE_OK : WIRE_CORRUPT;
 	default:
 		c->policy = (uint8_t)v;
 		return v <= POLICY_FLIGHT ? WIRE_OK : WIRE_CORRUPT;
@@ -182,7 +189,7 @@ enum wire_status config_decode(struct message_config *ret, struct byte_reader *r
 	memset(ret, 0, sizeof(*ret));
 	meta_reader_init(&items, r->at, reader_left(r));
 	while (status == WIRE_OK && (status = meta_reader_next(&items)) == WIRE_OK) {
-		if (!items.type || items.type > CONFIG_CGROUP_PATHS)
+		if (!items.type || items.type >= CONFIG_FIELDS)
 			continue;
 		ret->given |= 1U << items.type;
 		if (items.type == CONFIG_PIDS)
@@ -226,4 +233,6 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->n_cgroups = from->n_cgroups;
 		memcpy(to->cgroups, from->cgroups, sizeof(to->cgroups));
 	}
+	if (is_given(from, CONFIG_CODEC))
+		to->codec = from->codec;
 }

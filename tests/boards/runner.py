@@ -7,7 +7,6 @@
 A test in a board is worth what its runner notices: here are a warning, an oops, a hanging command, a
 board that runs out of time, and the command line's own exit codes.
 """
-import os
 import subprocess
 import sys
 import tempfile

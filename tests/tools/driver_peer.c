@@ -114,7 +114,7 @@ static void add_end(uint32_t blocks)
 		end_put(&w, &row);
 	}
 	*e = (struct entry){ .is_end = true };
-	add(e, FRAME_END, body, (uint32_t)writer_len(&w));
+	add(e, FRAME_RUN_END, body, (uint32_t)writer_len(&w));
 }
 
 void driver_peer_init(uint32_t blocks)

@@ -327,6 +327,7 @@ struct race {
 	struct block_ring ring;
 	bool overwrite;
 	uint64_t seed;
+	uint32_t start;	  /* position of the first entry */
 	uint64_t frames;  /* to be made */
 	uint64_t refused; /* by the producer, after that */
 	bool is_over;
@@ -372,7 +373,7 @@ static void *produce(void *context)
 static void consume(void)
 {
 	uint64_t x = race.seed ^ 0x5555, wanted = 0;
-	uint32_t position = 0, ends[8] = { 0 }, n = 0, i;
+	uint32_t position = race.start, ends[8] = { 0 }, n = 0, i;
 	struct ring_entry e;
 	bool over;
 
@@ -410,7 +411,8 @@ static void run_race(uint64_t seed, uint32_t size, bool overwrite, uint64_t fram
 	race.overwrite = overwrite;
 	race.seed = seed;
 	race.frames = frames;
-	race.ring.head = race.ring.tail = race.ring.span - race.ring.units / 2;
+	race.start = race.ring.span - race.ring.units / 2;
+	race.ring.head = race.ring.tail = race.start;
 	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);
 	consume();
 	pthread_join(producer, NULL);

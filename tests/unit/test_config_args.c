@@ -11,6 +11,7 @@
 
 #include "command/config_args.h"
 #include "trace/word.h"
+#include "wire/block.h"
 
 static struct message_config taken(const char *name, const char *text)
 {
@@ -48,6 +49,11 @@ static void test_words(void **state)
 	refuses("source", "BPF");
 	refuses("source", "bp");
 	refuses("policy", "latest");
+	assert_int_equal(taken("codec", "sched").codec, CODEC_SCHED);
+	assert_int_equal(taken("codec", "bsf").codec, CODEC_BSF);
+	assert_int_equal(taken("codec", "bsf").given, 1 << CONFIG_CODEC);
+	refuses("codec", "");
+	refuses("codec", "meta");
 }
 
 static void test_numbers(void **state)
@@ -187,14 +193,16 @@ static void test_table(void **state)
 
 		assert_string_equal(word ? word : "unknown", word_kind(i));
 	}
-	for (i = CONFIG_ORIGIN; i <= CONFIG_CGROUP_PATHS; i++) {
+	for (i = CONFIG_ORIGIN; i < CONFIG_FIELDS; i++) {
 		assert_non_null(config_option_name(i));
 		args_get(&a, config_option_name(i)); /* asserts that the table has it */
 	}
 	assert_null(config_option_name(0));
-	assert_null(config_option_name(CONFIG_CGROUP_PATHS + 1));
+	assert_null(config_option_name(CONFIG_FIELDS));
 	assert_null(config_origin_word(ORIGINS));
 	assert_null(config_policy_word(2));
+	assert_null(config_codec_word(CODEC_META));
+	assert_null(config_codec_word(CODEC_BSF + 1));
 }
 
 int main(void)

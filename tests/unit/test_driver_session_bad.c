@@ -74,7 +74,7 @@ static void bounds_what_it_takes(void **state)
 
 static void refuses_what_only_a_device_says(void **state)
 {
-	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_END,
+	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_RUN_END,
 					  FRAME_RESULT, FRAME_STATUS, FRAME_PONG };
 	uint32_t type;
 	size_t i;
@@ -120,6 +120,8 @@ static void refuses_garbage(void **state)
 		{ "\x07\x05\x01\x01\x09\x01x", 7 },	   /* a name of one byte */
 		{ "\x07\x05\x01\x01\x0a\x01x", 7 },	   /* a path without an end */
 		{ "\x07\x05\x01\x01\x08\x05\x01", 7 },	   /* an item that is cut */
+		{ "\x07\x05\x01\x01\x0b\x01\x00", 7 },	   /* codec 0 */
+		{ "\x07\x05\x01\x01\x0b\x01\x03", 7 },	   /* codec 3 */
 		{ "\x0a\x01\x01", 3 },			   /* half a PING */
 		{ "\x0c\x02\x01\x05", 4 },		   /* a BYE whose text is cut */
 	};

@@ -43,7 +43,7 @@ static void reads_every_key(void **state)
 	assert_int_equal(s.mem_kib, 512);
 	assert_int_equal(s.config.events, 1U << SCHED_SWITCH | 1U << SCHED_EXIT);
 	assert_int_equal(s.config.policy, POLICY_FLIGHT);
-	assert_int_equal(s.codec, CODEC_BSF);
+	assert_int_equal(s.config.codec, CODEC_BSF);
 	assert_int_equal(s.config.flush_ms, 20);
 	assert_int_equal(s.config.block_bytes, 8192);
 	assert_int_equal(s.config.n_pids, 2);
@@ -52,7 +52,7 @@ static void reads_every_key(void **state)
 	assert_string_equal(s.config.comms[1], "a,b c");
 	assert_int_equal(s.config.n_cgroups, 2);
 	assert_string_equal(s.config.cgroups[1], "y/z");
-	assert_true(s.given & 1U << SETTING_ID && s.given & 1U << SETTING_CODEC);
+	assert_true(s.given & 1U << SETTING_ID && s.config.given & 1U << CONFIG_CODEC);
 }
 
 static void says_what_is_wrong(void **state)
@@ -156,10 +156,10 @@ static void takes_only_what_is_meant(void **state)
 	assert_true(settings_set(&wish, "comms", "x", why));
 	settings_apply(&now, &wish);
 	assert_false(settings_is_same(&now, &s));
-	assert_int_equal(now.codec, CODEC_BSF);
+	assert_int_equal(now.config.codec, CODEC_BSF);
 	assert_int_equal(now.config.n_comms, 1);
 	assert_int_equal(now.config.flush_ms, SETTINGS_FLUSH_MS);
-	s.codec = CODEC_BSF;
+	s.config.codec = CODEC_BSF;
 	assert_false(settings_is_same(&now, &s));
 	s.config.n_comms = 1;
 	s.config.comms[0][0] = 'x';

@@ -98,7 +98,7 @@ static void put_end(uint64_t next_sequence, uint64_t events)
 	writer_init(&w, room, sizeof(room));
 	end_encode(&w, &m);
 	end_put(&w, &row);
-	put_frame(FRAME_END, room, writer_len(&w));
+	put_frame(FRAME_RUN_END, room, writer_len(&w));
 }
 
 static void put_result(uint64_t id, uint32_t code, const char *text)

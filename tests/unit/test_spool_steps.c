@@ -165,7 +165,7 @@ static const char *look(uint32_t *ret_entries)
 		return "the spool cannot be opened";
 	spool_rewind(s);
 	for (*ret_entries = 0; spool_peek(s, &e); spool_sent(s), (*ret_entries)++) {
-		if (e.kind == FRAME_END)
+		if (e.kind == FRAME_RUN_END)
 			continue;
 		if (block_decode(e.bytes, e.len, &b) != WIRE_OK || b.sequence != e.sequence)
 			return "an entry is not whole";
@@ -313,7 +313,7 @@ static void act_ack(struct subject *s)
 
 static void act_end(struct subject *s)
 {
-	struct spool_entry e = { .kind = FRAME_END,
+	struct spool_entry e = { .kind = FRAME_RUN_END,
 				 .run = s->run.number,
 				 .bytes = (const uint8_t *)"\1\1\1\1",
 				 .len = 4 };

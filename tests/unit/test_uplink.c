@@ -260,13 +260,13 @@ static void sends_runs_in_order(void **state)
 
 	fake_spool_add(&p->spool, FRAME_BLOCK, 1, 0, 0, 40);
 	fake_spool_add(&p->spool, FRAME_BLOCK, 1, 1, 0, 200);
-	fake_spool_add(&p->spool, FRAME_END, 1, 0, 0, 10);
+	fake_spool_add(&p->spool, FRAME_RUN_END, 1, 0, 0, 10);
 	fake_spool_add(&p->spool, FRAME_BLOCK, 2, 0, 0, 40);
 	connect_to(p, WINDOW);
 	expect_run(p, 1);
 	expect_entry(p, FRAME_BLOCK, 0, 0);
 	expect_entry(p, FRAME_BLOCK, 1, 0);
-	expect_entry(p, FRAME_END, 0, 0);
+	expect_entry(p, FRAME_RUN_END, 0, 0);
 	expect_run(p, 2);
 	expect_entry(p, FRAME_BLOCK, 0, 0);
 	expect_silence(p);
@@ -516,7 +516,7 @@ static void refuses_bad_welcomes(void **state)
 
 static void refuses_what_only_a_device_says(void **state)
 {
-	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_END,
+	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_RUN_END,
 					  FRAME_RESULT, FRAME_STATUS, FRAME_PONG };
 	struct peer *p = *state;
 	size_t i;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
 #include "device/agent/source.h"
+#include "wire/block.h"
 
 /* --- starting and stopping --- */
 
@@ -113,6 +114,8 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 		return error_set(e, EOPNOTSUPP, "cannot do it: instruction %u is not known here",
 				 m->verb);
 	config_apply(&config, &m->config);
+	if (config.codec == CODEC_BSF)
+		return error_set(e, EOPNOTSUPP, "cannot do it: only the driver can record bsf");
 	changed = !is_same(a, &config);
 	a->config = config;
 	if (agent_is_tracing(a) && !changed)

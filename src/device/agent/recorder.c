@@ -398,7 +398,7 @@ static int put_end(struct recorder *r)
 {
 	struct message_end m = { .n_rows = r->cpus + 1 };
 	struct message_stream_end row = { .stream = STREAM_META };
-	struct spool_entry entry = { .kind = FRAME_END, .run = r->run, .bytes = r->end };
+	struct spool_entry entry = { .kind = FRAME_RUN_END, .run = r->run, .bytes = r->end };
 	struct checkpoint meta;
 	struct byte_writer w;
 	uint32_t cpu;

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "device/agent/value.h"
+#include "wire/block.h"
 
 #define SPOOL_LEAST (64U << 10)
 #define SPOOL_MOST (1ULL << 30)
@@ -202,9 +203,10 @@ void settings_init(struct settings *s)
 		.spool_bytes = 4U << 20,
 		.nice = -5,
 		.config = {
-			.given = (2U << CONFIG_CGROUP_PATHS) - 2,
+			.given = CONFIG_ALL,
 			.origin = ORIGIN_AUTO,
 			.policy = POLICY_OLDEST,
+			.codec = CODEC_SCHED,
 			.events = (1U << SCHED_KINDS) - 1,
 			.block_bytes = 32U << 10,
 			.flush_ms = 100,

@@ -23,7 +23,7 @@ int controller_init(struct controller *c, struct compressor *compressor,
 	c->compressor = compressor;
 	c->counter = counter;
 	c->settings = *settings;
-	c->cpus = nr_cpu_ids;
+	c->cpus = min_t(u32, nr_cpu_ids, MESSAGE_STREAMS_MAX - 1);
 	c->end_room = FRAME_HEAD_MAX + VARINT_MAX + (c->cpus + 1) * END_ROW_MAX;
 	description_init(&c->description);
 	compressor_set_profile(compressor, settings->profile);
@@ -120,7 +120,7 @@ static void put_end(struct controller *c, struct run *run)
 		end_put(&w, &row);
 	}
 	len = (u32)writer_len(&w);
-	run->end_len = frame_encode_head(head, FRAME_END, len);
+	run->end_len = frame_encode_head(head, FRAME_RUN_END, len);
 	memmove(run->end + run->end_len, w.start, len);
 	memcpy(run->end, head, run->end_len);
 	run->end_len += len;
@@ -160,7 +160,8 @@ static int begin_run(struct controller *c, char why[SESSION_WHY_LEN])
 	get_random_bytes(run->id.bytes, sizeof(run->id.bytes));
 	run->number = c->number + 1;
 	run->is_over = false;
-	r = compressor_start(c->compressor, &c->settings.config, c->settings.codec, run->number);
+	r = compressor_start(c->compressor, &c->settings.config, c->settings.config.codec,
+			     run->number);
 	if (r < 0)
 		return fail(c, r, why);
 	c->number++;

@@ -46,21 +46,33 @@ void identity_refresh(struct identity *i)
 		strscpy(i->name, "device", sizeof(i->name));
 }
 
+/* Some drivers learn the address only after the device is registered: then nobody has noted it as
+ * permanent, but nobody has changed it either. */
+static const u8 *address_of(const struct net_device *dev)
+{
+	if (dev->type != ARPHRD_ETHER || dev->addr_len != ETH_ALEN)
+		return NULL;
+	if (is_valid_ether_addr(dev->perm_addr))
+		return dev->perm_addr;
+	return dev->addr_assign_type == NET_ADDR_PERM && is_valid_ether_addr(dev->dev_addr)
+		       ? dev->dev_addr
+		       : NULL;
+}
+
 static bool find_address(u8 ret[ETH_ALEN])
 {
 	struct net_device *dev;
+	const u8 *address;
 	int first = 0;
 
 	rcu_read_lock();
 	for_each_netdev_rcu(&init_net, dev)
 	{
-		if (dev->type != ARPHRD_ETHER || dev->addr_len != ETH_ALEN ||
-		    !is_valid_ether_addr(dev->perm_addr))
-			continue;
-		if (first && first < dev->ifindex)
+		address = address_of(dev);
+		if (!address || (first && first < dev->ifindex))
 			continue;
 		first = dev->ifindex;
-		memcpy(ret, dev->perm_addr, ETH_ALEN);
+		memcpy(ret, address, ETH_ALEN);
 	}
 	rcu_read_unlock();
 	return first;

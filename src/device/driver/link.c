@@ -6,6 +6,7 @@
 #include <linux/in6.h>
 #include <linux/inet.h>
 #include <linux/net.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
@@ -80,7 +81,7 @@ static void listen_to(struct link *l, struct socket *sock)
 	l->sock = sock;
 	l->is_corked = false;
 	l->low_mark = 1;
-	l->has_tls = inet_csk_has_ulp(sock->sk);
+	l->has_tls = inet_csk(sock->sk)->icsk_ulp_ops;
 	add_wait_queue(&sock->wq.wait, &l->wait);
 }
 
@@ -178,13 +179,42 @@ void link_close(struct link *l)
 
 /* --- bytes --- */
 
+/* What the thread itself did in a piece of time: another one may have had the CPU for most of it. Then
+ * the scheduler's own account is taken, which is at most a tick behind. */
+struct stopwatch {
+	u64 clock, account;
+	unsigned long switches;
+};
+
+static unsigned long own_switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+static void stopwatch_start(struct stopwatch *w)
+{
+	w->switches = own_switches();
+	w->account = current->se.sum_exec_runtime;
+	w->clock = local_clock();
+}
+
+static u64 stopwatch_stop(const struct stopwatch *w)
+{
+	u64 passed = local_clock() - w->clock;
+
+	if (own_switches() == w->switches)
+		return passed;
+	return min(passed, (u64)current->se.sum_exec_runtime - w->account);
+}
+
 int link_send(struct link *l, const void *bytes, u32 len, bool more)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (void *)bytes, .iov_len = len };
-	u64 start = local_clock();
+	struct stopwatch watch;
 	int r;
 
+	stopwatch_start(&watch);
 	/* kTLS would keep a record open, and nothing but another send would close it. */
 	more = more && !l->has_tls;
 	if (more)
@@ -192,20 +222,20 @@ int link_send(struct link *l, const void *bytes, u32 len, bool more)
 	r = kernel_sendmsg(l->sock, &msg, &vec, 1, len);
 	if (r > 0)
 		l->is_corked = more;
-	l->busy_ns += local_clock() - start;
+	l->busy_ns += stopwatch_stop(&watch);
 	return r == -EINTR || r == -ERESTARTSYS || r == -ENOBUFS || r == -ENOMEM ? -EAGAIN : r;
 }
 
 void link_push(struct link *l)
 {
-	u64 start;
+	struct stopwatch watch;
 
 	if (!l->sock || !l->is_corked)
 		return;
-	start = local_clock();
+	stopwatch_start(&watch);
 	tcp_sock_set_nodelay(l->sock->sk); /* which sends what is there, also if it was set */
 	l->is_corked = false;
-	l->busy_ns += local_clock() - start;
+	l->busy_ns += stopwatch_stop(&watch);
 }
 
 /* What a record that is no data means: tickets are for those who come again, the rest is not for us. */
@@ -241,12 +271,13 @@ static int receive(struct link *l, void *room, u32 len)
 
 int link_receive(struct link *l, void *room, u32 len)
 {
-	u64 start = local_clock();
+	struct stopwatch watch;
 	int i, r = TICKET;
 
+	stopwatch_start(&watch);
 	for (i = 0; i < TICKETS_MAX && r == TICKET; i++)
 		r = receive(l, room, len);
-	l->busy_ns += local_clock() - start;
+	l->busy_ns += stopwatch_stop(&watch);
 	if (r == TICKET)
 		return -EKEYREJECTED;
 	return r == -EINTR || r == -ERESTARTSYS ? -EAGAIN : r;

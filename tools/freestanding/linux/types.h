@@ -23,6 +23,7 @@ typedef _Bool bool;
 #define BIT(nr) (1UL << (nr))
 #define CONFIG_BLOCK 1
 #define CONFIG_CGROUPS 1
+#define FRAME_END "" /* x86's, for assembler */
 #define SCHED_IDLE 5
 #define current get_current()
 #define noinline __attribute__((__noinline__))

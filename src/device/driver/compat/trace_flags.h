@@ -11,9 +11,8 @@
  *	5.17	0x80: softirqs are disabled (and not because one is served)
  *	6.13	0x02: rescheduling was asked for, lazily; before, that interrupts' state is not known,
  *		which none of our architectures says
- *
- * The count is that before the tracepoint: it disables preemption itself around its probes, except
- * where COMPAT_TRACEPOINT_PREEMPTS says otherwise.
+ *	7.0	tracepoints no longer disable preemption around their probes (SRCU guards them); before,
+ *		a probe of a preemptible kernel sees a count that is one above that of the event
  */
 #ifndef KISEKI_DEVICE_DRIVER_COMPAT_TRACE_FLAGS_H
 #define KISEKI_DEVICE_DRIVER_COMPAT_TRACE_FLAGS_H
@@ -34,7 +33,11 @@
 #define COMPAT_FLAG_NMI 0x40U
 #define COMPAT_FLAG_BH_OFF 0x80U
 
-#define COMPAT_TRACEPOINT_PREEMPTS IS_ENABLED(CONFIG_PREEMPTION)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define COMPAT_TRACEPOINT_COUNT (IS_ENABLED(CONFIG_PREEMPTION) ? 1U : 0U)
+#else
+#define COMPAT_TRACEPOINT_COUNT 0U
+#endif
 
 /* `irq`: the interrupts' state before the probe changed it. */
 static inline u8 compat_trace_flags(unsigned long irq)
@@ -66,7 +69,7 @@ static inline u8 compat_trace_flags(unsigned long irq)
 
 static inline u8 compat_preempt_count(void)
 {
-	unsigned int count = preempt_count() - (COMPAT_TRACEPOINT_PREEMPTS ? 1 : 0);
+	unsigned int count = preempt_count() - COMPAT_TRACEPOINT_COUNT;
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
 	return (u8)count;
 #else

@@ -220,7 +220,7 @@ static bool set_codec(struct settings *s, const char *value)
 {
 	if (!is_equal(value, "sched") && !is_equal(value, "bsf"))
 		return false;
-	s->codec = value[0] == 's' ? CODEC_SCHED : CODEC_BSF;
+	s->config.codec = value[0] == 's' ? CODEC_SCHED : CODEC_BSF;
 	return true;
 }
 
@@ -320,7 +320,7 @@ static const struct {
 			     CONFIG_EVENTS },
 	[SETTING_POLICY] = { "policy", set_policy, "keep-oldest or flight-recorder",
 			     CONFIG_POLICY },
-	[SETTING_CODEC] = { "codec", set_codec, "sched or bsf", 0 },
+	[SETTING_CODEC] = { "codec", set_codec, "sched or bsf", CONFIG_CODEC },
 	[SETTING_FLUSH] = { "flush_ms", set_flush, "1 to 60000", CONFIG_FLUSH },
 	[SETTING_BLOCK] = { "block", set_block, "4096 to 65536", CONFIG_BLOCK_BYTES },
 	[SETTING_PIDS] = { "pids", set_pids, "a list of at most 64 numbers", CONFIG_PIDS },
@@ -335,8 +335,8 @@ void settings_init(struct settings *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->mem_kib = SETTINGS_MEM_KIB;
-	s->codec = CODEC_SCHED;
-	s->config.given = (2U << CONFIG_CGROUP_PATHS) - 2;
+	s->config.codec = CODEC_SCHED;
+	s->config.given = CONFIG_ALL;
 	s->config.origin = ORIGIN_DRIVER;
 	s->config.policy = POLICY_OLDEST;
 	s->config.events = (1U << SCHED_KINDS) - 1;
@@ -535,7 +535,7 @@ uint32_t settings_format(const struct settings *s, char *out, uint32_t room)
 	put_text(&l, " policy=");
 	put_text(&l, policies[s->config.policy == POLICY_FLIGHT]);
 	put_text(&l, " codec=");
-	put_text(&l, s->codec == CODEC_BSF ? "bsf" : "sched");
+	put_text(&l, s->config.codec == CODEC_BSF ? "bsf" : "sched");
 	put_text(&l, " flush_ms=");
 	put_number(&l, s->config.flush_ms);
 	put_text(&l, " block=");
@@ -551,8 +551,6 @@ void settings_apply(struct settings *to, const struct settings *from)
 {
 	config_apply(&to->config, &from->config);
 	to->given |= from->given;
-	if (from->given & 1U << SETTING_CODEC)
-		to->codec = from->codec;
 	if (from->given & 1U << SETTING_PROFILE)
 		to->profile = from->profile;
 }
@@ -562,7 +560,7 @@ bool settings_is_same(const struct settings *a, const struct settings *b)
 {
 	const struct message_config *x = &a->config, *y = &b->config;
 
-	return a->codec == b->codec && x->policy == y->policy && x->events == y->events &&
+	return x->codec == y->codec && x->policy == y->policy && x->events == y->events &&
 	       x->block_bytes == y->block_bytes && x->flush_ms == y->flush_ms &&
 	       x->n_pids == y->n_pids && x->n_comms == y->n_comms && x->n_cgroups == y->n_cgroups &&
 	       !memcmp(x->pids, y->pids, sizeof(x->pids)) &&

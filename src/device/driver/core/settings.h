@@ -50,7 +50,6 @@ struct settings {
 	struct message_config config; /* its `given` says what is meant */
 	uint32_t given;		      /* 1 << enum setting, of what is not in config */
 	uint32_t mem_kib;
-	uint8_t codec; /* CODEC_SCHED or CODEC_BSF */
 	bool start, profile;
 	struct message_id id;
 	char collector[SETTINGS_TEXT_LEN];
