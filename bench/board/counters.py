@@ -8,7 +8,7 @@ import json
 import re
 
 TIMER, NETWORK = re.compile(r"twd|arch_timer"), re.compile(r"eth0")
-EXPORTER = "kiseki"  # how the name of the driver's thread begins
+EXPORTER = "kiseki"  # the driver's thread
 
 
 def read(folder, name):
@@ -70,11 +70,11 @@ def network(folder, since, until):
     return {key: last[key] - first[key] for key in last}
 
 
-def exporter(folder, when):
-    """CPU seconds and switches of the driver's own thread."""
+def tasks(folder, when, name):
+    """CPU seconds and switches of the tasks by this name that are there."""
     text = read(folder, f"tasks.{when}")
     cpu = switches = 0
-    for pid in re.findall(rf"^/proc/(\d+)/comm:{EXPORTER}", text, re.M):
+    for pid in re.findall(rf"^/proc/(\d+)/comm:{name}$", text, re.M):
         ns = re.search(rf"^/proc/{pid}/schedstat:(\d+)", text, re.M)
         cpu += int(ns[1]) / 1e9 if ns else 0
         switches += sum(map(int, re.findall(
@@ -83,13 +83,14 @@ def exporter(folder, when):
 
 
 def programs(folder):
-    """What spend.c wrote of each program of the method."""
+    """What spend.c wrote of each program of the method, less what it had used before the load: how it
+    gets ready is not compared."""
     rows = {}
     for pid_file in folder.glob("*.pid"):
         cost = json.loads(pid_file.with_suffix("").read_text())
-        rows[pid_file.stem] = {"cpu_s": cost["user_s"] + cost["system_s"], "user_s": cost["user_s"],
-                               "system_s": cost["system_s"],
-                               "switches": cost["voluntary"] + cost["involuntary"]}
+        cpu, count = tasks(folder, "before", pid_file.stem)
+        rows[pid_file.stem] = {"cpu_s": cost["user_s"] + cost["system_s"] - cpu,
+                               "switches": cost["voluntary"] + cost["involuntary"] - count}
     return rows
 
 
@@ -107,8 +108,8 @@ def collect(folder):
     cpus = len(re.findall(r"^cpu\d", read(folder, "stat.before"), re.M))
     started = float(read(folder, "uptime.before").split()[0])
     ended = float(read(folder, "uptime.after").split()[0])
-    cpu_before, switches_before = exporter(folder, "before")
-    cpu_after, switches_after = exporter(folder, "after")
+    cpu_before, switches_before = tasks(folder, "before", EXPORTER)
+    cpu_after, switches_after = tasks(folder, "after", EXPORTER)
     return {"cpus": cpus, "window_s": ended - started,
             "stop_s": int(read(folder, "stopped.ms")) / 1000 -
             float(read(folder, "uptime.load").split()[0]),

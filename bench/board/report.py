@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import plot  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
+PAPER = json.loads((HERE / "paper.json").read_text())
 PARTS = (("compress", "compressor"), ("convert", "text conversion, copy to user"),
          ("record", "trace-cmd"), ("buffer", "export buffer"), ("network", "network"))
 ROWS = ("timer0", "timer1", "eth0", "ipi", "other", "total")
@@ -69,6 +70,10 @@ def saved(row):
     return 100 - share(exported["bytes"], exported["text_bytes"])
 
 
+def event_bytes(row, what="bytes"):
+    return row["exported"][what] / max(row["exported"]["events"], 1)
+
+
 def parts_percent(row):
     return {part: share(value, row["seconds"]) for part, value in row["parts"].items()}
 
@@ -94,12 +99,14 @@ def worst(f, value, pick=max):
 
 
 def goal_size(f):
+    short = PAPER["text_line_bytes"][0]
     ratio = worst(f, lambda t: 100 - saved(f.get("sched", t)))
     whole = worst(f, lambda t: share(f.get("sched", t)["exported"]["bytes"],
                                      f.get("text", t)["exported"]["bytes"]))
     yield (ratio <= SIZE_GOAL and whole <= SIZE_GOAL, "size of `sched` at most 8 % of ftrace text",
            f"{percent(ratio)} of the text of the same events, {percent(whole)} of what local text "
-           "exported")
+           f"exported, {percent(worst(f, lambda t: share(event_bytes(f.get('sched', t)), short)))} "
+           f"of lines of {short} bytes, the shortest of the paper's")
     gzip = worst(f, lambda t: min(f.get(m, t)["exported"]["bytes"] for m in ("gzip", "gzip_net"))
                  / f.get("sched", t)["exported"]["bytes"], min)
     yield gzip > 1, "size of `sched` below that of gzip", f"gzip's is {gzip:.2f} times as large"
@@ -198,18 +205,18 @@ def put_table5(f, paper):
                    rows), "![Table 5](table5.svg)", ""]
 
 
-def plot_table5(f, paper):
-    seconds = min(f.times, key=lambda t: abs(t - paper["table5"]["seconds"]))
-    rows = []
+def plot_table5(f, title):
+    paper, rows = PAPER["table5"], []
+    seconds = min(f.times, key=lambda t: abs(t - paper["seconds"]))
     for m in f.tracers:
         values = parts_percent(f.get(m, seconds))
         rows.append((f.names[m], values, f"{sum(values.values()):.2f} %"))
-        old = paper["table5"]["methods"].get(m)
+        old = paper["methods"].get(m)
         if old:
-            values = {p: share(old.get(f"{p}_s", 0), paper["table5"]["seconds"]) for p, _ in PARTS}
+            values = {p: share(old.get(f"{p}_s", 0), paper["seconds"]) for p, _ in PARTS}
             rows.append(("paper", values, f"{sum(values.values()):.2f} %, the sum of its parts"))
-    return plot.stacks(f"Table 5: CPU time by part, {seconds} s (the paper: 130 s)", "% of the time",
-                       rows, PARTS)
+    return plot.stacks(f"{title}, {seconds} s (the paper: {paper['seconds']} s)", "% of the time", rows,
+                       PARTS)
 
 
 def plot_figure8(f, paper):
@@ -258,8 +265,7 @@ def put_figure8(f, paper):
             *by_time(f, lambda m, t: f"{f.get(m, t)['exported']['bytes']:,}", f.tracers),
             "Bytes for each event that arrived, and the events:", "",
             *by_time(f, lambda m, t: "{:.2f} ({:,})".format(
-                f.get(m, t)["exported"]["bytes"] / max(f.get(m, t)["exported"]["events"], 1),
-                f.get(m, t)["exported"]["events"]), f.tracers),
+                event_bytes(f.get(m, t)), f.get(m, t)["exported"]["events"]), f.tracers),
             "Bytes that left by eth0, with all headers:", "",
             *by_time(f, lambda m, t: f"{f.get(m, t)['network']['tx_bytes']:,}", f.tracers),
             f"The paper: {words['words']}. Its gzip over Ethernet made "
@@ -300,10 +306,15 @@ def put_figure10(f, paper):
 
 
 def put_figure11(f, paper):
+    low, high = paper["text_line_bytes"]
     return ["## Figure 11: percentage of compression", "", "![Figure 11](figure11.svg)", "",
             "How much smaller than ftrace's text of the very same events:", "",
             *by_time(f, lambda m, t: percent(saved(f.get(m, t))), f.tracers),
-            f"The paper: {paper['figure11']['words']}.", ""]
+            f"The paper: {paper['figure11']['words']}. Its kernel's lines had {low} to {high} bytes, "
+            f"today's are longer (here {event_bytes(f.get(f.tracers[0], f.times[-1]), 'text_bytes'):.1f}"
+            f"); how much less than {low} bytes an event takes:", "",
+            *by_time(f, lambda m, t: percent(100 - share(event_bytes(f.get(m, t)), low)),
+                     [m for m in DRIVER if m in f.methods])]
 
 
 def put_load(f):
@@ -335,7 +346,8 @@ def put_counted(result):
             "500 million a second, about what the paper's CPU of 533 MHz does. The columns are "
             "those of table 5, and depend only on the instructions that were executed. The two runs of the "
             f"load alone differ by {percent(share(abs(apart[0] - apart[-1]), seconds))}.", "",
-            *table(("", *(words for _, words in PARTS), "parts", "board"), rows)]
+            *table(("", *(words for _, words in PARTS), "parts", "board"), rows),
+            "![By instructions](instructions.svg)", ""]
 
 
 def put_switch_cost(f):
@@ -364,15 +376,17 @@ def put_head(result):
 
 
 def write(result, folder):
-    f, paper = Figures(result), json.loads((HERE / "paper.json").read_text())
-    folder = Path(folder)
+    f, folder = Figures(result), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("table5", plot_table5(f, paper)), ("figure8", plot_figure8(f, paper)),
-                       ("figure9", plot_figure9(f)), ("figure10", plot_figure10(f)),
-                       ("figure11", plot_figure11(f, paper))):
+    plots = {"table5": plot_table5(f, "Table 5: CPU time by part"), "figure8": plot_figure8(f, PAPER),
+             "figure9": plot_figure9(f), "figure10": plot_figure10(f),
+             "figure11": plot_figure11(f, PAPER)}
+    if result["counted"]:
+        plots["instructions"] = plot_table5(Figures(result, "counted"), "CPU time by instructions")
+    for name, text in plots.items():
         (folder / f"{name}.svg").write_text(text)
-    lines = [*put_head(result), *put_goals(f), *put_table5(f, paper), *put_figure8(f, paper),
-             *put_figure9(f, paper), *put_figure10(f, paper), *put_figure11(f, paper), *put_load(f),
+    lines = [*put_head(result), *put_goals(f), *put_table5(f, PAPER), *put_figure8(f, PAPER),
+             *put_figure9(f, PAPER), *put_figure10(f, PAPER), *put_figure11(f, PAPER), *put_load(f),
              *put_counted(result), *put_switch_cost(f)]
     (folder / "RESULTS.md").write_text("\n".join(lines).rstrip("\n") + "\n")
 
