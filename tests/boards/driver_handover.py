@@ -85,9 +85,9 @@ class Test:
 
     def tls(self):
         """A fresh connection, encrypted; the collector's words come through it, too."""
-        self.machine.check(f"ktls_hand relay 4433 {HOST} {self.collector.port} >/tmp/relay.log 2>&1 &")
+        self.machine.check(f"hand_socket relay 4433 {HOST} {self.collector.port} >/tmp/relay.log 2>&1 &")
         wait_for("the relay", lambda: "ready" in self.machine.call("cat /tmp/relay.log").text)
-        self.machine.check(f"ktls_hand hand 4433 {FOLDER}/socket")
+        self.machine.check(f"hand_socket tls 127.0.0.1 4433 {FOLDER}/socket")
         wait_for("the encrypted connection",
                  lambda: self.machine.call(f"cat {FOLDER}/link").text.startswith("up"))
         self.wait_online("the device on the encrypted connection")
@@ -122,12 +122,12 @@ def bad_sockets(machine):
 def run(arguments):
     board = get_board(arguments.board)
     module, agent = build_driver(board), build.build_agent(board)
-    tool = build_tool(board, "tests/tools/ktls_hand.c")
+    tool = build_tool(board, "tests/tools/hand_socket.c")
     with tempfile.TemporaryDirectory(prefix="kiseki-handover-") as work:
         collector = Collector(KISEKI, Path(work) / "store", Path(work) / "collector.log").start()
         try:
             with Machine(board, [(module, "/kiseki.ko"), (agent, "/bin/kiseki-agent"),
-                                 (tool, "/bin/ktls_hand")], TLS_MODULES, timeout_s=600) as machine:
+                                 (tool, "/bin/hand_socket")], TLS_MODULES, timeout_s=600) as machine:
                 machine.check("insmod /kiseki.ko")
                 bad_sockets(machine)
                 test = Test(board, machine, collector)

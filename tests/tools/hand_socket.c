@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ktls_hand: a connection with kernel TLS for the driver, and its other end, for the tests on boards.
+ * hand_socket: makes connections for the driver, for the tests on boards.
  *
- *	ktls_hand relay PORT HOST TO_PORT   accepts one connection at 127.0.0.1:PORT, speaks TLS on it,
- *	                                    and passes everything on to HOST:TO_PORT in the clear
- *	ktls_hand hand PORT FILE            connects to 127.0.0.1:PORT, speaks TLS, and writes the
- *	                                    number of the descriptor to FILE
+ *	hand_socket plain HOST PORT FILE        connects, and writes the number of the descriptor to FILE
+ *	hand_socket tls HOST PORT FILE          the same with kernel TLS on it
+ *	hand_socket relay PORT HOST TO_PORT     the other end of the latter: accepts one connection at
+ *	                                        127.0.0.1:PORT, speaks TLS on it, and passes everything on
+ *	                                        to HOST:TO_PORT in the clear
  *
  * There is no handshake: both ends have the same keys from the start, as they would have them after
  * one. What the kernel does with the socket is the same.
@@ -15,6 +16,7 @@
 #include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@
 
 static int fail(const char *what)
 {
-	fprintf(stderr, "ktls_hand: cannot %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "hand_socket: cannot %s: %s\n", what, strerror(errno));
 	return 1;
 }
 
@@ -103,16 +105,16 @@ static int relay(char **argv)
 	return 0;
 }
 
-static int hand(char **argv)
+static int hand(char **argv, bool tls)
 {
-	int fd = open_port("127.0.0.1", argv[2], 0);
+	int fd = open_port(argv[2], argv[3], 0);
 	FILE *f;
 
 	if (fd < 0)
 		return fail("connect");
-	if (use_tls(fd, 1) < 0)
+	if (tls && use_tls(fd, 1) < 0)
 		return fail("use TLS");
-	f = fopen(argv[3], "w");
+	f = fopen(argv[4], "w");
 	if (!f)
 		return fail("open the driver's file");
 	fprintf(f, "%d\n", fd);
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "relay"))
 		return relay(argv);
-	if (argc == 4 && !strcmp(argv[1], "hand"))
-		return hand(argv);
+	if (argc == 5 && (!strcmp(argv[1], "plain") || !strcmp(argv[1], "tls")))
+		return hand(argv, argv[1][0] == 't');
 	return 2;
 }
