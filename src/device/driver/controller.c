@@ -149,7 +149,8 @@ static int begin_run(struct controller *c, char why[SESSION_WHY_LEN])
 					   .counter = c->counter,
 					   .dialect = compressor_dialect(c->compressor),
 					   .kinds = compressor_kinds(c->compressor),
-					   .agent = c->agent };
+					   .agent = c->agent,
+					   .codec = c->settings.config.codec };
 	struct run *run = &c->runs[c->n_runs];
 	int r;
 

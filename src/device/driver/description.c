@@ -98,6 +98,11 @@ static u8 *put_facts(u8 *p, const struct description_facts *f)
 
 	dialect.kinds = f->kinds;
 	measure_realtime(&clock, f->counter);
+	if (f->codec == CODEC_BSF) {
+		/* Its records have nanoseconds already, and so have the headers of its blocks. */
+		clock.mult = 1;
+		clock.shift = 0;
+	}
 	p = put_text(p, META_DEVICE, f->device);
 	p = put_text(p, META_KERNEL, init_utsname()->release);
 	p = put_text(p, META_MACHINE, init_utsname()->machine);

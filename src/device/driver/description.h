@@ -28,6 +28,7 @@ struct description_facts {
 	const struct sched_dialect *dialect;
 	u32 kinds; /* 1 << enum sched_kind: what is recorded */
 	s32 agent; /* pid of the exporter's thread */
+	u8 codec;  /* enum block_codec of the CPUs' blocks */
 };
 
 struct description {
