@@ -14,12 +14,6 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* On x86 this is a macro about stack frames; ours are the protocol's. */
-#ifdef CONFIG_X86
-#include <asm/frame.h>
-#undef FRAME_END
-#endif
-
 /* The kernel spells these differently. */
 #define UINT8_MAX U8_MAX
 #define UINT16_MAX U16_MAX
