@@ -4,14 +4,17 @@
 SRC is the source tree, WORK a folder of the build for what is compiled for boards, KISEKI the program.
 """
 import argparse
+import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 SRC = Path(os.environ.get("SRC") or Path(__file__).resolve().parents[2])
 WORK = Path(os.environ.get("WORK") or SRC / "build/boards")
 KISEKI = os.environ.get("KISEKI") or str(SRC / "build/bin/kiseki")
+PATIENCE_S = 120  # until something that must happen counts as a failure
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SRC))
 
@@ -31,6 +34,26 @@ def skip(reason):
 def expect(what, got, wanted):
     if got != wanted:
         raise Failed(f"{what}: {str(got)[:500]!r} instead of {str(wanted)[:500]!r}")
+
+
+def wait_for(what, condition):
+    """Its value, as soon as it is true."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.1)
+    raise Failed(f"waited {PATIENCE_S} s for {what}")
+
+
+def export(collector, name):
+    """All that the collector has of a device, as objects."""
+    out = collector.data.parent / f"{name}.ndjson"
+    answer = collector.client("export", name, "--format", "ndjson", "-o", out)
+    expect(f"export ({answer.stderr.strip()})", answer.returncode, 0)
+    with out.open() as lines:
+        return [json.loads(line) for line in lines]
 
 
 def build_driver(board):

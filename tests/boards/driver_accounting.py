@@ -27,26 +27,15 @@ import threading
 import time
 from pathlib import Path
 
-from board_test import KISEKI, Failed, build_driver, build_tool, main
+from board_test import KISEKI, PATIENCE_S, Failed, build_driver, build_tool, main, wait_for
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
 
 KILLS = min(int(os.environ.get("KISEKI_KILLS", 4)), 40)
-PATIENCE_S = 120
 PREFIX = "kz"
 MARKS = "mark-first", "mark-last"
 OTHERS = "/sys/kernel/tracing/instances/others"
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.1)
-    raise Failed(f"waited {PATIENCE_S} s for {what}")
 
 
 class Relay:

@@ -9,21 +9,18 @@ tracefs instance of the board record. The switches away from it must be as many 
 the time between the first and the last one as long, but for what an emulated CPU may be kept waiting
 between the two that look at the clock.
 """
-import json
 import re
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from board_test import KISEKI, Failed, build_driver, expect, main
+from board_test import KISEKI, Failed, build_driver, expect, export, main, wait_for
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
 
 NAPS, COMM, LATE_S = 200, "napper", 0.1
 TRACE = "/sys/kernel/tracing/instances/codecs"
-PATIENCE_S = 60
 WORK = f"""
 cat >/tmp/{COMM} <<'END'
 #!/bin/sh
@@ -43,14 +40,6 @@ echo > {TRACE}/trace
 """
 
 
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"waited {PATIENCE_S} s for {what}")
-        time.sleep(0.1)
-
-
 def record(machine, collector, codec):
     """Whose run it is, and what the kernel traced: how many, how long."""
     name = f"codec-{codec}"
@@ -64,10 +53,7 @@ def record(machine, collector, codec):
 
 
 def check(collector, name, count, span_s):
-    out = collector.data.parent / f"{name}.ndjson"
-    answer = collector.client("export", name, "--format", "ndjson", "-o", out)
-    expect(f"export ({answer.stderr.strip()})", answer.returncode, 0)
-    items = [json.loads(line) for line in out.read_text().splitlines()]
+    items = export(collector, name)
     expect(f"{name}: losses", [x for x in items if x.get("kind") == "lost"], [])
     away = [x for x in items if x.get("kind") == "switch" and x["prev_comm"] == COMM]
     expect(f"{name}: switches away from the program", len(away), count)

@@ -9,33 +9,21 @@ it may die without anything stopping; when the connection is gone, another agent
 Then a socket that speaks TLS is handed over, and instructions and events pass through it.
 """
 import collections
-import json
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from board_test import KISEKI, Failed, build, build_driver, build_tool, expect, main
+from board_test import (KISEKI, Failed, build, build_driver, build_tool, expect, export, main,
+                        wait_for)
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
 
 NAME = "handed"
 FOLDER = "/sys/kernel/kiseki"
-PATIENCE_S = 120
 TLS_MODULES = ["tls", "gcm", "ctr", "ghash_generic"]
 WORK_PROGRAMS, WORK_TIMES = 30, 5
 WORK = f"for i in $(seq {WORK_PROGRAMS}); do sh -c 'exec true'; done"
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.1)
-    raise Failed(f"waited {PATIENCE_S} s for {what}")
 
 
 class Test:
@@ -100,11 +88,7 @@ class Test:
 
     def check_store(self):
         """One run over all three connections, and nothing missing."""
-        answer = self.collector.client("export", NAME, "--format", "ndjson", "-o",
-                                       self.collector.data.parent / "all.ndjson")
-        expect(f"export ({answer.stderr.strip()})", answer.returncode, 0)
-        with (self.collector.data.parent / "all.ndjson").open() as lines:
-            kinds = collections.Counter(json.loads(line).get("kind") for line in lines)
+        kinds = collections.Counter(x.get("kind") for x in export(self.collector, NAME))
         expect("losses", kinds["lost"], 0)
         if kinds["exec"] < WORK_TIMES * WORK_PROGRAMS:
             raise Failed(f"{kinds['exec']} programs were recorded, and there were more: {kinds}")

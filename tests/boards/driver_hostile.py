@@ -17,7 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from board_test import KISEKI, SRC, Failed, build_driver, build_tool, expect, main
+from board_test import (KISEKI, PATIENCE_S, SRC, Failed, build_driver, build_tool, expect, export,
+                        main, wait_for)
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
@@ -25,7 +26,7 @@ from boards.machine import Machine
 sys.path.insert(0, str(SRC / "tests/tools"))
 import protocol as p  # noqa: E402
 
-NAME, FOLDER, PATIENCE_S, RESETS, LOG_LINES_MAX = "hostile", "/sys/kernel/kiseki", 60, 50, 80
+NAME, FOLDER, RESETS, LOG_LINES_MAX = "hostile", "/sys/kernel/kiseki", 50, 80
 HUGE = 1 << 62
 WELCOME = p.frame(p.WELCOME, p.varints(1, 5, 1, 4 << 20, 0))
 
@@ -89,12 +90,8 @@ class Test:
         return self.machine.check(f"cat {FOLDER}/link").strip()
 
     def wait_link(self, what, wanted):
-        end = time.monotonic() + PATIENCE_S
-        while not self.link().startswith(wanted):
-            if time.monotonic() > end:
-                raise Failed(f"{what}: the link is {self.link()!r} and not {wanted}")
-            time.sleep(0.1)
-        return self.link()
+        return wait_for(f"the link to be {wanted} after {what}",
+                        lambda: (link := self.link()).startswith(wanted) and link)
 
     def play(self, name, sent, wanted):
         """Where the driver closes first, what was not yet sent cannot be."""
@@ -125,20 +122,14 @@ class Test:
         self.wait_link("many resets", "down")
 
 
-def finish(test, machine, collector):
+def finish(machine, collector):
     """A real collector gets the run that went on all the time."""
     machine.check(f"echo {HOST}:{collector.port} > {FOLDER}/collector")
-    end = time.monotonic() + PATIENCE_S
-    while (collector.device(NAME) or {}).get("state") != "tracing":
-        if time.monotonic() > end:
-            raise Failed(f"the driver does not come back to a real collector: {test.link()}")
-        time.sleep(0.2)
+    wait_for("the driver to come back to a real collector",
+             lambda: (collector.device(NAME) or {}).get("state") == "tracing")
     answer = collector.client("stop", NAME)
     expect(f"stop ({answer.stderr.strip()})", answer.returncode, 0)
-    out = collector.data.parent / "all.ndjson"
-    answer = collector.client("export", NAME, "--format", "ndjson", "-o", out)
-    expect(f"export ({answer.stderr.strip()})", answer.returncode, 0)
-    if '"switch"' not in out.read_text():
+    if not any(x.get("kind") == "switch" for x in export(collector, NAME)):
         raise Failed("no event came through in the end")
 
 
@@ -161,7 +152,7 @@ def run(arguments):
                 lines = int(machine.check("dmesg | grep -c kiseki:"))
                 if lines > LOG_LINES_MAX:
                     raise Failed(f"{lines} lines in the kernel's log")
-                finish(test, machine, collector)
+                finish(machine, collector)
                 machine.check("rmmod kiseki")
         finally:
             collector.stop()

@@ -26,7 +26,7 @@ static void fail(const char *what, const struct error *e)
 
 static struct message_id make_id(const char *text, uint64_t h)
 {
-	struct message_id id;
+	struct message_id id = { { 0 } };
 	size_t i;
 
 	for (; *text; text++)
