@@ -144,15 +144,15 @@ class TraceCmd(Method):
     def find(self):
         return [x for x in self.folder.iterdir() if x.suffix == ".dat"]
 
+    def is_writing(self):
+        """A process of its own serves the board, and ends when the file is put together."""
+        pid = self.listener.pid
+        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
     def __exit__(self, kind, *_):
-        """The file is put together after the board has closed its connections."""
         end = time.monotonic() + PATIENCE_S
-        size = -1
-        while not kind and time.monotonic() < end:
-            found = self.find()
-            if found and size == (size := found[0].stat().st_size):
-                break
-            time.sleep(1)
+        while not kind and self.is_writing() and time.monotonic() < end:
+            time.sleep(0.2)
         self.listener.terminate()
         self.listener.wait()
         self.log.close()
@@ -169,8 +169,10 @@ class TraceCmd(Method):
 
 def convert(kiseki, trace):
     """The lines that the kernel would have printed."""
-    done = subprocess.run([kiseki, "convert", trace, "-f", "ftrace", "-o", "-"], check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    done = subprocess.run([kiseki, "convert", trace, "-f", "ftrace", "-o", "-"], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise BoardError(done.stderr.decode(errors="replace").strip())
     return done.stdout.splitlines(keepends=True)
 
 

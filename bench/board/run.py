@@ -7,13 +7,13 @@
 
 For each running time the board is booted once, and all methods run on it one after the other, the
 load without a tracer first and last: only what was measured in the same run is compared. Then all
-of them run once more on the board with one CPU whose clock counts instructions, two nanoseconds each,
-about as fast as the paper's CPU: costs in that time do not depend on the machine, however busy it is.
-At last the instructions per switch are counted (switch_cost.py). --full takes 10 to 150 s in steps of 10, as the
-paper does, about three hours; the default is two times, some minutes. All figures go into the JSON
-file, and from it report.py writes RESULTS.md and the plots into DIR, which is this folder if not
-said. --try writes them beside the JSON file instead and says so in them: for a machine that does other
-things, where the figures are worth nothing.
+of them run once more on the board with one CPU whose clock counts instructions, two nanoseconds
+each, about as fast as the paper's CPU: costs in that time do not depend on the machine, however
+busy it is. At last the instructions per switch are counted (switch_cost.py). --full takes 10 to
+150 s in steps of 10, as the paper does, about three hours; the default is two times, a quarter of
+an hour. All figures go into the JSON file, and from it report.py writes RESULTS.md and the plots
+into DIR, which is this folder if not said. --try writes them beside the JSON file instead and
+says so in them: for a machine that does other things, where times mean nothing.
 """
 import argparse
 import json

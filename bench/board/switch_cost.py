@@ -23,7 +23,8 @@ def count_on(board, shift=0):
     """The same board, with one CPU and a clock that goes on by 2^shift ns with each instruction."""
     words = list(board.qemu)
     words[words.index("-smp") + 1] = "1"
-    return dataclasses.replace(board, qemu=(*words, "-icount", f"shift={shift}"))
+    return dataclasses.replace(board, qemu=(*words, "-icount", f"shift={shift}"),
+                               without=(*board.without, "/cpus/cpu@1"))
 
 
 def measure(board, files, with_driver, say):
