@@ -80,7 +80,7 @@ def fill_source_kernel(board, archive, folder, work, unpack):
     tree = Tree(board, unpack_source(source, work))
     archive.say(f"compiling the kernel of {board.name}: this takes some minutes, once")
     tree.configure()
-    tree.make(board.image, "modules_prepare")
+    tree.make(board.image, "modules")
     version = tree.make("kernelrelease").split()[-1]
     for path in ("boot", "usr/src", f"lib/modules/{version}"):
         (folder / path).mkdir(parents=True, exist_ok=True)

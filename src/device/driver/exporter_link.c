@@ -74,7 +74,7 @@ void exporter_hand(struct exporter *e, struct socket *sock)
 
 static struct message_text text_of(const char *s)
 {
-	return (struct message_text){ s, (u32)strnlen(s, MESSAGE_TEXT_MAX) };
+	return (struct message_text){ s, (u32)min_t(size_t, strlen(s), MESSAGE_TEXT_MAX) };
 }
 
 static void say_hello(struct exporter *e)
