@@ -6,10 +6,13 @@
 PREFIX ?= /usr/local
 TIME ?= 60
 NAME ?=
+BOARD ?=
 TRACES ?=
 PART ?=
+FULL ?=
+TIMES ?=
 
-.PHONY: all build run test check-all fuzz bench install format clean help
+.PHONY: all build run board test check-all fuzz bench bench-board install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -23,12 +26,17 @@ build:
 run: build
 	@tools/run
 
+# An emulated dual Cortex-A9 that the driver traces, next to a collector, until Ctrl-C.
+board: build
+	@tools/setup boards
+	@boards/board live $(BOARD)
+
 test:
-	@tools/setup build test
+	@tools/setup build test boards
 	@tools/test
 
 check-all:
-	@tools/setup build test all
+	@tools/setup build test boards all
 	@TIME=$(if $(filter command line,$(origin TIME)),$(TIME),600) tools/test --all
 
 fuzz:
@@ -39,6 +47,12 @@ bench:
 	@tools/setup build bench
 	@$(MAKE) --no-print-directory build
 	@bench/run.sh $(addprefix --part ,$(PART)) $(TRACES)
+
+# The paper's evaluation on an emulated board.
+bench-board:
+	@tools/setup build boards bench
+	@$(MAKE) --no-print-directory build
+	@bench/board/run.py $(if $(FULL),--full) $(if $(TIMES),--times $(TIMES))
 
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
@@ -56,11 +70,13 @@ clean:
 help:
 	@echo 'make             build everything; programs in build/bin/'
 	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
+	@echo 'make board       the same on an emulated board with the driver: [BOARD=a9]'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline"]'
+	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

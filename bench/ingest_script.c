@@ -70,7 +70,7 @@ static int add_end(struct ingest_script *s, const struct totals *totals)
 		if (totals[i].used)
 			end_put(&w, &row);
 	}
-	return add_frame(s, FRAME_END, body, (uint32_t)writer_len(&w));
+	return add_frame(s, FRAME_RUN_END, body, (uint32_t)writer_len(&w));
 }
 
 /* The next sound block of any stream at or behind *at. */

@@ -199,7 +199,11 @@ static int curl_failure(struct client *c, CURLcode code, struct error *e)
 	case CURLE_OPERATION_TIMEDOUT:
 		return error_set(e, ETIMEDOUT, "cannot ask %s: no answer within %.0f s", c->server,
 				 done);
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return error_set(e, EHOSTUNREACH, "cannot reach %s: %s", c->server,
+				 curl_easy_strerror(code));
 	case CURLE_PARTIAL_FILE:
+	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 	case CURLE_GOT_NOTHING:
 		return error_set(e, ECONNRESET,

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* configure: see instruct.h. */
-#include <errno.h>
-
 #include "cli/instruct.h"
 #include "cli/kiseki.h"
 #include "command/config_args.h"
-#include "command/say.h"
 
 static int run(const struct args *a)
 {
-	struct message_config config = { 0 };
-	struct error e = ERROR_INIT;
-
-	if (config_args_parse(&config, a, &e) < 0)
-		return say_usage(&e);
-	if (!config.given) {
-		error_set(&e, EINVAL, "cannot configure: say what; see kiseki configure --help");
-		return say_usage(&e);
-	}
-	return instruct_run(a, "configure", &config);
+	return instruct_run(a, INSTRUCT_MUST);
 }
 
 static const struct cli_option options[] = {

@@ -37,9 +37,11 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "say what this machine can trace with, and how to enable the rest",
 	.usage = "[--json]",
-	.description = "Runs `kiseki-agent doctor`: which sources of events this kernel has, which "
-		       "are missing and why, and what to do about it. The exit status is 0 if at "
-		       "least one can record here.",
+	.description =
+		"Runs `kiseki-agent doctor` (that of KISEKI_AGENT, or beside this program, or in "
+		"PATH): which sources of events this kernel has, which "
+		"are missing and why, and what to do about it. The exit status is 0 if at "
+		"least one can record here.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

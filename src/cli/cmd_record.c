@@ -244,7 +244,7 @@ static void select_command(struct record *r)
 
 	if (r->command.cgroup[0] && c->n_cgroups < CONFIG_CGROUPS_MAX) {
 		snprintf(c->cgroups[c->n_cgroups++], CONFIG_CGROUP_LEN, "%s", r->command.cgroup);
-		c->given |= 1U << CONFIG_CGROUPS;
+		c->given |= 1U << CONFIG_CGROUP_PATHS;
 		return;
 	}
 	say_note("no cgroup can be made here: only the command's first thread is recorded");
@@ -367,7 +367,10 @@ const struct command command_record = {
 		"needs root, and takes its blocks into a .ksk file; until "
 		"the command ends, the time is over, or Ctrl-C. The exit status is the command's. "
 		"What the agent itself does is marked in the trace; `kiseki report sched "
-		"--no-agent` leaves it out.",
+		"--no-agent` leaves it out.\n\n"
+		"The file names all tasks that there were when it began; with --only, --pid, "
+		"--comm or --cgroup, those that are in its events, and the processes that they "
+		"belong to.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -3,16 +3,10 @@
 #include "cli/instruct.h"
 #include "cli/kiseki.h"
 #include "command/config_args.h"
-#include "command/say.h"
 
 static int run(const struct args *a)
 {
-	struct message_config config = { 0 };
-	struct error e = ERROR_INIT;
-
-	if (config_args_parse(&config, a, &e) < 0)
-		return say_usage(&e);
-	return instruct_run(a, "start", &config);
+	return instruct_run(a, INSTRUCT_MAY);
 }
 
 static const struct cli_option options[] = {

@@ -5,7 +5,7 @@
 
 static int run(const struct args *a)
 {
-	return instruct_run(a, "stop", NULL);
+	return instruct_run(a, INSTRUCT_PLAIN);
 }
 
 static const struct cli_option options[] = {
@@ -15,7 +15,6 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
 	{ "All of them:", "kiseki stop --all" },
-
 	{ NULL, NULL },
 };
 

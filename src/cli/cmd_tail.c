@@ -128,13 +128,23 @@ static const struct live_ops json_ops = {
 	.turn = turn,
 };
 
+static void take_lost(void *context, const char *why)
+{
+	(void)context;
+	if (why)
+		say_note("connection lost, trying again");
+	else
+		say_note("connected again; what came in between is in the store");
+}
+
 static int follow(struct tail *t, const struct args *a, struct error *e)
 {
 	CLEANUP(client) struct client *c = NULL;
 	struct live l = { .ops = t->json ? &json_ops : &text_ops,
 			  .context = t,
 			  .turn_ms = TURN_MS,
-			  .rate = RATE_MOST };
+			  .rate = RATE_MOST,
+			  .lost = t->limit ? NULL : take_lost };
 	json_t *list = NULL;
 	const char *device = a->operands[0];
 	int r = client_open(&c, a, e);
@@ -212,8 +222,10 @@ const struct command command_tail = {
 	.usage = "[DEVICE] [--limit N] [--json]",
 	.description =
 		"Lines are those of the traced kernel's own text, in the order of time as far "
-		"as they have come. Ctrl-C ends it and says how many there were. Without "
-		"DEVICE it is the only one there is, or the only one that traces.",
+		"as they have come. Ctrl-C ends it and says how many there were. When the "
+		"collector is started anew or the network was away, it goes on as soon as that is "
+		"over, with what comes then; with --limit it fails instead. Without DEVICE it is "
+		"the only one there is, or the only one that traces.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -47,6 +47,7 @@ struct view {
 	uint64_t limit;
 	uint64_t left_out; /* events that the collector did not send */
 	bool frozen;
+	bool is_lost; /* the connection */
 	char device[TABLE_CELL_MAX], state[TABLE_CELL_MAX];
 };
 
@@ -254,7 +255,7 @@ static int turn(void *context, struct error *e)
 		r = take_key(v, key);
 	if (r == 0 && clock_mono_ms() >= v->next_ms) {
 		v->next_ms = clock_mono_ms() + v->interval_ms;
-		if (!v->frozen)
+		if (!v->frozen && !v->is_lost)
 			r = look(v, e);
 	}
 	return r;
@@ -281,13 +282,20 @@ static int take_state(void *context, const json_t *device, struct error *e)
 	return 0;
 }
 
+/* What was counted is of a time that is over. */
+static void start_again(struct view *v)
+{
+	top_next(v->top);
+	top_forget(v->top);
+}
+
 static int take_run(void *context, uint64_t run, struct error *e)
 {
 	struct view *v = context;
 
 	(void)run;
 	(void)e;
-	top_forget(v->top); /* its clock may be another */
+	start_again(v); /* its clock may be another */
 	return 0;
 }
 
@@ -298,6 +306,20 @@ static int take_left_out(void *context, uint64_t items, struct error *e)
 	(void)e;
 	v->left_out += items;
 	return 0;
+}
+
+/* On a terminal the first line says it. */
+static void take_lost(void *context, const char *why)
+{
+	struct view *v = context;
+
+	start_again(v);
+	if (v->form != FORM_SCREEN)
+		say_note("%s", why ? "connection lost, trying again" : "connected again");
+	v->is_lost = why;
+	snprintf(v->state, sizeof(v->state), "%s", why ? "connection lost, trying again" : "");
+	if (v->form == FORM_SCREEN)
+		draw_screen(v);
 }
 
 static const struct live_ops ops = {
@@ -313,7 +335,11 @@ static const struct live_ops ops = {
 static int follow(struct view *v, const struct args *a, struct error *e)
 {
 	CLEANUP(client) struct client *c = NULL;
-	struct live l = { .ops = &ops, .context = v, .turn_ms = 100, .rate = RATE_MOST };
+	struct live l = { .ops = &ops,
+			  .context = v,
+			  .turn_ms = 100,
+			  .rate = RATE_MOST,
+			  .lost = v->looks_max ? NULL : take_lost };
 	const char *device = a->operands[0];
 	json_t *list = NULL;
 	int r = client_open(&c, a, e);
@@ -406,8 +432,10 @@ const struct command command_top = {
 		"percent of one CPU, switches and wakeups per second, and how long it waited from "
 		"a "
 		"wakeup to running, on average and at most. On a terminal, keys choose the order: "
-		"c s w a m p n; space stops it, q quits. Without DEVICE it is the only one there "
-		"is, or the only one that traces.",
+		"c s w a m p n; space stops it, q quits. When the collector is started anew or "
+		"the network was away, it goes on as soon as that is over; with --once and "
+		"--count it fails instead. Without DEVICE it is the only one there is, or the "
+		"only one that traces.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -10,6 +10,7 @@
 #include "cli/jsonout.h"
 #include "cli/table.h"
 #include "collector/config_json.h"
+#include "command/config_args.h"
 #include "command/say.h"
 
 #define AT_ONCE 32U /* devices in one request */
@@ -157,17 +158,31 @@ static int instruct_all(struct instruction *in, struct error *e)
 	return r;
 }
 
-int instruct_run(const struct args *a, const char *verb, const struct message_config *config)
+/* What the command line says of what to trace. */
+static int read_config(struct instruction *in, enum instruct_config says, struct error *e)
 {
-	struct instruction in = { .verb = verb, .args = a };
+	struct message_config config = { 0 };
+	int r = says == INSTRUCT_PLAIN ? 0 : config_args_parse(&config, in->args, e);
+
+	if (r < 0)
+		return r;
+	if (says == INSTRUCT_MUST && !config.given)
+		return error_set(e, EINVAL, "cannot %s: say what; see kiseki %s --help", in->verb,
+				 in->verb);
+	if (!in->args->n_operands && !args_has(in->args, "all"))
+		return error_set(e, EINVAL, "cannot %s: name devices, or --all", in->verb);
+	in->body = config_json_format(&config);
+	return 0;
+}
+
+int instruct_run(const struct args *a, enum instruct_config says)
+{
+	struct instruction in = { .verb = a->command->name, .args = a };
 	struct error e = ERROR_INIT;
 	int r, status;
 
-	if (!a->n_operands && !args_has(a, "all")) {
-		error_set(&e, EINVAL, "cannot %s: name devices, or --all", verb);
+	if (read_config(&in, says, &e) < 0)
 		return say_usage(&e);
-	}
-	in.body = config ? config_json_format(config) : json_object();
 	in.results = args_has(a, "json") ? json_array() : NULL;
 	r = instruct_all(&in, &e);
 	json_decref(in.body);

@@ -8,14 +8,18 @@
 
 #include "cli/client.h"
 #include "command/args.h"
-#include "wire/message.h"
 
 #define INSTRUCT_OPTIONS                                                                           \
 	{ 0, "all", NULL, "all devices that the collector knows", NULL },                          \
 		{ 0, "json", NULL, "print what became of it as JSON", NULL }, CLIENT_OPTION
 
-/* verb is "start", "stop" or "configure"; what to trace may be NULL. The exit status: 1 if it failed
- * at any device. */
-int instruct_run(const struct args *a, const char *verb, const struct message_config *config);
+enum instruct_config {
+	INSTRUCT_PLAIN, /* says nothing of what to trace */
+	INSTRUCT_MAY,	/* may: the command's table has CONFIG_OPTIONS */
+	INSTRUCT_MUST,
+};
+
+/* The instruction is the command's name. The exit status: 1 if it failed at any device. */
+int instruct_run(const struct args *a, enum instruct_config says);
 
 #endif

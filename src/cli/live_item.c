@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "trace/word.h"
 
 /* What a parser of fields works on; the first that is wrong stays in `bad`. */
@@ -33,13 +34,6 @@ static int32_t get_i32(struct object *o, const char *name)
 static bool has(const struct object *o, const char *name)
 {
 	return json_object_get(o->json, name) != NULL;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The bytes of a name, section 3 of the format: \\ is a backslash, \xNN a byte. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve_settings: what `kiseki serve` is told, by the command line and by a file.
- *
- * The file has lines `key = value`; one that starts with # is a remark. The keys are the long options
- * without their dashes, so there is one meaning and one check of each value. The command line goes
- * over the file, the file over the defaults.
+ * serve_settings: what `kiseki serve` is told, by a file and by the command line
+ * (command/setting.h).
  */
 #ifndef KISEKI_CLI_SERVE_SETTINGS_H
 #define KISEKI_CLI_SERVE_SETTINGS_H
@@ -14,7 +11,6 @@
 #include "command/args.h"
 
 #define SERVE_FILE "/etc/kiseki/collector.conf"
-#define SERVE_FILE_MAX 65536U
 #define SERVE_TEXT_MAX 1024U
 
 struct serve_settings {
@@ -24,9 +20,8 @@ struct serve_settings {
 
 void serve_settings_init(struct serve_settings *s); /* the defaults */
 
-/* -EINVAL with "<key> is …, not '<value>'". */
-int serve_settings_set(struct serve_settings *s, const char *key, const char *value,
-		       struct error *e);
+/* The key at a place of the list; NULL is the last. */
+const char *serve_settings_key(size_t i);
 
 /* Errors name file and line. */
 int serve_settings_parse(struct serve_settings *s, const char *text, const char *file,

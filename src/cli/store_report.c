@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hex.h"
 #include "cli/jsonout.h"
 #include "cli/units.h"
 #include "command/command.h"
@@ -105,11 +106,7 @@ static int gather(struct store_digest *g, bool verify, struct error *e)
 
 static const char *format_id(const struct message_id *id, char out[ID_TEXT])
 {
-	int i;
-
-	for (i = 0; i < 16; i++)
-		snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
-	return out;
+	return hex_format(id->bytes, sizeof(id->bytes), out);
 }
 
 static const char *device_name(const struct store_digest *g, const struct message_id *id)

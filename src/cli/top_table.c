@@ -110,7 +110,9 @@ static void add_switch(struct top *t, struct top_cpu *c, const struct sched_even
 		end_wait(next, ev->tick);
 	c->known = true;
 	c->pid = ev->other.pid;
-	c->since_ns = ev->tick;
+	/* A CPU that sends later than others may be settled up to a time behind this one. */
+	if (ev->tick > c->since_ns)
+		c->since_ns = ev->tick;
 }
 
 static void add_wakeup(struct top *t, const struct sched_event *ev)
@@ -186,8 +188,10 @@ void top_forget(struct top *t)
 {
 	size_t i;
 
-	for (i = 0; i < TRACE_CPUS_MAX; i++)
+	for (i = 0; i < TRACE_CPUS_MAX; i++) {
 		t->cpus[i].known = false;
+		t->cpus[i].since_ns = 0;
+	}
 	for (i = 0; i < pidmap_count(t->tasks); i++)
 		((struct top_task *)pidmap_at(t->tasks, i))->woken_ns = 0;
 	memset(&t->total, 0, sizeof(t->total));

@@ -3,7 +3,7 @@
  * config_json: see config_json.h.
  *
  * A value is turned into the text that the option would have, so that one parser decides what is
- * right: lists are joined with commas, and commas inside a member get their backslash.
+ * right: lists are joined with commas, and commas and blanks inside a member get their backslash.
  */
 #include "collector/config_json.h"
 
@@ -36,7 +36,7 @@ static void push_char(struct text *t, char c)
 static void push_text(struct text *t, const char *s, bool escape)
 {
 	for (; *s; s++) {
-		if (escape && (*s == ',' || *s == '\\'))
+		if (escape && strchr(", \\", *s))
 			push_char(t, '\\');
 		push_char(t, *s);
 	}
@@ -190,7 +190,7 @@ static json_t *field_json(const struct message_config *c, uint32_t field)
 		return word_json(config_origin_word(c->origin));
 	case CONFIG_EVENTS:
 		return events_json(c->events);
-	case CONFIG_BLOCK:
+	case CONFIG_BLOCK_BYTES:
 		return json_integer(c->block_bytes);
 	case CONFIG_FLUSH:
 		return json_integer(c->flush_ms);
@@ -200,6 +200,8 @@ static json_t *field_json(const struct message_config *c, uint32_t field)
 		return json_integer(c->resolution_ns);
 	case CONFIG_POLICY:
 		return word_json(config_policy_word(c->policy));
+	case CONFIG_CODEC:
+		return word_json(config_codec_word(c->codec));
 	case CONFIG_PIDS:
 		return pids_json(c);
 	case CONFIG_COMMS:
@@ -214,7 +216,7 @@ json_t *config_json_format(const struct message_config *c)
 	json_t *object = json_object();
 	uint32_t field;
 
-	for (field = CONFIG_ORIGIN; object && field <= CONFIG_CGROUPS; field++) {
+	for (field = CONFIG_ORIGIN; object && field < CONFIG_FIELDS; field++) {
 		if (!(c->given & (1U << field)))
 			continue;
 		if (json_object_set_new(object, config_option_name(field), field_json(c, field))) {

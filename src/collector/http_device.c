@@ -6,24 +6,15 @@
 #include <string.h>
 
 #include "analysis/json_value.h"
+#include "base/hex.h"
 #include "base/when.h"
 #include "collector/config_json.h"
 #include "command/config_args.h"
 #include "trace/word.h"
 
-#define ID_START_LEAST 6U
-
 const char *http_id_format(const struct message_id *id, char out[ID_TEXT_LEN])
 {
-	static const char digits[] = "0123456789abcdef";
-	size_t i;
-
-	for (i = 0; i < sizeof(id->bytes); i++) {
-		out[2 * i] = digits[id->bytes[i] >> 4];
-		out[2 * i + 1] = digits[id->bytes[i] & 15];
-	}
-	out[2 * i] = 0;
-	return out;
+	return hex_format(id->bytes, sizeof(id->bytes), out);
 }
 
 static bool is_same(const struct message_id *a, const struct message_id *b)
@@ -147,24 +138,11 @@ int http_device_list(struct http *h, struct registry_row **ret, size_t *ret_n, s
 	return 0;
 }
 
-static bool is_start(const char *id, const char *text)
-{
-	size_t len = strlen(text), i;
-
-	if (len < ID_START_LEAST || len >= ID_TEXT_LEN)
-		return false;
-	for (i = 0; i < len; i++)
-		if ((text[i] | (text[i] >= 'A' && text[i] <= 'F' ? 0x20 : 0)) != id[i])
-			return false;
-	return true;
-}
-
 static int find_remembered(struct http *h, const char *name, struct registry_row *ret,
 			   struct error *e)
 {
 	const struct store_device *found = NULL;
 	struct http_names names;
-	char id[ID_TEXT_LEN];
 	size_t i, n = 0;
 	int r = http_names_init(&names, h->options.store, e);
 
@@ -176,7 +154,7 @@ static int find_remembered(struct http *h, const char *name, struct registry_row
 			n = 1;
 			break;
 		}
-		if (is_start(http_id_format(&d->id, id), name)) {
+		if (registry_id_match(&d->id, name)) {
 			found = d;
 			n++;
 		}

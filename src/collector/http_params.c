@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#include "base/hex.h"
 
 /* Decodes in place. Control characters have no business in any name or value of ours. */
 static int decode(char *text, bool plus, struct error *e)

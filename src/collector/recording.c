@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/recording_tasks.h"
 #include "store/ksk.h"
 #include "store/ksk_writer.h"
 #include "wire/meta.h"
 
 #define WINDOW (4U << 20)
+#define TASKS_ROOM (64U << 10)
 #define RUN 1U /* the number of the one run */
 
 struct stream {
@@ -24,6 +26,8 @@ struct recording {
 	struct session session;
 	struct session_env env;
 	struct ksk_writer *writer;
+	struct recording_tasks *tasks; /* NULL: of all tasks */
+	uint64_t meta_sequence;	       /* of the next block of ours about the trace */
 	enum recording_state state;
 	struct recording_count count;
 	struct message_id run;
@@ -117,7 +121,7 @@ static int check_block(struct recording *r, struct stream *s, const struct block
 	return 0;
 }
 
-static void count_block(struct recording *r, struct stream *s, const struct block *b)
+static void account_block(struct recording *r, struct stream *s, const struct block *b)
 {
 	uint32_t i;
 
@@ -131,9 +135,54 @@ static void count_block(struct recording *r, struct stream *s, const struct bloc
 	s->until = ksk_until(s->until, b);
 	s->anchored = true;
 	s->next_sequence = b->sequence + 1;
+}
+
+static int write_block(struct recording *r, const struct block *b, const uint8_t *bytes,
+		       struct error *e)
+{
 	r->count.events += b->events;
 	r->count.bytes += b->len;
 	r->count.blocks++;
+	return ksk_writer_put(r->writer, b, bytes, b->len, e);
+}
+
+/* A block about the trace, with our own number: not all that the device sends are written. The
+ * payload has BLOCK_HEADER_MAX bytes of room before it. */
+static int write_meta(struct recording *r, uint8_t *payload, size_t len, struct error *e)
+{
+	struct block b = { .codec = CODEC_META,
+			   .flags = BLOCK_KEY,
+			   .stream = STREAM_META,
+			   .sequence = r->meta_sequence++,
+			   .payload = payload,
+			   .payload_len = (uint32_t)len };
+	uint8_t *start = block_encode(&b, payload, &b.len);
+
+	return write_block(r, &b, start, e);
+}
+
+static int write_copy(struct recording *r, const struct block *b, struct error *e)
+{
+	_cleanup_free_ uint8_t *copy = malloc(BLOCK_HEADER_MAX + (size_t)b->payload_len);
+
+	if (!copy)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	memcpy(copy + BLOCK_HEADER_MAX, b->payload, b->payload_len);
+	return write_meta(r, copy + BLOCK_HEADER_MAX, b->payload_len, e);
+}
+
+/* Writes a block of the device, unless it waits for the end. */
+static int pass_block(struct recording *r, const struct block *b, const uint8_t *bytes,
+		      struct error *e)
+{
+	int rc = r->tasks ? recording_tasks_push(r->tasks, b) : 0;
+
+	if (rc < 0)
+		return error_set(e, -rc, "cannot record: out of memory");
+	if (rc)
+		return 0;
+	return b->codec == CODEC_META && b->stream == STREAM_META ? write_copy(r, b, e)
+								  : write_block(r, b, bytes, e);
 }
 
 static int put_block(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
@@ -151,12 +200,12 @@ static int put_block(void *owner, uint32_t run, const struct block *b, const uin
 	rc = check_block(r, s, b, e);
 	if (rc)
 		return rc;
-	rc = ksk_writer_put(r->writer, b, bytes, b->len, &why);
+	rc = pass_block(r, b, bytes, &why);
 	if (rc < 0) {
 		fail(r, EIO, "%s", why.text);
 		return error_set(e, EIO, "%s", why.text);
 	}
-	count_block(r, s, b);
+	account_block(r, s, b);
 	r->puts++;
 	return 0;
 }
@@ -179,8 +228,8 @@ static int put_rest(struct recording *r, struct stream *s, const struct message_
 		return 0;
 	b.lost[LOSS_SPOOL] = row->events - s->end;
 	start = block_encode(&b, room + sizeof(room), &b.len);
-	count_block(r, s, &b);
-	return ksk_writer_put(r->writer, &b, start, b.len, e);
+	account_block(r, s, &b);
+	return write_block(r, &b, start, e);
 }
 
 static int put_end(void *owner, uint32_t run, const struct message_end *m, struct error *e)
@@ -303,6 +352,7 @@ void recording_free(struct recording *r)
 	session_done(&r->session);
 	session_room_free(r->env.room);
 	ksk_writer_free(r->writer);
+	recording_tasks_free(r->tasks);
 	free(r);
 }
 
@@ -330,6 +380,10 @@ void recording_start(struct recording *r, const struct message_config *c)
 {
 	if (r->state != RECORDING_READY)
 		return;
+	if (c && (c->n_pids || c->n_comms || c->n_cgroups) && recording_tasks_new(&r->tasks) < 0) {
+		fail(r, ENOMEM, "cannot record: out of memory");
+		return;
+	}
 	r->state = RECORDING_STARTING;
 	instruct(r, INSTRUCTION_START, c);
 }
@@ -374,25 +428,32 @@ void recording_pop(struct recording *r, size_t len)
 static int put_device(struct recording *r, const char *device, struct error *e)
 {
 	uint8_t room[BLOCK_HEADER_MAX + 2 * VARINT_MAX + 256];
-	uint8_t *payload = room + BLOCK_HEADER_MAX, *p = payload, *start;
+	uint8_t *payload = room + BLOCK_HEADER_MAX, *p = payload;
 	size_t len = strnlen(device, 255);
-	struct block b = { .codec = CODEC_META,
-			   .flags = BLOCK_KEY,
-			   .stream = STREAM_META,
-			   .sequence = r->streams[STREAM_META].next_sequence++ };
 
 	p = varint_put(p, META_DEVICE);
 	p = varint_put(p, len);
 	memcpy(p, device, len);
-	b.payload_len = (uint32_t)(p + len - payload);
-	b.payload = payload;
-	start = block_encode(&b, payload, &b.len);
-	return ksk_writer_put(r->writer, &b, start, b.len, e);
+	return write_meta(r, payload, (size_t)(p + len - payload), e);
+}
+
+static int put_tasks(struct recording *r, struct error *e)
+{
+	_cleanup_free_ uint8_t *room = malloc(BLOCK_HEADER_MAX + TASKS_ROOM);
+	uint8_t *payload = room + BLOCK_HEADER_MAX;
+	ssize_t len = -ENOMEM;
+	int rc = 0;
+
+	while (room && rc >= 0 && (len = recording_tasks_encode(r->tasks, payload, TASKS_ROOM)) > 0)
+		rc = write_meta(r, payload, (size_t)len, e);
+	return len < 0 ? error_set(e, ENOMEM, "cannot record: out of memory") : rc;
 }
 
 int recording_commit(struct recording *r, const char *device, struct error *e)
 {
 	int rc = device ? put_device(r, device, e) : 0;
 
+	if (rc >= 0 && r->tasks)
+		rc = put_tasks(r, e);
 	return rc < 0 ? rc : ksk_writer_commit(r->writer, e);
 }

@@ -43,6 +43,7 @@ DEFINE_CLEANUP(recording, recording_free)
 enum recording_state recording_get_state(const struct recording *r);
 const struct recording_count *recording_get_count(const struct recording *r);
 
+/* With a filter in the configuration, the file names the tasks that occur in it and no others. */
 void recording_start(struct recording *r, const struct message_config *c);
 void recording_stop(struct recording *r);
 /* From time to time: a device that hears nothing gives up. */

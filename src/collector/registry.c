@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/condition.h"
+#include "base/hex.h"
 #include "collector/desired.h"
 
 #define ID_TEXT 33
@@ -496,26 +497,22 @@ int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, 
 	return 0;
 }
 
-static void format_id(const struct message_id *id, char out[ID_TEXT])
+bool registry_id_match(const struct message_id *id, const char *text)
 {
-	size_t i;
+	char digits[ID_TEXT];
+	size_t len = strlen(text);
 
-	for (i = 0; i < sizeof(id->bytes); i++)
-		snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
+	hex_format(id->bytes, sizeof(id->bytes), digits);
+	return len >= ID_DIGITS_LEAST && len < ID_TEXT && !strncasecmp(digits, text, len);
 }
 
 /* With the lock held: the place, NEVER for none, or r->n for more than one. */
 static uint32_t find_by_id(const struct registry *r, const char *text)
 {
 	uint32_t i, found = NEVER;
-	char id[ID_TEXT];
 
-	if (strlen(text) < ID_DIGITS_LEAST ||
-	    strspn(text, "0123456789abcdefABCDEF") != strlen(text))
-		return NEVER;
 	for (i = 0; i < r->n; i++) {
-		format_id(&r->entries[i].row.device.id, id);
-		if (strncasecmp(id, text, strlen(text)))
+		if (!registry_id_match(&r->entries[i].row.device.id, text))
 			continue;
 		if (found != NEVER)
 			return r->n;

@@ -61,6 +61,9 @@ DEFINE_CLEANUP(registry, registry_free)
 /* All rows, sorted by name; free(*ret). */
 int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, struct error *e);
 
+/* Is the text the id in hex, or a start of it that is long enough to be one (6 digits)? */
+bool registry_id_match(const struct message_id *id, const char *text);
+
 /* By name, or by the id in hex or an unambiguous start of it (at least 6 digits). -ENOENT, -ENOTUNIQ. */
 int registry_find(struct registry *r, const char *name, struct registry_row *ret, struct error *e);
 

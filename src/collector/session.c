@@ -402,7 +402,7 @@ static bool take_frame(struct session *s, const struct frame *f, const struct se
 	switch (f->type) {
 	case FRAME_BLOCK:
 		return take_block(s, f);
-	case FRAME_END:
+	case FRAME_RUN_END:
 		return take_end(s, f);
 	case FRAME_RUN:
 		return take_run(s, f);

@@ -11,16 +11,20 @@
 #include <string.h>
 
 #include "base/when.h"
+#include "command/value.h"
+#include "wire/block.h"
 
 #define NS_PER_MS 1000000U
 #define RESOLUTION_MOST (1U << 30)
 #define SHOWN 40 /* of a wrong word, in the message */
 
 static const char *const options[] = {
-	[CONFIG_ORIGIN] = "source",  [CONFIG_EVENTS] = "events", [CONFIG_BLOCK] = "block",
-	[CONFIG_FLUSH] = "flush",    [CONFIG_RING] = "ring",	 [CONFIG_RESOLUTION] = "resolution",
-	[CONFIG_POLICY] = "policy",  [CONFIG_PIDS] = "pid",	 [CONFIG_COMMS] = "comm",
-	[CONFIG_CGROUPS] = "cgroup",
+	[CONFIG_ORIGIN] = "source",	[CONFIG_EVENTS] = "events",
+	[CONFIG_BLOCK_BYTES] = "block", [CONFIG_FLUSH] = "flush",
+	[CONFIG_RING] = "ring",		[CONFIG_RESOLUTION] = "resolution",
+	[CONFIG_POLICY] = "policy",	[CONFIG_PIDS] = "pid",
+	[CONFIG_COMMS] = "comm",	[CONFIG_CGROUP_PATHS] = "cgroup",
+	[CONFIG_CODEC] = "codec",
 };
 
 static const char *const origins[ORIGINS] = {
@@ -33,6 +37,11 @@ static const char *const origins[ORIGINS] = {
 static const char *const policies[] = {
 	[POLICY_OLDEST] = "keep-oldest",
 	[POLICY_FLIGHT] = "flight-recorder",
+};
+
+static const char *const codecs[] = {
+	[CODEC_SCHED] = "sched",
+	[CODEC_BSF] = "bsf",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -58,6 +67,11 @@ const char *config_policy_word(uint32_t policy)
 	return policy < COUNT(policies) ? policies[policy] : NULL;
 }
 
+const char *config_codec_word(uint32_t codec)
+{
+	return codec < COUNT(codecs) ? codecs[codec] : NULL;
+}
+
 /* --- one word --- */
 
 static int find_word(const char *const words[], size_t n, const char *text)
@@ -65,7 +79,7 @@ static int find_word(const char *const words[], size_t n, const char *text)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(words[i], text))
+		if (words[i] && !strcmp(words[i], text))
 			return (int)i;
 	return -1;
 }
@@ -95,44 +109,25 @@ static int parse_policy(struct message_config *c, const char *text, struct error
 	return 0;
 }
 
-/* --- one number --- */
-
-/* Digits and at most one letter behind them; false if it is not so, or beyond 32 bits. */
-static bool parse_number(const char *text, uint32_t *ret, char *ret_unit)
+static int parse_codec(struct message_config *c, const char *text, struct error *e)
 {
-	uint64_t v = 0;
-	size_t n;
+	int i = find_word(codecs, COUNT(codecs), text);
 
-	for (n = 0; text[n] >= '0' && text[n] <= '9'; n++) {
-		v = v * 10 + (uint64_t)(text[n] - '0');
-		if (v > UINT32_MAX)
-			return false;
-	}
-	if (!n || (text[n] && text[n + 1]))
-		return false;
-	*ret = (uint32_t)v;
-	*ret_unit = text[n];
-	return true;
+	if (i < 0)
+		return error_set(e, EINVAL, "there is no codec \"%.*s\"; there are %s", SHOWN, text,
+				 CONFIG_CODEC_WORDS);
+	c->codec = (uint8_t)i;
+	return 0;
 }
+
+/* --- one number --- */
 
 /* A size in units of `plain` bytes, which is what a number without a letter counts. */
 static bool parse_size(const char *text, uint32_t plain, uint32_t *ret)
 {
-	uint32_t v;
 	uint64_t bytes;
-	char unit;
 
-	if (!parse_number(text, &v, &unit))
-		return false;
-	if (unit == 'K' || unit == 'k')
-		bytes = (uint64_t)v << 10;
-	else if (unit == 'M')
-		bytes = (uint64_t)v << 20;
-	else if (!unit)
-		bytes = (uint64_t)v * plain;
-	else
-		return false;
-	if (bytes % plain || bytes / plain > UINT32_MAX)
+	if (value_size(&bytes, text, plain) < 0 || bytes % plain || bytes / plain > UINT32_MAX)
 		return false;
 	*ret = (uint32_t)(bytes / plain);
 	return true;
@@ -141,15 +136,15 @@ static bool parse_size(const char *text, uint32_t plain, uint32_t *ret)
 /* A length of time in units of `plain` ns, which is what a plain number counts. */
 static bool parse_length(const char *text, uint32_t plain, uint32_t *ret)
 {
-	uint64_t ns;
-	char unit;
+	uint64_t v;
 
-	if (parse_number(text, ret, &unit) && !unit)
-		return true;
-	if (when_parse_length(text, &ns, NULL) < 0 || ns % plain || ns / plain > UINT32_MAX)
-		return false;
-	*ret = (uint32_t)(ns / plain);
-	return true;
+	if (value_number(&v, text, UINT32_MAX) < 0) {
+		if (when_parse_length(text, &v, NULL) < 0 || v % plain)
+			return false;
+		v /= plain;
+	}
+	*ret = (uint32_t)v;
+	return v <= UINT32_MAX;
 }
 
 static int parse_block(struct message_config *c, const char *text, struct error *e)
@@ -190,14 +185,15 @@ static int parse_resolution(struct message_config *c, const char *text, struct e
 
 /* --- lists --- */
 
-/* The next word of a list, without the backslashes before its commas. Returns what follows the
- * word (a comma or the end), or NULL if it is longer than the room. */
+/* The next word of a list, without the blanks before it and the backslashes before its commas and
+ * blanks. Returns what follows the word (a comma or the end), or NULL if it is longer than the
+ * room. */
 static const char *take_word(const char *text, char *word, size_t room)
 {
 	size_t n = 0;
 
-	for (; *text && *text != ','; text++) {
-		if (*text == '\\' && (text[1] == ',' || text[1] == '\\'))
+	for (text += strspn(text, " "); *text && *text != ','; text++) {
+		if (*text == '\\' && text[1] && strchr(", \\", text[1]))
 			text++;
 		if (n + 1 >= room)
 			return NULL;
@@ -227,10 +223,9 @@ static int add_event(struct message_config *c, const char *word, struct error *e
 
 static int add_pid(struct message_config *c, const char *word, struct error *e)
 {
-	uint32_t pid;
-	char unit;
+	uint64_t pid;
 
-	if (!parse_number(word, &pid, &unit) || unit || pid > INT32_MAX)
+	if (value_number(&pid, word, INT32_MAX) < 0)
 		return error_set(e, EINVAL, "\"%.*s\" is not a pid", SHOWN, word);
 	if (c->n_pids == CONFIG_PIDS_MAX)
 		return error_set(e, EINVAL, "there are more than %u pids", CONFIG_PIDS_MAX);
@@ -327,11 +322,12 @@ static int parse_cgroups(struct message_config *c, const char *text, struct erro
 /* --- options --- */
 
 static int (*const parsers[])(struct message_config *c, const char *text, struct error *e) = {
-	[CONFIG_ORIGIN] = parse_origin, [CONFIG_EVENTS] = parse_events,
-	[CONFIG_BLOCK] = parse_block,	[CONFIG_FLUSH] = parse_flush,
-	[CONFIG_RING] = parse_ring,	[CONFIG_RESOLUTION] = parse_resolution,
-	[CONFIG_POLICY] = parse_policy, [CONFIG_PIDS] = parse_pids,
-	[CONFIG_COMMS] = parse_comms,	[CONFIG_CGROUPS] = parse_cgroups,
+	[CONFIG_ORIGIN] = parse_origin,	    [CONFIG_EVENTS] = parse_events,
+	[CONFIG_BLOCK_BYTES] = parse_block, [CONFIG_FLUSH] = parse_flush,
+	[CONFIG_RING] = parse_ring,	    [CONFIG_RESOLUTION] = parse_resolution,
+	[CONFIG_POLICY] = parse_policy,	    [CONFIG_PIDS] = parse_pids,
+	[CONFIG_COMMS] = parse_comms,	    [CONFIG_CGROUP_PATHS] = parse_cgroups,
+	[CONFIG_CODEC] = parse_codec,
 };
 
 int config_option_parse(struct message_config *c, const char *name, const char *text,

@@ -4,16 +4,19 @@
  * `record`, those of `kiseki-agent`, and the values of the same names in JSON, which
  * collector/config_json.h turns into these words.
  *
- *	--source bpf                 auto tracefs bpf; driver is taken, too, for devices that have one
+ *	--source bpf                 auto driver bpf tracefs
  *	--events switch,waking       kinds of events, or the kernel's names of them, or all
  *	--pid 1,2                    tasks; "" asks for no pid any more, as for the next two
- *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name
+ *	--comm 'nginx*,sh'           names; * at the end is any rest; "\," is a comma in a name, and
+ *	                             "\ " a blank at its start
  *	--cgroup /system.slice/a     paths below the root of the hierarchy
- *	--flush 100ms                how long an event waits in a block; a plain number is ms
+ *	--flush 100ms                how long an event waits in a block, and twice that in one that
+ *	                             has little in it; a plain number is ms
  *	--block 16K                  bytes of a block
  *	--ring 1M                    kernel memory of each CPU; a plain number is KiB
  *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
  *	--policy keep-oldest         or flight-recorder, which keeps the latest; oldest and flight will do
+ *	--codec sched                or bsf, which only the driver records
  */
 #ifndef KISEKI_COMMAND_CONFIG_ARGS_H
 #define KISEKI_COMMAND_CONFIG_ARGS_H
@@ -24,9 +27,10 @@
 #include "command/args.h"
 #include "wire/message.h"
 
-#define CONFIG_SOURCE_WORDS "auto tracefs bpf"
+#define CONFIG_SOURCE_WORDS "auto driver bpf tracefs"
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
 #define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
+#define CONFIG_CODEC_WORDS "sched bsf"
 
 /* For the tables of commands. */
 #define CONFIG_OPTIONS                                                                             \
@@ -35,13 +39,17 @@
 		{ 0, "pid", "LIST", "only events of these tasks (pids); \"\" for all", NULL },     \
 		{ 0, "comm", "LIST", "only of tasks with these names: sh, kworker/*", NULL },      \
 		{ 0, "cgroup", "LIST", "only of tasks in these cgroups: /system.slice/x", NULL },  \
-		{ 0, "flush", "TIME", "the longest that an event waits, as 100ms", NULL },         \
+		{ 0, "flush", "TIME",                                                              \
+		  "how long events wait to be sent, as 100ms; twice that while they are few",      \
+		  NULL },                                                                          \
 		{ 0, "block", "BYTES", "the size at which a block is sent: 4K to 64K", NULL },     \
-		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K", NULL },                \
+		{ 0, "ring", "SIZE", "kernel memory for each CPU, as 512K; plain is KiB", NULL },  \
 		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
+		{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",        \
+		  CONFIG_POLICY_WORDS },                                                           \
 	{                                                                                          \
-		0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",          \
-			CONFIG_POLICY_WORDS                                                        \
+		0, "codec", "CODEC", "of the events: sched, or bsf (only the driver)",             \
+			CONFIG_CODEC_WORDS                                                         \
 	}
 
 /* The option of a field, "source" for CONFIG_ORIGIN; NULL if there is none. */
@@ -51,6 +59,7 @@ const char *config_option_name(uint32_t field);
 const char *config_origin_word(uint32_t origin);
 const char *config_event_word(uint32_t kind);
 const char *config_policy_word(uint32_t policy);
+const char *config_codec_word(uint32_t codec);
 
 /* Takes one option into the configuration, by its name. -EINVAL with the reason; -ENOENT if there
  * is no such option. The configuration is untouched then. */

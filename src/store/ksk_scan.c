@@ -11,32 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/array.h"
 #include "store/checksum.h"
 #include "store/ksk.h"
 
 #define ROWS_MAX (1U << 24)   /* of segments, chunks: a terabyte of 64 KiB segments */
 #define BLOCKS_MAX (1U << 28) /* of a stream */
 #define DAMAGE_MAX (1U << 16) /* beyond this, damage is still skipped but no longer listed */
-
-/* Room for one more in an array; its elements move. */
-static int grow(void *array_pointer, size_t n, size_t *room, size_t size, size_t most)
-{
-	void **array = array_pointer, *grown;
-	size_t wanted = *room ? *room * 2 : 16;
-
-	if (n < *room)
-		return 0;
-	if (n >= most)
-		return -E2BIG;
-	if (wanted > SIZE_MAX / size)
-		return -ENOMEM;
-	grown = realloc(*array, wanted * size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
 
 static void note(struct ksk_file *f, const struct ksk_damage *d)
 {
@@ -45,7 +26,8 @@ static void note(struct ksk_file *f, const struct ksk_damage *d)
 	for (at = f->n_damage; at && f->damage[at - 1].offset >= d->offset; at--)
 		if (f->damage[at - 1].offset == d->offset)
 			return;
-	if (grow(&f->damage, f->n_damage, &f->room_damage, sizeof(*f->damage), DAMAGE_MAX) < 0)
+	if (array_grow(&f->damage, f->n_damage, &f->room_damage, sizeof(*f->damage), DAMAGE_MAX) <
+	    0)
 		return;
 	memmove(f->damage + at + 1, f->damage + at, (f->n_damage - at) * sizeof(*f->damage));
 	f->damage[at] = *d;
@@ -89,7 +71,8 @@ int ksk_add_stream(struct ksk_file *f, uint32_t stream, struct ksk_stream **ret)
 	*ret = get_stream(f, stream, &at);
 	if (*ret)
 		return 0;
-	r = grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams), KSK_STREAMS_MAX);
+	r = array_grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams),
+		       KSK_STREAMS_MAX);
 	if (r < 0)
 		return r;
 	*ret = f->streams + at;
@@ -101,7 +84,7 @@ int ksk_add_stream(struct ksk_file *f, uint32_t stream, struct ksk_stream **ret)
 
 int ksk_add_segment(struct ksk_stream *s, uint64_t offset, uint64_t tick)
 {
-	int r = grow(&s->segments, s->n, &s->room, sizeof(*s->segments), ROWS_MAX);
+	int r = array_grow(&s->segments, s->n, &s->room, sizeof(*s->segments), ROWS_MAX);
 
 	if (r < 0)
 		return r;
@@ -111,7 +94,7 @@ int ksk_add_segment(struct ksk_stream *s, uint64_t offset, uint64_t tick)
 
 int ksk_add_chunk(struct ksk_file *f, uint64_t offset)
 {
-	int r = grow(&f->chunks, f->n_chunks, &f->room_chunks, sizeof(*f->chunks), ROWS_MAX);
+	int r = array_grow(&f->chunks, f->n_chunks, &f->room_chunks, sizeof(*f->chunks), ROWS_MAX);
 
 	if (r < 0)
 		return r;
@@ -175,8 +158,8 @@ static void move_gap(struct ksk_stream *s, uint64_t offset)
 static int list_block(struct ksk_stream *s, uint64_t offset)
 {
 	size_t room = s->room_blocks;
-	int r = grow(&s->blocks, s->n_low + s->n_high, &s->room_blocks, sizeof(*s->blocks),
-		     BLOCKS_MAX);
+	int r = array_grow(&s->blocks, s->n_low + s->n_high, &s->room_blocks, sizeof(*s->blocks),
+			   BLOCKS_MAX);
 
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
+#include "store/array.h"
 #include "store/ksk.h"
 #include "wire/varint.h"
 
@@ -64,25 +65,6 @@ void ksk_writer_free(struct ksk_writer *w)
 	free(w);
 }
 
-static int grow(void *array_pointer, size_t n, size_t *room, size_t size, size_t most)
-{
-	void **array = array_pointer, *grown;
-	size_t wanted = *room ? *room * 2 : 64;
-
-	if (n < *room)
-		return 0;
-	if (n >= most)
-		return -EFBIG;
-	if (wanted > SIZE_MAX / size)
-		return -ENOMEM;
-	grown = realloc(*array, wanted * size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
-
 static int get_total(struct ksk_writer *w, uint32_t stream, struct total **ret)
 {
 	size_t at = w->n_totals;
@@ -91,8 +73,8 @@ static int get_total(struct ksk_writer *w, uint32_t stream, struct total **ret)
 	while (at && w->totals[at - 1].stream >= stream)
 		at--;
 	if (at == w->n_totals || w->totals[at].stream != stream) {
-		r = grow(&w->totals, w->n_totals, &w->room_totals, sizeof(*w->totals),
-			 KSK_STREAMS_MAX);
+		r = array_grow(&w->totals, w->n_totals, &w->room_totals, sizeof(*w->totals),
+			       KSK_STREAMS_MAX);
 		if (r < 0)
 			return r;
 		memmove(w->totals + at + 1, w->totals + at,
@@ -106,7 +88,7 @@ static int get_total(struct ksk_writer *w, uint32_t stream, struct total **ret)
 
 static int add_row(struct ksk_writer *w, const struct block *b, const struct total *t)
 {
-	int r = grow(&w->rows, w->n_rows, &w->room_rows, sizeof(*w->rows), ROWS_MAX);
+	int r = array_grow(&w->rows, w->n_rows, &w->room_rows, sizeof(*w->rows), ROWS_MAX);
 
 	if (r < 0)
 		return r;
@@ -143,7 +125,8 @@ int ksk_writer_put(struct ksk_writer *w, const struct block *b, const uint8_t *b
 	if (r == 0 && b->flags & BLOCK_KEY)
 		r = add_row(w, b, t);
 	if (r < 0)
-		return error_set(e, r, "cannot keep the index: %s", strerror(-r));
+		return error_set(e, r, "cannot keep the index: %s",
+				 r == -E2BIG ? "it has too many rows" : strerror(-r));
 	count(t, b);
 	outfile_write(w->file, bytes, len);
 	r = outfile_error(w->file);

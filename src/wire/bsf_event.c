@@ -117,12 +117,12 @@ static bool set_time(struct bsf_context *c, uint64_t ns, struct bsf_record *r)
 static void follow(struct bsf_context *c, const struct sched_event *e)
 {
 	if (e->kind == SCHED_SWITCH) {
-		c->current = e->other;
-		c->current_known = true;
-	} else if (e->kind == SCHED_RENAME && c->current.pid == e->task.pid) {
-		memcpy(c->current.comm, e->other.comm, SCHED_COMM_LEN);
-	} else if (e->kind == SCHED_SETPRIO && c->current.pid == e->task.pid) {
-		c->current.prio = e->other.prio;
+		c->running = e->other;
+		c->running_known = true;
+	} else if (e->kind == SCHED_RENAME && c->running.pid == e->task.pid) {
+		memcpy(c->running.comm, e->other.comm, SCHED_COMM_LEN);
+	} else if (e->kind == SCHED_SETPRIO && c->running.pid == e->task.pid) {
+		c->running.prio = e->other.prio;
 	}
 }
 
@@ -144,16 +144,16 @@ static void set_switch(const struct bsf_context *c, const struct sched_event *e,
 static void set_wakeup(const struct bsf_context *c, const struct sched_event *e,
 		       struct bsf_record *r)
 {
-	bool known = c->current_known && c->current.pid == e->pid;
+	bool known = c->running_known && c->running.pid == e->pid;
 
 	r->entry_type = e->kind == SCHED_WAKING	  ? BSF_WAKING
 			: e->kind == SCHED_WAKEUP ? BSF_WAKEUP
 						  : BSF_WAKEUP_NEW;
 	r->prev_pid = e->pid;
-	if (known && prio_fits(c->current.prio))
-		r->prev_prio = (uint8_t)c->current.prio;
+	if (known && prio_fits(c->running.prio))
+		r->prev_prio = (uint8_t)c->running.prio;
 	if (known)
-		memcpy(r->comm, c->current.comm, BSF_COMM_LEN);
+		memcpy(r->comm, c->running.comm, BSF_COMM_LEN);
 	else if (e->pid == 0)
 		memcpy(r->comm, "<idle>", 6);
 	else

@@ -29,11 +29,11 @@ struct bsf_context {
 	uint64_t state_bits[BSF_STATE_MAX + 1];	 /* of each code */
 	uint8_t state_codes[DIALECT_STATE_BITS]; /* of each bit */
 	uint8_t success;			 /* what wakeups of this kernel carry */
-	bool current_known;
+	bool running_known;
 	uint32_t cpu;
 	uint64_t second_ns; /* the second of the last event, to divide rarely */
 	uint64_t second;
-	struct sched_task current; /* who runs on this CPU */
+	struct sched_task running; /* who runs on this CPU */
 };
 
 /* One context for each CPU of a trace, and for each direction. */

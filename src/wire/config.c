@@ -6,20 +6,29 @@
  * not leaves the device as it is, one of an unknown type is skipped.
  */
 #include "wire/message.h"
+
+#include "wire/block.h"
 #include "wire/meta.h"
 
-static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+/* Type and length of an item whose `len` bytes the caller puts behind them; false: no room. */
+static bool begin_item(struct byte_writer *w, uint32_t type, size_t len)
 {
 	size_t head = len < 0x80 ? 2 : 3;
 
 	if (w->full || head + len > (size_t)(w->end - w->at)) {
 		w->full = true;
-		return;
+		return false;
 	}
 	*w->at++ = (uint8_t)type;
 	w->at = varint_put(w->at, len);
-	if (len)
-		memcpy(w->at, data, len);
+	return true;
+}
+
+static void put_item(struct byte_writer *w, uint32_t type, const void *data, size_t len)
+{
+	if (!begin_item(w, type, len) || !len)
+		return;
+	memcpy(w->at, data, len);
 	w->at += len;
 }
 
@@ -40,17 +49,30 @@ static void put_pids(struct byte_writer *w, const struct message_config *c)
 	put_item(w, CONFIG_PIDS, bytes, (size_t)(p - bytes));
 }
 
+static uint32_t path_len(const char path[CONFIG_CGROUP_LEN])
+{
+	uint32_t len = 0;
+
+	while (len < CONFIG_CGROUP_LEN - 1 && path[len])
+		len++;
+	return len;
+}
+
+/* One by one into their place: together they are too large for a kernel's stack. */
 static void put_cgroups(struct byte_writer *w, const struct message_config *c)
 {
-	uint8_t bytes[CONFIG_CGROUPS_MAX * CONFIG_CGROUP_LEN], *p = bytes;
-	uint32_t i, len;
+	uint32_t i, len, all = c->n_cgroups;
 
+	for (i = 0; i < c->n_cgroups; i++)
+		all += path_len(c->cgroups[i]);
+	if (!begin_item(w, CONFIG_CGROUP_PATHS, all))
+		return;
 	for (i = 0; i < c->n_cgroups; i++) {
-		for (len = 0; len < CONFIG_CGROUP_LEN - 1 && c->cgroups[i][len]; len++)
-			*p++ = (uint8_t)c->cgroups[i][len];
-		*p++ = 0;
+		len = path_len(c->cgroups[i]);
+		memcpy(w->at, c->cgroups[i], len);
+		w->at[len] = 0;
+		w->at += len + 1;
 	}
-	put_item(w, CONFIG_CGROUPS, bytes, (size_t)(p - bytes));
 }
 
 static bool is_given(const struct message_config *c, uint32_t field)
@@ -64,8 +86,8 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_number_item(w, CONFIG_ORIGIN, c->origin);
 	if (is_given(c, CONFIG_EVENTS))
 		put_number_item(w, CONFIG_EVENTS, c->events);
-	if (is_given(c, CONFIG_BLOCK))
-		put_number_item(w, CONFIG_BLOCK, c->block_bytes);
+	if (is_given(c, CONFIG_BLOCK_BYTES))
+		put_number_item(w, CONFIG_BLOCK_BYTES, c->block_bytes);
 	if (is_given(c, CONFIG_FLUSH))
 		put_number_item(w, CONFIG_FLUSH, c->flush_ms);
 	if (is_given(c, CONFIG_RING))
@@ -78,8 +100,10 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_pids(w, c);
 	if (is_given(c, CONFIG_COMMS))
 		put_item(w, CONFIG_COMMS, c->comms, (size_t)c->n_comms * SCHED_COMM_LEN);
-	if (is_given(c, CONFIG_CGROUPS))
+	if (is_given(c, CONFIG_CGROUP_PATHS))
 		put_cgroups(w, c);
+	if (is_given(c, CONFIG_CODEC))
+		put_number_item(w, CONFIG_CODEC, c->codec);
 }
 
 static enum wire_status get_pids(struct message_config *c, struct byte_reader *r)
@@ -136,7 +160,7 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	case CONFIG_EVENTS:
 		c->events = (uint32_t)v;
 		return WIRE_OK;
-	case CONFIG_BLOCK:
+	case CONFIG_BLOCK_BYTES:
 		c->block_bytes = (uint32_t)v;
 		return v >= CONFIG_BLOCK_LEAST && v <= CONFIG_BLOCK_MOST ? WIRE_OK : WIRE_CORRUPT;
 	case CONFIG_FLUSH:
@@ -148,6 +172,9 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	case CONFIG_RESOLUTION:
 		c->resolution_ns = (uint32_t)v;
 		return v & (v - 1) ? WIRE_CORRUPT : WIRE_OK;
+	case CONFIG_CODEC:
+		c->codec = (uint8_t)v;
+		return v == CODEC_SCHED || v == CODEC_BSF ? WIRE_OK : WIRE_CORRUPT;
 	default:
 		c->policy = (uint8_t)v;
 		return v <= POLICY_FLIGHT ? WIRE_OK : WIRE_CORRUPT;
@@ -162,14 +189,14 @@ enum wire_status config_decode(struct message_config *ret, struct byte_reader *r
 	memset(ret, 0, sizeof(*ret));
 	meta_reader_init(&items, r->at, reader_left(r));
 	while (status == WIRE_OK && (status = meta_reader_next(&items)) == WIRE_OK) {
-		if (!items.type || items.type > CONFIG_CGROUPS)
+		if (!items.type || items.type >= CONFIG_FIELDS)
 			continue;
 		ret->given |= 1U << items.type;
 		if (items.type == CONFIG_PIDS)
 			status = get_pids(ret, &items.item);
 		else if (items.type == CONFIG_COMMS)
 			status = get_comms(ret, &items.item);
-		else if (items.type == CONFIG_CGROUPS)
+		else if (items.type == CONFIG_CGROUP_PATHS)
 			status = get_cgroups(ret, &items.item);
 		else
 			status = get_number(ret, items.type, &items.item);
@@ -184,7 +211,7 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->origin = from->origin;
 	if (is_given(from, CONFIG_EVENTS))
 		to->events = from->events;
-	if (is_given(from, CONFIG_BLOCK))
+	if (is_given(from, CONFIG_BLOCK_BYTES))
 		to->block_bytes = from->block_bytes;
 	if (is_given(from, CONFIG_FLUSH))
 		to->flush_ms = from->flush_ms;
@@ -202,8 +229,10 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->n_comms = from->n_comms;
 		memcpy(to->comms, from->comms, sizeof(to->comms));
 	}
-	if (is_given(from, CONFIG_CGROUPS)) {
+	if (is_given(from, CONFIG_CGROUP_PATHS)) {
 		to->n_cgroups = from->n_cgroups;
 		memcpy(to->cgroups, from->cgroups, sizeof(to->cgroups));
 	}
+	if (is_given(from, CONFIG_CODEC))
+		to->codec = from->codec;
 }

@@ -14,10 +14,10 @@
 /* From here on eight bytes at a time: the 7 KiB of the other slices must be worth fetching. */
 #define LONG 2048U
 
-#define BIT(i, b, v) ((i) >> (b)&1 ? (v) : 0U)
+#define PICK(i, b, v) ((i) >> (b)&1 ? (v) : 0U)
 #define SUM(i, a, b, c, d, e, f, g, h)                                                             \
-	(BIT(i, 0, a) ^ BIT(i, 1, b) ^ BIT(i, 2, c) ^ BIT(i, 3, d) ^ BIT(i, 4, e) ^ BIT(i, 5, f) ^ \
-	 BIT(i, 6, g) ^ BIT(i, 7, h))
+	(PICK(i, 0, a) ^ PICK(i, 1, b) ^ PICK(i, 2, c) ^ PICK(i, 3, d) ^ PICK(i, 4, e) ^           \
+	 PICK(i, 5, f) ^ PICK(i, 6, g) ^ PICK(i, 7, h))
 #define ROW4(i, ...)                                                                               \
 	SUM(i, __VA_ARGS__), SUM((i) + 1, __VA_ARGS__), SUM((i) + 2, __VA_ARGS__),                 \
 		SUM((i) + 3, __VA_ARGS__)

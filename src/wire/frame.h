@@ -23,7 +23,7 @@ enum frame_type {
 	FRAME_HELLO = 2,       /* device: who it is, and what it holds; the first frame */
 	FRAME_WELCOME = 3,     /* collector: where to go on; its first frame */
 	FRAME_RUN = 4,	       /* device: the frames that follow are of this run */
-	FRAME_END = 5,	       /* device: the run is over, and how much it had */
+	FRAME_RUN_END = 5,     /* device: the run is over, and how much it had */
 	FRAME_ACK = 6,	       /* collector: so many blocks and ends are durable */
 	FRAME_INSTRUCTION = 7, /* collector: start, stop, configure */
 	FRAME_RESULT = 8,      /* device: what became of an instruction */

@@ -103,15 +103,19 @@ struct message_stream_end {
 enum config_field {
 	CONFIG_ORIGIN = 1,
 	CONFIG_EVENTS = 2,
-	CONFIG_BLOCK = 3,
+	CONFIG_BLOCK_BYTES = 3,
 	CONFIG_FLUSH = 4,
 	CONFIG_RING = 5,
 	CONFIG_RESOLUTION = 6,
 	CONFIG_POLICY = 7,
 	CONFIG_PIDS = 8,
 	CONFIG_COMMS = 9,
-	CONFIG_CGROUPS = 10,
+	CONFIG_CGROUP_PATHS = 10,
+	CONFIG_CODEC = 11,
+	CONFIG_FIELDS = 12,
 };
+
+#define CONFIG_ALL ((1U << CONFIG_FIELDS) - 2) /* every field is given */
 
 #define CONFIG_PIDS_MAX 64U
 #define CONFIG_COMMS_MAX 32U
@@ -128,6 +132,7 @@ struct message_config {
 	uint32_t given;		/* 1 << enum config_field */
 	uint8_t origin;		/* enum trace_origin */
 	uint8_t policy;		/* enum spool_policy */
+	uint8_t codec;		/* enum block_codec: CODEC_SCHED or CODEC_BSF */
 	uint32_t events;	/* 1 << enum sched_kind */
 	uint32_t block_bytes;	/* payload at which a block ends */
 	uint32_t flush_ms;	/* the longest that an event waits in a block */

@@ -108,7 +108,7 @@ static uint32_t get_known_slot(struct sched_decoder *d, enum sched_role role)
 	slot = slot << 2 | bit << 1 | range_decode_bit(&d->rc, &tree->low[slot][2 + bit]);
 	if (slot >= d->model.n_slots) {
 		d->corrupt = true;
-		slot = SCHED_IDLE;
+		slot = SCHED_IDLE_SLOT;
 	}
 	return slot;
 }
@@ -168,7 +168,7 @@ static ALWAYS_INLINE uint64_t get_time(struct sched_decoder *d, struct range_dec
 	uint32_t half, top, bits, low;
 	uint64_t dt;
 
-	half = range_decode_nibble(r, &m->time1[m->cur == SCHED_IDLE][m->op1][op]);
+	half = range_decode_nibble(r, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op]);
 	if (half == 15) {
 		d->rc = *r;
 		dt = get_long_time(d);
@@ -197,14 +197,14 @@ static void get_attr(struct sched_decoder *d, uint32_t op)
 		i = sched_model_add_attr(m, (uint32_t)get_raw(d, 16));
 	else if (i >= m->n_attrs)
 		d->corrupt = true;
-	*sched_attr_usual(m, op, m->cur == SCHED_IDLE) = (uint8_t)i;
+	*sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT) = (uint8_t)i;
 }
 
 /* Returns the parts. */
 static uint32_t get_cur_parts(struct sched_decoder *d, uint32_t op)
 {
 	struct sched_model *m = &d->model;
-	uint32_t parts = range_decode_nibble(&d->rc, &m->part[op][m->cur == SCHED_IDLE]);
+	uint32_t parts = range_decode_nibble(&d->rc, &m->part[op][m->cur == SCHED_IDLE_SLOT]);
 	struct sched_guesses g;
 
 	if (parts & PART_CUR) {
@@ -251,7 +251,7 @@ static NOINLINE uint32_t get_odd(struct sched_decoder *d, struct sched_event *ev
 		sched_guess_next(m, op, &g);
 		slot = get_task(d, ROLE_ODD_NEXT, &g);
 	} else {
-		sched_guess_wakee(m, op, *sched_attr_usual(m, op, m->cur == SCHED_IDLE), &g);
+		sched_guess_wakee(m, op, *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT), &g);
 		slot = get_task(d, ROLE_ODD_WAKEE, &g);
 	}
 	get_other_parts(d, parts, slot);
@@ -271,7 +271,7 @@ static ALWAYS_INLINE void get_common(struct sched_decoder *d, struct range_decod
 {
 	struct sched_model *m = &d->model;
 	enum sched_role role = is_switch ? ROLE_NEXT : ROLE_WAKEE;
-	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE), who, slot;
+	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT), who, slot;
 	struct sched_guesses g;
 
 	if (is_switch)
@@ -290,7 +290,7 @@ static ALWAYS_INLINE void get_common(struct sched_decoder *d, struct range_decod
 		*r = d->rc;
 	}
 	m->missed = who == WHO_ODD;
-	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
+	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT));
 	ev->pid = m->slots[m->cur].task.pid;
 	m->last_tick += get_time(d, r, op);
 	if (is_switch) {
@@ -392,7 +392,7 @@ static NOINLINE void get_uncommon(struct sched_decoder *d, struct sched_event *e
 	}
 	if (range_decode_bit(&d->rc, &m->expected[op]))
 		get_cur_parts(d, op);
-	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE));
+	set_attr(d, ev, *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT));
 	ev->pid = m->slots[m->cur].task.pid;
 	switch (op) {
 	case OP_FORK:
@@ -493,7 +493,7 @@ static enum wire_status status_of(const struct sched_decoder *d)
 enum wire_status sched_decode(struct sched_decoder *d, struct sched_event *ev)
 {
 	struct sched_model *m = &d->model;
-	struct nibble_model *ops = &m->op[m->cur == SCHED_IDLE][m->op2][m->op1];
+	struct nibble_model *ops = &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1];
 	struct range_decoder r = d->rc; /* a copy that can live in registers */
 	uint32_t op = range_decode_nibble(&r, ops);
 

@@ -68,7 +68,7 @@ static inline uint32_t find_slot(const struct sched_encoder *e, int32_t pid)
 	uint32_t slot;
 
 	if (pid == 0)
-		return SCHED_IDLE;
+		return SCHED_IDLE_SLOT;
 	slot = e->head[hash_pid(pid)];
 	while (slot != SCHED_NO_SLOT && e->model.slots[slot].task.pid != pid)
 		slot = e->chain[slot];
@@ -222,14 +222,14 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top, low;
 
 	if (half >= 15) {
-		range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], 15);
+		range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], 15);
 		e->rc = *rc;
 		put_number(e, NUMBER_CLASS, bits - 30);
 		put_raw(e, dt, bits - 1);
 		*rc = e->rc;
 		return;
 	}
-	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE][m->op1][op], half);
+	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], half);
 	top = (uint32_t)(dt << (32 - bits) >> 28) & 7;
 	range_encode_nibble(rc, &m->time2[sched_op_group(m->op1)][half][op], (bits & 1) << 3 | top);
 	if (bits <= 4)
@@ -332,7 +332,7 @@ static void put_cur_parts(struct sched_encoder *e, const struct sched_event *ev,
 	bool has_info = sched_op_is_switch(op) || op == OP_EXIT, same;
 	struct sched_guesses g;
 
-	range_encode_nibble(&e->rc, &m->part[op][m->cur == SCHED_IDLE], parts);
+	range_encode_nibble(&e->rc, &m->part[op][m->cur == SCHED_IDLE_SLOT], parts);
 	if (parts & PART_CUR) {
 		sched_guess_cur(m, &g);
 		sched_model_run(m, put_task(e, ROLE_CUR, &g, ev->pid, has_info ? &ev->task : NULL));
@@ -406,7 +406,7 @@ static ALWAYS_INLINE void put_common(struct sched_encoder *e, struct range_encod
 	const struct sched_slot *cur = &m->slots[m->cur];
 	const struct sched_task *other = is_switch ? &ev->other : &ev->task;
 	enum sched_role role = is_switch ? ROLE_NEXT : ROLE_WAKEE;
-	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE), slot;
+	uint32_t attr_index = *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT), slot;
 	struct sched_guesses g;
 	enum sched_who who;
 	bool fine;
@@ -597,7 +597,7 @@ static NOINLINE bool put_escape(struct sched_encoder *e, const struct sched_even
 {
 	struct sched_model *m = &e->model;
 
-	range_encode_nibble(&e->rc, &m->op[m->cur == SCHED_IDLE][m->op2][m->op1], OP_ESCAPE);
+	range_encode_nibble(&e->rc, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1], OP_ESCAPE);
 	put_choice(e, CHOICE_PLAIN, !regular);
 	put_signed(e, NUMBER_TIME, (int64_t)(ev->tick - m->last_tick));
 	put_signed(e, NUMBER_OFFSET, ev->tick_off_ns);
@@ -642,7 +642,7 @@ enum wire_status sched_encode(struct sched_encoder *e, const struct sched_event 
 		return WIRE_OK;
 	op = op_of(m, ev);
 	r = e->rc;
-	range_encode_nibble(&r, &m->op[m->cur == SCHED_IDLE][m->op2][m->op1], op);
+	range_encode_nibble(&r, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1], op);
 	if (op < OP_SWITCH_OTHER) {
 		put_common(e, &r, ev, op, true);
 		e->rc = r;

@@ -79,9 +79,9 @@ void sched_model_init(struct sched_model *m, uint32_t cpu)
 		m->states[i] = common_states[i];
 	m->cpu = cpu;
 	m->n_slots = 1;
-	m->slots[SCHED_IDLE].task.prio = 120;
-	m->slots[SCHED_IDLE].wake_cpu = (int32_t)cpu;
-	name_idle(m->slots[SCHED_IDLE].task.comm, cpu);
+	m->slots[SCHED_IDLE_SLOT].task.prio = 120;
+	m->slots[SCHED_IDLE_SLOT].wake_cpu = (int32_t)cpu;
+	name_idle(m->slots[SCHED_IDLE_SLOT].task.comm, cpu);
 }
 
 uint32_t sched_model_reuse(struct sched_model *m)
@@ -94,7 +94,7 @@ uint32_t sched_model_reuse(struct sched_model *m)
 		for (;;) {
 			m->hand = (uint16_t)((m->hand + 1) & (SCHED_SLOTS - 1));
 			slot = m->hand;
-			if (slot == SCHED_IDLE || slot == m->cur)
+			if (slot == SCHED_IDLE_SLOT || slot == m->cur)
 				continue;
 			if (!m->slots[slot].used)
 				break;

@@ -20,7 +20,7 @@
 
 #define SCHED_SLOT_BITS 10
 #define SCHED_SLOTS (1U << SCHED_SLOT_BITS) /* tasks known at a time */
-#define SCHED_IDLE 0U			    /* the slot of pid 0; never given to another */
+#define SCHED_IDLE_SLOT 0U		    /* the slot of pid 0; never given to another */
 #define SCHED_NO_SLOT 0xffffU
 #define SCHED_GUESS_BITS 10
 #define SCHED_STATES 7	  /* task states with an op of their own */
@@ -244,14 +244,14 @@ static inline void sched_guesses_set(struct sched_guesses *g, const struct sched
 	g->slot[1] = (uint16_t)second;
 	g->slot[2] = (uint16_t)third;
 	g->context = g->guess->sure | (uint32_t)(first == second) << 3 | (uint32_t)other << 4 |
-		     (uint32_t)(m->cur == SCHED_IDLE) << 5 | (uint32_t)m->missed << 6;
+		     (uint32_t)(m->cur == SCHED_IDLE_SLOT) << 5 | (uint32_t)m->missed << 6;
 }
 
 static inline void sched_guess_next(struct sched_model *m, uint32_t op, struct sched_guesses *g)
 {
 	g->guess = &m->next[sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending)];
 	IN_REGISTER(g->guess);
-	sched_guesses_set(g, m, m->pending, g->guess->second, m->pending != SCHED_IDLE);
+	sched_guesses_set(g, m, m->pending, g->guess->second, m->pending != SCHED_IDLE_SLOT);
 }
 
 static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t attr_index,
@@ -289,7 +289,7 @@ static inline void sched_model_run(struct sched_model *m, uint32_t slot)
 {
 	m->cur = (uint16_t)slot;
 	if (m->pending == slot)
-		m->pending = SCHED_IDLE;
+		m->pending = SCHED_IDLE_SLOT;
 }
 
 static inline void sched_model_wake(struct sched_model *m, uint32_t slot, int32_t target_cpu)

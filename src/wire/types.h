@@ -49,8 +49,8 @@ static inline uint32_t get_be32(const uint8_t *p)
 	return v;
 }
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NOINLINE __attribute__((noinline))
+#define ALWAYS_INLINE inline __attribute__((__always_inline__))
+#define NOINLINE __attribute__((__noinline__))
 
 /* Makes the compiler hold an address in a register instead of deriving it anew for each access: the
  * models lie far apart in one large struct. */

@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&spool, 0, sizeof(spool));
 	for (i = 0; i < 8; i++)
-		fake_spool_add(&spool, i % 4 == 3 ? FRAME_END : FRAME_BLOCK, 1 + i / 4, i & 1, i,
-			       99);
+		fake_spool_add(&spool, i % 4 == 3 ? FRAME_RUN_END : FRAME_BLOCK, 1 + i / 4, i & 1,
+			       i, 99);
 	o.spool = &spool;
 	o.cpus = o.entry_max = 100;
 	o.hooks = (struct uplink_hooks){ NULL, instruct, clocks };

@@ -37,12 +37,18 @@ says()
 	grep -qF -- "$2" "$1" || bad "$1 lacks '$2': $(cat "$1")"
 }
 
+# until_there COMMAND...: a while, until it succeeds.
+until_there()
+{
+	for _ in $(seq 300); do
+		"$@" && return
+		sleep 0.1
+	done
+}
+
 python3 "$SRC/tests/tools/fake_api.py" log >port &
 server=$!
-for _ in $(seq 100); do
-	[ -s port ] && break
-	sleep 0.05
-done
+until_there test -s port
 KISEKI_SERVER=http://127.0.0.1:$(cat port)/
 export KISEKI_SERVER
 
@@ -119,16 +125,15 @@ says out 'CPU:1 [LOST 9 EVENTS]'
 says err '3 events, 1 gaps'
 gives 0 tail board-1 -n 3 --json
 [ "$(jq -r .kind out | tr '\n' ' ')" = 'switch switch lost switch ' ] || bad "tail --json: $(cat out)"
-gives 1 tail away
+gives 1 tail away -n 9
 says err 'closed the connection'
 gives 1 tail nobody
+gives 1 top away --count 9 -i 1s
+says err 'closed the connection'
 # The only one that traces needs no name.
 "$KISEKI" tail >out 2>err &
 tail=$!
-for _ in $(seq 100); do
-	[ -s out ] && break
-	sleep 0.05
-done
+until_there test -s out
 # Until it listens to signals it ignores this one, as everything in the background does.
 while kill -INT $tail 2>/dev/null; do
 	sleep 0.2
@@ -146,14 +151,6 @@ gives 2 top board-1 -i 1ms
 
 # On a terminal: the other screen, keys, and the terminal as it was, however it ends. The keyboard
 # stays until all is over: a `script` whose input ends does not wait for the last of the output.
-until_there()
-{
-	for _ in $(seq 300); do
-		"$@" && return
-		sleep 0.1
-	done
-}
-
 if command -v script >/dev/null; then
 	for how in q s INT; do
 		: >screen
@@ -172,11 +169,57 @@ if command -v script >/dev/null; then
 	done
 fi
 
-# Nobody there.
+# The collector is started anew: those without an end of their own go on, with what comes then.
 port=$(cat port)
-kill "$server"
-wait "$server" 2>/dev/null
-server=
+stop_server()
+{
+	kill "$server"
+	wait "$server" 2>/dev/null
+	server=
+}
+
+"$KISEKI" tail board-1 >out 2>err &
+tail=$!
+"$KISEKI" tail board-1 --json >out.json 2>err.json &
+json=$!
+"$KISEKI" top board-1 -i 100ms >top.out 2>top.err </dev/null &
+top=$!
+until_there test -s out
+until_there test -s out.json
+until_there test -s top.out
+stop_server
+for file in err err.json top.err; do
+	until_there grep -q 'connection lost, trying again' $file
+done
+python3 "$SRC/tests/tools/fake_api.py" log "$port" >again &
+server=$!
+for file in err err.json top.err; do
+	until_there grep -q 'connected again' $file || bad "$file: $(cat $file)"
+done
+until_there eval '[ $(grep -c sched_switch out) -ge 6 ]'
+until_there eval '[ $(wc -l <out.json) -ge 8 ]'
+for pid in $tail $json $top; do
+	while kill -INT "$pid" 2>/dev/null; do
+		sleep 0.2
+	done
+	wait "$pid" || bad "exit $? after Ctrl-C: $(cat err err.json top.err)"
+done
+says err '6 events, 2 gaps, 10 not shown'
+says err.json '6 events, 2 gaps, 10 not shown'
+[ "$(grep -c 'connection lost' err)" -eq 1 ] || bad "tail says it more than once: $(cat err)"
+
+# Ctrl-C while nobody is there ends it, too.
+"$KISEKI" tail board-1 >out 2>err &
+tail=$!
+until_there test -s out
+stop_server
+until_there grep -q 'connection lost' err
+while kill -INT $tail 2>/dev/null; do
+	sleep 0.2
+done
+wait $tail || bad "tail: exit $? after Ctrl-C without a collector: $(cat err)"
+
+# Nobody there.
 gives 1 devices
 says err "cannot reach http://127.0.0.1:$port: Connection refused; is \`kiseki serve\` running?"
 gives 1 devices --server http://127.0.0.1:1

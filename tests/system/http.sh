@@ -203,7 +203,9 @@ described 200 "$d/{device}/start" $d/board-7/start -X POST -d '{"events": ["swit
 grep -q '"deferred": true' body || fail "board-7 is away and is told later"
 described 200 "$d/{device}" $d/board-7
 grep -q '"desired": "tracing"' body || fail "it is not remembered"
-described 200 "$d/{device}/configure" "$d/board-7/configure?timeout_ms=100" -X POST -d '{"ring": 512}'
+described 200 "$d/{device}/configure" "$d/board-7/configure?timeout_ms=100" -X POST -d '{"ring": 512, "codec": "bsf"}'
+described 200 "$d/{device}" $d/board-7
+grep -q '"codec": "bsf"' body || fail "the codec is not remembered"
 described 200 "$d/{device}/stop" "$d/*/stop" -X POST
 [ "$(grep -c '"device": ' body)" = 3 ] || fail "* is not all of them"
 described 200 "$d/{device}/stop" "$d/board-7,we*/stop" -X POST
@@ -211,6 +213,7 @@ described 200 "$d/{device}/stop" "$d/board-7,we*/stop" -X POST
 described 404 "$d/{device}/stop" "$d/x*/stop" -X POST
 described 404 "$d/{device}/stop" "$d/board-7,nobody/stop" -X POST
 described 400 "$d/{device}/start" $d/board-7/start -X POST -d '{"speed": 9}'
+described 400 "$d/{device}/start" $d/board-7/start -X POST -d '{"codec": "zip"}'
 described 400 "$d/{device}/start" $d/board-7/start -X POST -d '{'
 described 400 "$d/{device}/start" $d/board-7/start -X POST -d '[]'
 described 400 "$d/{device}/configure" $d/board-7/configure -X POST

@@ -63,6 +63,13 @@ jq -e '.origin == "tracefs" and .events > 0 and .kinds.switch == .events' out >/
 run kiseki record -q -o only.ksk --only -- sh -c '/bin/true & wait'
 run kiseki convert only.ksk -o only.ndjson
 jq -es 'any(.filename == "/bin/true")' only.ndjson >/dev/null || bad "record --only lacks the command"
+# Its tasks are those of its events, and their processes: not this shell, nor all of the machine's.
+jq -es "[.[] | .common_pid?, .pid?, .prev_pid?, .next_pid?, .parent_pid?, .child_pid?, .old_pid? | numbers] as \$seen |
+	[.[] | select(.kind == \"task\")] as \$tasks |
+	[\$tasks[] | select(.pid as \$p | \$seen | index(\$p)) | .tgid] as \$groups |
+	(\$tasks | length > 0) and (\$tasks | all(.pid as \$p | \$seen + \$groups | index(\$p))) and
+	(\$tasks | all(.pid != $$))" only.ndjson >/dev/null ||
+	bad "record --only names tasks that are not in it: $(grep '"task"' only.ndjson)"
 kiseki record -q -o int.ksk &
 pid=$!
 until_true 10 test -e "int.ksk.partial.$pid"

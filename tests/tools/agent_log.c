@@ -41,7 +41,7 @@ void agent_log_read(struct agent_log *l, struct ledger *to)
 	while (at < l->len) {
 		memcpy(&kind, l->bytes + at, 4);
 		memcpy(&len, l->bytes + at + 4, 4);
-		if (kind == FRAME_END)
+		if (kind == FRAME_RUN_END)
 			ledger_take_end(to, l->bytes + at + 8, len);
 		else
 			ledger_take_block(to, l->bytes + at + 8, len);

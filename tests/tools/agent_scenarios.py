@@ -20,8 +20,9 @@ import time
 import traceback
 from pathlib import Path
 
-from fake_collector import (CONFIGURE, PATIENCE, PING, START, STOP, Broken, Collector, Gone,
-                            Session, item, varint)
+from fake_collector import (CONFIGURE, PATIENCE, START, STOP, Broken, Collector, Gone, Session,
+                            item)
+from protocol import PING, varint
 from sched_decode import SchedDecoder
 
 TRACEFS = Path("/sys/kernel/tracing")
@@ -178,6 +179,10 @@ def does_what_it_is_told(s):
     s.check(sent == 12345 and abs(device - time.monotonic_ns()) < 1e10 and
             abs(realtime - time.time_ns()) < 1e10, f"PONG {c.pongs[9]}")
     first = s.only_run()
+    s.check(c.instruct(6, CONFIGURE, item(11, varint(2))) ==
+            (95, "cannot do it: only the driver can record bsf"), "a codec that it has not")
+    s.check(c.instruct(7, START, item(11, varint(1))) == (0, ""), "sched is what it has")
+    s.check(s.only_run() is first and not first.ended, "what was refused has changed something")
     s.check(c.instruct(3, CONFIGURE, item(4, varint(50)))[0] == 0, "configure")
     c.wait(lambda: first.ended and len(s.collector.runs) == 2, acknowledge=True)
     s.generator.fork(20)

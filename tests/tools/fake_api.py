@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """fake_api: an HTTP server that answers as a collector could, and as none should.
 
-	fake_api.py LOG        prints its port; every request goes into LOG, one line each
+	fake_api.py LOG [PORT]   prints its port; every request goes into LOG, one line each
 
 The real one is tested elsewhere; this one is for what it never does: answers that are cut off, that
 are no JSON, names full of control characters, failures of every kind.
@@ -120,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
             for d in DEVICES if d["id"] in self.path]})
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv + ["0"])[2])), Handler)
 server.daemon_threads = True
 print(server.server_port, flush=True)
 server.serve_forever()

@@ -10,9 +10,9 @@ import socket
 import time
 
 from ksk_decode import Block, Cursor
+from protocol import (ACK, BLOCK, BYE, END, HELLO, INSTRUCTION, PONG, RESULT, RUN, STATUS, WELCOME,
+                      frame, split_frame, take_text, varint, varints)
 
-(BLOCK, HELLO, WELCOME, RUN, END, ACK, INSTRUCTION, RESULT, STATUS, PING, PONG,
- BYE) = range(1, 13)
 START, STOP, CONFIGURE = 1, 2, 3
 STATUS_FIELDS = ["state", "origin", "events", "passed_over", *(f"lost{i}" for i in range(5)),
                  "blocks", "bytes", "spool_used", "spool_size", "cpu_us", "rss_kib", "fixed_kib",
@@ -28,27 +28,8 @@ class Gone(Exception):
     """The connection is over."""
 
 
-def varint(v):
-    out = b""
-    while v >= 128:
-        out += bytes([v & 127 | 128])
-        v >>= 7
-    return out + bytes([v])
-
-
-def frame(kind, body=b""):
-    return bytes([kind]) + varint(len(body)) + body
-
-
 def item(kind, body):
     return varint(kind) + varint(len(body)) + body
-
-
-def text(c):
-    n = c.varint()
-    if n > 255:
-        raise Broken("a text of more than 255 bytes")
-    return c.take(n).decode()
 
 
 class Stream:
@@ -134,7 +115,7 @@ class Session:
 
     def read_hello(self, c):
         self.version, self.device, self.boot = c.varint(), c.take(16), c.take(16)
-        self.name, self.agent, self.kernel, self.machine = (text(c) for _ in range(4))
+        self.name, self.agent, self.kernel, self.machine = (take_text(c) for _ in range(4))
         self.cpus, self.origins, self.state = c.varint(), c.varint(), c.varint()
         self.held = [c.take(16) for _ in range(c.varint())]
         if self.version != 1 or len(self.held) > 8 or not 0 < self.cpus <= 4096:
@@ -154,14 +135,11 @@ class Session:
         return bool(data)
 
     def take_frame(self):
-        """The next whole frame of the buffer, or None (wire 9)."""
-        c = Cursor(self.buffer)
-        try:
-            kind = c.take(1)[0]
-            body = c.take(c.varint())
-        except Exception:
+        """The next whole frame of the buffer, or None."""
+        found = split_frame(self.buffer)
+        if not found:
             return None
-        self.buffer = self.buffer[c.at:]
+        kind, body, self.buffer = found
         return kind, body
 
     def next_frame(self):
@@ -184,16 +162,15 @@ class Session:
         rows = [(i, number, stream.next)
                 for i, run in enumerate(self.held) if run in self.collector.runs
                 for number, stream in self.collector.runs[run].streams.items()]
-        self.send(WELCOME, varint(1) + varint(self.collector.sessions) + varint(time.time_ns()) +
-                  varint(window) + varint(len(rows)) +
-                  b"".join(varint(v) for row in rows for v in row))
+        self.send(WELCOME, varints(1, self.collector.sessions, time.time_ns(), window, len(rows)) +
+                  b"".join(varints(*row) for row in rows))
 
     def ack(self, frames=None):
         self.acked = self.frames if frames is None else frames
         self.send(ACK, varint(self.acked))
 
     def instruct(self, number, verb, items=b""):
-        self.send(INSTRUCTION, varint(number) + varint(verb) + items)
+        self.send(INSTRUCTION, varints(number, verb) + items)
         self.wait(lambda: number in self.results)
         return self.results[number]
 
@@ -218,15 +195,15 @@ class Session:
             self.run.end([(c.varint(), c.varint(), c.varint()) for _ in range(c.varint())])
         elif kind == RESULT:
             number = c.varint()
-            self.results[number] = c.varint(), text(c)
+            self.results[number] = c.varint(), take_text(c)
         elif kind == STATUS:
             self.statuses.append({**{name: c.varint() for name in STATUS_FIELDS},
-                                  "text": text(c)})
+                                  "text": take_text(c)})
         elif kind == PONG:
             number = c.varint()
             self.pongs[number] = c.varint(), c.varint(), c.varint()
         elif kind == BYE:
-            self.bye = c.varint(), text(c)
+            self.bye = c.varint(), take_text(c)
         else:
             raise Broken(f"a device does not send type {kind}")
 

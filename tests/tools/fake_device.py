@@ -9,8 +9,10 @@ import socket
 import struct
 import time
 
-BLOCK, HELLO, WELCOME, RUN, END, ACK, INSTRUCTION, RESULT, STATUS, PING, PONG, BYE = range(1, 13)
-KEY, LOST = 1, 2
+from ksk_decode import KEY, LOST, Cursor, crc32c
+from protocol import (ACK, BLOCK, BYE, END, HELLO, INSTRUCTION, PING, PONG, RESULT, RUN, STATUS,
+                      WELCOME, frame, split_frame, take_text, text, varint, varints)
+
 CAUSES = 5
 
 
@@ -20,82 +22,6 @@ class Closed(Exception):
     def __init__(self, bye=None):
         super().__init__(f"closed: {bye}")
         self.bye = bye
-
-
-def make_table():
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
-        table.append(n)
-    return table
-
-
-CRC_TABLE = make_table()
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def varint(n):
-    out = bytearray()
-    while n >= 0x80:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def varints(*numbers):
-    return b"".join(map(varint, numbers))
-
-
-def text(s):
-    b = s if isinstance(s, bytes) else s.encode()
-    return varint(len(b)) + b
-
-
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    def bytes(self, n):
-        if self.at + n > len(self.data):
-            raise IndexError
-        self.at += n
-        return self.data[self.at - n:self.at]
-
-    def text(self):
-        return self.bytes(self.varint()).decode()
-
-
-def frame(kind, body):
-    return bytes([kind]) + varint(len(body)) + body
-
-
-def split_frame(data):
-    """(type, body, rest) of the first frame, or None if it is not whole."""
-    reader = Reader(data)
-    try:
-        kind, = reader.bytes(1)
-        body = reader.bytes(reader.varint())
-    except IndexError:
-        return None
-    return kind, bytes(body), data[reader.at:]
 
 
 def block(stream, sequence, *, before=None, events=0, ticks=1, first_tick=1000, lost=None,
@@ -131,7 +57,7 @@ def status(events=0, state=1, lost=(0,) * CAUSES, why=""):
 
 
 def decode_welcome(body):
-    r = Reader(body)
+    r = Cursor(body)
     names = ("version", "session", "realtime_ns", "window")
     m = {name: r.varint() for name in names}
     m["rows"] = [(r.varint(), r.varint(), r.varint()) for _ in range(r.varint())]
@@ -139,11 +65,11 @@ def decode_welcome(body):
 
 
 def decode_instruction(body):
-    r = Reader(body)
+    r = Cursor(body)
     m = {"id": r.varint(), "verb": r.varint(), "items": {}}
-    while r.at < len(body):
+    while r.left():
         kind = r.varint()
-        m["items"][kind] = bytes(r.bytes(r.varint()))
+        m["items"][kind] = r.take(r.varint())
     return m
 
 
@@ -214,7 +140,7 @@ class Device:
             self.buffer += data
 
     def deal_with(self, kind, body):
-        r = Reader(body)
+        r = Cursor(body)
         if kind == ACK:
             n = r.varint()
             assert self.acknowledged < n <= self.sent, (self.acknowledged, n, self.sent)
@@ -227,7 +153,7 @@ class Device:
             self.instructions.append(m)
             self.send(frame(RESULT, varints(m["id"], 0) + text("")))
         elif kind == BYE:
-            self.bye = (r.varint(), r.text())
+            self.bye = (r.varint(), take_text(r))
             raise Closed(self.bye)
         else:
             return False

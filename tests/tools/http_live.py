@@ -14,31 +14,20 @@ import sys
 import threading
 import time
 
-from fake_device import BLOCK, KEY, LOST, Device, Reader, frame, status
+from fake_device import Device, status
+from ksk_decode import INDEX, Block
+from protocol import BLOCK, frame
 
 NAME = "live-board"
 BATCH = 16  # blocks
-UNKNOWN = 2**64 - 1
 
 
 def blocks(path):
     """(stream, sequence, events found and lost, bytes) of each block; not the index."""
-    data = open(path, "rb").read()
-    at = 16
-    while data[at:at + 2] == b"\xb5\x6b" and data[at + 2] & 15 != 15:
-        r, flags = Reader(data), data[at + 3]
-        r.at = at + 8
-        stream, sequence = r.varint(), r.varint()
-        if flags & KEY:
-            r.varint(), r.varint()
-        r.varint()
-        events = r.varint()
-        if flags & LOST:
-            lost = [r.varint() for _ in range(bin(r.varint()).count("1"))]
-            events += sum(n for n in lost if n != UNKNOWN)
-        r.bytes(r.varint())
-        yield stream, sequence, events, data[at:r.at]
-        at = r.at
+    data, at = open(path, "rb").read(), 16
+    while (b := Block(data, at, check=False)).codec != INDEX:
+        yield b.stream, b.sequence, b.events + b.told(), data[at:b.end]
+        at = b.end
 
 
 class Watcher(threading.Thread):

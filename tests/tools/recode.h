@@ -73,7 +73,7 @@ static inline enum wire_status recode(uint32_t type, const uint8_t *in, size_t l
 	static enum wire_status (*const by_type[])(const uint8_t *, size_t,
 						   struct byte_writer *) = {
 		[FRAME_HELLO] = recode_hello,	[FRAME_WELCOME] = recode_welcome,
-		[FRAME_RUN] = recode_run,	[FRAME_END] = recode_end,
+		[FRAME_RUN] = recode_run,	[FRAME_RUN_END] = recode_end,
 		[FRAME_ACK] = recode_ack,	[FRAME_INSTRUCTION] = recode_instruction,
 		[FRAME_RESULT] = recode_result, [FRAME_STATUS] = recode_status,
 		[FRAME_PING] = recode_ping,	[FRAME_PONG] = recode_pong,

@@ -2,6 +2,7 @@
 /* trace_store: see trace_store.h. */
 #include "tools/trace_store.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,17 +52,11 @@ static struct found *find_blocks(struct ksk_file *f, size_t *ret_n)
 	return all;
 }
 
-void trace_blocks_init(struct trace_blocks *t, const struct trace_random *trace,
-		       const struct sink_ksk_options *o)
+static void list_blocks(struct trace_blocks *t)
 {
-	struct error e = ERROR_INIT;
 	struct found *all;
-	size_t len, i;
+	size_t i;
 
-	memset(t, 0, sizeof(*t));
-	t->data = trace_random_ksk(trace, o, &len);
-	if (ksk_file_open_memory(&t->file, t->data, len, &e) < 0)
-		die(e.text);
 	all = find_blocks(t->file, &t->n);
 	t->blocks = calloc(t->n + 1, sizeof(*t->blocks));
 	t->offsets = calloc(t->n + 1, sizeof(*t->offsets));
@@ -72,6 +67,29 @@ void trace_blocks_init(struct trace_blocks *t, const struct trace_random *trace,
 		t->offsets[i] = all[i].offset;
 	}
 	free(all);
+}
+
+void trace_blocks_init(struct trace_blocks *t, const struct trace_random *trace,
+		       const struct sink_ksk_options *o)
+{
+	struct error e = ERROR_INIT;
+	size_t len;
+
+	memset(t, 0, sizeof(*t));
+	t->data = trace_random_ksk(trace, o, &len);
+	if (ksk_file_open_memory(&t->file, t->data, len, &e) < 0)
+		die(e.text);
+	list_blocks(t);
+}
+
+void trace_blocks_open(struct trace_blocks *t, const char *path)
+{
+	struct error e = ERROR_INIT;
+
+	memset(t, 0, sizeof(*t));
+	if (ksk_file_open(&t->file, path, &e) < 0)
+		die(e.text);
+	list_blocks(t);
 }
 
 void trace_blocks_done(struct trace_blocks *t)
@@ -102,10 +120,17 @@ void trace_store_put(struct store *s, uint32_t run, const struct trace_blocks *t
 {
 	struct error e = ERROR_INIT;
 	size_t i;
+	int r;
 
-	for (i = from; i < to; i++)
-		if (store_put(s, run, &t->blocks[i], t->file->data + t->offsets[i], &e) < 0)
+	for (i = from; i < to; i++) {
+		const uint8_t *bytes = t->file->data + t->offsets[i];
+
+		r = store_put(s, run, &t->blocks[i], bytes, &e);
+		if (r == -EAGAIN && store_commit(s, NULL, &e) >= 0)
+			r = store_put(s, run, &t->blocks[i], bytes, &e);
+		if (r < 0)
 			die(e.text);
+	}
 	if (store_commit(s, NULL, &e) < 0)
 		die(e.text);
 }

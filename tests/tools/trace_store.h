@@ -18,9 +18,10 @@ struct trace_blocks {
 	size_t n;
 };
 
-/* Encodes the trace. Exits if that fails: these are tests. */
+/* Encodes the trace, or takes that of a file. Exits if that fails: these are tests. */
 void trace_blocks_init(struct trace_blocks *t, const struct trace_random *trace,
 		       const struct sink_ksk_options *o);
+void trace_blocks_open(struct trace_blocks *t, const char *path);
 void trace_blocks_done(struct trace_blocks *t);
 
 /* The number of a run of a device, both made of this seed. */

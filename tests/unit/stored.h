@@ -25,7 +25,6 @@
 #include "store/store.h"
 #include "store/store_reader.h"
 #include "tools/sched_random.h"
-#undef SCHED_IDLE /* the C library's scheduling policy, which comes with threads */
 #include "wire/sched_encode.h"
 
 #define STORED_ROOM 65536U

@@ -11,6 +11,7 @@
 
 #include "command/config_args.h"
 #include "trace/word.h"
+#include "wire/block.h"
 
 static struct message_config taken(const char *name, const char *text)
 {
@@ -48,6 +49,11 @@ static void test_words(void **state)
 	refuses("source", "BPF");
 	refuses("source", "bp");
 	refuses("policy", "latest");
+	assert_int_equal(taken("codec", "sched").codec, CODEC_SCHED);
+	assert_int_equal(taken("codec", "bsf").codec, CODEC_BSF);
+	assert_int_equal(taken("codec", "bsf").given, 1 << CONFIG_CODEC);
+	refuses("codec", "");
+	refuses("codec", "meta");
 }
 
 static void test_numbers(void **state)
@@ -62,6 +68,7 @@ static void test_numbers(void **state)
 	refuses("block", "16KB");
 	refuses("block", "-1");
 	refuses("block", "4294971392"); /* 2^32 + 4096 */
+	assert_int_equal(taken("block", "8k").block_bytes, 8192);
 	assert_int_equal(taken("ring", "1").ring_kib, 1);
 	assert_int_equal(taken("ring", "512k").ring_kib, 512);
 	assert_int_equal(taken("ring", "1M").ring_kib, 1024);
@@ -112,6 +119,11 @@ static void test_lists(void **state)
 	assert_string_equal(c.comms[1], "a,b");
 	assert_string_equal(c.comms[2], "c\\d");
 	assert_memory_equal(c.comms[3], "0123456789abcde*", 16);
+	c = taken("comm", "a b, c,\\ d");
+	assert_int_equal(c.n_comms, 3);
+	assert_string_equal(c.comms[0], "a b");
+	assert_string_equal(c.comms[1], "c");
+	assert_string_equal(c.comms[2], " d");
 	refuses("comm", "0123456789abcdef*");
 	refuses("comm", "a*b");
 	refuses("comm", "**");
@@ -187,14 +199,20 @@ static void test_table(void **state)
 
 		assert_string_equal(word ? word : "unknown", word_kind(i));
 	}
-	for (i = CONFIG_ORIGIN; i <= CONFIG_CGROUPS; i++) {
+	for (i = CONFIG_ORIGIN; i < CONFIG_FIELDS; i++) {
 		assert_non_null(config_option_name(i));
 		args_get(&a, config_option_name(i)); /* asserts that the table has it */
 	}
+	/* What test_recorder's test_flush sees happen is what people are told. */
+	for (i = 0; strcmp(options[i].name, "flush"); i++)
+		;
+	assert_non_null(strstr(options[i].help, "twice"));
 	assert_null(config_option_name(0));
-	assert_null(config_option_name(CONFIG_CGROUPS + 1));
+	assert_null(config_option_name(CONFIG_FIELDS));
 	assert_null(config_origin_word(ORIGINS));
 	assert_null(config_policy_word(2));
+	assert_null(config_codec_word(CODEC_META));
+	assert_null(config_codec_word(CODEC_BSF + 1));
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "collector/config_json.h"
+#include "wire/block.h"
 
 static int parse(struct message_config *c, const char *text, struct error *e)
 {
@@ -52,10 +53,10 @@ static void test_parse(void **state)
 		      "{\"source\": \"bpf\", \"events\": [\"switch\", \"sched_waking\"],"
 		      " \"pid\": [1, \"2\"], \"comm\": [\"a,b\", \"c\\\\d*\"],"
 		      " \"cgroup\": [], \"flush\": \"1s\", \"block\": 8192, \"ring\": \"2M\","
-		      " \"resolution\": 64, \"policy\": \"flight\"}",
+		      " \"resolution\": 64, \"policy\": \"flight\", \"codec\": \"bsf\"}",
 		      &e),
 		0);
-	assert_int_equal(c.given, (1 << (CONFIG_CGROUPS + 1)) - 2);
+	assert_int_equal(c.given, CONFIG_ALL);
 	assert_int_equal(c.origin, ORIGIN_BPF);
 	assert_int_equal(c.events, 3);
 	assert_int_equal(c.n_pids, 2);
@@ -69,6 +70,7 @@ static void test_parse(void **state)
 	assert_int_equal(c.ring_kib, 2048);
 	assert_int_equal(c.resolution_ns, 64);
 	assert_int_equal(c.policy, POLICY_FLIGHT);
+	assert_int_equal(c.codec, CODEC_BSF);
 	assert_int_equal(parse(&c, "{\"events\": \"switch,exit\", \"pid\": 7}", &e), 0);
 	assert_int_equal(c.events, 1 | 1 << SCHED_EXIT);
 	assert_int_equal(c.pids[0], 7);
@@ -116,9 +118,10 @@ static void fill_random(struct message_config *c)
 	uint32_t i, k;
 
 	memset(c, 0, sizeof(*c));
-	c->given = (uint32_t)rand() & ((1U << (CONFIG_CGROUPS + 1)) - 2);
+	c->given = (uint32_t)rand() & CONFIG_ALL;
 	c->origin = (uint8_t)below(ORIGINS);
 	c->policy = (uint8_t)below(2);
+	c->codec = below(2) ? CODEC_SCHED : CODEC_BSF;
 	c->events = 1 + below((1U << SCHED_KINDS) - 1);
 	c->block_bytes = CONFIG_BLOCK_LEAST + below(CONFIG_BLOCK_MOST - CONFIG_BLOCK_LEAST + 1);
 	c->flush_ms = 1 + below(CONFIG_FLUSH_MOST);

@@ -46,9 +46,25 @@ static int run_into(const char *path, bool json)
 	return r;
 }
 
+/* Each judgement on a source has both counts and the margin in its words, and is what they say. */
+static const char check_json[] =
+	"import json, sys\n"
+	"d = json.load(open(sys.argv[1]))\n"
+	"texts = [(f['verdict'], f['text']) for f in d['findings'] if f['name'] == 'compare']\n"
+	"for source in 'tracefs', 'bpf':\n"
+	"    row = d[source + '_switches']\n"
+	"    assert (row is not None) == d['sources'][source]\n"
+	"    if row is None: continue\n"
+	"    apart = abs(row['seen'] - d['kernel_switches'])\n"
+	"    assert row['within'] == (apart <= row['margin']), row\n"
+	"    said = 'in a second the kernel counted %d switches, %s saw %d: %s %d' % (\n"
+	"        d['kernel_switches'], source, row['seen'],\n"
+	"        'within' if row['within'] else 'not within', row['margin'])\n"
+	"    assert ('ok' if row['within'] else 'note', said) in texts, (said, texts)\n";
+
 static void prints_json_and_text(void **state)
 {
-	char path[] = "/tmp/kiseki-doctor-XXXXXX", command[128], line[512];
+	char path[] = "/tmp/kiseki-doctor-XXXXXX", command[2048], line[512];
 	bool has_counter = false;
 	int fd = mkstemp(path), r;
 	FILE *f;
@@ -58,7 +74,7 @@ static void prints_json_and_text(void **state)
 	close(fd);
 	r = run_into(path, true);
 	assert_true(r == 0 || r == 1);
-	snprintf(command, sizeof(command), "python3 -m json.tool %s >/dev/null", path);
+	snprintf(command, sizeof(command), "python3 -c \"%s\" %s", check_json, path);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(run_into(path, false), r);
 	f = fopen(path, "r");
@@ -103,8 +119,8 @@ static void compares_what_was_there(void **state)
 		sum_tracefs += c.cpu[cpu].tracefs;
 		sum_bpf += c.cpu[cpu].bpf;
 	}
-	assert_true(sum_tracefs <= c.kernel);
-	assert_true(sum_bpf <= c.kernel);
+	assert_true(sum_tracefs == c.tracefs && sum_tracefs <= c.kernel);
+	assert_true(sum_bpf == c.bpf && sum_bpf <= c.kernel);
 }
 
 static void differences(void **state)
@@ -116,6 +132,12 @@ static void differences(void **state)
 	assert_true(doctor_differ(0, 500));
 	assert_true(doctor_differ(1000, 500));
 	assert_true(doctor_differ(500, 1000));
+	/* The margin that is printed is the one that decides. */
+	assert_int_equal(doctor_margin(1000, 900), 70);
+	assert_false(doctor_differ(1000, 930));
+	assert_true(doctor_differ(1000, 929));
+	assert_int_equal(doctor_margin(900, 1000), 70);
+	assert_true(doctor_differ(929, 1000));
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 
 #include "tools/recode.h"
 #include "tools/vector.h"
+#include "wire/block.h"
 
 #define ROOM 65536U
 
@@ -104,7 +105,7 @@ static struct message_instruction an_instruction(void)
 	struct message_instruction m = {
 		.id = 1,
 		.verb = INSTRUCTION_START,
-		.config = { .given = 0x7fe,
+		.config = { .given = CONFIG_ALL,
 			    .origin = ORIGIN_BPF,
 			    .events = 0x1ff,
 			    .block_bytes = 16384,
@@ -112,6 +113,7 @@ static struct message_instruction an_instruction(void)
 			    .ring_kib = 1024,
 			    .resolution_ns = 64,
 			    .policy = POLICY_FLIGHT,
+			    .codec = CODEC_SCHED,
 			    .n_pids = 2,
 			    .pids = { 1, 4194304 },
 			    .n_comms = 1,
@@ -196,7 +198,7 @@ static const struct {
 	void (*put)(struct byte_writer *w);
 } messages[] = {
 	{ FRAME_HELLO, put_hello },	 { FRAME_WELCOME, put_welcome },
-	{ FRAME_RUN, put_run },		 { FRAME_END, put_end },
+	{ FRAME_RUN, put_run },		 { FRAME_RUN_END, put_end },
 	{ FRAME_ACK, put_ack },		 { FRAME_INSTRUCTION, put_instruction },
 	{ FRAME_INSTRUCTION, put_stop }, { FRAME_RESULT, put_result },
 	{ FRAME_STATUS, put_status },	 { FRAME_PING, put_ping },
@@ -255,7 +257,7 @@ static void test_cut(void **state)
 			writer_init(&w, again, ROOM);
 			accepted += recode(messages[i].type, exact, cut, &w) == WIRE_OK;
 		}
-		assert_int_equal(accepted, messages[i].put == put_instruction ? 10 : 0);
+		assert_int_equal(accepted, messages[i].put == put_instruction ? 11 : 0);
 	}
 }
 
@@ -379,10 +381,11 @@ static void test_bounds_config(void **state)
 	} rows[] = {
 		{ CONFIG_ORIGIN, 0, 3 },
 		{ CONFIG_EVENTS, 0, UINT32_MAX },
-		{ CONFIG_BLOCK, 4096, 65536 },
+		{ CONFIG_BLOCK_BYTES, 4096, 65536 },
 		{ CONFIG_FLUSH, 1, 60000 },
 		{ CONFIG_RING, 1, 262144 },
 		{ CONFIG_POLICY, 0, 1 },
+		{ CONFIG_CODEC, CODEC_SCHED, CODEC_BSF },
 		{ CONFIG_RESOLUTION, 0, 1U << 31 },
 	};
 	size_t i;
@@ -398,8 +401,8 @@ static void test_bounds_config(void **state)
 	assert_int_equal(try_config(CONFIG_RESOLUTION, 3), WIRE_CORRUPT);
 	assert_int_equal(try_config(CONFIG_PIDS, INT32_MAX), WIRE_OK);
 	assert_int_equal(try_config(CONFIG_PIDS, 1U << 31), WIRE_CORRUPT);
-	assert_int_equal(try_config(CONFIG_COMMS, 5), WIRE_CORRUPT);   /* one byte, not 16 */
-	assert_int_equal(try_config(CONFIG_CGROUPS, 5), WIRE_CORRUPT); /* no NUL */
+	assert_int_equal(try_config(CONFIG_COMMS, 5), WIRE_CORRUPT);	    /* one byte, not 16 */
+	assert_int_equal(try_config(CONFIG_CGROUP_PATHS, 5), WIRE_CORRUPT); /* no NUL */
 }
 
 /* Filters up to their ceilings, and one more. */
@@ -407,7 +410,9 @@ static void test_bounds_filter(void **state)
 {
 	static const struct {
 		uint32_t type, unit, most;
-	} rows[] = { { CONFIG_PIDS, 1, 64 }, { CONFIG_COMMS, 16, 32 }, { CONFIG_CGROUPS, 256, 4 } };
+	} rows[] = { { CONFIG_PIDS, 1, 64 },
+		     { CONFIG_COMMS, 16, 32 },
+		     { CONFIG_CGROUP_PATHS, 256, 4 } };
 	struct message_config c;
 	struct byte_reader r;
 	uint32_t i, n, k, len;
@@ -427,7 +432,7 @@ static void test_bounds_filter(void **state)
 					 n > rows[i].most ? WIRE_CORRUPT : WIRE_OK);
 		}
 	}
-	made[0] = CONFIG_CGROUPS; /* one byte too long */
+	made[0] = CONFIG_CGROUP_PATHS; /* one byte too long */
 	body = varint_put(made + 1, 257);
 	memset(body, 'x', 256);
 	body[256] = 0;
@@ -443,7 +448,7 @@ static void test_apply(void **state)
 	config_apply(&to, &from);
 	assert_int_equal(to.n_pids, 2);
 	assert_int_equal(to.block_bytes, 16384);
-	from.given = 1U << CONFIG_PIDS | 1U << CONFIG_BLOCK | 1U << CONFIG_CGROUPS;
+	from.given = 1U << CONFIG_PIDS | 1U << CONFIG_BLOCK_BYTES | 1U << CONFIG_CGROUP_PATHS;
 	from.block_bytes = 8192;
 	config_apply(&to, &from);
 	assert_int_equal(to.n_pids, 0);
@@ -451,6 +456,12 @@ static void test_apply(void **state)
 	assert_int_equal(to.n_cgroups, 0);
 	assert_int_equal(to.n_comms, 1);
 	assert_int_equal(to.flush_ms, 100);
+	assert_int_equal(to.codec, CODEC_SCHED);
+	from.given = 1U << CONFIG_CODEC;
+	from.codec = CODEC_BSF;
+	config_apply(&to, &from);
+	assert_int_equal(to.codec, CODEC_BSF);
+	assert_int_equal(to.block_bytes, 8192);
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static uint64_t collect(struct fixture *f, bool ack)
 	uint64_t n = 0;
 
 	for (; spool_peek(f->spool, &e); n++) {
-		if (e.kind == FRAME_END)
+		if (e.kind == FRAME_RUN_END)
 			ledger_take_end(&f->ledger, e.bytes, e.len);
 		else
 			ledger_take_block(&f->ledger, e.bytes, e.len);

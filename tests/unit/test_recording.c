@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recording: one run into a file, bytes in pieces of any size, and devices that lie. */
+/* recording: one run into a file, bytes in pieces of any size, devices that lie, and whose names a
+ * file of some tasks has. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,11 @@
 #include <cmocka.h>
 
 #include "collector/recording.h"
+#include "trace/info_meta.h"
 #include "trace/ksk_source.h"
 #include "wire/frame.h"
+#include "wire/meta.h"
+#include "wire/sched_encode.h"
 
 static struct recording *recording;
 static char folder[] = "/tmp/kiseki-recording-XXXXXX", path[64];
@@ -98,7 +102,7 @@ static void put_end(uint64_t next_sequence, uint64_t events)
 	writer_init(&w, room, sizeof(room));
 	end_encode(&w, &m);
 	end_put(&w, &row);
-	put_frame(FRAME_END, room, writer_len(&w));
+	put_frame(FRAME_RUN_END, room, writer_len(&w));
 }
 
 static void put_result(uint64_t id, uint32_t code, const char *text)
@@ -163,9 +167,8 @@ static int end(void **state)
 	return 0;
 }
 
-static void start(void)
+static void start_with(const struct message_config *c)
 {
-	struct message_config c = { .given = 1 << CONFIG_RING, .ring_kib = 77 };
 	struct message_instruction m;
 	struct frame f;
 
@@ -174,14 +177,21 @@ static void start(void)
 	assert_int_equal(push(), 0);
 	assert_true(sent(FRAME_WELCOME, &f) > 0);
 	assert_int_equal(recording_get_state(recording), RECORDING_READY);
-	recording_start(recording, &c);
+	recording_start(recording, c);
 	assert_true(sent(FRAME_INSTRUCTION, &f) > 0);
 	assert_int_equal(instruction_decode(&m, f.body, f.body_len), WIRE_OK);
 	assert_int_equal(m.verb, INSTRUCTION_START);
-	assert_int_equal(m.config.ring_kib, 77);
+	assert_int_equal(m.config.ring_kib, c->ring_kib);
 	put_result(m.id, 0, "");
 	assert_int_equal(push(), 0);
 	assert_int_equal(recording_get_state(recording), RECORDING_ON);
+}
+
+static void start(void)
+{
+	static const struct message_config c = { .given = 1 << CONFIG_RING, .ring_kib = 77 };
+
+	start_with(&c);
 }
 
 static uint64_t acknowledged(void)
@@ -327,13 +337,124 @@ static void test_cannot_start(void **state)
 	assert_string_equal(e.text, "cannot enter tracefs: not root");
 }
 
+/* --- the tasks of a recording of some --- */
+
+static uint8_t payload_room[BLOCK_HEADER_MAX + 65536];
+static uint8_t *const payload = payload_room + BLOCK_HEADER_MAX;
+
+static void put_payload(struct block b, size_t len)
+{
+	uint8_t *first;
+	uint32_t all;
+
+	b.flags = BLOCK_KEY;
+	b.payload = payload;
+	b.payload_len = (uint32_t)len;
+	first = block_encode(&b, payload, &all);
+	put_frame(FRAME_BLOCK, first, all);
+}
+
+/* What the device says of the machine's tasks: 3 is a thread of 2, 4 one of 9. */
+static void put_tasks(uint64_t sequence)
+{
+	static const int32_t tasks[][2] = { { 1, 1 }, { 2, 2 }, { 3, 2 },
+					    { 4, 9 }, { 9, 9 }, { 50, 50 } };
+	char comm[SCHED_COMM_LEN] = "t";
+	struct trace_info info;
+	size_t i, from = 0;
+
+	assert_int_equal(info_init(&info), 0);
+	for (i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+		comm[1] = (char)('a' + i);
+		info_add_task(&info, tasks[i][0], tasks[i][1], comm);
+	}
+	put_payload((struct block){ .codec = CODEC_META, .sequence = sequence },
+		    info_encode_tasks(&info, &from, payload, 65536));
+	info_done(&info);
+}
+
+/* 3 is put off its CPU after it has woken 4. */
+static void put_events(void)
+{
+	static struct sched_encoder encoder;
+	struct sched_event waking = { .kind = SCHED_WAKING, .tick = 100, .pid = 3 };
+	struct sched_event out = { .kind = SCHED_SWITCH, .tick = 200, .pid = 3 };
+
+	waking.task.pid = 4;
+	out.task.pid = 3;
+	sched_encoder_init(&encoder, 1);
+	sched_encoder_begin(&encoder, payload, 65536, 100);
+	assert_int_equal(sched_encode(&encoder, &waking), WIRE_OK);
+	assert_int_equal(sched_encode(&encoder, &out), WIRE_OK);
+	put_payload((struct block){ .codec = CODEC_SCHED,
+				    .stream = STREAM_CPU(1),
+				    .first_tick = 100,
+				    .ticks = 100,
+				    .events = 2 },
+		    sched_encoder_end(&encoder));
+}
+
+/* The pids of the tasks that the file names. */
+static void names(const struct message_config *c, bool strange, const char *want)
+{
+	static const uint8_t kernel[] = { META_KERNEL, 1, 'k' };
+	struct trace_source *s = NULL;
+	char found[64] = "";
+	size_t i;
+
+	start_with(c);
+	put_run(1);
+	memcpy(payload, kernel, sizeof(kernel));
+	put_payload((struct block){ .codec = CODEC_META }, sizeof(kernel));
+	put_tasks(1);
+	put_events();
+	if (strange)
+		put_payload((struct block){ .codec = 9, .stream = STREAM_CPU(0) }, 1);
+	put_end(1, 2);
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_commit(recording, "host", &e), 0);
+	assert_int_equal(source_ksk_open(&s, path, &e), 0);
+	assert_string_equal(s->info.kernel, "k");
+	assert_string_equal(s->info.device, "host");
+	for (i = 0; i < s->info.n_tasks; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%d ",
+			 s->info.tasks[i].pid);
+	assert_string_equal(found, want);
+	if (s->info.n_tasks > 1)
+		assert_string_equal(info_get_task(&s->info, 3)->comm, "tc");
+	source_free(s);
+}
+
+static void test_tasks_of_some(void **state)
+{
+	(void)state;
+	names(&(struct message_config){ .given = 1 << CONFIG_PIDS, .n_pids = 1, .pids = { 3 } },
+	      false, "2 3 4 9 ");
+}
+
+static void test_tasks_of_all(void **state)
+{
+	(void)state;
+	names(&(struct message_config){ .given = 1 << CONFIG_RING, .ring_kib = 77 }, false,
+	      "1 2 3 4 9 50 ");
+}
+
+/* What cannot be decoded may be of any task. */
+static void test_tasks_unknown(void **state)
+{
+	(void)state;
+	names(&(struct message_config){ .given = 1 << CONFIG_COMMS, .n_comms = 1 }, true,
+	      "1 2 3 4 9 50 ");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(test_run),	   TEST(test_garbage),	     TEST(test_second_run),
-		TEST(test_fewer),  TEST(test_no_key),	     TEST(test_not_following),
-		TEST(test_stream), TEST(test_end_too_early), TEST(test_cannot_start),
+		TEST(test_run),		  TEST(test_garbage),	    TEST(test_second_run),
+		TEST(test_fewer),	  TEST(test_no_key),	    TEST(test_not_following),
+		TEST(test_stream),	  TEST(test_end_too_early), TEST(test_cannot_start),
+		TEST(test_tasks_of_some), TEST(test_tasks_of_all),  TEST(test_tasks_unknown),
 	};
 	int failed;
 

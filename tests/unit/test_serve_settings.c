@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "cli/kiseki.h"
 #include "cli/serve_settings.h"
+#include "command/setting.h"
 
 static struct serve_settings s;
 static struct error e;
@@ -42,18 +44,18 @@ static void test_wrong(void **state)
 	static const struct {
 		const char *text, *part;
 	} rows[] = {
-		{ "x = 1", "no setting 'x'" },
-		{ "\n\nlisten", "line 3: 'listen' is not `key = value`" },
-		{ "listen =", "listen is a text" },
-		{ "retain-size = 5X", "a size, such as" },
-		{ "retain-size = -5", "a size, such as" },
-		{ "retain-size = 99999999999T", "a size, such as" },
-		{ "retain-size = 10K", "1048576 to" },
+		{ "x = 1", "no setting \"x\"" },
+		{ "\n\nlisten", "file:3: \"listen\" is not `key = value`" },
+		{ "listen =", "use listen: it is a text" },
+		{ "retain-size = 5X", "a size from 1M on" },
+		{ "retain-size = -5", "a size from 1M on" },
+		{ "retain-size = 99999999999T", "a size from 1M on" },
+		{ "retain-size = 10K", "a size from 1M on" },
 		{ "retain-age = soon", "length of time" },
-		{ "connections = 0", "1 to 1000000, not '0'" },
-		{ "connections = 1000001", "not '1000001'" },
+		{ "connections = 0", "1 to 1000000, not \"0\"" },
+		{ "connections = 1000001", "not \"1000001\"" },
 		{ "commit-ms = 1.5", "1 to 10000" },
-		{ "device-memory = 1K", "65536 to" },
+		{ "device-memory = 1K", "64K to 1G" },
 		{ "insecure-listen = maybe", "yes or no" },
 	};
 	size_t i;
@@ -62,9 +64,53 @@ static void test_wrong(void **state)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		serve_settings_init(&s);
 		assert_int_equal(serve_settings_parse(&s, rows[i].text, "file", &e), -EINVAL);
-		if (!strstr(e.text, rows[i].part) || !strstr(e.text, "cannot read file, line "))
+		if (!strstr(e.text, rows[i].part) || !strstr(e.text, "cannot read file:"))
 			fail_msg("%s: %s", rows[i].text, e.text);
 	}
+}
+
+/* The file that is installed names every key, and can be read. */
+static void test_installed(void **state)
+{
+	static char text[SETTING_FILE_MAX];
+	FILE *f = fopen(SOURCE_ROOT "/packaging/collector.conf", "r");
+	char wanted[64];
+	size_t i;
+
+	(void)state;
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	for (i = 0; serve_settings_key(i); i++) {
+		snprintf(wanted, sizeof(wanted), "%s =", serve_settings_key(i));
+		if (!strstr(text, wanted))
+			fail_msg("collector.conf lacks %s", wanted);
+	}
+	serve_settings_init(&s);
+	assert_int_equal(serve_settings_parse(&s, text, "f", &e), 0);
+	assert_string_equal(s.data, "/var/lib/kiseki-collector");
+}
+
+static void test_options(void **state)
+{
+	char *const argv[] = { (char *)"kiseki",
+			       (char *)"serve",
+			       (char *)"--config=/dev/null",
+			       (char *)"--insecure-listen",
+			       (char *)"--connections=7",
+			       (char *)"--retain-size=" };
+	struct args args;
+
+	(void)state;
+	serve_settings_init(&s);
+	assert_int_equal(args_parse(&args, &command_kiseki, 5, argv, &e), 0);
+	assert_int_equal(serve_settings_load(&s, &args, &e), 0);
+	assert_true(s.options.insecure);
+	assert_int_equal(s.options.connections_max, 7);
+	assert_int_equal(args_parse(&args, &command_kiseki, 6, argv, &e), 0);
+	assert_int_equal(serve_settings_load(&s, &args, &e), -EINVAL);
+	assert_string_equal(e.text, "cannot use retain-size: it is a size from 1M on, such as 500M "
+				    "or 20G, not \"\"");
 }
 
 int main(void)
@@ -72,6 +118,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_installed),
+		cmocka_unit_test(test_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void say_end(uint64_t events)
 	writer_init(&w, room, sizeof(room));
 	end_encode(&w, &m);
 	end_put(&w, &row);
-	send_frame(FRAME_END, room, writer_len(&w));
+	send_frame(FRAME_RUN_END, room, writer_len(&w));
 }
 
 static void say_pong(uint64_t id_, uint64_t device_ns)
@@ -622,7 +622,7 @@ static void test_cut_messages(void **state)
 		uint32_t type;
 		const char *part;
 	} rows[] = { { FRAME_RUN, "RUN has" },
-		     { FRAME_END, "END is cut" },
+		     { FRAME_RUN_END, "END is cut" },
 		     { FRAME_STATUS, "STATUS is cut" },
 		     { FRAME_RESULT, "RESULT is cut" },
 		     { FRAME_PONG, "PONG is cut" } };

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "command/config_args.h"
+#include "command/setting.h"
 #include "device/agent/program.h"
 #include "device/agent/settings.h"
 
@@ -32,10 +34,10 @@ static void reads_every_key(void **state)
 				   "  name =  board-7  \n"
 				   "source = bpf\r\n"
 				   "start = yes\n"
-				   "events = switch, wakeup exit\n"
+				   "events = switch, wakeup,exit\n"
 				   "pid = 1,22, 333\n"
 				   "comm = sshd,kworker*\n"
-				   "cgroup = system.slice /user.slice\n"
+				   "cgroup = system.slice, /user.slice\n"
 				   "flush = 2s\n"
 				   "block = 8K\n"
 				   "ring = 2M\n"
@@ -85,17 +87,18 @@ static void refuses_wrong_values(void **state)
 					     "events =",
 					     "events = sleep",
 					     "events = all x",
+					     "events = switch wakeup",
 					     "pid = x",
 					     "pid = -1",
 					     "pid = 99999999999",
 					     "flush = 0",
 					     "flush = 60001",
-					     "flush = 1m",
+					     "flush = 61s",
 					     "flush = 1 s",
 					     "block = 4095",
 					     "block = 65K",
-					     "block = 4k",
-					     "ring = 1023",
+					     "block = 3k",
+					     "ring = 0",
 					     "ring = 257M",
 					     "ring = 18446744073709551615G",
 					     "resolution = 3",
@@ -107,8 +110,8 @@ static void refuses_wrong_values(void **state)
 					     "nice = --1",
 					     "nice =",
 					     "keep-recording = maybe",
-					     "comm = a_name_of_16_byt",
-					     "cgroup = a b c d e",
+					     "comm = a_name_of_17_byte",
+					     "cgroup = a,b,c,d,e",
 					     "spool-file =" };
 	struct error e = ERROR_INIT;
 	struct settings s;
@@ -126,15 +129,20 @@ static void names_the_line(void **state)
 {
 	struct error e = ERROR_INIT;
 	struct settings s;
-	char text[2000];
+	char text[SETTING_LINE_MAX];
 
 	(void)state;
 	assert_int_equal(parse(&s, "flush = 5\n\n# x\nflsh = 5\n", &e), -EINVAL);
-	assert_string_equal(e.text, "cannot read a.conf:4: there is no key 'flsh'");
+	assert_string_equal(e.text, "cannot read a.conf:4: there is no setting \"flsh\"");
 	assert_int_equal(parse(&s, "\nflush\n", &e), -EINVAL);
-	assert_string_equal(e.text, "cannot read a.conf:2: the line is not 'key = value'");
+	assert_string_equal(e.text, "cannot read a.conf:2: \"flush\" is not `key = value`");
 	assert_int_equal(parse(&s, "flush = 0", &e), -EINVAL);
-	assert_string_equal(e.text, "cannot read a.conf:1: flush is 1 to 60000 ms, not '0'");
+	assert_string_equal(
+		e.text,
+		"cannot read a.conf:1: cannot use flush: an event cannot wait \"0\": 1ms to 60s");
+	assert_int_equal(parse(&s, "nice = 20", &e), -EINVAL);
+	assert_string_equal(e.text,
+			    "cannot read a.conf:1: cannot use nice: it is -20 to 19, not \"20\"");
 	memset(text, '#', sizeof(text));
 	assert_int_equal(settings_parse(&s, text, sizeof(text), "a.conf", &e), -EINVAL);
 	assert_int_equal(settings_parse(&s, "#\0\n", 3, "a.conf", &e), -EINVAL);
@@ -151,21 +159,54 @@ static void bounds_lists(void **state)
 	(void)state;
 	settings_init(&s);
 	for (i = 0; i < CONFIG_PIDS_MAX; i++)
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%zu,", i + 1);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%zu", i ? "," : "", i + 1);
 	assert_int_equal(settings_set(&s, "pid", list, &e), 0);
 	assert_int_equal(s.config.n_pids, CONFIG_PIDS_MAX);
-	snprintf(list + n, sizeof(list) - n, "9");
+	snprintf(list + n, sizeof(list) - n, ",9");
 	assert_int_equal(settings_set(&s, "pid", list, &e), -EINVAL);
 	assert_int_equal(s.config.pids[CONFIG_PIDS_MAX - 1], CONFIG_PIDS_MAX);
 	assert_int_equal(settings_set(&s, "pid", "", &e), 0);
 	assert_int_equal(s.config.n_pids, 0);
 	for (i = n = 0; i < CONFIG_COMMS_MAX; i++)
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "t%zu ", i);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%st%zu", i ? ", " : "", i);
 	assert_int_equal(settings_set(&s, "comm", list, &e), 0);
 	assert_int_equal(s.config.n_comms, CONFIG_COMMS_MAX);
-	snprintf(list + n, sizeof(list) - n, "t");
+	snprintf(list + n, sizeof(list) - n, ",t");
 	assert_int_equal(settings_set(&s, "comm", list, &e), -EINVAL);
-	assert_int_equal(s.config.given, (2U << CONFIG_CGROUPS) - 2);
+	assert_int_equal(s.config.given, CONFIG_ALL);
+}
+
+/* What to trace is read as `kiseki start` reads it: the same units, the same messages. */
+static void reads_as_the_collector_does(void **state)
+{
+	static const char *const values[] = {
+		"",    "0",	"1",	    "64",     "100",	     "512",    "4096",
+		"8K",  "8k",	"1M",	    "1G",     "2s",	     "64ns",   "1m",
+		"bpf", "auto",	"driver",   "flight", "keep-oldest", "switch", "switch, exit",
+		"all", "a b,c", "a\\,b,c*", "a, b",   "/x, y",	     "../x",   "1 ,2",
+	};
+	struct error ours = ERROR_INIT, theirs = ERROR_INIT;
+	struct message_config config;
+	struct settings s;
+	uint32_t field;
+	size_t i;
+
+	(void)state;
+	for (field = CONFIG_ORIGIN; field <= CONFIG_CGROUP_PATHS; field++) {
+		for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			const char *key = config_option_name(field);
+
+			settings_init(&s);
+			config = s.config;
+			ours.text[0] = theirs.text[0] = 0;
+			assert_int_equal(settings_set(&s, key, values[i], &ours),
+					 config_option_parse(&config, key, values[i], &theirs));
+			assert_memory_equal(&s.config, &config, sizeof(config));
+			assert_string_equal(ours.text, theirs.text);
+		}
+	}
+	assert_int_equal(settings_set(&s, "ring", "512", &ours), 0);
+	assert_int_equal(s.config.ring_kib, 512);
 }
 
 /* The file that is installed: without its # it says the defaults, and all of the keys. */
@@ -240,7 +281,7 @@ static void puts_options_over_the_file(void **state)
 	char path[] = "/tmp/kiseki-settings-XXXXXX", config[80];
 	char *const good[] = { (char *)"kiseki-agent", config, (char *)"--flush=30",
 			       (char *)"--start", (char *)"--name=n1" };
-	char *const bad[] = { (char *)"kiseki-agent", config, (char *)"--ring=1" };
+	char *const bad[] = { (char *)"kiseki-agent", config, (char *)"--ring=0" };
 	struct error e = ERROR_INIT;
 	struct settings s;
 	int fd = mkstemp(path);
@@ -256,7 +297,7 @@ static void puts_options_over_the_file(void **state)
 	assert_true(s.start);
 	assert_string_equal(s.spool_file, "/run/kiseki/n1.spool");
 	assert_int_equal(load(&s, bad, 3, &e), -EINVAL);
-	assert_string_equal(e.text, "cannot run kiseki-agent: --ring: ring is 1K to 256M, not '1'");
+	assert_string_equal(e.text, "cannot use ring: a ring cannot be \"0\" large: 1K to 256M");
 	unlink(path);
 	assert_int_equal(load(&s, good, 5, &e), -ENOENT);
 	assert_non_null(strstr(e.text, path));
@@ -269,6 +310,7 @@ int main(void)
 		cmocka_unit_test(refuses_wrong_values),
 		cmocka_unit_test(names_the_line),
 		cmocka_unit_test(bounds_lists),
+		cmocka_unit_test(reads_as_the_collector_does),
 		cmocka_unit_test(documents_every_key),
 		cmocka_unit_test(has_an_option_for_every_key),
 		cmocka_unit_test(puts_options_over_the_file),

@@ -85,7 +85,7 @@ static int put_end(struct fixture *f)
 {
 	static const uint8_t body[] = { 1, 1, 5, 5 };
 	struct spool_entry e = {
-		.kind = FRAME_END, .run = f->run.number, .bytes = body, .len = sizeof(body)
+		.kind = FRAME_RUN_END, .run = f->run.number, .bytes = body, .len = sizeof(body)
 	};
 
 	return spool_put(f->spool, &e, UINT32_MAX, NULL);
@@ -214,7 +214,7 @@ static void test_flight(void **state)
 	reopen(&f, POLICY_FLIGHT);
 	spool_rewind(f.spool);
 	while (spool_peek(f.spool, &e)) {
-		if (e.kind == FRAME_END) {
+		if (e.kind == FRAME_RUN_END) {
 			ends++;
 		} else if (e.stream == 0) {
 			assert_true(!metas++ || e.sequence > last_meta);

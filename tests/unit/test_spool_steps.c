@@ -3,9 +3,10 @@
  * The spool, stopped after every single instruction of what changes it.
  *
  * A child does one thing to a spool in a shared file, traced instruction by instruction. After each one
- * that changed the file, a copy of it is opened as the next agent would, and must hold: entries of a
- * stream without a gap, a checkpoint that says what the last of them says, all descriptions, a run.
- * What a real SIGKILL meets by chance, this meets always.
+ * that changed the file, the published mark must lead to whole entries and nothing else; and a copy is
+ * opened as the next agent would, and must hold: entries of a stream without a gap, a checkpoint that
+ * says what the last of them says, all descriptions, a run. What a real SIGKILL meets by chance, this
+ * meets always.
  *
  * Skipped (77) where that cannot be: an emulator for user programs has no ptrace, and under valgrind
  * the steps would be valgrind's own. Nor with ThreadSanitizer: most of the steps would be within its
@@ -58,7 +59,9 @@ static volatile uint32_t *phase;
 static uint8_t *seen, *copy;
 static size_t file_len;
 
-static uint8_t room[BLOCK_HEADER_MAX + 20000];
+#define HUGE 26000U /* bytes: more than such a spool ever keeps free */
+
+static uint8_t room[BLOCK_HEADER_MAX + HUGE];
 static struct spool_entry entry;
 
 /* The entry that put_prepared() puts; apart, so that it is not stepped through. */
@@ -141,6 +144,27 @@ static const char *check_checkpoints(struct spool *s, const uint64_t *n, const u
 	return NULL;
 }
 
+/* Recovery would pass over what is damaged, and so hide that something was written over entries that
+ * the mark still had: here every one of them is looked at, before anybody repairs it. */
+static const char *check_marked(struct memory *m)
+{
+	const struct memory_mark *mark = memory_get_mark(m);
+	struct spool s = { .ring = memory_get_ring(m),
+			   .size = memory_get_head(m)->name.spool_bytes };
+	const struct ring_head *h;
+	uint64_t at;
+
+	for (at = ring_align(&s, mark->tail); at < mark->head; at = ring_next(&s, at)) {
+		h = ring_get(&s, at);
+		if (h->magic != RING_MAGIC || h->at != at || h->crc != ring_head_crc(h) ||
+		    at + ring_bytes(h->len) > mark->head)
+			return "the mark leads to what is no entry";
+		if (h->kind != RING_FILLER && h->body_crc != memory_crc(h + 1, h->len))
+			return "the mark leads to an entry that was written over";
+	}
+	return NULL;
+}
+
 /* As the next agent would find it. */
 static const char *look(uint32_t *ret_entries)
 {
@@ -160,12 +184,15 @@ static const char *look(uint32_t *ret_entries)
 	memcpy(copy, seen, file_len);
 	if (memory_adopt(&m, copy, file_len, NULL) < 0 || !memory_is_same_boot(m))
 		return "the file cannot be used";
+	wrong = check_marked(m);
+	if (wrong)
+		return wrong;
 	so.memory = m;
 	if (spool_open(&s, &so, NULL) < 0)
 		return "the spool cannot be opened";
 	spool_rewind(s);
 	for (*ret_entries = 0; spool_peek(s, &e); spool_sent(s), (*ret_entries)++) {
-		if (e.kind == FRAME_END)
+		if (e.kind == FRAME_RUN_END)
 			continue;
 		if (block_decode(e.bytes, e.len, &b) != WIRE_OK || b.sequence != e.sequence)
 			return "an entry is not whole";
@@ -313,7 +340,7 @@ static void act_ack(struct subject *s)
 
 static void act_end(struct subject *s)
 {
-	struct spool_entry e = { .kind = FRAME_END,
+	struct spool_entry e = { .kind = FRAME_RUN_END,
 				 .run = s->run.number,
 				 .bytes = (const uint8_t *)"\1\1\1\1",
 				 .len = 4 };
@@ -357,7 +384,7 @@ static void act_put_large(struct subject *s)
 	put(s, 2, 600);
 }
 
-/* More than is kept free: it reaches into what was dropped for it. */
+/* More than is kept free: it reaches into what was dropped for it, which must be published before. */
 static void act_put_huge(struct subject *s)
 {
 	put_prepared(s);
@@ -395,7 +422,8 @@ static void test_flight(void **state)
 	set_up(&s, POLICY_FLIGHT);
 	for (i = 0; i < 98; i++)
 		assert_int_equal(put(&s, 1 + i % 2, 600), 0);
-	prepare(&s, 1, 19900);
+	prepare(&s, 1, HUGE);
+	assert_true(ring_bytes(entry.len) > s.spool->size - spool_used(s.spool));
 	assert_true(step_through(&s, act_put_huge) > 10);
 	tear_down(&s);
 }

@@ -238,6 +238,27 @@ static void test_any_looks(void **state)
 	assert_int_equal(sums[0], sums[1]);
 }
 
+/* The events of a CPU may come after a look at a time that the other one has reached already: what
+ * was settled then is not charged again. */
+static void test_late_cpu(void **state)
+{
+	(void)state;
+	switches(0 + 1, 0, 0, 10);
+	switches(0 + 1, 1, 0, 20);
+	switches(1000, 0, 10, 11);
+	assert_int_equal(task(20).cpu_ns, 999);
+	top_next(top);
+	switches(800, 1, 20, 21); /* 21 has run since then, but those 200 are 20's by now */
+	switches(2000, 0, 11, 10);
+	assert_int_equal(task(21).cpu_ns, 1000);
+	assert_int_equal(top_get_cpu(top, 1)->busy_ns, 1000);
+	top_next(top);
+	top_forget(top); /* another clock may be behind this one */
+	switches(50, 1, 0, 30);
+	switches(60, 1, 30, 0);
+	assert_int_equal(task(30).cpu_ns, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +267,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_loss, begin, end),
 		cmocka_unit_test_setup_teardown(test_order, begin, end),
 		cmocka_unit_test_setup_teardown(test_forget, begin, end),
+		cmocka_unit_test_setup_teardown(test_late_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(test_any_looks, begin, end),
 	};
 

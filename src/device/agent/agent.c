@@ -105,7 +105,6 @@ static int make_uplink(struct agent *a, struct error *e)
 				    .kernel = a->identity.system.release,
 				    .machine = a->identity.system.machine,
 				    .cpus = a->identity.cpus,
-				    .origins = tracing_origins(),
 				    .entry_max = largest_entry(a->identity.cpus),
 				    .hooks = { a, agent_instruct, agent_clocks } };
 	int r;
@@ -148,6 +147,7 @@ int agent_new(struct agent **ret, const struct agent_options *o, struct error *e
 	a->wanted = o->settings->start;
 	a->low_mark = 1;
 	a->armed_ms = UINT64_MAX;
+	a->origins = tracing_origins(0);
 	snprintf(a->instance, sizeof(a->instance), "kiseki-%s", o->settings->name);
 	for (dot = a->instance; (dot = strchr(dot, '.'));)
 		*dot = '_'; /* bpffs takes none */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
 #include "device/agent/source.h"
+#include "wire/block.h"
 
 /* --- starting and stopping --- */
 
@@ -30,6 +31,7 @@ int agent_start(struct agent *a, struct error *e)
 	if (strcmp(a->failure.text, why.text))
 		agent_log(a, "%s", why.text);
 	a->failure = why;
+	a->origins = 0; /* what could be used once may not be so any more */
 	a->retry_ms = a->now_ms + RETRY_MS;
 	return error_set(e, r, "%s", why.text);
 }
@@ -113,6 +115,8 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 		return error_set(e, EOPNOTSUPP, "cannot do it: instruction %u is not known here",
 				 m->verb);
 	config_apply(&config, &m->config);
+	if (config.codec == CODEC_BSF)
+		return error_set(e, EOPNOTSUPP, "cannot do it: only the driver can record bsf");
 	changed = !is_same(a, &config);
 	a->config = config;
 	if (agent_is_tracing(a) && !changed)

@@ -24,7 +24,9 @@ void agent_drop_link(struct agent *a, const struct error *why)
 	uplink_close(a->uplink, a->now_ms);
 }
 
-/* Goes on to a connection, if it is time. */
+/* Goes on to a connection, if it is time. What the machine could not do before it may have learned
+ * since: a file system was mounted, a module loaded. What it could do is not tried again, so this
+ * costs nothing where all works. */
 static void connect_link(struct agent *a)
 {
 	struct error e = ERROR_INIT;
@@ -38,6 +40,8 @@ static void connect_link(struct agent *a)
 	if (r <= 0)
 		return;
 	a->low_mark = 1;
+	a->origins = tracing_origins(a->origins);
+	uplink_set_origins(a->uplink, a->origins);
 	uplink_open(a->uplink, agent_state(a), a->now_ms);
 }
 

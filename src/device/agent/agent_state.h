@@ -32,6 +32,7 @@ struct agent {
 	struct message_config config; /* what is traced, or would be */
 	bool wanted;		      /* to trace */
 	struct error failure;	      /* why it does not */
+	uint32_t origins;	      /* bits of the sources that this machine can use */
 	struct memory *memory;
 	struct spool *spool;
 	struct recorder *recorder;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "device/agent/handover.h"
 #include "device/agent/resolution.h"
 #include "device/agent/source.h"
 #include "device/agent/tracefs.h"
@@ -210,14 +211,21 @@ static void check_bpf(struct doctor *d)
 
 static void check_driver(struct doctor *d)
 {
-	if (!access("/dev/kiseki", F_OK)) {
-		find(d, GOOD, "driver", "/dev/kiseki");
+	bool modules = !access("/proc/modules", F_OK);
+	char state[32], collector[80] = "";
+
+	if (read_line(HANDOVER_FOLDER "/state", state, sizeof(state))) {
+		read_line(HANDOVER_FOLDER "/collector", collector, sizeof(collector));
+		find(d, GOOD, "driver", "loaded, %s; %s%s", state,
+		     collector[0] ? "connects by itself to " : "waits for an agent to connect it",
+		     collector);
 		d->can[ORIGIN_DRIVER] = true;
 		return;
 	}
-	advise(find(d, NOTE, "driver", "not loaded: no /dev/kiseki%s",
-		    access("/proc/modules", F_OK) ? ", and this kernel takes no modules" : ""),
-	       "the other sources need no driver");
+	advise(find(d, NOTE, "driver", "kiseki.ko is not loaded%s",
+		    modules ? "" : ", and this kernel takes no modules"),
+	       modules ? "load it (docs/driver.md), or use another source"
+		       : "build it into the kernel (docs/driver.md), or use another source");
 }
 
 /* The kernel's own list of what it was built with, where it has one. */
@@ -254,38 +262,42 @@ static void check_config(struct doctor *d)
 		       "without them a source is missing");
 }
 
-static void judge_cpu(struct doctor *d, uint32_t cpu, const struct doctor_count *n)
+/* The instance of all is started first and stopped first, so it can have fewer. */
+static uint64_t less(uint64_t all, uint64_t idle)
 {
-	uint64_t busy_tracefs = n->tracefs - n->tracefs_idle, busy_bpf = n->bpf - n->bpf_idle;
+	return all > idle ? all - idle : 0;
+}
 
-	if (doctor_differ(n->tracefs_idle, n->bpf_idle))
+/* One kind of switches on one CPU, seen by both. */
+static void judge_cpu(struct doctor *d, uint32_t cpu, const char *kind, const uint64_t counts[2])
+{
+	if (doctor_differ(counts[0], counts[1]))
 		advise(find(d, BAD, "compare",
-			    "CPU %u: tracefs saw %llu switches to and from idle, bpf %llu", cpu,
-			    (unsigned long long)n->tracefs_idle, (unsigned long long)n->bpf_idle),
-		       "use the source that sees more");
-	if (doctor_differ(busy_tracefs, busy_bpf))
-		advise(find(d, BAD, "compare",
-			    "CPU %u: tracefs saw %llu switches between tasks, bpf %llu", cpu,
-			    (unsigned long long)busy_tracefs, (unsigned long long)busy_bpf),
+			    "CPU %u: tracefs saw %llu switches %s, bpf %llu: more than %llu apart",
+			    cpu, (unsigned long long)counts[0], kind, (unsigned long long)counts[1],
+			    (unsigned long long)doctor_margin(counts[0], counts[1])),
 		       "use the source that sees more");
 }
 
+/* Both counts are said, and how far apart they may be: a judgement without them hides something. */
 static void judge_total(struct doctor *d, const char *source, uint64_t seen)
 {
-	if (doctor_differ(seen, d->compare.kernel))
-		advise(find(d, NOTE, "compare",
-			    "%s saw %llu switches in a second in which the kernel counted %llu",
-			    source, (unsigned long long)seen,
-			    (unsigned long long)d->compare.kernel),
-		       "this kernel does not report all switches");
+	bool differ = doctor_differ(seen, d->compare.kernel);
+
+	advise(find(d, differ ? NOTE : GOOD, "compare",
+		    "in a second the kernel counted %llu switches, %s saw %llu: %s %llu",
+		    (unsigned long long)d->compare.kernel, source, (unsigned long long)seen,
+		    differ ? "not within" : "within",
+		    (unsigned long long)doctor_margin(seen, d->compare.kernel)),
+	       "this kernel does not report all switches");
 }
 
 static void check_sources(struct doctor *d)
 {
 	struct doctor_compare *c = &d->compare;
-	uint64_t tracefs = 0, bpf = 0, idle = 0;
 	struct error e = ERROR_INIT;
-	uint32_t before = d->n, cpu;
+	uint64_t idle = 0;
+	uint32_t cpu;
 
 	if (!d->can[ORIGIN_TRACEFS] && !d->can[ORIGIN_BPF])
 		return;
@@ -294,21 +306,22 @@ static void check_sources(struct doctor *d)
 		return;
 	}
 	d->compared = true;
-	for (cpu = 0; cpu < c->cpus; cpu++) {
-		tracefs += c->cpu[cpu].tracefs;
-		bpf += c->cpu[cpu].bpf;
-		idle += c->cpu[cpu].tracefs_idle + c->cpu[cpu].bpf_idle;
-		if (c->has_tracefs && c->has_bpf)
-			judge_cpu(d, cpu, &c->cpu[cpu]);
-	}
 	if (c->has_tracefs)
-		judge_total(d, "tracefs", tracefs);
+		judge_total(d, "tracefs", c->tracefs);
 	if (c->has_bpf)
-		judge_total(d, "bpf", bpf);
-	if (d->n == before)
-		find(d, GOOD, "compare",
-		     "in a second the kernel counted %llu switches, and the sources saw as many",
-		     (unsigned long long)c->kernel);
+		judge_total(d, "bpf", c->bpf);
+	for (cpu = 0; cpu < c->cpus; cpu++) {
+		const struct doctor_count *n = &c->cpu[cpu];
+
+		idle += n->tracefs_idle + n->bpf_idle;
+		if (!c->has_tracefs || !c->has_bpf)
+			continue;
+		judge_cpu(d, cpu, "to and from idle",
+			  (const uint64_t[]){ n->tracefs_idle, n->bpf_idle });
+		judge_cpu(d, cpu, "between tasks",
+			  (const uint64_t[]){ less(n->tracefs, n->tracefs_idle),
+					      less(n->bpf, n->bpf_idle) });
+	}
 	if (!idle)
 		advise(find(d, NOTE, "compare",
 			    "no CPU was ever idle, so switches to and from idle were not compared"),
@@ -364,6 +377,18 @@ static void print_field(const char *name, const char *value, const char *end)
 	fputs(end, stdout);
 }
 
+/* What a source saw of the kernel's count, and how far from it that may be. */
+static void print_total(const char *source, uint64_t seen, uint64_t kernel, bool compared)
+{
+	if (compared)
+		printf("  \"%s_switches\": {\"seen\": %llu, \"margin\": %llu, \"within\": %s},\n",
+		       source, (unsigned long long)seen,
+		       (unsigned long long)doctor_margin(seen, kernel),
+		       doctor_differ(seen, kernel) ? "false" : "true");
+	else
+		printf("  \"%s_switches\": null,\n", source);
+}
+
 static void print_json(const struct doctor *d)
 {
 	static const char *const verdicts[] = { "ok", "note", "bad" };
@@ -383,8 +408,10 @@ static void print_json(const struct doctor *d)
 		print_field("text", d->findings[i].text, ", ");
 		print_field("help", d->findings[i].help, i + 1 < d->n ? "},\n" : "}\n");
 	}
-	printf("  ],\n  \"kernel_switches\": %llu,\n  \"switches\": [",
-	       (unsigned long long)c->kernel);
+	printf("  ],\n  \"kernel_switches\": %llu,\n", (unsigned long long)c->kernel);
+	print_total("tracefs", c->tracefs, c->kernel, d->compared && c->has_tracefs);
+	print_total("bpf", c->bpf, c->kernel, d->compared && c->has_bpf);
+	printf("  \"switches\": [");
 	for (i = 0; d->compared && i < c->cpus; i++) {
 		if (!c->cpu[i].online)
 			continue;

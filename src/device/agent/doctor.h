@@ -30,14 +30,16 @@ struct doctor_compare {
 	uint32_t cpus;
 	bool has_tracefs, has_bpf;
 	uint64_t kernel; /* switches of all CPUs by /proc/stat, in the same time or a little more */
+	uint64_t tracefs, bpf; /* … that each of them saw */
 	struct doctor_count cpu[DOCTOR_CPUS_MAX];
 };
 
 /* Records with what there is for about a second, while making switches on every CPU. */
 int doctor_compare(struct doctor_compare *ret, bool tracefs, bool bpf, struct error *e);
 
-/* Whether two counts of the same thing differ by more than starting them one after the other
- * explains. */
-bool doctor_differ(uint64_t a, uint64_t b);
+/* How far apart two counts of the same thing may be: they are started and stopped one after the
+ * other, and what happens meanwhile only one of them sees. */
+uint64_t doctor_margin(uint64_t a, uint64_t b);
+bool doctor_differ(uint64_t a, uint64_t b); /* by more than that */
 
 #endif

@@ -29,11 +29,14 @@
 #define SLEEP_NS 2000000
 #define SECOND_MS 1000
 
+uint64_t doctor_margin(uint64_t a, uint64_t b)
+{
+	return 20 + (a > b ? a : b) / 20;
+}
+
 bool doctor_differ(uint64_t a, uint64_t b)
 {
-	uint64_t less = a < b ? a : b, more = a < b ? b : a;
-
-	return more - less > 20 + more / 20;
+	return (a > b ? a - b : b - a) > doctor_margin(a, b);
 }
 
 /* An instance of the name and what it is asked. */
@@ -201,6 +204,8 @@ static void count_all(struct compared *x, struct doctor_compare *c)
 		n->bpf_idle = counts.bytes / BPF_SWITCH_BYTES + counts.dropped;
 		n->bpf = n->bpf_idle + counts.passed_over;
 #endif
+		c->tracefs += n->tracefs;
+		c->bpf += n->bpf;
 	}
 }
 

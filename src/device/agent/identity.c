@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "device/agent/siphash.h"
 
 #define SALT "kiseki device "
@@ -25,14 +26,6 @@ static int read_text(const char *path, char *text, size_t room)
 		return -errno;
 	text[n] = 0;
 	return 0;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 int identity_parse(struct message_id *ret, const char *text)
@@ -77,13 +70,12 @@ static int make_device(struct message_id *ret, const char *folder, const char *p
 	char text[40], partial[300];
 	_cleanup_close_ int fd = -1;
 	struct message_id id;
-	unsigned int i;
 
 	if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
 		return error_set(e, errno, "cannot make the device's identity: %s",
 				 strerror(errno));
-	for (i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 4, "%02x\n", id.bytes[i]);
+	hex_format(id.bytes, sizeof(id.bytes), text);
+	strcat(text, "\n");
 	snprintf(partial, sizeof(partial), "%s.partial", path);
 	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
 		return error_set(e, errno, "cannot make %s for the device's identity: %s", folder,

@@ -9,31 +9,21 @@
 #include <sys/resource.h>
 
 #include "command/args.h"
+#include "command/config_args.h"
 #include "command/man.h"
 #include "command/say.h"
 #include "device/agent/agent.h"
 #include "device/agent/doctor.h"
+#include "device/agent/handover.h"
 #include "device/agent/settings.h"
 
 static const struct cli_option options[] = {
 	{ 'c', "collector", "HOST:PORT", "where the collector listens (127.0.0.1:7077)", NULL },
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
-	{ 0, "source", "SOURCE", "auto, bpf or tracefs (auto)", "auto bpf tracefs" },
 	{ 0, "start", NULL, "record at once, not when the collector says so", NULL },
-	{ 0, "events", "LIST",
-	  "what to record (all): switch waking wakeup wakeup_new fork exec exit rename setprio",
-	  "all switch waking wakeup wakeup_new fork exec exit rename setprio" },
-	{ 0, "pid", "LIST", "only events of these tasks, by pid", NULL },
-	{ 0, "comm", "LIST", "only events of tasks with these names: sh,kworker/*", NULL },
-	{ 0, "cgroup", "LIST", "only events of tasks in these cgroups", NULL },
-	{ 0, "flush", "MS", "the longest that an event waits (100ms)", NULL },
-	{ 0, "block", "SIZE", "the largest block (32K)", NULL },
-	{ 0, "ring", "SIZE", "kernel memory for each CPU (512K)", NULL },
-	{ 0, "resolution", "NS", "of the time stamps; 0: the machine's (0)", NULL },
+	CONFIG_OPTIONS,
 	{ 0, "spool", "SIZE", "memory for what was not sent (4M)", NULL },
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
-	{ 0, "policy", "POLICY", "of a full spool: keep-oldest (default) or flight-recorder",
-	  "keep-oldest flight-recorder" },
 	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
 	{ 0, "keep-recording", NULL, "let the kernel record on after the agent's end", NULL },
 	{ 0, "nice", "N", "the agent's priority, -20 to 19 (-5)", NULL },
@@ -58,6 +48,13 @@ static void print_line(void *context, const char *line)
 	fprintf(stderr, "kiseki-agent: %s\n", line);
 }
 
+/* Told to, or it is there without a collector of its own: who loads it so wants this. */
+static bool uses_driver(const struct settings *s)
+{
+	return s->config.origin == ORIGIN_DRIVER ||
+	       (s->config.origin == ORIGIN_AUTO && handover_is_wanted(HANDOVER_FOLDER));
+}
+
 static int run_agent(const struct args *a)
 {
 	CLEANUP(agent) struct agent *agent = NULL;
@@ -77,6 +74,11 @@ static int run_agent(const struct args *a)
 		return say_usage(&e);
 	if (settings.nice && setpriority(PRIO_PROCESS, 0, settings.nice) < 0)
 		say_note("cannot set the priority to %d: %m", settings.nice);
+	if (uses_driver(&settings)) {
+		struct handover_options o = { &settings, HANDOVER_FOLDER, print_line, NULL };
+
+		return handover_run(&o, &e) < 0 ? say_failure(&e) : EXIT_OK;
+	}
 	if (agent_new(&agent, &(struct agent_options){ &settings, print_line, NULL }, &e) < 0 ||
 	    agent_run(agent, &e) < 0)
 		return say_failure(&e);
@@ -88,18 +90,22 @@ const struct command command_agent = {
 	.summary = "record what the scheduler of this machine does, for a collector",
 	.usage = "[OPTION...] | doctor [--json]",
 	.description =
-		"Makes the kernel record scheduler events, packs them into blocks of a few bits "
-		"per event and sends them to a collector, which also tells it when to start and "
+		"Makes the kernel record scheduler events, packs them into blocks, about three "
+		"bytes per event, and sends them to a collector, which also tells it when to start "
+		"and "
 		"stop. It needs root. A block is kept until the collector has it on its disk. All "
 		"memory is of "
 		"a fixed size; what has no room is counted.\n\n"
 		"When the agent dies, the kernel goes on recording, and the next agent takes up "
 		"everything where the last one left it. SIGTERM and SIGINT end the recording, "
 		"send the rest for a few seconds, and end the agent.\n\n"
+		"What to record is what `kiseki start` and `kiseki configure` say with the same "
+		"options. Until they do, and where nothing is given here, it is --source auto "
+		"--events all --flush 100ms --block 32K --ring 512K --resolution 0 --policy "
+		"keep-oldest, of all tasks.\n\n"
 		"Options that have a value, --start and --keep-recording can also stand in the "
-		"file "
-		"of --config, as `key = value` without dashes; --start is `start = yes` there. The "
-		"command line goes over the file.",
+		"file of --config, as `key = value` without dashes; --start is `start = yes` "
+		"there. The command line goes over the file.",
 	.options = options,
 	.examples = examples,
 	.children = children,

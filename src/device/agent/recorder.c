@@ -331,7 +331,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 	r->source = run->source;
 	r->run = number;
 	r->flush_ms = c->given & 1U << CONFIG_FLUSH ? c->flush_ms : RECORDER_FLUSH_MS;
-	r->block_bytes = c->given & 1U << CONFIG_BLOCK ? c->block_bytes : RECORDER_BLOCK;
+	r->block_bytes = c->given & 1U << CONFIG_BLOCK_BYTES ? c->block_bytes : RECORDER_BLOCK;
 	if (r->block_bytes > most)
 		r->block_bytes = (uint32_t)most;
 	r->segment_bytes = choose_segment(r, c);
@@ -398,7 +398,7 @@ static int put_end(struct recorder *r)
 {
 	struct message_end m = { .n_rows = r->cpus + 1 };
 	struct message_stream_end row = { .stream = STREAM_META };
-	struct spool_entry entry = { .kind = FRAME_END, .run = r->run, .bytes = r->end };
+	struct spool_entry entry = { .kind = FRAME_RUN_END, .run = r->run, .bytes = r->end };
 	struct checkpoint meta;
 	struct byte_writer w;
 	uint32_t cpu;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings: what the agent is told at its start, by the command line and by a file.
- *
- * The file has lines `key = value`; a line that starts with # is a remark. The keys are the long
- * options without their dashes, so there is one list of them, one meaning and one check of each
- * value. The command line goes over the file, the file over the defaults; instructions of the
- * collector later change `config`.
+ * settings: what the agent is told at its start, by a file and by the command line
+ * (command/setting.h); instructions of the collector later change `config`.
  */
 #ifndef KISEKI_DEVICE_AGENT_SETTINGS_H
 #define KISEKI_DEVICE_AGENT_SETTINGS_H
@@ -15,7 +11,6 @@
 #include "wire/message.h"
 
 #define SETTINGS_FILE "/etc/kiseki/agent.conf"
-#define SETTINGS_FILE_MAX 65536U
 #define SETTINGS_PATH_MAX 256U
 #define SETTINGS_NAME_MAX 64U
 #define SETTINGS_ADDRESS_MAX 272U
@@ -35,10 +30,10 @@ struct settings {
 /* The defaults; the name is that of the machine. */
 void settings_init(struct settings *s);
 
-/* -EINVAL with "<key> is …, not '<value>'". */
+/* -EINVAL with "cannot use <key>: …". */
 int settings_set(struct settings *s, const char *key, const char *value, struct error *e);
 
-/* The key at a place of the list, NULL behind the last. */
+/* The key at a place of the list; NULL is the last. */
 const char *settings_key(size_t i);
 
 /* Errors name file and line. */

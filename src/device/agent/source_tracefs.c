@@ -451,6 +451,8 @@ static int drain(struct device_source *base, uint32_t cpu, struct recorder *r, s
 		if (c->next_page - c->kept_page >= s->staging.slots)
 			recorder_flush(r, cpu);
 		n = staging_read(&s->staging, c->pages_fd, cpu, c->next_page, c->records);
+		if (n == -ENODEV)
+			n = 0; /* a CPU that was never online has no ring, and no events */
 		if (n <= 0)
 			break;
 		c->records +=

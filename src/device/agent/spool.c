@@ -57,7 +57,7 @@ static bool is_current(const struct spool *s, uint32_t number)
 /* Without it, other entries are of no use. */
 static bool is_vital(const struct ring_head *h)
 {
-	return h->kind == FRAME_END || (h->kind == FRAME_BLOCK && h->stream == STREAM_META);
+	return h->kind == FRAME_RUN_END || (h->kind == FRAME_BLOCK && h->stream == STREAM_META);
 }
 
 int spool_open(struct spool **ret, const struct spool_options *o, struct error *e)
@@ -254,7 +254,7 @@ static uint32_t copy_entry(struct spool *s, const struct ring_head *h, struct ri
 	struct block b;
 	uint32_t len;
 
-	if (h->kind == FRAME_END || block_decode(body, h->len, &b) != WIRE_OK) {
+	if (h->kind == FRAME_RUN_END || block_decode(body, h->len, &b) != WIRE_OK) {
 		memcpy(s->copy, body, h->len);
 		*ret = s->copy;
 		return h->len;
@@ -331,7 +331,7 @@ bool spool_has_room(const struct spool *s, uint32_t len)
 /* The last words of a run need no more than was kept for them. */
 static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry)
 {
-	bool is_last = entry->kind == FRAME_END || entry->stream == STREAM_META ||
+	bool is_last = entry->kind == FRAME_RUN_END || entry->stream == STREAM_META ||
 		       entry->len <= BLOCK_HEADER_MAX;
 
 	return is_last ? s->keep_last : s->keep_free;
@@ -366,7 +366,7 @@ int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
 	run->entries++;
 	s->mark.head = head;
 	s->mark.sequence++;
-	if (entry->kind == FRAME_END && entry->run == s->mark.run)
+	if (entry->kind == FRAME_RUN_END && entry->run == s->mark.run)
 		s->mark.state = MEMORY_IDLE;
 	publish(s);
 	return 0;
@@ -482,7 +482,7 @@ static bool is_wanted(struct spool *s, const struct ring_head *h)
 
 	if (!run)
 		return false;
-	if (h->kind == FRAME_END)
+	if (h->kind == FRAME_RUN_END)
 		return true;
 	if (h->sequence < run->collector[h->stream])
 		return false;

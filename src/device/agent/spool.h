@@ -31,7 +31,7 @@ struct spool;
 struct memory;
 
 struct spool_entry {
-	uint32_t kind;	 /* FRAME_BLOCK or FRAME_END */
+	uint32_t kind;	 /* FRAME_BLOCK or FRAME_RUN_END */
 	uint32_t run;	 /* number of the run; spool_get_run() has its identity */
 	uint32_t stream; /* FRAME_BLOCK only, as the next */
 	uint64_t sequence;

@@ -35,7 +35,7 @@ static bool is_entry(const struct spool *s, uint64_t at, uint64_t end, uint64_t 
 		return false;
 	if (h->kind == RING_FILLER)
 		return true;
-	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_END) || h->stream >= s->streams ||
+	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_RUN_END) || h->stream >= s->streams ||
 	    !spool_find_run(s, h->run) || *vain > (uint64_t)s->size * VAIN_LAPS)
 		return false;
 	if (memory_crc(h + 1, h->len) == h->body_crc)

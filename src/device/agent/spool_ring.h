@@ -14,7 +14,7 @@
 #include "device/agent/memory.h"
 
 #define RING_MAGIC 0x6b73656bU
-#define RING_FILLER 0U /* beside FRAME_BLOCK and FRAME_END */
+#define RING_FILLER 0U /* beside FRAME_BLOCK and FRAME_RUN_END */
 
 struct ring_head {
 	uint32_t magic;

@@ -17,14 +17,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "wire/meta.h"
+#include "wire/task_encode.h"
 
 #define TASKS_MAX (1U << 18) /* 2 MiB while the walk lasts; of more, the first events tell names */
-#define NAMES_MAX 256U	     /* that an item can refer back to */
-#define ROW_MAX (1 + 3 * VARINT_MAX + SCHED_COMM_LEN)
-#define ITEM_HEAD 4	    /* type, and a length that is always three bytes */
-#define ITEM_MAX (1U << 20) /* less than what three bytes of length can say */
-#define KERNEL_NAME_MAX 64  /* /proc shows longer names of kernel threads than the task has */
+#define KERNEL_NAME_MAX 64   /* /proc shows longer names of kernel threads than the task has */
 
 struct task_ids {
 	int32_t pid, tgid;
@@ -33,11 +29,7 @@ struct task_ids {
 struct task_walk {
 	struct task_ids *ids;
 	size_t n, room, at;
-	/* What a row may refer to; of one item only. */
-	int32_t pid, tgid;
-	char comm[SCHED_COMM_LEN];
-	char names[NAMES_MAX][SCHED_COMM_LEN];
-	uint32_t n_names;
+	struct task_encoder encoder;
 };
 
 DEFINE_CLEANUP(task_walk, task_walk_free)
@@ -163,74 +155,21 @@ static bool read_comm(const struct task_ids *t, char comm[SCHED_COMM_LEN])
 	return true;
 }
 
-static uint8_t *put_comm(struct task_walk *w, uint8_t *p, uint8_t *first,
-			 const char comm[SCHED_COMM_LEN])
-{
-	size_t len = strnlen(comm, SCHED_COMM_LEN);
-	uint32_t i = 0;
-
-	if (!memcmp(w->comm, comm, SCHED_COMM_LEN))
-		return p;
-	memcpy(w->comm, comm, SCHED_COMM_LEN);
-	while (i < w->n_names && memcmp(w->names[i], comm, SCHED_COMM_LEN) != 0)
-		i++;
-	if (i < w->n_names) {
-		*first |= 1;
-		return varint_put(p, i);
-	}
-	if (w->n_names < NAMES_MAX)
-		memcpy(w->names[w->n_names++], comm, SCHED_COMM_LEN);
-	*first |= 2;
-	p = varint_put(p, len);
-	memcpy(p, comm, len);
-	return p + len;
-}
-
-static uint8_t *put_row(struct task_walk *w, uint8_t *p, const struct task_ids *t,
-			const char comm[SCHED_COMM_LEN])
-{
-	int32_t step = t->pid - w->pid;
-	uint8_t *first = p++;
-
-	*first = step < 16 ? (uint8_t)(step << 4) : 0;
-	if (!*first)
-		p = varint_put_signed(p, step);
-	if (t->tgid == t->pid) {
-		*first |= 4;
-	} else if (t->tgid == w->tgid) {
-		*first |= 8;
-	} else {
-		*first |= 12;
-		p = varint_put(p, (uint32_t)t->tgid);
-	}
-	w->pid = t->pid;
-	w->tgid = t->tgid;
-	return put_comm(w, p, first, comm);
-}
-
 size_t task_walk_encode(struct task_walk *w, uint8_t *out, size_t room)
 {
-	uint8_t *p = out + ITEM_HEAD;
 	char comm[SCHED_COMM_LEN];
-	size_t len;
+	int32_t last = 0;
 
-	w->pid = w->tgid = 0;
-	w->n_names = 0;
-	memset(w->comm, 0, sizeof(w->comm));
-	if (room > ITEM_MAX)
-		room = ITEM_MAX;
+	task_encoder_begin(&w->encoder, out, room);
 	/* A process that ended while it was walked, and whose number was taken again, may be there
 	 * twice; numbers must rise. */
-	for (; w->at < w->n && room > ITEM_HEAD + ROW_MAX && (size_t)(p - out) <= room - ROW_MAX;
-	     w->at++)
-		if (w->ids[w->at].pid > w->pid && read_comm(&w->ids[w->at], comm))
-			p = put_row(w, p, &w->ids[w->at], comm);
-	len = (size_t)(p - out) - ITEM_HEAD;
-	if (room <= ITEM_HEAD || !len)
-		return 0;
-	out[0] = META_TASKS;
-	out[1] = (uint8_t)(len | 0x80);
-	out[2] = (uint8_t)(len >> 7 | 0x80);
-	out[3] = (uint8_t)(len >> 14 & 0x7f);
-	return len + ITEM_HEAD;
+	for (; w->at < w->n && task_encoder_has_room(&w->encoder); w->at++) {
+		const struct task_ids *t = &w->ids[w->at];
+
+		if (t->pid <= last || !read_comm(t, comm))
+			continue;
+		task_encode(&w->encoder, t->pid, t->tgid, comm);
+		last = t->pid;
+	}
+	return task_encoder_end(&w->encoder);
 }

@@ -23,14 +23,14 @@ static const struct device_source_ops *source_of(uint8_t origin)
 	return origin == ORIGIN_TRACEFS ? &source_tracefs : NULL;
 }
 
-uint32_t tracing_origins(void)
+uint32_t tracing_origins(uint32_t known)
 {
 	const struct device_source_ops *ops;
-	uint32_t found = 0;
+	uint32_t found = known;
 	uint8_t i;
 
 	for (i = ORIGIN_TRACEFS; i < ORIGINS; i++) {
-		ops = source_of(i);
+		ops = known >> i & 1 ? NULL : source_of(i);
 		if (ops && ops->probe(NULL) >= 0)
 			found |= 1U << i;
 	}

@@ -36,8 +36,8 @@ struct tracing {
 	struct device_source *source; /* NULL: off */
 };
 
-/* 1 << enum trace_origin: what this machine can do. */
-uint32_t tracing_origins(void);
+/* Bits of enum trace_origin: what this machine can do. Those that are known are not tried again. */
+uint32_t tracing_origins(uint32_t known);
 
 int tracing_start(struct tracing *t, const struct message_config *c, struct error *e);
 

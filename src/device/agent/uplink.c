@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uplink: see uplink.h. Its two halves: what comes in (push) and what goes out (get). The
- * window is counted in flight.h, the waiting between connections in retry.h.
+ * window is counted in wire/flight.h, the waiting between connections in wire/retry.h.
  */
 #include "device/agent/uplink.h"
 
@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "device/agent/flight.h"
-#include "device/agent/retry.h"
+#include "wire/flight.h"
+#include "wire/frame.h"
+#include "wire/retry.h"
 
 #define SMALL_BODY_MAX 2048U /* of what a device says: HELLO is the largest, with its four texts */
 #define ANSWER_ROOM 512U     /* a RESULT or a PONG with its head */
@@ -128,6 +129,11 @@ static void put_hello(struct uplink *u, enum device_state state)
 	writer_init(&w, body, sizeof(body));
 	hello_encode(&w, &m);
 	put_small(u, FRAME_HELLO, &w);
+}
+
+void uplink_set_origins(struct uplink *u, uint32_t origins)
+{
+	u->o.origins = origins;
 }
 
 void uplink_open(struct uplink *u, enum device_state state, uint64_t now_ms)
@@ -265,7 +271,7 @@ static int take_ack(struct uplink *u, const struct frame *f, struct error *e)
 
 	if (ack_decode(&frames, f->body, f->body_len) != WIRE_OK)
 		return broke(u, e, "a damaged ACK");
-	if (flight_acked(&u->flight, frames) < 0 || spool_ack(u->o.spool, frames) < 0)
+	if (!flight_acked(&u->flight, frames) || spool_ack(u->o.spool, frames) < 0)
 		return broke(u, e, "an ACK of more than was sent");
 	return 0;
 }

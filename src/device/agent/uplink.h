@@ -44,7 +44,7 @@ struct uplink_options {
 	struct message_id device, boot;
 	const char *name, *agent, *kernel, *machine; /* borrowed */
 	uint32_t cpus;
-	uint32_t origins;
+	uint32_t origins;   /* bits of enum trace_origin; uplink_set_origins() changes them */
 	uint32_t entry_max; /* the largest body of a spool's entry */
 	uint64_t seed;	    /* of the times to wait */
 	struct uplink_hooks hooks;
@@ -53,6 +53,9 @@ struct uplink_options {
 int uplink_new(struct uplink **ret, const struct uplink_options *o, struct error *e);
 void uplink_free(struct uplink *u);
 DEFINE_CLEANUP(uplink, uplink_free)
+
+/* What the next HELLO says that the machine could use. */
+void uplink_set_origins(struct uplink *u, uint32_t origins);
 
 /* A connection is there: says HELLO. */
 void uplink_open(struct uplink *u, enum device_state state, uint64_t now_ms);

@@ -19,4 +19,13 @@ typedef __SIZE_TYPE__ size_t;
 typedef unsigned long uintptr_t;
 typedef _Bool bool;
 
+/* Words that a kernel's own headers and configuration have taken. */
+#define BIT(nr) (1UL << (nr))
+#define CONFIG_BLOCK 1
+#define CONFIG_CGROUPS 1
+#define FRAME_END "" /* x86's, for assembler */
+#define SCHED_IDLE 5
+#define current get_current()
+#define noinline __attribute__((__noinline__))
+
 #endif

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""build: what is compiled for a board: the driver, the agent, small programs of the tests."""
+import subprocess
+from pathlib import Path
+
+from boards.catalog import BoardError
+from boards.fetch import fetch_kernel, locked
+
+ROOT = Path(__file__).resolve().parent.parent
+AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "-Dbpf=disabled",
+                 "-Dprefer_static=true", "-Dc_link_args=-static -s")
+# In the words of Meson.
+CROSS_FILE = """\
+[binaries]
+c = '{gcc}'
+ar = '{ar}'
+strip = '{strip}'
+
+[host_machine]
+system = 'linux'
+cpu_family = '{family}'
+cpu = '{family}'
+endian = 'little'
+"""
+FAMILIES = {"arm": "arm", "arm64": "aarch64", "x86_64": "x86_64"}
+
+
+def run(what, *command):
+    """Runs a builder; if it fails, its output is the reason."""
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise BoardError(f"cannot build {what}:\n{done.stdout.strip()[-4000:]}")
+
+
+def build_module(board, output=None, say=lambda text: None):
+    """kiseki.ko for the kernel of the board."""
+    kernel = fetch_kernel(board, say)
+    folder = Path(output or ROOT / f"build/boards/{board.name}")
+    board.tool("gcc")
+    with locked(folder):
+        run(f"kiseki.ko for {board.name}", ROOT / "tools/build-driver", "--arch", board.kbuild,
+            "--kernel", kernel.headers, "-o", folder)
+    return folder / "kiseki.ko"
+
+
+def compile_program(board, sources, output, options=()):
+    """A static program: it needs nothing of the board."""
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    run(output, board.tool("gcc"), "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-static", "-pthread",
+        f"-I{ROOT / 'src'}", f"-I{ROOT / 'tests'}", *options, *sources, "-o", output)
+    return Path(output)
+
+
+def build_agent(board, output=None):
+    """kiseki-agent, static, for the board."""
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    cross = folder / "cross.ini"
+    text = CROSS_FILE.format(family=FAMILIES[board.kbuild],
+                             **{x: board.tool(x) for x in ("gcc", "ar", "strip")})
+    if not cross.exists() or cross.read_text() != text:
+        cross.write_text(text)
+    if not (folder / "build/build.ninja").exists():
+        run("kiseki-agent", "meson", "setup", folder / "build", ROOT, "--cross-file", cross,
+            *AGENT_OPTIONS)
+    run("kiseki-agent", "ninja", "-C", folder / "build", "src/device/agent/kiseki-agent")
+    return folder / "build/src/device/agent/kiseki-agent"

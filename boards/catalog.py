@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""catalog: the boards there are, and what each of them is made of.
+
+A board is a kernel of the distribution and a machine of qemu that it runs on. All that differs from
+one board to the next is in its row here; the rest of this folder asks the row. The machine that runs
+the tests may have any architecture: what a board needs is fetched by the board's architecture, and
+the compiler for it is the machine's own or the cross compiler.
+"""
+import os
+import shutil
+from dataclasses import dataclass
+
+
+class BoardError(Exception):
+    """Something of a board does not work; the text is one line, for people."""
+
+
+@dataclass(frozen=True)
+class Board:
+    name: str
+    about: str
+    architecture: str  # as the distribution calls it
+    kbuild: str  # as the kernel's build calls it
+    machine: str  # as uname -m calls it
+    flavour: str  # of the kernel package: linux-image-<flavour>
+    compiler: str  # prefix of the cross compiler's name
+    qemu: tuple  # the program and what makes the machine
+    console: str  # the tty of the kernel's messages
+    channel: str  # the tty that init listens to
+    modules: tuple  # of the network and what else the board cannot do without
+    serial: tuple = ()  # how qemu gets the channel; {} is the character device
+    nic: tuple = ("-nic", "{}")  # how it gets the network; {} is qemu's own
+    memory: str = "512"
+    device_tree: str = ""  # a file of the kernel package's
+    without: tuple = ()  # nodes of it that the machine does not have
+    source: str = ""  # package of the kernel's source, where it is compiled here
+    config: str = ""  # how, and what comes out of it
+    image: str = ""
+    slow: bool = False  # takes long to prepare: only when asked for
+
+    @property
+    def is_native(self):
+        return os.uname().machine == self.machine
+
+    def tool(self, name):
+        """The compiler and its companions that make programs of this board."""
+        program = self.compiler + name
+        if shutil.which(program):
+            return program
+        if self.is_native and shutil.which(name):
+            return name
+        raise BoardError(f"cannot build for {self.name}: {program} is not installed "
+                         f"(tools/setup boards)")
+
+
+VIRT = ("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2", "-nodefaults")
+VIRTIO_NET = ("virtio_pci", "virtio_net")
+VIRTIO_NIC = ("-netdev", "{}", "-device", "virtio-net-pci,netdev=net0,romfile=")
+
+BOARDS = {board.name: board for board in (
+    Board(
+        name="a9",
+        about="dual Cortex-A9, 32 bit, 512 MB, Ethernet (Versatile Express)",
+        architecture="armhf", kbuild="arm", machine="armv7l", flavour="armmp",
+        compiler="arm-linux-gnueabihf-",
+        qemu=("qemu-system-arm", "-M", "vexpress-a9", "-smp", "2", "-audiodev", "none,id=a"),
+        console="ttyAMA0", channel="ttyAMA1", serial=("-serial", "chardev:{}"),
+        modules=("libphy", "fixed_phy", "smsc", "smsc911x"),
+        # The tree is that of the board with four.
+        device_tree="vexpress-v2p-ca9.dtb", without=("/cpus/cpu@2", "/cpus/cpu@3")),
+    Board(
+        name="arm64",
+        about="two Cortex-A57, 64 bit, virtio",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="arm64",
+        compiler="aarch64-linux-gnu-",
+        qemu=VIRT,
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=VIRTIO_NET, nic=VIRTIO_NIC),
+    Board(
+        name="debug",
+        about="as arm64, with a kernel that watches its drivers: KASAN, lockdep, UBSAN",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="debug",
+        compiler="aarch64-linux-gnu-",
+        qemu=VIRT,
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=(), nic=VIRTIO_NIC, memory="1024",
+        source="linux-source-6.12", config="debug.config", image="Image", slow=True),
+    Board(
+        name="x86_64",
+        about="two x86-64 CPUs and room for two more, q35, virtio",
+        architecture="amd64", kbuild="x86_64", machine="x86_64", flavour="amd64",
+        compiler="x86_64-linux-gnu-",
+        qemu=("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "qemu64",
+              "-smp", "2,maxcpus=4", "-nodefaults", "-vga", "none"),
+        console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
+        modules=VIRTIO_NET, nic=VIRTIO_NIC),
+)}
+
+
+def get_board(name):
+    if name not in BOARDS:
+        raise BoardError(f'no board "{name}": {", ".join(BOARDS)}')
+    return BOARDS[name]

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""fetch: kernels and programs of other architectures, from the distribution's archive into a cache.
+
+Nothing of this machine changes: apt runs with lists and state of its own in the cache, so that no
+foreign architecture is added, nothing is installed and nobody must be root. apt verifies the
+archive's signature and every package's checksum. Packages are unpacked and then removed.
+
+	<cache>/apt/                 apt's own lists
+	<cache>/<architecture>/      one tree per set of packages
+	    kernel-<flavour>/        vmlinuz, device trees, modules with modules.dep; headers to build with
+	    root-<package>/          a program and all it depends on
+
+A tree is unpacked beside its place and renamed when it is complete: one that is there is whole, and
+another process that waits for the same one finds it ready. KISEKI_BOARDS names another cache.
+"""
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from boards.catalog import BoardError
+from boards.source_kernel import fill_source_kernel
+
+LISTS_AGE_S = 6 * 3600  # older lists may name packages that the archive no longer has
+# Of a kernel's modules: large, and for hardware that no emulated board has.
+UNWANTED = ("drivers/gpu", "drivers/media", "drivers/net/wireless", "drivers/infiniband",
+            "drivers/scsi", "drivers/staging", "drivers/usb", "drivers/iio", "drivers/hid",
+            "drivers/input", "drivers/isdn", "sound")
+
+
+def cache_folder():
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("KISEKI_BOARDS") or Path(base) / "kiseki/boards")
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Others wait: two that fetch the same would get in each other's way."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run(*command, **options):
+    """Runs a program quietly; its last line of complaint is the reason if it fails."""
+    try:
+        done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    except FileNotFoundError:
+        raise BoardError(f"{command[0]} is not installed (tools/setup boards)") from None
+    if done.returncode:
+        lines = [x for x in done.stderr.splitlines() if not x.startswith("W:")] or ["no reason given"]
+        raise BoardError(f"{Path(command[0]).name} {command[-1]}: {lines[-1]}")
+    return done.stdout
+
+
+def native_architecture():
+    return run("dpkg", "--print-architecture").strip()
+
+
+class Archive:
+    """The distribution's packages, seen through apt: `name`, of this machine's architecture, or
+    `name:architecture`. Each architecture has lists of its own, for a mirror that is in the middle of
+    its own update can have one of them right and another wrong."""
+
+    def __init__(self, cache, say):
+        self.folder, self.say, self.native = cache / "apt", say, native_architecture()
+
+    def options(self, architecture):
+        folder = self.folder / architecture
+        (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
+        status = folder / "status"  # of the packages installed: none
+        status.touch()
+        options = ["-q", "-o", f"Dir::State={folder}", "-o", f"Dir::State::status={status}",
+                   "-o", f"Dir::Cache={folder}", "-o", "Acquire::GzipIndexes=true",
+                   "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
+                   "-o", f"APT::Architecture={architecture}",
+                   "-o", f"APT::Architectures={architecture}"]
+        if not os.geteuid():
+            options += ["-o", "APT::Sandbox::User=root"]
+        self.update(folder, options)
+        return options
+
+    def update(self, folder, options):
+        stamp = folder / "updated"
+        if stamp.exists() and time.time() - stamp.stat().st_mtime < LISTS_AGE_S:
+            return
+        self.say(f"reading the package lists of {folder.name}")
+        try:
+            run("apt-get", *options, "update")
+        except BoardError as e:
+            # The lists that are there were verified, and if they do not name a package, that is
+            # said when it is wanted.
+            if not any(folder.glob("lists/*_Packages*")):
+                raise
+            self.say(f"not all package lists are up to date: {e}")
+        stamp.touch()
+
+    def split(self, package):
+        name, _, architecture = package.partition(":")
+        return name, architecture or self.native
+
+    def show(self, package):
+        name, architecture = self.split(package)
+        text = run("apt-cache", *self.options(architecture), "show", "--no-all-versions", name)
+        return dict(re.findall(r"^(\S+): (.*)$", text, re.M))
+
+    def download(self, packages, folder):
+        """The packages' files, in the order of their names."""
+        self.say(f"fetching {' '.join(packages)}")
+        for package in packages:
+            name, architecture = self.split(package)
+            run("apt-get", *self.options(architecture), "download", name, cwd=folder)
+        return sorted(folder.glob("*.deb"))
+
+    def closure(self, package):
+        """A package and all that it needs."""
+        name, architecture = self.split(package)
+        text = run("apt-cache", *self.options(architecture), "depends", "--recurse",
+                   "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
+                   "--no-replaces", "--no-enhances", name)
+        return sorted({f"{x}:{architecture}" for x in text.splitlines() if x and x[0] not in " <|"})
+
+
+def unpack(package, folder, unwanted=()):
+    """Unpacks what is wanted of a package."""
+    folder.mkdir(parents=True, exist_ok=True)
+    deb = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
+    tar = subprocess.run(["tar", "-x", "-C", folder, "--no-same-owner",
+                          *(f"--exclude=*/{x}" for x in unwanted)], stdin=deb.stdout)
+    deb.stdout.close()
+    if deb.wait() or tar.returncode:
+        raise BoardError(f"cannot unpack {package.name}")
+
+
+def build_tree(name, fill, say, update=False):
+    """The folder <cache>/<name>, filled by `fill(archive, folder, work)` if it is not there yet."""
+    cache = cache_folder()
+    tree = cache / name
+    if tree.is_dir() and not update:
+        return tree
+    with locked(cache):
+        if tree.is_dir() and not update:
+            return tree
+        tree.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".new-", dir=tree.parent))
+        try:
+            archive = Archive(cache, say)
+            (work / "packages").mkdir()
+            fill(archive, work / "tree", work / "packages")
+            shutil.rmtree(tree, ignore_errors=True)
+            (work / "tree").rename(tree)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return tree
+
+
+class Kernel:
+    """A board's kernel in the cache: what to boot, its modules, and the headers to build with."""
+
+    def __init__(self, board, folder):
+        self.board, self.folder = board, folder
+        self.version = (folder / "version").read_text().strip()
+        self.image = folder / f"boot/vmlinuz-{self.version}"
+        self.modules = folder / f"lib/modules/{self.version}"
+        self.headers = folder / f"usr/src/linux-headers-{self.version}"
+        self.busybox = folder / "bin/busybox"
+
+    @property
+    def device_tree(self):
+        name = self.board.device_tree
+        return self.folder / f"usr/lib/linux-image-{self.version}/{name}" if name else None
+
+
+def link_headers(folder, version):
+    """Makes the headers usable where they lie: the packages name folders of an installed system."""
+    headers = folder / f"usr/src/linux-headers-{version}"
+    common = next(folder.glob("usr/src/linux-headers-*-common"))
+    kbuild = next(folder.glob("usr/lib/linux-kbuild-*"))
+    for path in (headers, common):
+        for name in ("scripts", "tools"):
+            link = path / name
+            if link.is_symlink():
+                link.unlink()
+                link.symlink_to(os.path.relpath(kbuild / name, path))
+    # This folder is renamed when it is complete, so the makefile must not name it.
+    makefile = headers / "Makefile"
+    text = makefile.read_text()
+    there = f"$(dir $(abspath $(lastword $(MAKEFILE_LIST))))../{common.name}"
+    makefile.write_text(text.replace(f"/usr/src/{common.name}", there))
+
+
+def fill_kernel(board, archive, folder, work):
+    a, native = board.architecture, native_architecture()
+    depends = archive.show(f"linux-image-{board.flavour}:{a}")["Depends"]
+    version = re.match(r"linux-image-(\S+)", depends)[1]
+    headers = archive.show(f"linux-headers-{version}:{a}")["Depends"]
+    common = re.search(r"linux-headers-\S+-common", headers)[0]
+    kbuild = re.search(r"linux-kbuild-[^\s:]+", headers)[0]
+    for package in archive.download([
+            f"linux-image-{version}:{a}", f"linux-headers-{version}:{a}", common,
+            f"{kbuild}:{native}", f"busybox-static:{a}"], work):
+        unpack(package, folder, UNWANTED)
+        package.unlink()
+    (folder / "version").write_text(version + "\n")
+    shutil.rmtree(folder / "usr/share", ignore_errors=True)
+    run("depmod", "-b", folder, version)
+    link_headers(folder, version)
+
+
+def fetch_kernel(board, say=lambda text: None, update=False):
+    def fill(archive, folder, work):
+        if board.source:
+            fill_source_kernel(board, archive, folder, work, unpack)
+        else:
+            fill_kernel(board, archive, folder, work)
+    tree = build_tree(f"{board.architecture}/kernel-{board.flavour}", fill, say, update)
+    return Kernel(board, tree)
+
+
+def fetch_root(board, package, say=lambda text: None, update=False):
+    """A folder with a package of the board's architecture and everything it depends on."""
+    def fill(archive, folder, work):
+        for path in archive.download(archive.closure(f"{package}:{board.architecture}"), work):
+            unpack(path, folder)
+            path.unlink()
+        shutil.rmtree(folder / "usr/share/doc", ignore_errors=True)
+    return build_tree(f"{board.architecture}/root-{package}", fill, say, update)

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* link: see link.h. */
+#include "device/driver/link.h"
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet.h>
+#include <linux/net.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include <uapi/linux/tls.h>
+
+#include "device/driver/compat/socket.h"
+
+#define USER_TIMEOUT_MS 30000
+#define KEEP_IDLE_S 20
+#define ADDRESS_LEN 64
+#define RECORD_ALERT 21
+#define RECORD_HANDSHAKE 22
+#define RECORD_DATA 23
+#define HANDSHAKE_TICKET 4
+#define ALERT_CLOSE 0
+#define TICKET (-EALREADY) /* a record that is passed over */
+#define TICKETS_MAX 8
+
+#ifndef SOL_TLS
+#define SOL_TLS 282
+#endif
+
+static int link_woken(wait_queue_entry_t *wait, unsigned int mode, int flags, void *key)
+{
+	struct link *l = container_of(wait, struct link, wait);
+
+	l->wake(l->context);
+	return 0;
+}
+
+void link_init(struct link *l, void (*wake)(void *context), void *context)
+{
+	memset(l, 0, sizeof(*l));
+	l->wake = wake;
+	l->context = context;
+	init_waitqueue_func_entry(&l->wait, link_woken);
+}
+
+/* --- addresses --- */
+
+int link_parse(struct sockaddr_storage *ret, const char *text)
+{
+	char host[ADDRESS_LEN], *port, *start = host;
+	u16 number;
+
+	if (strscpy(host, text, sizeof(host)) < 0)
+		return -EINVAL;
+	strim(host);
+	port = strrchr(host, ':');
+	if (!port)
+		return -EINVAL;
+	*port++ = 0;
+	if (host[0] == '[') {
+		if (port - host < 3 || port[-2] != ']')
+			return -EINVAL;
+		port[-2] = 0;
+		start = host + 1;
+	}
+	if (kstrtou16(port, 10, &number) || !number)
+		return -EINVAL;
+	return inet_pton_with_scope(&init_net, host[0] == '[' ? AF_INET6 : AF_INET, start, port,
+				    ret)
+		       ? -EINVAL
+		       : 0;
+}
+
+/* --- opening --- */
+
+static void listen_to(struct link *l, struct socket *sock)
+{
+	l->sock = sock;
+	l->is_corked = false;
+	l->low_mark = 1;
+	l->has_tls = inet_csk(sock->sk)->icsk_ulp_ops;
+	add_wait_queue(&sock->wq.wait, &l->wait);
+}
+
+int link_connect(struct link *l, const struct sockaddr_storage *to)
+{
+	struct sockaddr_storage address = *to;
+	struct socket *sock;
+	int len, r;
+
+	len = to->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	r = sock_create_kern(&init_net, to->ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (r < 0)
+		return r;
+	tcp_sock_set_nodelay(sock->sk);
+	tcp_sock_set_user_timeout(sock->sk, USER_TIMEOUT_MS);
+	tcp_sock_set_keepidle(sock->sk, KEEP_IDLE_S);
+	sock_set_keepalive(sock->sk);
+	l->is_handed = false;
+	listen_to(l, sock);
+	r = kernel_connect(sock, compat_address(&address), len, O_NONBLOCK);
+	if (r < 0 && r != -EINPROGRESS)
+		link_close(l);
+	return r;
+}
+
+int link_check(struct link *l)
+{
+	struct sock *sk = l->sock->sk;
+	int r = sock_error(sk);
+
+	if (r < 0)
+		return r;
+	switch (READ_ONCE(sk->sk_state)) {
+	case TCP_ESTABLISHED:
+		return 0;
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		return -EINPROGRESS;
+	default:
+		return -ECONNREFUSED;
+	}
+}
+
+int link_get_handed(struct socket **ret, int descriptor)
+{
+	struct socket *sock;
+	struct sock *sk;
+	int r = 0;
+
+	sock = sockfd_lookup(descriptor, &r);
+	if (!sock)
+		return r;
+	sk = sock->sk;
+	if (sock->type != SOCK_STREAM || sk->sk_protocol != IPPROTO_TCP ||
+	    (sk->sk_family != AF_INET && sk->sk_family != AF_INET6))
+		r = -EPROTOTYPE;
+	else if (READ_ONCE(sk->sk_state) != TCP_ESTABLISHED)
+		r = -ENOTCONN;
+	if (r < 0) {
+		sockfd_put(sock);
+		return r;
+	}
+	*ret = sock;
+	return 0;
+}
+
+void link_put_handed(struct socket *sock)
+{
+	sockfd_put(sock);
+}
+
+void link_adopt(struct link *l, struct socket *sock)
+{
+	tcp_sock_set_nodelay(sock->sk);
+	l->is_handed = true;
+	listen_to(l, sock);
+}
+
+void link_close(struct link *l)
+{
+	struct socket *sock = l->sock;
+
+	if (!sock)
+		return;
+	l->sock = NULL;
+	remove_wait_queue(&sock->wq.wait, &l->wait);
+	if (!l->is_handed) {
+		sock_release(sock);
+		return;
+	}
+	/* The program may still have its descriptor: it should see the end, too. */
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sockfd_put(sock);
+}
+
+/* --- bytes --- */
+
+/* What the thread itself did in a piece of time: another one may have had the CPU for most of it. Then
+ * the scheduler's own account is taken, which is at most a tick behind. */
+struct stopwatch {
+	u64 clock, account;
+	unsigned long switches;
+};
+
+static unsigned long own_switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+static void stopwatch_start(struct stopwatch *w)
+{
+	w->switches = own_switches();
+	w->account = current->se.sum_exec_runtime;
+	w->clock = local_clock();
+}
+
+static u64 stopwatch_stop(const struct stopwatch *w)
+{
+	u64 passed = local_clock() - w->clock;
+
+	if (own_switches() == w->switches)
+		return passed;
+	return min(passed, (u64)current->se.sum_exec_runtime - w->account);
+}
+
+int link_send(struct link *l, const void *bytes, u32 len, bool more)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = (void *)bytes, .iov_len = len };
+	struct stopwatch watch;
+	int r;
+
+	stopwatch_start(&watch);
+	/* kTLS would keep a record open, and nothing but another send would close it. */
+	more = more && !l->has_tls;
+	if (more)
+		msg.msg_flags |= MSG_MORE;
+	r = kernel_sendmsg(l->sock, &msg, &vec, 1, len);
+	if (r > 0)
+		l->is_corked = more;
+	l->busy_ns += stopwatch_stop(&watch);
+	return r == -EINTR || r == -ERESTARTSYS || r == -ENOBUFS || r == -ENOMEM ? -EAGAIN : r;
+}
+
+void link_push(struct link *l)
+{
+	struct stopwatch watch;
+
+	if (!l->sock || !l->is_corked)
+		return;
+	stopwatch_start(&watch);
+	tcp_sock_set_nodelay(l->sock->sk); /* which sends what is there, also if it was set */
+	l->is_corked = false;
+	l->busy_ns += stopwatch_stop(&watch);
+}
+
+/* What a record that is no data means: tickets are for those who come again, the rest is not for us. */
+static int take_record(u8 type, const u8 *room, int len)
+{
+	if (type == RECORD_DATA)
+		return len;
+	if (type == RECORD_HANDSHAKE && len && room[0] == HANDSHAKE_TICKET)
+		return TICKET;
+	if (type == RECORD_ALERT && len == 2 && room[1] == ALERT_CLOSE)
+		return 0;
+	return -EKEYREJECTED;
+}
+
+static int receive(struct link *l, void *room, u32 len)
+{
+	u8 control[CMSG_SPACE(sizeof(u8))] __aligned(sizeof(size_t)) = { 0 };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct kvec vec = { .iov_base = room, .iov_len = len };
+	struct cmsghdr *c = (struct cmsghdr *)control;
+	int r;
+
+	if (l->has_tls) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+	}
+	r = kernel_recvmsg(l->sock, &msg, &vec, 1, len, MSG_DONTWAIT);
+	if (r >= 0 && l->has_tls && msg.msg_controllen < sizeof(control) &&
+	    c->cmsg_level == SOL_TLS && c->cmsg_type == TLS_GET_RECORD_TYPE)
+		r = take_record(*(u8 *)CMSG_DATA(c), room, r);
+	return r;
+}
+
+int link_receive(struct link *l, void *room, u32 len)
+{
+	struct stopwatch watch;
+	int i, r = TICKET;
+
+	stopwatch_start(&watch);
+	for (i = 0; i < TICKETS_MAX && r == TICKET; i++)
+		r = receive(l, room, len);
+	l->busy_ns += stopwatch_stop(&watch);
+	if (r == TICKET)
+		return -EKEYREJECTED;
+	return r == -EINTR || r == -ERESTARTSYS ? -EAGAIN : r;
+}
+
+void link_set_low_mark(struct link *l, int bytes)
+{
+	struct sock *sk = l->sock->sk;
+
+	if (bytes == l->low_mark || !l->sock->ops->set_rcvlowat)
+		return;
+	l->low_mark = bytes;
+	lock_sock(sk);
+	l->sock->ops->set_rcvlowat(sk, bytes);
+	release_sock(sk);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hand_socket: makes connections for the driver, for the tests on boards.
+ *
+ *	hand_socket plain HOST PORT FILE        connects, and writes the number of the descriptor to FILE
+ *	hand_socket tls HOST PORT FILE          the same with kernel TLS on it
+ *	hand_socket relay PORT HOST TO_PORT     the other end of the latter: accepts one connection at
+ *	                                        127.0.0.1:PORT, speaks TLS on it, and passes everything on
+ *	                                        to HOST:TO_PORT in the clear
+ *
+ * There is no handshake: both ends have the same keys from the start, as they would have them after
+ * one. What the kernel does with the socket is the same.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tls.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifndef SOL_TLS
+#define SOL_TLS 282
+#endif
+#ifndef TCP_ULP
+#define TCP_ULP 31
+#endif
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "hand_socket: cannot %s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+/* `way` distinguishes the two directions: no key is used for both. */
+static int set_key(int fd, int option, unsigned char way)
+{
+	struct tls12_crypto_info_aes_gcm_128 k = {
+		.info = { .version = TLS_1_3_VERSION, .cipher_type = TLS_CIPHER_AES_GCM_128 }
+	};
+
+	memset(k.key, 0x40 + way, sizeof(k.key));
+	memset(k.salt, 0x50 + way, sizeof(k.salt));
+	memset(k.iv, 0x60 + way, sizeof(k.iv));
+	return setsockopt(fd, SOL_TLS, option, &k, sizeof(k));
+}
+
+static int use_tls(int fd, unsigned char sends)
+{
+	if (setsockopt(fd, SOL_TCP, TCP_ULP, "tls", sizeof("tls")) < 0)
+		return -1;
+	return set_key(fd, TLS_TX, sends) < 0 || set_key(fd, TLS_RX, !sends) < 0 ? -1 : 0;
+}
+
+static int open_port(const char *host, const char *port, int listens)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	inet_pton(AF_INET, host, &a.sin_addr);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (!listens)
+		return connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ? -1 : fd;
+	return bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 1) < 0 ? -1 : fd;
+}
+
+static int carry(int from, int to)
+{
+	static char piece[16384];
+	ssize_t n = read(from, piece, sizeof(piece)), done, w;
+
+	for (done = 0; done < n; done += w) {
+		w = write(to, piece + done, (size_t)(n - done));
+		if (w <= 0)
+			return -1;
+	}
+	return n > 0 ? 0 : -1;
+}
+
+static int relay(char **argv)
+{
+	int door = open_port("127.0.0.1", argv[2], 1), in, out;
+	struct pollfd fds[2];
+
+	if (door < 0)
+		return fail("listen");
+	puts("ready");
+	fflush(stdout);
+	in = accept(door, NULL, NULL);
+	out = open_port(argv[3], argv[4], 0);
+	if (in < 0 || out < 0)
+		return fail("connect");
+	if (use_tls(in, 0) < 0)
+		return fail("use TLS");
+	fds[0] = (struct pollfd){ .fd = in, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = out, .events = POLLIN };
+	while (poll(fds, 2, -1) > 0)
+		if ((fds[0].revents && carry(in, out) < 0) ||
+		    (fds[1].revents && carry(out, in) < 0))
+			break;
+	return 0;
+}
+
+static int hand(char **argv, bool tls)
+{
+	int fd = open_port(argv[2], argv[3], 0);
+	FILE *f;
+
+	if (fd < 0)
+		return fail("connect");
+	if (tls && use_tls(fd, 1) < 0)
+		return fail("use TLS");
+	f = fopen(argv[4], "w");
+	if (!f)
+		return fail("open the driver's file");
+	fprintf(f, "%d\n", fd);
+	return fclose(f) ? fail("hand it over") : 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "relay"))
+		return relay(argv);
+	if (argc == 5 && (!strcmp(argv[1], "plain") || !strcmp(argv[1], "tls")))
+		return hand(argv, argv[1][0] == 't');
+	return 2;
+}
