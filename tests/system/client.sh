@@ -131,6 +131,7 @@ gives 1 tail nobody
 gives 1 top away --count 9 -i 1s
 says err 'closed the connection'
 # The only one that traces needs no name.
+: >out
 "$KISEKI" tail >out 2>err &
 tail=$!
 until_there test -s out
@@ -178,6 +179,7 @@ stop_server()
 	server=
 }
 
+: >out >err # the shell that empties them for a command behind `&` may be late
 "$KISEKI" tail board-1 >out 2>err &
 tail=$!
 "$KISEKI" tail board-1 --json >out.json 2>err.json &
@@ -209,6 +211,7 @@ says err.json '6 events, 2 gaps, 10 not shown'
 [ "$(grep -c 'connection lost' err)" -eq 1 ] || bad "tail says it more than once: $(cat err)"
 
 # Ctrl-C while nobody is there ends it, too.
+: >out >err
 "$KISEKI" tail board-1 >out 2>err &
 tail=$!
 until_there test -s out

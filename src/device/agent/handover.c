@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "command/config_args.h"
 #include "device/agent/dial.h"
 #include "device/agent/identity.h"
 #include "wire/retry.h"
@@ -180,6 +181,8 @@ static int configure(struct handover *h, struct error *e)
 	if (c->policy != usual.config.policy)
 		fprintf(f, " policy=%s",
 			c->policy == POLICY_FLIGHT ? "flight-recorder" : "keep-oldest");
+	if (c->codec != usual.config.codec)
+		fprintf(f, " codec=%s", config_codec_word(c->codec));
 	if (c->flush_ms != usual.config.flush_ms)
 		fprintf(f, " flush_ms=%u", c->flush_ms);
 	if (c->block_bytes != usual.config.block_bytes)

@@ -5,6 +5,7 @@
  */
 #include "device/agent/program.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -16,6 +17,7 @@
 #include "device/agent/doctor.h"
 #include "device/agent/handover.h"
 #include "device/agent/settings.h"
+#include "wire/block.h"
 
 static const struct cli_option options[] = {
 	{ 'c', "collector", "HOST:PORT", "where the collector listens (127.0.0.1:7077)", NULL },
@@ -78,6 +80,10 @@ static int run_agent(const struct args *a)
 		struct handover_options o = { &settings, HANDOVER_FOLDER, print_line, NULL };
 
 		return handover_run(&o, &e) < 0 ? say_failure(&e) : EXIT_OK;
+	}
+	if (settings.config.codec == CODEC_BSF) {
+		error_set(&e, EOPNOTSUPP, "cannot use codec: only the driver can record bsf");
+		return say_usage(&e);
 	}
 	if (agent_new(&agent, &(struct agent_options){ &settings, print_line, NULL }, &e) < 0 ||
 	    agent_run(agent, &e) < 0)
