@@ -37,7 +37,7 @@ def record(machine, collector):
     answer = collector.client("stop", NAME)
     expect(f"stop ({answer.stderr.strip()})", answer.returncode, 0)
     wait_for("the rest", lambda: device().get("state") == "idle" and
-             device()["status"]["spool_used"] == 0)
+             (device().get("status") or {}).get("spool_used") == 0)
 
 
 def check(collector):

@@ -57,7 +57,8 @@ class Test:
         """Connection, its end, and an agent that is not needed in between."""
         self.start_agent()
         self.wait_online("the agent to hand its connection over")
-        expect("the source", self.device()["status"]["source"], "driver")
+        wait_for("the driver to say that it is the source",
+                 lambda: (self.device().get("status") or {}).get("source") == "driver")
         self.wait_growth("events on the handed connection")
         self.kill_agent()
         self.wait_growth("events after the agent's death")
@@ -83,7 +84,7 @@ class Test:
         answer = self.collector.client("stop", NAME)
         expect(f"stop through TLS ({answer.stderr.strip()})", answer.returncode, 0)
         wait_for("the rest of the run",
-                 lambda: self.device().get("status", {}).get("spool_used") == 0 and
+                 lambda: (self.device().get("status") or {}).get("spool_used") == 0 and
                  self.device().get("state") == "idle")
 
     def check_store(self):

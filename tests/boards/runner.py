@@ -74,7 +74,7 @@ def check_command(board, work):
         raise Failed("the time limit does not limit")
     code, _, text = run_board("run", "b7", "-c", "true")
     expect("a board that is not there", (code, text),
-           (125, 'board: no board "b7": a9, arm64, x86_64\n'))
+           (125, 'board: no board "b7": a9, arm64, debug, x86_64\n'))
     code, _, text = run_board("run", board.name, "-c", "true", "--file", "/nowhere/x:/x")
     expect("a file that is not there", (code, text),
            (125, "board: cannot read /nowhere/x: No such file or directory\n"))
