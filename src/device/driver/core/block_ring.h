@@ -60,7 +60,8 @@ void block_ring_init(struct block_ring *r, uint8_t *memory, uint32_t size);
 /* --- the producer --- */
 
 /* Room for `room` bytes in one piece; until it is committed or given up there is no other. NULL:
- * there is none. `overwrite`: the oldest segments are given up for it, as far as that is possible. */
+ * there is none; more than half of the memory may be too much even when it is empty, since an entry lies
+ * in one piece. `overwrite`: the oldest segments are given up for it, as far as that is possible. */
 uint8_t *block_ring_reserve(struct block_ring *r, uint32_t room, bool overwrite);
 
 /* The frame lies in the reserved room, at `bytes`, which may start behind the room's first byte. Only
