@@ -302,7 +302,9 @@ class Cuts(Scenario):
                 time.sleep(random.uniform(0.2, 1))
                 system.machine.set_cable(True)
             else:
-                system.machine.check("ip link set eth0 down; sleep 0.3; ip link set eth0 up; "
+                # The chip of a9 does not always answer in time on a busy machine: try again.
+                system.machine.check("ip link set eth0 down; sleep 0.3; "
+                                     "until ip link set eth0 up; do sleep 0.5; done; "
                                      f"ip route add default via {HOST}")
 
 
