@@ -152,6 +152,7 @@ gives 2 top board-1 -i 1ms
 
 # On a terminal: the other screen, keys, and the terminal as it was, however it ends. The keyboard
 # stays until all is over: a `script` whose input ends does not wait for the last of the output.
+# Ctrl-C reaches the shell around it as well; some shells would end then, without a code.
 if command -v script >/dev/null; then
 	for how in q s INT; do
 		: >screen
@@ -161,7 +162,7 @@ if command -v script >/dev/null; then
 			sleep 0.5
 			if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
 			until_there test -s code
-		} | script -qfec "stty -a >before; $KISEKI top board-1 -i 200ms; r=\$?; stty -a >after; echo \$r >code" \
+		} | script -qfec "trap : INT; stty -a >before; $KISEKI top board-1 -i 200ms; r=\$?; stty -a >after; echo \$r >code" \
 			typescript >screen
 		cmp -s before after || bad "top leaves the terminal changed after $how"
 		[ "$(cat code)" = 0 ] || bad "top on a terminal: $(cat code): $(tail -c 300 screen)"
