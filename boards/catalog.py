@@ -8,7 +8,7 @@ the compiler for it is the machine's own or the cross compiler.
 """
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 class BoardError(Exception):
@@ -31,6 +31,7 @@ class Board:
     serial: tuple = ()  # how qemu gets the channel; {} is the character device
     nic: tuple = ("-nic", "{}")  # how it gets the network; {} is qemu's own
     memory: str = "512"
+    release: str = ""  # of the distribution; empty: the one of the machine that runs the tests
     device_tree: str = ""  # a file of the kernel package's
     without: tuple = ()  # nodes of it that the machine does not have
     source: str = ""  # package of the kernel's source, where it is compiled here
@@ -51,6 +52,11 @@ class Board:
             return name
         raise BoardError(f"cannot build for {self.name}: {program} is not installed "
                          f"(tools/setup boards)")
+
+    @property
+    def kernel(self):
+        """Name of the kernel's folder in the cache."""
+        return f"{self.architecture}/kernel-" + "-".join(filter(None, (self.flavour, self.release)))
 
 
 VIRT = ("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2", "-nodefaults")
@@ -95,6 +101,11 @@ BOARDS = {board.name: board for board in (
         console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
 )}
+
+# The oldest kernel that the driver is for.
+for made in [replace(BOARDS[name], name=f"{name}-old", release="bullseye", slow=True,
+                     about=f"as {name}, with Linux 5.10") for name in ("a9", "arm64", "x86_64")]:
+    BOARDS[made.name] = made
 
 
 def get_board(name):
