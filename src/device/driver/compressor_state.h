@@ -30,7 +30,6 @@ struct compressor {
 	struct probe_points points;
 	struct sched_dialect dialect;
 	struct task_filter filter;
-	u64 flush_ticks;
 	bool is_running;
 	bool is_open; /* all probes are on: all kinds of events begin and end at one moment */
 	bool profile;
