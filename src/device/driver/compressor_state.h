@@ -21,6 +21,7 @@ struct compressor_cpu {
 	struct irq_work work; /* wakes the exporter */
 	seqcount_t profiled;  /* odd while the two change */
 	u64 probe_ticks, block_ticks;
+	struct sched_event event; /* the one that the probe is at; what no kind uses stays 0 */
 	struct lane lane;
 };
 
