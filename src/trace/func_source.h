@@ -26,6 +26,7 @@
 #define FUNC_MAPPINGS_MAX (1U << 16) /* of one process, all generations */
 #define FUNC_NAMES_MAX (1U << 22)
 #define FUNC_BUILD_ID_MAX 20U
+#define FUNC_SYNCS_MAX (1U << 16)
 
 /* One line of a process's maps that can hold code. */
 struct func_mapping {
@@ -56,6 +57,12 @@ struct func_thread {
 	char comm[SCHED_COMM_LEN];
 };
 
+/* One moment, by the source's ticks and by CLOCK_MONOTONIC (func_clock.h). */
+struct func_sync {
+	uint64_t tick;
+	uint64_t mono_ns;
+};
+
 enum func_item_type {
 	FUNC_ITEM_EVENT = 0,
 	FUNC_ITEM_LOSS = 1,
@@ -66,6 +73,7 @@ struct func_item {
 	uint32_t thread;
 	struct func_event event; /* FUNC_ITEM_EVENT */
 	struct trace_loss loss;	 /* FUNC_ITEM_LOSS: of this thread */
+	bool os_only;		 /* FUNC_ITEM_LOSS: OS records are missing, no call is */
 };
 
 struct func_source;
@@ -88,6 +96,10 @@ struct func_source {
 	struct func_thread *threads;
 	size_t n_threads;
 	char *origin; /* "function record", "ksk", "function_graph text", … */
+	/* What ties `clock`, which is a straight line, to CLOCK_MONOTONIC; by rising tick. None: the
+	 * line is all that is known. */
+	struct func_sync *syncs;
+	size_t n_syncs;
 };
 
 static inline void func_source_free(struct func_source *s)
@@ -95,5 +107,33 @@ static inline void func_source_free(struct func_source *s)
 	if (s)
 		s->ops->free(s);
 }
+
+/* When an item is due: a loss right after the last event before it. */
+static inline uint64_t func_item_tick(const struct func_item *i)
+{
+	return i->type == FUNC_ITEM_EVENT ? i->event.tick : i->loss.from_tick;
+}
+
+/*
+ * The tables, for those who make a source. They own what they hold; func_source_done() frees them
+ * and not the source, and takes half-built ones. All return 0, -ENOMEM, or -E2BIG at a ceiling.
+ */
+void func_source_done(struct func_source *s);
+
+/* The tables, the clock and its pairs of `from`, into one that is all zero. */
+int func_source_dup(struct func_source *to, const struct func_source *from);
+
+/* Moves the process in, also when it fails; the thread is copied. */
+int func_source_add_process(struct func_source *s, struct func_process *p, uint32_t *ret);
+int func_source_add_thread(struct func_source *s, const struct func_thread *t, uint32_t *ret);
+int func_source_add_sync(struct func_source *s, uint64_t tick, uint64_t mono_ns);
+int func_source_set_origin(struct func_source *s, const char *text);
+
+/* A process of empty texts; control characters that came from outside become '?'. */
+int func_process_init(struct func_process *p, const char *command, const char *exe);
+void func_process_done(struct func_process *p);
+int func_process_dup(struct func_process *to, const struct func_process *from);
+int func_process_add_mapping(struct func_process *p, const struct func_mapping *m); /* a copy */
+int func_process_add_name(struct func_process *p, const char *name, size_t len);
 
 #endif
