@@ -207,8 +207,8 @@ static void convert_clock(struct func_merge *m, enum func_axis axis)
 static int settle(struct func_merge *m, enum func_axis axis)
 {
 	size_t i;
-	int r = func_source_set_origin(
-		func_source_set_origin(&m->source, m->parts[0].source->origin);m->source, m->parts[0].source->origin ? m->parts[0].source->origin : "");
+	const char *origin = m->parts[0].source->origin;
+	int r = func_source_set_origin(&m->source, origin ? origin : "");
 	bool same = axis == FUNC_AXIS_MONOTONIC;
 
 	for (i = 0; i < m->n_parts && r == 0; i++) {

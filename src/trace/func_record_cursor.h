@@ -20,6 +20,7 @@
 
 #include "trace/func_record.h"
 #include "trace/func_stream.h"
+#include "wire/varint.h"
 
 struct func_record_work;
 
