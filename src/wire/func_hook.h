@@ -21,15 +21,18 @@
 #define FUNC_HOOK_SLOT_BITS 11
 #define FUNC_HOOK_SLOTS (1U << FUNC_HOOK_SLOT_BITS) /* functions known at a time */
 #define FUNC_HOOK_WAYS 4U			    /* places that a function may have */
-#define FUNC_HOOK_EXIT 0U /* as a guess: the innermost call ends; never a function's slot */
+#define FUNC_HOOK_EXIT 0U      /* as a guess: the innermost call ends; never a function's slot */
+#define FUNC_HOOK_SURE 0x8000U /* beside a guess: it was right the last time */
 #define FUNC_HOOK_GUESS_BITS 12
-#define FUNC_HOOK_CONTEXT_SHIFT 8
+#define FUNC_HOOK_SECOND_BITS 11
+#define FUNC_HOOK_CONTEXT_SHIFT 7
 
 /* The first byte of an event. */
 enum func_hook_code {
 	HOOK_GUESS = 0x00,	/* … + ticks: what was guessed happened */
 	HOOK_EXIT = 0x80,	/* … + ticks: the innermost call ended */
 	HOOK_ENTER = 0xc0,	/* … + high bits of the slot: a known function */
+	HOOK_SECOND = 0xd0,	/* … + ticks: what was guessed in the second place */
 	HOOK_ENTER_NEW = 0xf0,	/* its address */
 	HOOK_EXIT_OUTER = 0xf1, /* a call further out ended, and all inside of it */
 	HOOK_EXIT_KNOWN = 0xf2, /* a call that is not in the stack ended: its slot */
@@ -40,6 +43,7 @@ enum func_hook_code {
 };
 #define HOOK_GUESS_TICKS 127U /* with this in place of ticks, the rest of them follow */
 #define HOOK_EXIT_TICKS 63U
+#define HOOK_SECOND_TICKS 31U
 #define HOOK_ENTER_LOW_BITS 8
 
 /* Most bytes of an event, and of a segment's start. */
@@ -52,8 +56,9 @@ struct func_hook_model {
 	uint32_t context;  /* of the last events */
 	uint32_t turn;	   /* which way loses its function next */
 	struct func_stack stack;
-	uint64_t function[FUNC_HOOK_SLOTS];	    /* the dictionary: addresses by slot */
-	uint16_t guess[1U << FUNC_HOOK_GUESS_BITS]; /* slots by context */
+	uint64_t function[FUNC_HOOK_SLOTS];	      /* the dictionary: addresses by slot */
+	uint16_t guess[1U << FUNC_HOOK_GUESS_BITS];   /* slots by the last events */
+	uint16_t second[1U << FUNC_HOOK_SECOND_BITS]; /* slots by the last event and who calls */
 };
 
 /* Nothing known, nothing open. */
@@ -71,6 +76,24 @@ uint32_t func_hook_model_add(struct func_hook_model *m, uint64_t address);
 static inline uint16_t *func_hook_guess(struct func_hook_model *m)
 {
 	return &m->guess[m->context >> (32 - FUNC_HOOK_GUESS_BITS)];
+}
+
+/* What is tried when the guess was wrong, and it is a call: the low bits of the context are what is
+ * left of the last event alone. */
+static inline uint16_t *func_hook_second(struct func_hook_model *m)
+{
+	uint32_t last = m->context & ((1U << FUNC_HOOK_CONTEXT_SHIFT) - 1), caller = 0;
+
+	if (func_stack_known(&m->stack))
+		caller = m->stack.slot[func_stack_at(m->stack.depth - 1)];
+	return &m->second[(caller << FUNC_HOOK_CONTEXT_SHIFT | last) * 0x9e3779b1U >>
+			  (32 - FUNC_HOOK_SECOND_BITS)];
+}
+
+/* The guess was wrong: it gives way, unless it was right the time before. */
+static inline void func_hook_guess_learn(uint16_t *guess, uint32_t slot)
+{
+	*guess = (uint16_t)(*guess & FUNC_HOOK_SURE ? *guess ^ FUNC_HOOK_SURE : slot);
 }
 
 /* What happened becomes part of the context: `symbol` is the slot, of an exit plus

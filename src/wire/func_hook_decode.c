@@ -73,6 +73,9 @@ static enum wire_status parse_event(struct byte_reader *r, struct hook_event *ev
 		ev->code = HOOK_ENTER;
 		ev->number = (uint32_t)(code - HOOK_ENTER) << HOOK_ENTER_LOW_BITS | get_byte(r);
 		ev->ticks = reader_varint(r);
+	} else if (code >= HOOK_SECOND && code <= HOOK_SECOND + HOOK_SECOND_TICKS) {
+		ev->code = HOOK_SECOND;
+		ev->ticks = get_short(r, code - HOOK_SECOND, HOOK_SECOND_TICKS);
 	} else if (code >= HOOK_ENTER_NEW && code < HOOK_BACK) {
 		ev->code = code;
 		parse_rare(r, ev);
@@ -121,26 +124,48 @@ static enum wire_status exit_stray(struct func_hook_model *m, uint32_t slot, uin
 	return WIRE_OK;
 }
 
+static enum wire_status guessed(struct func_hook_model *m, struct func_event *ret)
+{
+	uint16_t *guess = func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
+
+	*guess |= FUNC_HOOK_SURE;
+	if (slot == FUNC_HOOK_EXIT)
+		return exit_known(m, 0, ret);
+	return enter_known(m, slot, ret);
+}
+
+/* An entry that was not guessed, or in the second place only. */
+static enum wire_status entered(struct func_hook_model *m, const struct hook_event *ev,
+				struct func_event *ret)
+{
+	uint16_t *second = func_hook_second(m);
+	uint32_t slot = *second;
+
+	if (ev->code == HOOK_ENTER)
+		slot = ev->number;
+	else if (ev->code == HOOK_ENTER_NEW)
+		slot = func_hook_model_add(m, m->last_new + ev->value);
+	*second = (uint16_t)slot;
+	func_hook_guess_learn(func_hook_guess(m), slot);
+	return enter_known(m, slot, ret);
+}
+
 static enum wire_status apply_event(struct func_hook_model *m, const struct hook_event *ev,
 				    struct func_event *ret)
 {
-	uint16_t *guess = func_hook_guess(m);
 	uint64_t address = m->last_new + ev->value;
 
 	switch (ev->code) {
 	case HOOK_GUESS:
-		if (*guess == FUNC_HOOK_EXIT)
-			return exit_known(m, 0, ret);
-		return enter_known(m, *guess, ret);
+		return guessed(m, ret);
 	case HOOK_EXIT:
-		*guess = FUNC_HOOK_EXIT;
+		func_hook_guess_learn(func_hook_guess(m), FUNC_HOOK_EXIT);
 		return exit_known(m, 0, ret);
 	case HOOK_ENTER:
-		*guess = (uint16_t)ev->number;
-		return enter_known(m, ev->number, ret);
 	case HOOK_ENTER_NEW:
-		*guess = (uint16_t)func_hook_model_add(m, address);
-		return enter_known(m, *guess, ret);
+	case HOOK_SECOND:
+		return entered(m, ev, ret);
 	case HOOK_EXIT_OUTER:
 		return exit_known(m, ev->number, ret);
 	case HOOK_EXIT_KNOWN:

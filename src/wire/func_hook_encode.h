@@ -43,12 +43,14 @@ static ALWAYS_INLINE uint8_t *func_hook_enter(struct func_hook *h, uint8_t *out,
 					      uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
+	uint16_t *guess = func_hook_guess(m);
 	uint64_t ticks = tick - m->tick;
-	uint32_t slot = *func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
 
 	if (!LIKELY(slot != FUNC_HOOK_EXIT && m->function[slot] == address &&
 		    ticks < HOOK_GUESS_TICKS))
 		return func_hook_enter_rare(h, out, address, tick);
+	*guess = (uint16_t)(slot | FUNC_HOOK_SURE);
 	m->tick = tick;
 	func_hook_model_enter(m, address, slot);
 	*out = (uint8_t)(HOOK_GUESS + ticks);
@@ -59,12 +61,14 @@ static ALWAYS_INLINE uint8_t *func_hook_exit(struct func_hook *h, uint8_t *out, 
 					     uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
+	uint16_t *guess = func_hook_guess(m);
 	uint64_t ticks = tick - m->tick;
-	uint32_t slot = *func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
 
 	if (!LIKELY(slot == FUNC_HOOK_EXIT && func_stack_is_top(&m->stack, address) &&
 		    ticks < HOOK_GUESS_TICKS))
 		return func_hook_exit_rare(h, out, address, tick);
+	*guess = FUNC_HOOK_EXIT | FUNC_HOOK_SURE;
 	m->tick = tick;
 	func_hook_model_exit(m);
 	*out = (uint8_t)(HOOK_GUESS + ticks);
