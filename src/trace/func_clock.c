@@ -8,6 +8,12 @@
 #define SECOND_NS 1000000000ULL
 #define APART_NS 100000U /* by which two sources' ideas of one moment may differ: read late */
 
+/* By how much, in ppm, a nominal rate may be wrong (on x86 it is measured in a hurry); two that were
+ * found for one counter may differ; and CLOCK_MONOTONIC may be steered. */
+#define NOMINAL_PPM 10000U
+#define SAME_PPM 5000U
+#define STEERED_PPM 1000U
+
 /* 64 x 64 bits, without __int128. */
 static void multiply(uint64_t a, uint64_t b, uint64_t *ret_high, uint64_t *ret_low)
 {
@@ -76,11 +82,14 @@ static bool set_rate(struct trace_clock *c, uint64_t ns, uint64_t ticks)
 	return true;
 }
 
-static bool is_near(uint64_t a, uint64_t b, uint64_t slack)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
-	uint64_t apart = a > b ? a - b : b - a, most = a > b ? a : b;
+	return a > b ? a - b : b - a;
+}
 
-	return apart <= slack + most / (1000000 / FUNC_CLOCK_PPM);
+static bool is_near(uint64_t a, uint64_t b, uint32_t ppm)
+{
+	return distance(a, b) <= (a > b ? a : b) / (1000000 / ppm);
 }
 
 /* The best rate that the pairs and the frequency give, into the line. */
@@ -90,8 +99,8 @@ static void fit_rate(struct func_source *s, uint64_t hz)
 	uint64_t ns = last->mono_ns - first->mono_ns, ticks = last->tick - first->tick;
 	bool rises = last->mono_ns > first->mono_ns && last->tick > first->tick;
 
-	if (rises && ns >= FUNC_CLOCK_KNOT_NS &&
-	    (!hz || is_near(func_clock_scale(ticks, SECOND_NS, hz), ns, 0)) &&
+	if (rises && ns >= FUNC_CLOCK_RATE_NS &&
+	    (!hz || is_near(func_clock_scale(ticks, SECOND_NS, hz), ns, NOMINAL_PPM)) &&
 	    set_rate(&s->clock, ns, ticks))
 		return;
 	if (hz && set_rate(&s->clock, SECOND_NS, hz))
@@ -120,7 +129,8 @@ static void keep_knots(struct func_source *s)
 		const struct func_sync *a = &s->syncs[n - 1], *b = &s->syncs[i];
 
 		if (b->mono_ns <= a->mono_ns || b->mono_ns - a->mono_ns < FUNC_CLOCK_KNOT_NS ||
-		    !is_near(span_ns(&s->clock, b->tick - a->tick), b->mono_ns - a->mono_ns, 0))
+		    !is_near(span_ns(&s->clock, b->tick - a->tick), b->mono_ns - a->mono_ns,
+			     STEERED_PPM))
 			continue;
 		s->syncs[n++] = *b;
 	}
@@ -235,18 +245,15 @@ uint64_t func_clock_tick_at(const struct func_source *s, uint64_t ns)
 
 bool func_clock_is_same(const struct func_source *a, const struct func_source *b)
 {
-	uint64_t span = 1ULL << 32, ns_a, ns_b, apart;
+	uint64_t span = 1ULL << 32, ns, most;
 
-	if (!is_near(span_ns(&a->clock, span), span_ns(&b->clock, span), 0))
+	if (!is_near(span_ns(&a->clock, span), span_ns(&b->clock, span), SAME_PPM))
 		return false;
 	if (!a->n_syncs || !b->n_syncs)
 		return a->clock.base_ns == b->clock.base_ns && !a->n_syncs && !b->n_syncs;
-	/* Each says when the other's first pair was: the further they are apart, the less they can
-	 * know it, as their rates are only known so well. */
-	ns_a = func_clock_ns(a, b->syncs[0].tick);
-	ns_b = b->syncs[0].mono_ns;
-	apart = a->syncs[0].mono_ns > ns_b ? a->syncs[0].mono_ns - ns_b
-					   : ns_b - a->syncs[0].mono_ns;
-	apart = APART_NS + apart / (1000000 / FUNC_CLOCK_PPM);
-	return ns_a > ns_b ? ns_a - ns_b <= apart : ns_b - ns_a <= apart;
+	/* One says when the other's first pair was: the further they are apart, the less it can know
+	 * that, for its rate is only known so well. */
+	ns = b->syncs[0].mono_ns;
+	most = APART_NS + distance(a->syncs[0].mono_ns, ns) / (1000000 / SAME_PPM);
+	return distance(func_clock_ns(a, b->syncs[0].tick), ns) <= most;
 }

@@ -11,12 +11,12 @@
  *
  * 1. **The line**: a struct trace_clock, one rate for the whole source. It is what durations and
  *    reports of one source use, so that no duration depends on where the pairs lie. Its rate is that
- *    between the first and the last pair if they are a second or more apart and, where the nominal
- *    frequency is known, it is within 1000 ppm of that; else it is the nominal one; else that between
+ *    between the first and the last pair if they are 100 ms or more apart and, where the nominal
+ *    frequency is known, it is within 1 % of that; else it is the nominal one; else that between
  *    the first and the last pair, whatever their distance; else a tick is a nanosecond. The line goes
  *    through the first pair.
  * 2. **The knots**: pairs at least a second apart, each reached from the one before at a rate within
- *    1000 ppm of the line's. Between two knots time is interpolated, before the first and behind the
+ *    0.1 % of the line's. Between two knots time is interpolated, before the first and behind the
  *    last it goes on from there at the line's rate. This is what lays several sources, or the
  *    scheduler's events, on one axis: it follows CLOCK_MONOTONIC however it was steered.
  *
@@ -27,8 +27,8 @@
 
 #include "trace/func_source.h"
 
+#define FUNC_CLOCK_RATE_NS 100000000U  /* pairs this far apart tell a rate to some 10 ppm */
 #define FUNC_CLOCK_KNOT_NS 1000000000U /* knots are this far apart, at least */
-#define FUNC_CLOCK_PPM 1000U	       /* by which two rates of one counter differ, at most */
 
 /* a * b / c rounded down, the product with 128 bits; UINT64_MAX where it does not fit or c is 0. */
 uint64_t func_clock_scale(uint64_t a, uint64_t b, uint64_t c);

@@ -22,7 +22,7 @@ struct func_record_slot {
 	uint32_t stream;
 	int32_t tid;
 	uint64_t lost;	 /* and not yet told by a chunk */
-	uint64_t events; /* recorded and lost so far */
+	uint64_t events; /* recorded so far, and lost as far as chunks told it */
 	char comm[SCHED_COMM_LEN];
 };
 

@@ -151,7 +151,7 @@ static void finish(struct func_record_cursor *c)
 {
 	c->finished = true;
 	if (c->slot)
-		account(c, c->slot->events, c->slot->lost);
+		account(c, c->slot->events + c->slot->lost, c->slot->lost);
 	else if (c->broken && c->first < c->end)
 		loss_tally_add(&c->out.tally, c->why, LOSS_UNKNOWN);
 	func_stream_end(&c->out);

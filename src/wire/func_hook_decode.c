@@ -109,7 +109,7 @@ static enum wire_status exit_known(struct func_hook_model *m, uint32_t inner,
 		return WIRE_CORRUPT;
 	m->stack.depth -= inner;
 	ret->kind = FUNC_EXIT;
-	ret->value = m->stack.address[func_stack_at(m->stack.depth - 1)];
+	ret->value = func_stack_get(&m->stack, m->stack.depth - 1)->address;
 	func_hook_model_exit(m);
 	return WIRE_OK;
 }
@@ -119,8 +119,7 @@ static enum wire_status exit_stray(struct func_hook_model *m, uint32_t slot, uin
 {
 	ret->kind = FUNC_EXIT;
 	ret->value = address;
-	func_stack_pop_unknown(&m->stack);
-	func_hook_model_see(m, slot + FUNC_HOOK_SLOTS);
+	func_hook_model_stray(m, slot);
 	return WIRE_OK;
 }
 
@@ -230,7 +229,7 @@ enum wire_status func_hook_decode_begin(struct func_hook_decoder *d, struct byte
 			address = m->last_new + (uint64_t)reader_signed(&ahead);
 			slot = func_hook_model_add(m, address);
 		}
-		func_stack_push(&m->stack, m->function[slot], (uint32_t)slot);
+		func_hook_model_enter(m, m->function[slot], (uint32_t)slot);
 	}
 	if (ahead.bad)
 		return WIRE_MORE;

@@ -89,8 +89,7 @@ static uint8_t *put_stray(struct func_hook_model *m, uint8_t *out, uint64_t addr
 		out = put_address(m, out, address);
 		slot = func_hook_model_add(m, address);
 	}
-	func_stack_pop_unknown(&m->stack);
-	func_hook_model_see(m, slot + FUNC_HOOK_SLOTS);
+	func_hook_model_stray(m, slot);
 	return out;
 }
 
@@ -142,29 +141,30 @@ void func_hook_init(struct func_hook *h)
 uint32_t func_hook_begin(struct func_hook *h, uint8_t *out, uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
-	struct func_stack *s = &m->stack;
+	struct func_frame *frame;
 	uint8_t *start = out;
-	uint32_t i, at, slot;
+	uint32_t i;
 
 	func_hook_model_clear(m, tick);
-	out = varint_put(out, s->floor);
-	out = varint_put(out, func_stack_known(s));
-	for (i = s->floor; i != s->depth; i++) {
-		at = func_stack_at(i);
-		slot = func_hook_model_find(m, s->address[at]);
-		out = varint_put(out, slot);
-		if (!slot) {
-			out = put_address(m, out, s->address[at]);
-			slot = func_hook_model_add(m, s->address[at]);
+	out = varint_put(out, m->stack.floor);
+	out = varint_put(out, func_stack_known(&m->stack));
+	for (i = m->stack.floor; i != m->stack.depth; i++) {
+		frame = func_stack_frame(&m->stack, i);
+		frame->slot = func_hook_model_find(m, frame->address);
+		out = varint_put(out, frame->slot);
+		if (!frame->slot) {
+			out = put_address(m, out, frame->address);
+			frame->slot = func_hook_model_add(m, frame->address);
 		}
-		s->slot[at] = (uint16_t)slot;
+		frame->history = m->history;
+		m->history = func_hook_mark(frame->slot);
 	}
 	return (uint32_t)(out - start);
 }
 
 void func_hook_pass_enter(struct func_hook *h, uint64_t address)
 {
-	func_stack_push(&h->model.stack, address, FUNC_HOOK_EXIT);
+	func_stack_push(&h->model.stack, address, 0, FUNC_HOOK_EXIT);
 }
 
 void func_hook_pass_exit(struct func_hook *h, uint64_t address)

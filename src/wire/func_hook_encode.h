@@ -30,8 +30,8 @@ uint32_t func_hook_begin(struct func_hook *h, uint8_t *out, uint64_t tick);
 /* What the machine did; os is at most FUNC_OS_MAX. */
 uint8_t *func_hook_os(struct func_hook *h, uint8_t *out, uint8_t os, uint64_t value, uint64_t tick);
 
-/* Calls and returns that are not recorded still open and close: so the next segment starts with the
- * right stack. */
+/* Calls and returns that are lost still open and close, so that the next segment starts with the right
+ * stack: it has to start before anything else is written. */
 void func_hook_pass_enter(struct func_hook *h, uint64_t address);
 void func_hook_pass_exit(struct func_hook *h, uint64_t address);
 

@@ -47,7 +47,7 @@ static void check_stack(const struct func_stack *a, const struct func_stack *b)
 	assert_int_equal(a->depth, b->depth);
 	assert_int_equal(a->floor, b->floor);
 	for (i = a->floor; i != a->depth; i++)
-		assert_true(a->address[func_stack_at(i)] == b->address[func_stack_at(i)]);
+		assert_true(func_stack_get(a, i)->address == func_stack_get(b, i)->address);
 }
 
 static void decode_segment(size_t len, uint64_t tick, size_t n)
