@@ -118,10 +118,10 @@ static void handle(struct gate *g, uint8_t kind, uintptr_t function, uintptr_t s
 	}
 	if (!is_on(g->base))
 		return;
-	ev.tick = func_clock_tick(g->shift, g->kind);
 	t = find_slot(g);
 	if (!t)
 		return;
+	ev.tick = func_clock_tick(g->shift, g->kind);
 	if (t->sp && is_nested(t, sp)) {
 		word_add64(&t->lost, 1);
 		return;
