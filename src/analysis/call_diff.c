@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct call_diff {
+	const struct call_report *reports[2];
 	struct call_change *changes;
 	size_t n;
 };
@@ -81,6 +82,8 @@ int call_diff_new(struct call_diff **ret, const struct call_report *before,
 		d->changes = calloc(n_a + n_b + 1, sizeof(*d->changes));
 	if (!a || !b || !d || !d->changes)
 		return error_set(e, ENOMEM, "cannot compare: out of memory");
+	d->reports[0] = before;
+	d->reports[1] = after;
 	merge(d, a, n_a, b, n_b);
 	call_diff_sort(d, CALL_BY_LOCAL);
 	*ret = take_ptr(d);
@@ -110,6 +113,11 @@ void call_diff_sort(struct call_diff *d, enum call_order order)
 {
 	if (d->n)
 		qsort_r(d->changes, d->n, sizeof(*d->changes), compare_growth, &order);
+}
+
+const struct call_report *call_diff_report(const struct call_diff *d, int which)
+{
+	return d->reports[which];
 }
 
 const struct call_change *call_diff_get(const struct call_diff *d, size_t *ret_n)

@@ -26,6 +26,7 @@ DEFINE_CLEANUP(call_diff, call_diff_free)
 
 /* The largest growth of that figure first, the largest shrinkage last; CALL_BY_NAME: by name. */
 void call_diff_sort(struct call_diff *d, enum call_order order);
+const struct call_report *call_diff_report(const struct call_diff *d, int which); /* 0: before */
 const struct call_change *call_diff_get(const struct call_diff *d, size_t *ret_n);
 
 static inline int64_t call_change_by(const struct call_change *c, enum call_order order)

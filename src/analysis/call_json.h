@@ -20,10 +20,10 @@ json_t *call_diff_json(const struct call_diff *d, uint64_t limit);
 
 /* Nodes in the order of the tree; depth 0: all. */
 json_t *call_tree_json(const struct call_tree *t, uint32_t depth, uint64_t min_ns);
-json_t *call_graph_json(const struct call_graph *g, const struct call_names *names);
+json_t *call_graph_json(const struct call_graph *g, const struct call_tree *t);
 
 json_t *call_totals_json(const struct call_totals *t);
-json_t *call_row_json(const struct call_row *row, const struct func_source *source,
-		      const struct call_names *names);
+json_t *call_row_json(const struct call_row *row, const struct call_list *l,
+		      const struct func_source *source, const struct call_names *names);
 
 #endif

@@ -29,6 +29,13 @@ static void free_threads(struct walk *k)
 	free(k->threads);
 }
 
+static bool is_kernel(const struct walk *k, uint32_t thread)
+{
+	const struct func_source *s = k->w->source;
+
+	return s->processes[s->threads[thread].process].kernel;
+}
+
 /* The thread's state, NULL if it is not looked at. */
 static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
 {
@@ -48,7 +55,7 @@ static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
 	if (!t->selected)
 		return 0;
 	if (!t->stack) {
-		o.kernel = s->processes[s->threads[thread].process].kernel;
+		o.kernel = is_kernel(k, thread);
 		r = call_stack_new(&t->stack, &o);
 		if (r < 0)
 			return r;
@@ -81,6 +88,9 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 		if (ev->os == FUNC_OS_MAPS)
 			t->generation =
 				ev->value < UINT32_MAX ? (uint32_t)ev->value : UINT32_MAX - 1;
+		k->totals.kernel_known |=
+			is_kernel(k, thread) ||
+			(ev->os >= FUNC_OS_SYSCALL && ev->os <= FUNC_OS_INTERRUPT_RETURN);
 		call_stack_os(t->stack, ns, ev);
 		return 0;
 	}

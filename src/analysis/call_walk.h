@@ -29,6 +29,8 @@ struct call_totals {
 	uint64_t from_ns, to_ns; /* first and last event of the threads looked at */
 	uint64_t threads;	 /* that had any */
 	uint64_t os_threads;	 /* of these, with records of the operating system */
+	bool kernel_known;	 /* system calls and interrupts are among them: else time that seems
+				  * to be the user's may be the kernel's */
 	uint64_t losses;	 /* places where events are missing */
 	uint64_t lost;		 /* events, as far as counted */
 	uint64_t lost_unknown;	 /* places whose count is not known */

@@ -36,23 +36,46 @@ static void print_edges(const struct call_graph *g, bool callers, struct call_na
 	}
 }
 
-static void print_graph(const struct call_graph *g, struct call_names *names, bool lines)
+static void print_part(const char *name, uint64_t ns)
+{
+	char text[UNITS_LEN];
+
+	printf("%s %s", name, units_duration(ns, text));
+}
+
+static void print_parts(const struct call_split *local, const struct func_columns *c)
+{
+	const uint64_t *ns = local->ns;
+
+	if (!c->split)
+		return;
+	if (c->kernel) {
+		print_part(": user", ns[CALL_USER]);
+		print_part(", kernel", ns[CALL_KERNEL]);
+	} else {
+		print_part(": running", ns[CALL_USER] + ns[CALL_KERNEL]);
+	}
+	print_part(", preempted", ns[CALL_PREEMPTED]);
+	print_part(", blocked", ns[CALL_BLOCKED]);
+	if (ns[CALL_UNKNOWN])
+		print_part(", unknown", ns[CALL_UNKNOWN]);
+}
+
+static void print_graph(const struct call_graph *g, const struct call_tree *t,
+			struct call_names *names, bool lines)
 {
 	uint64_t local = call_split_sum(&g->local);
+	struct func_columns columns;
 	char a[3][UNITS_LEN];
 
+	func_print_choose(&columns, call_tree_totals(t));
 	fputs(say_style(stdout, STYLE_HEAD), stdout);
 	func_print_name(names, g->function, lines);
 	printf("      calls    total total%%\n%11" PRIu64 " %8s  100.0  all of it\n", g->calls,
 	       units_duration(g->total_ns, a[0]));
 	printf("            %8s %6s  local", units_duration(local, a[1]),
 	       units_percent(local, g->total_ns, a[2]));
-	if (func_print_has_split(&g->local)) {
-		printf(": user %s", units_duration(g->local.ns[CALL_USER], a[0]));
-		printf(", kernel %s", units_duration(g->local.ns[CALL_KERNEL], a[0]));
-		printf(", preempted %s", units_duration(g->local.ns[CALL_PREEMPTED], a[0]));
-		printf(", blocked %s", units_duration(g->local.ns[CALL_BLOCKED], a[0]));
-	}
+	print_parts(&g->local, &columns);
 	putchar('\n');
 	print_edges(g, true, names);
 	print_edges(g, false, names);
@@ -78,11 +101,11 @@ static int show(struct shown *s, const struct call_tree *t, struct func_reading 
 	if (s->limit && s->n == s->limit) {
 		s->more++;
 	} else if (s->list) {
-		json_array_append_new(s->list, call_graph_json(&g, in->names));
+		json_array_append_new(s->list, call_graph_json(&g, t));
 		s->n++;
 	} else {
 		fputs(s->n++ ? "\n" : "", stdout);
-		print_graph(&g, in->names, args_has(s->args, "lines"));
+		print_graph(&g, t, in->names, args_has(s->args, "lines"));
 	}
 	call_graph_done(&g);
 	return 0;

@@ -42,32 +42,37 @@ void func_print_name(struct call_names *names, uint32_t function, bool lines)
 	puts(say_style(stdout, STYLE_PLAIN));
 }
 
-bool func_print_has_split(const struct call_split *all)
+void func_print_choose(struct func_columns *c, const struct call_totals *t)
 {
-	return all->ns[CALL_UNKNOWN] < call_split_sum(all);
+	c->split = t->os_threads > 0;
+	c->kernel = t->kernel_known;
+	c->unknown = t->os_threads < t->threads || t->os_losses || t->losses;
 }
 
-void func_print_split_titles(const struct call_split *all)
+void func_print_titles(const struct func_columns *c)
 {
-	if (!func_print_has_split(all))
+	if (!c->split)
 		return;
-	fputs("     user   kernel preempt.  blocked", stdout);
-	if (all->ns[CALL_UNKNOWN])
-		fputs("  unknown", stdout);
+	printf(" %s preempt.  blocked%s", c->kernel ? "    user   kernel" : " running",
+	       c->unknown ? "  unknown" : "");
 }
 
-void func_print_split(const struct call_split *local, const struct call_split *all)
+void func_print_split(const struct func_columns *c, const struct call_split *local)
 {
-	bool known = func_print_has_split(local) || !call_split_sum(local);
+	const uint64_t *ns = local->ns;
+	bool known = ns[CALL_UNKNOWN] < call_split_sum(local) || !ns[CALL_UNKNOWN];
+	const uint64_t shown[] = { c->kernel ? ns[CALL_USER] : ns[CALL_USER] + ns[CALL_KERNEL],
+				   ns[CALL_KERNEL], ns[CALL_PREEMPTED], ns[CALL_BLOCKED] };
 	char text[UNITS_LEN];
 	int i;
 
-	if (!func_print_has_split(all))
+	if (!c->split)
 		return;
-	for (i = 0; i < CALL_UNKNOWN; i++)
-		printf(" %8s", known ? units_duration(local->ns[i], text) : "-");
-	if (all->ns[CALL_UNKNOWN])
-		printf(" %8s", units_duration(local->ns[CALL_UNKNOWN], text));
+	for (i = 0; i < 4; i++)
+		if (i != 1 || c->kernel)
+			printf(" %8s", known ? units_duration(shown[i], text) : "-");
+	if (c->unknown)
+		printf(" %8s", units_duration(ns[CALL_UNKNOWN], text));
 }
 
 static void print_count(uint64_t n, const char *one, const char *many)

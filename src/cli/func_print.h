@@ -11,10 +11,16 @@
 /* The name; its object if it has one; with `lines`, where it is in the source. Ends the line. */
 void func_print_name(struct call_names *names, uint32_t function, bool lines);
 
-/* The titles and the figures of the parts of local time, if any record covers anything: else nothing. */
-bool func_print_has_split(const struct call_split *all);
-void func_print_split_titles(const struct call_split *all);
-void func_print_split(const struct call_split *local, const struct call_split *all);
+/* Which parts of local time are columns: none without any record of the operating system. */
+struct func_columns {
+	bool split;
+	bool kernel;  /* user and kernel; else only that it ran */
+	bool unknown; /* for some of the time no record is there */
+};
+
+void func_print_choose(struct func_columns *c, const struct call_totals *t);
+void func_print_titles(const struct func_columns *c);
+void func_print_split(const struct func_columns *c, const struct call_split *local);
 
 /* What the numbers do not say: losses, calls without end, exits without entry. */
 void func_print_missing(const struct call_totals *t);

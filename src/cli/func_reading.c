@@ -3,12 +3,15 @@
 #include "cli/func_reading.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/when.h"
 #include "command/say.h"
 #include "convert/func_input.h"
+#include "trace/func_sched.h"
 
 static const char *option(const struct args *a, const char *name)
 {
@@ -53,6 +56,32 @@ static int open_symbols(struct func_reading *r, const struct args *a, struct err
 	return rc < 0 ? rc : symbols_new(&o, &r->symbols, e);
 }
 
+/* The scheduler's trace beside the calls: the one that was given, or the one that `func run --sched` put
+ * into the folder. */
+static int join_sched(struct func_reading *r, const struct args *a, struct error *e)
+{
+	const char *path = option(a, "sched");
+	struct func_source *joined = NULL;
+	struct trace_source *sched;
+	struct input *input = NULL;
+	char beside[4096];
+	int rc;
+
+	snprintf(beside, sizeof(beside), "%s/" FUNC_READING_SCHED, r->path);
+	if ((!path || !*path) && !access(beside, R_OK)) /* a switch has no argument */
+		path = beside;
+	if (!path || !*path)
+		return 0;
+	rc = input_open(&input, path, e);
+	if (rc < 0)
+		return rc;
+	sched = input_take_source(input);
+	r->sched = input;
+	rc = func_sched_new(take_ptr(r->source), sched, &joined, e);
+	r->source = joined;
+	return rc;
+}
+
 static void step(void *data)
 {
 	progress_step(data);
@@ -65,6 +94,8 @@ int func_reading_open(struct func_reading *r, const struct args *a, const char *
 
 	r->path = path;
 	rc = func_input_open(path, &r->source, e);
+	if (rc >= 0)
+		rc = join_sched(r, a, e);
 	if (rc >= 0)
 		rc = open_symbols(r, a, e);
 	if (rc >= 0)
@@ -106,6 +137,7 @@ void func_reading_close(struct func_reading *r)
 	call_names_free(r->names);
 	symbols_free(r->symbols);
 	func_source_free(r->source);
+	input_free(r->sched);
 	free(r->folders_text);
 	memset(r, 0, sizeof(*r));
 }

@@ -9,13 +9,18 @@
 #include "analysis/call_walk.h"
 #include "cli/progress.h"
 #include "command/args.h"
+#include "convert/input.h"
 
 #define FUNC_READING_FOLDERS_MAX 64U
+#define FUNC_READING_SCHED                                                                         \
+	"sched.ksk" /* in a folder of records: the scheduler's trace of that time */
 
 /* For the tables of the commands. */
 #define FUNC_READING_OPTIONS                                                                       \
 	{ 'p', "process", "LIST", "only these processes: pids, or patterns of names", NULL },      \
 		{ 't', "thread", "LIST", "only these threads: tids, or patterns of names", NULL }, \
+		{ 0, "sched", "FILE",                                                              \
+		  "a trace of the scheduler of the same time: splits local time", NULL },          \
 		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },                     \
 		{ 0, "symbols", "DIR[:DIR]",                                                       \
 		  "also look here for objects, and for build-ids below .build-id", NULL },         \
@@ -28,6 +33,7 @@ struct func_reading {
 	const char *path;
 	bool mangled; /* set before it is opened: names of C++ as they are, whatever the options say */
 	struct func_source *source;
+	struct input *sched; /* that the source reads, too; NULL: none */
 	struct symbols *symbols;
 	struct call_names *names;
 	struct call_select select;

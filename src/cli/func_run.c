@@ -52,6 +52,7 @@ struct run {
 	bool made; /* the folder is ours and goes away */
 	struct record_command command;
 	int signals;
+	const char *words[ARGS_OPERANDS_MAX + 16]; /* of --sched */
 };
 
 /* --- before --- */
@@ -133,6 +134,26 @@ static int set_environment(const struct run *r, struct error *e)
 	return 0;
 }
 
+/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
+ * status is the program's. */
+static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN],
+					 char sched[PATH_MAX_LEN])
+{
+	const char *const record[] = { self, "record", "--only",   "-q",
+				       "-o", sched,    "--events", "switch,waking,wakeup_new,exit",
+				       "--" };
+	size_t n = sizeof(record) / sizeof(record[0]);
+	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+
+	if (!args_has(r->args, "sched") || len <= 0)
+		return r->args->operands;
+	self[len] = 0;
+	snprintf(sched, PATH_MAX_LEN, "%.4000s/" FUNC_READING_SCHED, r->folder);
+	memcpy(r->words, record, sizeof(record));
+	memcpy(r->words + n, r->args->operands, r->args->n_operands * sizeof(*r->words));
+	return r->words;
+}
+
 /* --- while it runs --- */
 
 /* Ctrl-C reaches the program by itself: it is in our group. Others are passed on. */
@@ -148,12 +169,14 @@ static void take_signals(struct run *r)
 static int run_command(struct run *r, struct error *e)
 {
 	struct pollfd p = { .events = POLLIN };
+	char self[PATH_MAX_LEN], sched[PATH_MAX_LEN];
+	const char *const *argv = choose_command(r, self, sched);
 	int rc;
 
 	r->signals = p.fd = signals_open(e);
 	if (r->signals < 0)
 		return r->signals;
-	rc = record_command_new(&r->command, r->args->operands, false, e);
+	rc = record_command_new(&r->command, argv, false, e);
 	unsetenv("LD_PRELOAD"); /* not for what this program itself may start */
 	if (rc < 0)
 		return rc;
@@ -174,7 +197,7 @@ static bool has_files(const char *folder)
 	bool any = false;
 
 	while (d && !any && (entry = readdir(d)))
-		any = entry->d_name[0] != '.';
+		any = entry->d_name[0] != '.' && strcmp(entry->d_name, FUNC_READING_SCHED) != 0;
 	if (d)
 		closedir(d);
 	return any;
@@ -219,10 +242,12 @@ static void remove_folder(const char *folder)
 
 static int run(const struct args *a)
 {
-	struct run r = { .args = a, .signals = -1 };
+	static struct run r; /* its words are many */
 	struct error e = ERROR_INIT;
 	int rc, status;
 
+	r.args = a;
+	r.signals = -1;
 	record_command_init(&r.command);
 	if (func_summary_check(a, &e) < 0)
 		return say_usage(&e);
@@ -257,6 +282,7 @@ static const struct cli_option options[] = {
 	{ 0, "policy", "WORD", "when it is full: keep the oldest (default) or flight",
 	  "oldest flight" },
 	{ 0, "threads", "N", "threads of a process at a time (256)", NULL },
+	{ 0, "sched", NULL, "trace the scheduler too (needs root): splits local time", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },
 	{ 'n', "limit", "N", "show this many functions (20); 0 shows all", NULL },

@@ -53,41 +53,43 @@ static void print_head(const struct call_report *r, const struct func_reading *i
 	       t->counts.calls, t->counts.calls == 1 ? "" : "s", functions,
 	       functions == 1 ? "" : "s", units_duration(t->to_ns - t->from_ns, length), t->threads,
 	       t->threads == 1 ? "" : "s");
-	if (t->counts.calls && !func_print_has_split(call_report_local(r)))
+	if (t->counts.calls && !t->os_threads)
 		puts("Whether local time was user, kernel, preempted or blocked is not known: no "
 		     "records of the\nscheduler are beside the calls.");
 }
 
-static void print_stat(const struct call_stat *s, const struct call_split *all)
+static void print_stat(const struct call_stat *s, const struct func_columns *c, uint64_t all_ns)
 {
 	uint64_t local = call_split_sum(&s->local);
 	char a[6][UNITS_LEN];
 	bool complete = call_stat_complete(s) > 0;
 
 	printf("%9" PRIu64 " %8s %8s %6s %8s %8s %8s", s->calls, units_duration(s->total_ns, a[0]),
-	       units_duration(local, a[1]), units_percent(local, call_split_sum(all), a[2]),
+	       units_duration(local, a[1]), units_percent(local, all_ns, a[2]),
 	       complete ? units_duration(call_stat_average(s), a[3]) : "-",
 	       complete ? units_duration(s->min_ns, a[4]) : "-",
 	       complete ? units_duration(s->max_ns, a[5]) : "-");
-	func_print_split(&s->local, all);
+	func_print_split(c, &s->local);
 	fputs("  ", stdout);
 }
 
 static void print_report(const struct call_report *r, struct func_reading *in,
 			 const struct wanted *w, size_t functions)
 {
-	const struct call_split *all = call_report_local(r);
+	uint64_t all_ns = call_split_sum(call_report_local(r));
+	struct func_columns columns;
 	const struct call_stat *s;
 	size_t n, i;
 
+	func_print_choose(&columns, call_report_totals(r));
 	print_head(r, in, functions);
 	s = call_report_get(r, &n);
 	printf("\n%s    calls    total    local local%%      avg      min      max",
 	       say_style(stdout, STYLE_HEAD));
-	func_print_split_titles(all);
+	func_print_titles(&columns);
 	printf("  function%s\n", say_style(stdout, STYLE_PLAIN));
 	for (i = 0; i < n && (!w->limit || i < w->limit); i++) {
-		print_stat(&s[i], all);
+		print_stat(&s[i], &columns, all_ns);
 		func_print_name(in->names, s[i].function, w->lines);
 	}
 	if (i < n)

@@ -52,12 +52,12 @@ static void print_micro(uint64_t ns)
 }
 
 static void print_row(const struct call_row *row, struct func_reading *in,
-		      const struct call_split *all, uint64_t from_ns)
+		      const struct func_columns *c, uint64_t from_ns)
 {
 	print_micro(row->begin_ns - from_ns);
 	print_micro(row->total_ns);
 	print_micro(call_split_sum(&row->local));
-	func_print_split(&row->local, all);
+	func_print_split(c, &row->local);
 	printf(" %7" PRId32 "  ", in->source->threads[row->thread].tid);
 	print_indent(row->depth, sign_of(row->thread));
 	if (row->end != CALL_RETURNED)
@@ -65,30 +65,21 @@ static void print_row(const struct call_row *row, struct func_reading *in,
 		       say_style(stdout, STYLE_PLAIN));
 }
 
-/* Are the parts of local time known anywhere? Then they are columns. */
-static struct call_split columns_of(const struct call_totals *t)
-{
-	struct call_split all = { { 0 } };
-
-	all.ns[CALL_USER] = t->os_threads;
-	all.ns[CALL_UNKNOWN] = t->os_threads < t->threads;
-	return all;
-}
-
 static int print_list(struct call_list *l, struct func_reading *in, const struct wanted *w,
 		      struct error *e)
 {
 	const struct call_totals *t = call_list_totals(l);
-	struct call_split all = columns_of(t);
+	struct func_columns columns;
 	struct call_row row;
 	int r;
 
+	func_print_choose(&columns, t);
 	printf("%s%14s%14s%14s", say_style(stdout, STYLE_HEAD), "Entry (us)", "Duration (us)",
 	       "Local (us)");
-	func_print_split_titles(&all);
+	func_print_titles(&columns);
 	printf("     Pid  Trace%s\n", say_style(stdout, STYLE_PLAIN));
 	while ((r = call_list_next(l, &row, e)) > 0) {
-		print_row(&row, in, &all, t->from_ns);
+		print_row(&row, in, &columns, t->from_ns);
 		func_print_name(in->names, row.function, w->lines);
 	}
 	if (r < 0)
@@ -115,7 +106,7 @@ static int print_list_json(struct call_list *l, const struct func_reading *in, s
 	json_decref(o);
 	fputs(", \"calls\": [", stdout);
 	while ((r = call_list_next(l, &row, e)) > 0) {
-		o = call_row_json(&row, in->source, in->names);
+		o = call_row_json(&row, l, in->source, in->names);
 		if (!o)
 			return error_set(e, ENOMEM, "cannot print the calls: out of memory");
 		printf("%s\n", comma);
@@ -142,21 +133,21 @@ static int show_list(struct func_reading *in, const struct args *a, const struct
 /* --- merged --- */
 
 static void print_node(const struct call_node *n, const struct call_node *root,
-		       const struct call_split *all)
+		       const struct func_columns *c)
 {
 	char a[4][UNITS_LEN];
 
 	printf("%8s %6s %8s %9" PRIu64, units_duration(n->total_ns, a[0]),
 	       units_percent(n->total_ns, root->total_ns, a[1]),
 	       units_duration(call_split_sum(&n->local), a[2]), n->calls);
-	func_print_split(&n->local, all);
+	func_print_split(c, &n->local);
 	fputs("  ", stdout);
 	print_indent(n->depth - 1, '|');
 }
 
 static void print_tree(const struct call_tree *t, struct func_reading *in, const struct wanted *w)
 {
-	struct call_split all = columns_of(call_tree_totals(t));
+	struct func_columns columns;
 	const struct call_node *nodes;
 	uint64_t shown = 0;
 	uint32_t i;
@@ -164,8 +155,9 @@ static void print_tree(const struct call_tree *t, struct func_reading *in, const
 	bool skip;
 
 	nodes = call_tree_get(t, &n);
+	func_print_choose(&columns, call_tree_totals(t));
 	printf("%s   total total%%    local     calls", say_style(stdout, STYLE_HEAD));
-	func_print_split_titles(&all);
+	func_print_titles(&columns);
 	printf("  function%s\n", say_style(stdout, STYLE_PLAIN));
 	for (i = call_tree_next(t, 0, false); i != CALL_NODE_NONE; i = call_tree_next(t, i, skip)) {
 		skip = nodes[i].total_ns < w->list.min_ns ||
@@ -177,7 +169,7 @@ static void print_tree(const struct call_tree *t, struct func_reading *in, const
 			       say_style(stdout, STYLE_DIM), say_style(stdout, STYLE_PLAIN));
 			break;
 		}
-		print_node(&nodes[i], &nodes[0], &all);
+		print_node(&nodes[i], &nodes[0], &columns);
 		func_print_name(in->names, nodes[i].function, w->lines);
 	}
 	if (call_tree_folded(t))

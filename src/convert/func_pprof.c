@@ -251,7 +251,7 @@ int func_pprof_write(const struct call_walk *w, struct outfile *out, struct erro
 	if (r < 0)
 		return r;
 	p.tree = t;
-	p.split = call_tree_totals(t)->os_threads > 0;
+	p.split = call_tree_totals(t)->os_threads > 0 && call_tree_totals(t)->kernel_known;
 	p.sample = malloc(SAMPLE_ROOM);
 	/* 15 + 16: the largest window, in the frame of gzip. */
 	if (!p.sample || deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 31, 8,
