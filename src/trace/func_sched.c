@@ -293,7 +293,9 @@ static void sched_progress(const struct func_source *s, uint64_t *ret_done, uint
 {
 	const struct func_sched *f = (const struct func_sched *)s;
 
-	f->calls->ops->progress(f->calls, ret_done, ret_total);
+	*ret_done = *ret_total = 0;
+	if (f->calls->ops->progress)
+		f->calls->ops->progress(f->calls, ret_done, ret_total);
 }
 
 static const struct func_source_ops sched_ops = {
