@@ -123,13 +123,14 @@ static json_t *damage_json(const struct trace_summary *s)
 static json_t *check_json(const struct reading *r, const struct trace_summary *s,
 			  const struct func_digest *calls)
 {
-	json_t *object = json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path), "format",
-			 json_string(recognise_name(input_get_format(r->input))), "version",
-			 jsonout_count(s->version), "ok", json_boolean(!summary_is_damaged(s)),
-			 "events", jsonout_count(s->events), "streams", streams_json(r, s),
-			 "ledger", digest_ledger_json(s), "damage", damage_json(s),
-			 "damaged_places", jsonout_count(s->damaged_places), "damaged_bytes",
-			 jsonout_count(s->damaged_bytes));
+	json_t *object =
+		json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path),
+			  "format", json_string(recognise_name(input_get_format(r->input))),
+			  "version", jsonout_count(s->version), "ok",
+			  json_boolean(!summary_is_damaged(s)), "events", jsonout_count(s->events),
+			  "streams", streams_json(r, s), "ledger", digest_ledger_json(s), "damage",
+			  damage_json(s), "damaged_places", jsonout_count(s->damaged_places),
+			  "damaged_bytes", jsonout_count(s->damaged_bytes));
 
 	if (calls->source)
 		json_object_set_new(object, "functions", func_digest_json(calls, true));
@@ -180,7 +181,8 @@ const struct command command_check = {
 	.summary = "test a trace for damage and show its ledger",
 	.usage = "FILE|FOLDER [--json]",
 	.description =
-		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and calls "
+		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and "
+		"calls "
 		"per thread. Lost "
 		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "

@@ -21,7 +21,7 @@ struct conversion {
 	const struct format *holds; /* whose limits apply: the format, or the codec of .ksk */
 	const char *path;
 	struct format_options options;
-	uint64_t dropped; /* items that the format does not hold whole */
+	uint64_t dropped;  /* items that the format does not hold whole */
 	bool leaves_calls; /* the trace has some that are not written */
 };
 

@@ -143,8 +143,7 @@ static void print_losses(const struct func_digest_thread *t)
 		if (!t->losses[i])
 			continue;
 		any = true;
-		printf("%slost      %s: %" PRIu64 " calls and returns%s in %" PRIu64
-		       " gap%s%s\n",
+		printf("%slost      %s: %" PRIu64 " calls and returns%s in %" PRIu64 " gap%s%s\n",
 		       say_style(stdout, STYLE_BAD), word_cause(i), t->lost.lost[i],
 		       t->lost.some[i] ? " and an unknown number more" : "", t->losses[i],
 		       t->losses[i] == 1 ? "" : "s", say_style(stdout, STYLE_PLAIN));
@@ -199,8 +198,7 @@ static void print_thread(const struct func_digest *d, uint32_t i)
 
 	lost = lost_of(t, &more);
 	if (d->packed && events_of(t))
-		snprintf(bits, sizeof(bits), "%.2f",
-			 8 * (double)t->bytes / (double)events_of(t));
+		snprintf(bits, sizeof(bits), "%.2f", 8 * (double)t->bytes / (double)events_of(t));
 	printf("%6" PRIu32 " %7" PRId32 " %7" PRId32 "  %-16s %11" PRIu64 " %7" PRIu64 " %8" PRIu64
 	       " %10" PRIu64 " %7s %9" PRIu64 "%s\n",
 	       i, d->source->processes[who->process].pid, who->cpu < 0 ? who->tid : who->cpu,
@@ -254,12 +252,11 @@ json_t *func_digest_json(const struct func_digest *d, bool threads)
 	size_t i;
 
 	for (i = 0; i < s->n_processes; i++)
-		json_array_append_new(list,
-				      json_pack("{so so so sb}", "pid",
-						json_integer(s->processes[i].pid), "command",
-						jsonout_text(s->processes[i].command), "exe",
-						jsonout_text(s->processes[i].exe), "kernel",
-						s->processes[i].kernel));
+		json_array_append_new(list, json_pack("{so so so sb}", "pid",
+						      json_integer(s->processes[i].pid), "command",
+						      jsonout_text(s->processes[i].command), "exe",
+						      jsonout_text(s->processes[i].exe), "kernel",
+						      s->processes[i].kernel));
 	json_object_set_new(object, "processes", list);
 	json_object_set_new(object, "n_threads", jsonout_count(s->n_threads));
 	list = json_array();

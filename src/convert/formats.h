@@ -23,7 +23,7 @@ enum format_lack {
 };
 
 struct format_options {
-	const char *codec; /* .ksk: "sched" or "bsf"; NULL is sched */
+	const char *codec;	   /* .ksk: "sched" or "bsf"; NULL is sched */
 	struct func_source *calls; /* .ksk: packed beside the events; NULL: none. The caller's */
 };
 

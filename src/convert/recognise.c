@@ -38,8 +38,9 @@ static const struct {
 	[RECOGNISED_CTF] = { "ctf", NULL },
 	[RECOGNISED_HTML] = { "systrace html", NULL },
 	[RECOGNISED_TEXT] = { "ftrace text", NULL },
-	[RECOGNISED_FUNC] = { "function record", "it holds calls, no scheduler's events; see kiseki "
-						 "func" },
+	[RECOGNISED_FUNC] = { "function record",
+			      "it holds calls, no scheduler's events; see kiseki "
+			      "func" },
 	[RECOGNISED_GZIP] = { "gzip", "it is compressed; unpack it with gunzip first" },
 	[RECOGNISED_XZ] = { "xz", "it is compressed; unpack it with unxz first" },
 	[RECOGNISED_ZSTD] = { "zstd", "it is compressed; unpack it with unzstd first" },
