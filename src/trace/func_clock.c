@@ -228,8 +228,8 @@ uint64_t func_clock_tick_at(const struct func_source *s, uint64_t ns)
 	}
 	if (n) {
 		b = a + 1;
-		mid = a->tick + func_clock_scale(ns - a->mono_ns, b->tick - a->tick,
-						 b->mono_ns - a->mono_ns);
+		mid = a->tick +
+		      func_clock_scale(ns - a->mono_ns, b->tick - a->tick, b->mono_ns - a->mono_ns);
 		return mid + (func_clock_ns(s, mid) < ns);
 	}
 	/* Before the first knot, which is rare; ns() does not fall, so it can be searched. */

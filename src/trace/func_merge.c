@@ -109,7 +109,9 @@ static void merge_progress(const struct func_source *s, uint64_t *ret_done, uint
 
 	*ret_done = *ret_total = 0;
 	for (i = 0; i < m->n_parts; i++) {
-		m->parts[i].source->ops->progress(m->parts[i].source, &done, &total);
+		done = total = 0;
+		if (m->parts[i].source->ops->progress)
+			m->parts[i].source->ops->progress(m->parts[i].source, &done, &total);
 		*ret_done += done;
 		*ret_total += total;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * func_meta: the processes, threads and clock of function streams, to and from metadata
- * (docs/format/wire.md, sections 7.5 to 7.10).
+ * (docs/format/wire.md, sections 7.6 to 7.12).
  *
  * Rows may come in any order, again, and late: they are gathered, and settled when all were read.
  * A process that only a thread or a mapping names is there without a name.
@@ -19,7 +19,7 @@ struct func_meta_row {
 };
 
 struct func_meta {
-	struct func_source tables; /* processes, clock, pairs; threads after settling */
+	struct func_source tables;     /* processes, clock, pairs; threads after settling */
 	struct func_meta_row *threads; /* after settling by rising number, one of each */
 	size_t n_threads, room_threads;
 	bool has_clock;

@@ -148,8 +148,8 @@ static size_t put_names(const struct func_process *p, struct func_meta_place *at
 /* How many rows the part has that `at` is in. */
 static size_t rows(const struct func_source *s, const struct func_meta_place *at)
 {
-	const struct func_process *p = at->process < s->n_processes ? &s->processes[at->process]
-								    : NULL;
+	const struct func_process *p =
+		at->process < s->n_processes ? &s->processes[at->process] : NULL;
 
 	switch (at->part) {
 	case PART_CLOCK:

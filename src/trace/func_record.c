@@ -90,7 +90,8 @@ static int parse_header(struct func_record *r, const uint8_t *h, struct error *e
 	if (memcmp(h + FUNC_BUFFER_AT_MAGIC, FUNC_BUFFER_MAGIC, 8))
 		return error_set(e, EBADMSG, "not a function record: no magic at offset 0");
 	if (get_le32(h + FUNC_BUFFER_AT_VERSION) != FUNC_BUFFER_VERSION)
-		return error_set(e, EBADMSG, "a function record of version %u, this reads version %u",
+		return error_set(e, EBADMSG,
+				 "a function record of version %u, this reads version %u",
 				 get_le32(h + FUNC_BUFFER_AT_VERSION), FUNC_BUFFER_VERSION);
 	r->pid = (int32_t)get_le32(h + FUNC_BUFFER_AT_PID);
 	r->parent = (int32_t)get_le32(h + FUNC_BUFFER_AT_PARENT);

@@ -53,12 +53,12 @@ struct func_record {
 	int32_t pid, parent;
 	uint64_t start_tick, start_mono_ns, start_real_ns;
 	uint64_t tick_hz;
-	uint32_t clock;	   /* enum func_buffer_clock */
-	uint32_t shift;	   /* of the counter */
-	uint32_t drained;  /* pid of who drained it */
-	uint32_t policy;   /* enum func_buffer_policy */
-	bool ended;	   /* in order */
-	uint32_t streams;  /* threads that had a slot */
+	uint32_t clock;	  /* enum func_buffer_clock */
+	uint32_t shift;	  /* of the counter */
+	uint32_t drained; /* pid of who drained it */
+	uint32_t policy;  /* enum func_buffer_policy */
+	bool ended;	  /* in order */
+	uint32_t streams; /* threads that had a slot */
 	uint64_t lost_threads;
 	uint64_t filtered;
 	char comm[SCHED_COMM_LEN + 1];

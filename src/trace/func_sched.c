@@ -29,7 +29,7 @@ struct func_sched {
 	struct func_source *calls;
 	struct trace_source *sched;
 	struct pidmap *owners;
-	uint64_t add_ns; /* modulo 2^64: the scheduler's nanoseconds to CLOCK_MONOTONIC */
+	uint64_t add_ns;       /* modulo 2^64: the scheduler's nanoseconds to CLOCK_MONOTONIC */
 	struct func_item call; /* the next one of the calls, */
 	bool has_call, calls_over;
 	struct trace_item item; /* and of the scheduler's, */
@@ -293,7 +293,9 @@ static void sched_progress(const struct func_source *s, uint64_t *ret_done, uint
 {
 	const struct func_sched *f = (const struct func_sched *)s;
 
-	f->calls->ops->progress(f->calls, ret_done, ret_total);
+	*ret_done = *ret_total = 0;
+	if (f->calls->ops->progress)
+		f->calls->ops->progress(f->calls, ret_done, ret_total);
 }
 
 static const struct func_source_ops sched_ops = {
@@ -314,10 +316,11 @@ static int join_clocks(struct func_sched *f, struct error *e)
 		f->add_ns = (uint64_t)b->realtime_off_ns - (uint64_t)a->realtime_off_ns;
 		return 0;
 	}
-	return error_set(e, EXDEV,
-			 "cannot lay the scheduler's events beside the calls: their clocks (%s, %s) "
-			 "have nothing in common",
-			 b->name[0] ? b->name : "not named", a->name[0] ? a->name : "not named");
+	return error_set(
+		e, EXDEV,
+		"cannot lay the scheduler's events beside the calls: their clocks (%s, %s) "
+		"have nothing in common",
+		b->name[0] ? b->name : "not named", a->name[0] ? a->name : "not named");
 }
 
 int func_sched_new(struct func_source *calls, struct trace_source *sched, struct func_source **ret,

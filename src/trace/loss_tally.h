@@ -12,7 +12,8 @@
 
 #include "trace/source.h"
 
-#define LOSS_TALLY_ROWS (2U * LOSS_CAUSES) /* between two events: of each cause, known and unknown */
+#define LOSS_TALLY_ROWS                                                                            \
+	(2U * LOSS_CAUSES) /* between two events: of each cause, known and unknown */
 
 struct loss_tally {
 	uint64_t lost[LOSS_CAUSES];

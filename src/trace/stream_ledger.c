@@ -110,8 +110,7 @@ bool stream_ledger_finish(struct stream_ledger *l)
 	l->finished = true;
 	if (l->about.counted) {
 		if ((int64_t)(l->about.end - l->seen) > 0)
-			loss_tally_add(&l->tally, gap_cause(l, UINT64_MAX),
-				       l->about.end - l->seen);
+			loss_tally_add(&l->tally, gap_cause(l, UINT64_MAX), l->about.end - l->seen);
 		return true;
 	}
 	loss_tally_add(&l->tally, LOSS_DAMAGE, l->pending);

@@ -19,11 +19,11 @@ struct stream_ledger {
 	struct block_reader *reader;
 	uint32_t stream;
 	struct block_stream about;
-	uint64_t place;	 /* where the next block is searched */
-	bool broken;	 /* nothing decodes until the next key block */
-	bool gap;	 /* blocks are missing of which no header is left */
-	bool jumped;	 /* the next block starts a segment somewhere in the stream */
-	bool finished;	 /* the end is accounted for */
+	uint64_t place; /* where the next block is searched */
+	bool broken;	/* nothing decodes until the next key block */
+	bool gap;	/* blocks are missing of which no header is left */
+	bool jumped;	/* the next block starts a segment somewhere in the stream */
+	bool finished;	/* the end is accounted for */
 	uint64_t next_sequence;
 	uint64_t last_at;  /* where the last block was, */
 	uint64_t sound_at; /* and the last one that could be decoded */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * func_meta_encode: what a trace says about its function streams, into bytes (docs/format/wire.md,
- * sections 7.5 to 7.10).
+ * sections 7.6 to 7.12).
  *
  *	body = meta_item_begin(p, META_PROCESSES);
  *	p = func_meta_put_process(body, &row) …      as many rows as there is room for

@@ -21,9 +21,9 @@ enum meta_item {
 	META_CLOCK = 6,
 	META_DIALECT = 7,
 	META_TASKS = 8,
-	META_ORDER = 9,	   /* events of the same tick on several CPUs: their true order */
-	META_SKIPPED = 10, /* events of the input that the trace cannot hold */
-	META_AGENT = 11,   /* thread group of the program that recorded it */
+	META_ORDER = 9,	      /* events of the same tick on several CPUs: their true order */
+	META_SKIPPED = 10,    /* events of the input that the trace cannot hold */
+	META_AGENT = 11,      /* thread group of the program that recorded it */
 	META_PROCESSES = 12,  /* whose calls the function streams have */
 	META_MAPPINGS = 13,   /* of one process: which file lay where, and when */
 	META_THREADS = 14,    /* which thread a function stream is of */

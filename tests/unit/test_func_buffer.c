@@ -381,8 +381,9 @@ static void test_hostile(void **state)
 			at = func_random_below(r.random[0], 5);
 			at = at == 0   ? func_random_below(r.random[0], 512)
 			     : at == 1 ? 4096 + func_random_below(r.random[0], 4096)
-				       : (uint32_t)(func_file_chunk(r.file, func_random_below(
-										    r.random[0], 24)) -
+				       : (uint32_t)(func_file_chunk(r.file,
+								    func_random_below(r.random[0],
+										      24)) -
 						    r.file->data) +
 						 func_random_below(r.random[0], at == 2 ? 64 : 400);
 			copy[at] = (uint8_t)func_random_bits(r.random[0]);
@@ -439,8 +440,7 @@ static void write_file(const char *path, const void *data, size_t len)
 /* Two processes of one folder, with their maps; the ticks are of one counter and stay. */
 static void test_folder(void **state)
 {
-	static const char maps[] =
-		"1000-3000 r-xp 00000000 fe:00 131    /usr/bin/sample\n";
+	static const char maps[] = "1000-3000 r-xp 00000000 fe:00 131    /usr/bin/sample\n";
 	char folder[] = "/tmp/kiseki-test-XXXXXX", path[64];
 	struct func_event ev = { .value = 0x1234, .kind = FUNC_ENTER };
 	struct func_file *f;

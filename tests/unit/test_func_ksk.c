@@ -135,9 +135,9 @@ static void pack(struct func_items *s, struct func_packing *p)
 
 static void test_round_trip(void **state)
 {
-	static const struct func_packing ways[] = {
-		{ 0 }, { .block_bytes = 200, .segment_bytes = 900 }, { .threads = 2 }
-	};
+	static const struct func_packing ways[] = { { 0 },
+						    { .block_bytes = 200, .segment_bytes = 900 },
+						    { .threads = 2 } };
 	struct func_packing p;
 	struct func_items *s;
 	struct func_source *back;
