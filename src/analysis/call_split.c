@@ -96,6 +96,14 @@ void call_split_push(struct call_split_state *s, const struct func_event *ev)
 	}
 }
 
+void call_split_start(struct call_split_state *s)
+{
+	const struct func_event on = { .kind = FUNC_OS, .os = FUNC_OS_SWITCH_IN };
+
+	if (!s->any)
+		call_split_push(s, &on);
+}
+
 void call_split_see(struct call_split_state *s)
 {
 	if (!s->known)

@@ -56,6 +56,9 @@ void call_split_init(struct call_split_state *s, bool kernel);
 /* A record of the operating system: what the thread does from here on. */
 void call_split_push(struct call_split_state *s, const struct func_event *ev);
 
+/* The thread runs its own code, and records will tell whatever happens to it from here on. */
+void call_split_start(struct call_split_state *s);
+
 /* A call or return of the thread was seen. */
 void call_split_see(struct call_split_state *s);
 

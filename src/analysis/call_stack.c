@@ -214,6 +214,11 @@ void call_stack_os(struct call_stack *s, uint64_t ns, const struct func_event *e
 	call_split_push(&s->state, ev);
 }
 
+void call_stack_watch(struct call_stack *s)
+{
+	call_split_start(&s->state);
+}
+
 int call_stack_lose(struct call_stack *s, uint64_t ns)
 {
 	pass(s, ns);

@@ -81,6 +81,7 @@ void call_stack_free(struct call_stack *s);
 int call_stack_enter(struct call_stack *s, uint64_t ns, uint32_t function);
 int call_stack_exit(struct call_stack *s, uint64_t ns, uint32_t function);
 void call_stack_os(struct call_stack *s, uint64_t ns, const struct func_event *ev);
+void call_stack_watch(struct call_stack *s); /* its thread runs now, and is watched from here on */
 int call_stack_lose(struct call_stack *s, uint64_t ns);
 void call_stack_lose_os(struct call_stack *s, uint64_t ns); /* records of the OS alone */
 int call_stack_finish(struct call_stack *s);		    /* the trace is over */

@@ -94,6 +94,8 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 		call_stack_os(t->stack, ns, ev);
 		return 0;
 	}
+	if (k->w->source->watched)
+		call_stack_watch(t->stack);
 	r = call_names_find(k->w->names, k->w->source->threads[thread].process, t->generation,
 			    ev->value, &function);
 	if (r < 0)

@@ -229,6 +229,7 @@ static int peek_item(struct func_sched *f, struct error *e)
 static void take_item(struct func_sched *f)
 {
 	f->has_item = false;
+	f->source.watched = true;
 	if (f->item.type == ITEM_EVENT)
 		take_event(f, f->item.cpu, &f->item.event);
 	else
@@ -243,6 +244,7 @@ static int give_call(struct func_sched *f, struct func_item *ret, struct error *
 		return error_set(e, r, "cannot follow the threads: %s", strerror(-r));
 	*ret = f->call;
 	f->has_call = false;
+	f->source.watched &= f->has_item;
 	return 1;
 }
 
@@ -285,6 +287,7 @@ static int sched_rewind(struct func_source *s, struct error *e)
 	pidmap_free(f->owners);
 	f->owners = owners;
 	f->has_call = f->calls_over = f->has_item = f->sched_over = f->has_loss = false;
+	f->source.watched = false;
 	f->n_records = f->at_record = 0;
 	return 0;
 }

@@ -100,6 +100,9 @@ struct func_source {
 	 * line is all that is known. */
 	struct func_sync *syncs;
 	size_t n_syncs;
+	/* Of the item that was given last: all threads are watched. One that makes its first call runs, and
+	 * OS records tell whatever happens to it from here on. */
+	bool watched;
 };
 
 static inline void func_source_free(struct func_source *s)
