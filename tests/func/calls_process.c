@@ -118,7 +118,7 @@ static int case_end(const char *how)
 }
 
 /* Address space as on a small device. */
-static int case_limit(char **argv, const char *inner)
+QUIET static int case_limit(char **argv, const char *inner)
 {
 	struct rlimit limit = { 64 << 20, 64 << 20 };
 
@@ -128,9 +128,9 @@ static int case_limit(char **argv, const char *inner)
 	return 127;
 }
 
-static int case_fsize(char **argv)
+QUIET static int case_fsize(char **argv)
 {
-	struct rlimit limit = { 1 << 20, 1 << 20 };
+	struct rlimit limit = { 9 << 20, 9 << 20 };
 
 	if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
 		return 1;

@@ -66,7 +66,8 @@ static uint8_t *map_record(const char *folder, const char *pid)
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		fd = open(path, O_RDWR);
 		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
-			at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				  0);
 		close(fd);
 		if (at != MAP_FAILED && memcmp(at, FUNC_BUFFER_MAGIC, 8) != 0) {
 			munmap(at, (size_t)st.st_size);

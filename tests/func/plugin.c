@@ -7,7 +7,7 @@ static int PLUGIN_NAME(int x)
 	return x ? PLUGIN_NAME(x - 1) + 1 : PLUGIN_VALUE;
 }
 
-int plugin_run(int x)
+__attribute__((visibility("default"))) int plugin_run(int x)
 {
 	return PLUGIN_NAME(x);
 }

@@ -41,9 +41,12 @@ static struct reference *open_reference(void)
 
 	if (!folder)
 		return NULL;
-	snprintf(path, sizeof(path), "%s/%d.%d.%u", folder, (int)getpid(), (int)syscall(SYS_gettid),
-		 __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED));
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	do { /* a program that executes itself begins to count anew */
+		snprintf(path, sizeof(path), "%s/%d.%d.%u", folder, (int)getpid(),
+			 (int)syscall(SYS_gettid),
+			 __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED));
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	} while (fd < 0 && errno == EEXIST);
 	if (fd < 0 || ftruncate(fd, sizeof(struct reference)) < 0) {
 		perror(path);
 		_exit(99);

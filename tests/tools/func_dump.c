@@ -104,8 +104,9 @@ static uint64_t dump_chunk(const struct chunk *c, bool *in_segment)
 		fail("chunk with %u bytes used", used);
 	reader_init(&r, c->head + FUNC_CHUNK_HEAD, used);
 	if (get_le32(c->head + FUNC_CHUNK_AT_FLAGS) & FUNC_CHUNK_KEY) {
-		if (used && func_hook_decode_begin(&decoder, &r,
-						   get_le64(c->head + FUNC_CHUNK_AT_TICK)) != WIRE_OK)
+		if (used &&
+		    func_hook_decode_begin(&decoder, &r, get_le64(c->head + FUNC_CHUNK_AT_TICK)) !=
+			    WIRE_OK)
 			fail("a segment's start does not decode");
 		*in_segment = true;
 		if (!quiet)
@@ -179,8 +180,7 @@ static void dump_thread(const struct chunk *chunks, size_t n, uint32_t stream)
 	if (slot && get_le64(slot + FUNC_SLOT_AT_LOST)) {
 		lost += get_le64(slot + FUNC_SLOT_AT_LOST);
 		if (!quiet)
-			printf("L %llu\n",
-			       (unsigned long long)get_le64(slot + FUNC_SLOT_AT_LOST));
+			printf("L %llu\n", (unsigned long long)get_le64(slot + FUNC_SLOT_AT_LOST));
 	}
 	if (slot && get_le64(slot + FUNC_SLOT_AT_EVENTS) != seen)
 		printf("slot counts %llu\n",

@@ -73,7 +73,8 @@ uint32_t build_id_get(uint64_t head, uint64_t end, uint8_t ret[MAPS_BUILD_ID_MAX
 	at = head + elf.e_phoff;
 	/* Notes come before the segments that are loaded, so the bias is looked for first. */
 	for (i = 0; i < elf.e_phnum; i++)
-		if (peek(at + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_LOAD && p.p_offset == 0)
+		if (peek(at + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_LOAD &&
+		    p.p_offset == 0)
 			bias = head - p.p_vaddr;
 	for (i = 0; i < elf.e_phnum && !len; i++) {
 		if (!peek(at + i * sizeof(p), &p, sizeof(p)) || p.p_type != PT_NOTE)

@@ -242,7 +242,8 @@ static void leave(struct gate *g, struct slot *t, const struct func_event *ev)
 }
 
 /* The return of a call that began before recording did. */
-static void leave_unknown(struct gate *g, struct slot *t, const struct func_event *ev, uint16_t bits)
+static void leave_unknown(struct gate *g, struct slot *t, const struct func_event *ev,
+			  uint16_t bits)
 {
 	if (is_wanted(g, &t->choice, bits, t->choice.depth + 1) &&
 	    !(gate_settings.rules.bits & RULE_TREE))
@@ -266,14 +267,14 @@ static void leave_any(struct gate *g, struct slot *t, const struct func_event *e
 	}
 	for (at = c->depth; at && c->frame[at - 1].function != ev->value; at--)
 		;
-	if (bits & RULE_START_EXIT)
-		start(g);
 	while (at && c->depth > at)
 		drop(g, t, ev->tick);
 	if (at)
 		leave(g, t, ev);
 	else
 		leave_unknown(g, t, ev, bits);
+	if (bits & RULE_START_EXIT)
+		start(g);
 	if (bits & RULE_STOP_EXIT)
 		stop(g);
 }

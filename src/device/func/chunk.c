@@ -56,12 +56,12 @@ static uint32_t find(struct gate *g)
 	return FUNC_NO_CHUNK;
 }
 
-uint32_t chunk_take(struct gate *g)
+uint32_t chunk_take(struct gate *g, bool may_wait)
 {
 	uint64_t end = 0, seconds = gate_settings.wait_s;
 	uint32_t n = find(g), pause_us = WAIT_LEAST_US;
 
-	if (n != FUNC_NO_CHUNK || g->policy != FUNC_WAIT)
+	if (n != FUNC_NO_CHUNK || g->policy != FUNC_WAIT || !may_wait)
 		return n;
 	end = func_clock_ns(CLOCK_MONOTONIC) + seconds * CLOCK_SECOND_NS;
 	while (!seconds || func_clock_ns(CLOCK_MONOTONIC) < end) {

@@ -8,8 +8,8 @@
 #include "device/func/gate.h"
 
 /* A chunk in state TAKEN, its pages there; FUNC_NO_CHUNK: none is to be had. Waits, if that is the
- * policy. */
-uint32_t chunk_take(struct gate *g);
+ * policy and the caller may. */
+uint32_t chunk_take(struct gate *g, bool may_wait);
 
 static inline uint8_t *chunk_get(const struct gate *g, uint32_t number)
 {

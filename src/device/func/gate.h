@@ -32,7 +32,7 @@ struct gate {
 	uint32_t shift;
 	uint32_t kind; /* enum func_buffer_clock */
 
-	uint8_t *header; /* as base, from a little earlier on */
+	uint8_t *header;    /* as base, from a little earlier on */
 	uint32_t lock;	    /* tid of who holds it */
 	uint32_t sync_lock; /* of the pairs in the header; nobody waits for it */
 	uint32_t cursor;    /* chunk that is tried first */
@@ -47,8 +47,8 @@ struct gate {
 	uint32_t policy;
 	uint32_t generation; /* of the maps */
 	uint64_t bytes;
-	uint32_t futile;     /* times that the maps were read in vain */
-	uint64_t mapped_ns;  /* when they were read */
+	uint32_t futile;    /* times that the maps were read in vain */
+	uint64_t mapped_ns; /* when they were read */
 	uint64_t synced_ns;
 	uint64_t min_ticks;
 	uint8_t *slots, *chunks;

@@ -12,11 +12,11 @@
  */
 #include "device/func/hook.h"
 
+#include <kiseki/func.h>
 #include <signal.h>
 
 #include "device/func/slot.h"
 #include "device/func/sys.h"
-#include "kiseki/func.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define IN_ORDER() __asm__ volatile("" ::: "memory") /* for signal handlers of this thread */
@@ -52,11 +52,12 @@ static bool is_nested(const struct slot *t, uintptr_t sp)
 static void recover(struct slot *t)
 {
 	uint64_t events = word_get64(&t->events);
-	bool recorded = word_get(t->chunk + FUNC_CHUNK_AT_USED) != t->began_used;
+	bool counted = (uint32_t)events - t->began_events == 1;
+	bool committed = word_get(t->chunk + FUNC_CHUNK_AT_USED) != t->began_used;
 
-	events += (uint64_t)recorded - (uint32_t)((uint32_t)events - t->began_events);
-	word_put64(&t->events, events);
-	if (!recorded)
+	if (counted && !committed)
+		word_put64(&t->events, events - 1);
+	if (!counted || !committed)
 		word_add64(&t->lost, 1);
 	t->stale = 1;
 	t->sp = 0;
@@ -128,9 +129,7 @@ static void handle(struct gate *g, uint8_t kind, uintptr_t function, uintptr_t s
 	}
 	if (t->sp)
 		recover(t);
-	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
-	t->began_events = (uint32_t)word_get64(&t->events);
-	IN_ORDER();
+	slot_begin(t);
 	t->sp = sp;
 	IN_ORDER();
 	push(g, t, &ev, sp);

@@ -104,24 +104,33 @@ static void take_line(struct maps_table *t, const char *text, uint64_t *head, ui
 		push_range(t, text, &l, *head_path == path ? *head : 0);
 }
 
+/* Lines come in pieces. */
+struct lines {
+	struct maps_table *table;
+	size_t len; /* of the line so far */
+	uint64_t head, head_path;
+};
+
+static void take_byte(struct maps *m, struct lines *l, char c)
+{
+	if (c != '\n') {
+		if (l->len < sizeof(m->line) - 1)
+			m->line[l->len++] = c;
+		return;
+	}
+	m->line[l->len] = '\0';
+	l->len = 0;
+	take_line(l->table, m->line, &l->head, &l->head_path);
+}
+
 static bool read_lines(struct maps *m, struct maps_table *t, int fd)
 {
-	uint64_t head = 0, head_path = 0;
-	size_t len = 0;
+	struct lines l = { .table = t };
 	ssize_t n, i;
 
-	while ((n = sys_read(fd, m->block, sizeof(m->block))) > 0) {
-		for (i = 0; i < n; i++) {
-			if (m->block[i] != '\n') {
-				if (len < sizeof(m->line) - 1)
-					m->line[len++] = m->block[i];
-				continue;
-			}
-			m->line[len] = '\0';
-			len = 0;
-			take_line(t, m->line, &head, &head_path);
-		}
-	}
+	while ((n = sys_read(fd, m->block, sizeof(m->block))) > 0)
+		for (i = 0; i < n; i++)
+			take_byte(m, &l, m->block[i]);
 	return n == 0;
 }
 

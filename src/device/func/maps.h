@@ -41,8 +41,8 @@ struct maps {
 
 enum maps_change {
 	MAPS_SAME = 0,
-	MAPS_MORE = 1, /* all that was there is there */
-	MAPS_GONE = 2, /* something is not */
+	MAPS_MORE = 1,	  /* all that was there is there */
+	MAPS_GONE = 2,	  /* something is not */
 	MAPS_UNKNOWN = 3, /* they could not be read */
 };
 

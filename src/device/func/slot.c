@@ -110,6 +110,7 @@ static void fill_head(struct slot *t, uint8_t *head, bool key, uint64_t tick)
 	word_put64(head + FUNC_CHUNK_AT_LOST, lost);
 	word_put(head + FUNC_CHUNK_AT_USED, 0);
 	word_put(head + FUNC_CHUNK_AT_STATE, FUNC_CHUNK_WRITING);
+	t->began_events = (uint32_t)before;
 	word_put64(&t->events, before);
 	word_add64(&t->lost, 0 - lost);
 }
@@ -119,13 +120,14 @@ static void put_event(struct slot *t, const struct func_event *ev)
 	uint8_t *bytes = t->chunk + FUNC_CHUNK_HEAD;
 	uint8_t *out = bytes + word_get(t->chunk + FUNC_CHUNK_AT_USED);
 
+	slot_begin(t);
+	word_put64(&t->events, word_get64(&t->events) + 1);
 	if (ev->kind == FUNC_ENTER)
 		out = func_hook_enter(&t->hook, out, ev->value, ev->tick);
 	else if (ev->kind == FUNC_EXIT)
 		out = func_hook_exit(&t->hook, out, ev->value, ev->tick);
 	else
 		out = func_hook_os(&t->hook, out, ev->os, ev->value, ev->tick);
-	word_put64(&t->events, word_get64(&t->events) + 1);
 	word_put(t->chunk + FUNC_CHUNK_AT_USED, (uint32_t)(out - bytes));
 }
 
@@ -147,31 +149,33 @@ static void begin_segment(struct gate *g, struct slot *t, uint64_t tick)
 	word_put(t->chunk + FUNC_CHUNK_AT_USED, func_hook_begin(&t->hook, bytes, tick));
 	if (gate_generation(g) > 1)
 		tell_generation(g, t, tick);
+	slot_begin(t);
 }
 
-static bool is_starved(struct gate *g, struct slot *t)
+/* Whether to look for a chunk after there was none: when some were given back, and now and then. */
+static bool is_time_to_look(struct gate *g, struct slot *t, bool *ret_given_back)
 {
 	uint32_t freed = word_get(g->base + FUNC_BUFFER_AT_FREED);
 
-	if (freed != t->freed || ++t->starved >= STARVED_LOOK || g->policy == FUNC_FLIGHT) {
-		t->freed = freed;
-		t->starved = 0;
+	*ret_given_back = freed != t->freed;
+	if (!*ret_given_back && ++t->starved < STARVED_LOOK && g->policy != FUNC_FLIGHT)
 		return false;
-	}
+	t->starved = 0;
 	return true;
 }
 
 /* False: there is no chunk. */
 static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 {
-	uint32_t n;
-	bool key;
+	uint32_t n, freed = word_get(g->base + FUNC_BUFFER_AT_FREED);
+	bool key, may_wait = true;
 
-	if (t->chunk == (uint8_t *)no_chunk && is_starved(g, t))
+	if (t->chunk == (uint8_t *)no_chunk && !is_time_to_look(g, t, &may_wait))
 		return false;
 	close_chunk(t);
-	n = chunk_take(g);
+	n = chunk_take(g, may_wait);
 	if (n == FUNC_NO_CHUNK) {
+		t->freed = freed;
 		slot_break(t);
 		return false;
 	}
@@ -226,10 +230,12 @@ static bool make_room(struct gate *g, struct slot *t, uint64_t tick)
 
 void slot_push(struct gate *g, struct slot *t, const struct func_event *ev)
 {
-	if (ev->kind != FUNC_OS && g->maps && !func_hook_model_find(&t->hook.model, ev->value))
+	/* What a segment that ends knew may be of an object that is closed. */
+	if (g->maps && (t->key || !func_hook_model_find(&t->hook.model, ev->value)))
 		know(g, ev->value);
 	if (make_room(g, t, ev->tick) && t->generation != gate_generation(g))
 		tell_generation(g, t, ev->tick);
+	slot_begin(t);
 	if (make_room(g, t, ev->tick))
 		put_event(t, ev);
 	else

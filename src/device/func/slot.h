@@ -69,6 +69,14 @@ struct slot *slot_open(struct gate *g, uint32_t tid);
 /* What happened, now that the hook is under way: recorded, or counted as lost. */
 void slot_push(struct gate *g, struct slot *t, const struct func_event *ev);
 
+/* From here on nothing of the event at hand is counted or recorded. */
+static inline void slot_begin(struct slot *t)
+{
+	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
+	t->began_events = (uint32_t)word_get64(&t->events);
+	__asm__ volatile("" ::: "memory");
+}
+
 /* Left out on purpose. */
 static inline void slot_filter(struct slot *t, uint32_t n)
 {
