@@ -16,7 +16,8 @@ static void find_names(const struct elf_file *f, const struct symtab *t)
 
 	for (i = 0; i < f->n_code && i < 64; i++)
 		for (step = 0; step < 256; step++) {
-			uint64_t at = f->code[i].from + (f->code[i].to - f->code[i].from) / 256 * step;
+			uint64_t at =
+				f->code[i].from + (f->code[i].to - f->code[i].from) / 256 * step;
 			const struct symtab_symbol *s = symtab_find(t, at);
 
 			assert(!s || (s->start <= at && s->name_len && !s->shown));
