@@ -23,6 +23,8 @@ struct records {
 };
 
 #define RUN_MAX 8U
+/* So many records of interrupts between a return and its record are believed. */
+#define PLACE_MAX 4096U
 #define STACK_MAX (RUN_MAX * GRAPH_DEPTH_MAX)
 
 struct depth_stack {
@@ -214,6 +216,8 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 {
 	size_t at = out->n, i;
 
+	if (out->n > PLACE_MAX && from < out->n - PLACE_MAX)
+		from = out->n - PLACE_MAX;
 	while (at > from && out->list[at - 1].kind == FUNC_EXIT &&
 	       out->list[at - 1].depth == r->depth && out->list[at - 1].matched) {
 		for (i = at - 1; i > from && (out->list[i].kind != FUNC_ENTER ||
@@ -225,8 +229,9 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 		at = i;
 	}
 	/* Where there are no entries, exits say when they were called. */
-	while (at && !r->matched && out->list[at - 1].kind == FUNC_EXIT &&
-	       out->list[at - 1].depth >= r->depth && began_after(&out->list[at - 1], r->tick))
+	while (at && out->n - at < PLACE_MAX && !r->matched &&
+	       out->list[at - 1].kind == FUNC_EXIT && out->list[at - 1].depth >= r->depth &&
+	       began_after(&out->list[at - 1], r->tick))
 		at--;
 	return at;
 }
@@ -361,7 +366,7 @@ static int put_enter(struct depth_stack *wait, const struct graph_record *r, uin
 /* What is no call stays in front of those that began after `before`. Calls that began where records
  * are missing begin behind the gap. */
 static int put_other(struct depth_stack *wait, const struct graph_record *r, uint64_t before,
-		    struct records *out)
+		     struct records *out)
 {
 	int failed = 0;
 
