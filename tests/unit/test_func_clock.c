@@ -154,8 +154,8 @@ static void make_random(struct func_source *s, uint64_t hz)
 /* The first tick that is not before a moment; and time does not step back. */
 static void test_back(void **state)
 {
-	static const uint64_t rates[] = { 1000000, 19200000, 25000000, 1000000000, 1050000000,
-					  1999999999 };
+	static const uint64_t rates[] = { 1000000,    19200000,	  25000000,
+					  1000000000, 1050000000, 1999999999 };
 	uint64_t i, k, tick, ns, last;
 
 	(void)state;

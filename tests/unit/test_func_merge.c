@@ -52,7 +52,8 @@ static void test_same_counter(void **state)
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		parts[i] = make(1000 + i, 10 + i, 100);
-		set_counter(parts[i], 2 * SECOND, 1000 + i * 4 * SECOND, 7 * SECOND + i * 2 * SECOND);
+		set_counter(parts[i], 2 * SECOND, 1000 + i * 4 * SECOND,
+			    7 * SECOND + i * 2 * SECOND);
 	}
 	s = merge(parts, 3, FUNC_AXIS_MONOTONIC);
 	assert_int_equal(s->n_processes, 3);

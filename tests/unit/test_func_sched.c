@@ -113,9 +113,9 @@ static void expect(struct func_source *s, const struct wanted *w, size_t n)
 
 	for (i = 0; i < n; i++) {
 		assert_int_equal(s->ops->next(s, &item, NULL), 1);
-		kind = item.type == FUNC_ITEM_LOSS	 ? -1
-		       : item.event.kind == FUNC_OS	 ? 10 + item.event.os
-							 : item.event.kind;
+		kind = item.type == FUNC_ITEM_LOSS  ? -1
+		       : item.event.kind == FUNC_OS ? 10 + item.event.os
+						    : item.event.kind;
 		if (item.thread != w[i].thread || kind != w[i].kind ||
 		    func_item_tick(&item) != w[i].tick ||
 		    (kind >= 0 ? item.event.value : item.loss.count) != w[i].value)
@@ -172,10 +172,9 @@ static struct sched_list *usual_sched(void)
 	loss = &l->items[l->n++];
 	loss->type = ITEM_LOSS;
 	loss->cpu = 3;
-	loss->loss = (struct trace_loss){ .from_tick = 5000,
-					  .to_tick = 5500,
-					  .count = 7,
-					  .cause = LOSS_RING };
+	loss->loss = (struct trace_loss){
+		.from_tick = 5000, .to_tick = 5500, .count = 7, .cause = LOSS_RING
+	};
 	add_switch(l, 3, 5500, 77, 78, 1);
 	add_switch(l, 0, 7000, 900, 0, 1);
 	list_add(l, 1, SCHED_EXIT, 7500)->task.pid = 900;
@@ -189,8 +188,8 @@ static void test_usual(void **state)
 	struct func_source *s = NULL;
 
 	(void)state;
-	assert_int_equal(
-		func_sched_new(&usual_calls()->source, &usual_sched()->source, &s, NULL), 0);
+	assert_int_equal(func_sched_new(&usual_calls()->source, &usual_sched()->source, &s, NULL),
+			 0);
 	assert_int_equal(s->n_threads, 2);
 	expect(s, usual, USUAL);
 	assert_int_equal(s->ops->rewind(s, NULL), 0);
@@ -309,10 +308,8 @@ static void test_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),
-		cmocka_unit_test(test_lasting_loss),
-		cmocka_unit_test(test_counter),
-		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_usual),	cmocka_unit_test(test_lasting_loss),
+		cmocka_unit_test(test_counter), cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_file),
 	};
 
