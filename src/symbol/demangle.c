@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of libsupc++, which has no header for it. 1: done; else not a mangled name, or out of memory. */
+/* Of libsupc++, which has no header for it. 0: done; else it is no mangled name. */
 int __gcclibcxx_demangle_callback(const char *mangled,
 				  void (*callback)(const char *text, size_t len, void *opaque),
 				  void *opaque);
@@ -40,7 +40,7 @@ char *demangle_dup(const char *name)
 	if (strncmp(name, "_Z", 2) != 0 || strnlen(name, DEMANGLE_IN_MAX) == DEMANGLE_IN_MAX)
 		return NULL;
 	o.len = 0;
-	if (setjmp(o.too_much) || __gcclibcxx_demangle_callback(name, put, &o) != 1)
+	if (setjmp(o.too_much) || __gcclibcxx_demangle_callback(name, put, &o) != 0)
 		return NULL;
 	return strndup(o.text, o.len);
 }

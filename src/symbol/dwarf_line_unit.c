@@ -246,7 +246,7 @@ static bool get_file_5(const struct dwarf_line_unit *u, uint64_t number, const c
 
 	*ret_base = get_numbered(u, &c, 0, &ignored);
 	*ret_name = c.bad ? NULL : get_numbered(u, &c, number, &folder);
-	*ret_folder = get_numbered(u, &again, folder, &ignored);
+	*ret_folder = folder ? get_numbered(u, &again, folder, &ignored) : NULL;
 	return *ret_name && **ret_name;
 }
 

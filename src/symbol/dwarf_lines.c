@@ -229,11 +229,13 @@ static char *make_path(const struct dwarf_lines *l, size_t unit, uint64_t file)
 		return strdup(name);
 	if (!base)
 		base = dwarf_units_get_folder(&l->units, unit);
-	if (!folder || !folder[0])
+	if (!folder || !folder[0]) {
 		folder = base;
+		base = NULL;
+	}
 	if (!folder)
 		return strdup(name);
-	if (folder[0] == '/' || folder == base || !base)
+	if (folder[0] == '/' || !base)
 		return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 	return asprintf(&path, "%s/%s/%s", base, folder, name) < 0 ? NULL : path;
 }

@@ -4,8 +4,8 @@
  *
  * The text stays in memory and names point into it; the tab behind a module's symbol becomes its end,
  * so that the module is what stands there. The kernel and its modules have tables of their own, since
- * they lie far apart and the page index wants symbols close together. Symbols that are no code are
- * pushed without a name: they only end the function before them.
+ * they lie far apart and the page index wants symbols close together. Symbols that are no code only end
+ * the function before them.
  */
 #include "symbol/kallsyms.h"
 
@@ -19,6 +19,8 @@
 #include "base/hex.h"
 
 #define READ_FIRST (1U << 20)
+#define PAGE 4096U
+#define NO_CODE UINT8_MAX
 
 struct kallsyms {
 	char *text;
@@ -27,19 +29,19 @@ struct kallsyms {
 
 DEFINE_CLEANUP(kallsyms, kallsyms_free)
 
+/* Names end at white space until the text is known to be read. */
 struct line {
 	uint64_t address;
-	char type;
-	char *name;
-	size_t name_len;
-	char *module; /* with brackets, NULL: none */
-	size_t module_len;
+	const char *name, *module; /* "[ext4]", NULL: the kernel's own */
+	uint32_t name_len, module_len;
+	uint8_t rank; /* NO_CODE: it is none */
 };
 
-/* What the first pass learns. */
-struct survey {
-	size_t lines, addresses;
-	uint64_t low[2], high[2]; /* of code: kernel, modules */
+struct lines {
+	struct line *line;
+	size_t n, room;
+	size_t without_address;
+	struct line last; /* in the text */
 };
 
 void kallsyms_free(struct kallsyms *k)
@@ -50,34 +52,6 @@ void kallsyms_free(struct kallsyms *k)
 	symtab_free(k->modules);
 	free(k->text);
 	free(k);
-}
-
-/* "ffffffc008010000 T name\t[module]", without its end. */
-static bool parse_line(char *p, char *end, struct line *ret)
-{
-	char *first = p;
-	uint64_t v = 0;
-
-	for (; p < end && hex_digit(*p) >= 0; p++)
-		v = v << 4 | (unsigned)hex_digit(*p);
-	if (p == first || p - first > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
-		return false;
-	ret->address = v;
-	ret->type = p[1];
-	ret->name = p + 3;
-	ret->name_len = strcspn(ret->name, "\t\n ");
-	p = ret->name + ret->name_len;
-	ret->module = NULL;
-	if (p < end && *p == '\t' && end - p > 3 && p[1] == '[' && end[-1] == ']') {
-		ret->module = p + 1;
-		ret->module_len = (size_t)(end - p) - 1;
-	}
-	return ret->name_len > 0;
-}
-
-static bool is_code(const struct line *l)
-{
-	return strchr("tTwW", l->type) && l->name[0] != '$';
 }
 
 static bool ends_with(const struct line *l, const char *end)
@@ -96,70 +70,127 @@ static bool is_section_mark(const struct line *l)
 		ends_with(l, "_einittext") || ends_with(l, "text_begin"));
 }
 
-static int push_line(struct kallsyms *k, const struct line *l)
+static uint8_t get_rank(const struct line *l, char type)
 {
-	struct symtab_item item = { .start = l->address, .open = true };
+	uint8_t rank = type == 'T' ? SYMTAB_GLOBAL : type == 't' ? SYMTAB_LOCAL : SYMTAB_WEAK;
 
-	item.end =
-		l->address > UINT64_MAX - KALLSYMS_REACH ? UINT64_MAX : l->address + KALLSYMS_REACH;
-	if (item.end == item.start)
-		return 0;
-	item.rank = 2 * SYMTAB_LABEL; /* no code: behind all that is */
-	item.name = l->name;
-	if (is_code(l)) {
-		item.rank = l->type == 'T'   ? SYMTAB_GLOBAL
-			    : l->type == 't' ? SYMTAB_LOCAL
-					     : SYMTAB_WEAK;
-		item.rank = (uint8_t)(item.rank + (is_section_mark(l) ? SYMTAB_LABEL : 0));
-		item.name_len = (uint32_t)l->name_len;
+	if (!strchr("tTwW", type) || l->name[0] == '$')
+		return NO_CODE;
+	return (uint8_t)(is_section_mark(l) ? rank + SYMTAB_LABEL : rank);
+}
+
+/* "ffffffc008010000 T name\t[module]", without its end. */
+static bool parse_line(const char *p, const char *end, struct line *ret)
+{
+	const char *first = p;
+	uint64_t v = 0;
+	char type;
+
+	for (; p < end && hex_digit(*p) >= 0; p++)
+		v = v << 4 | (unsigned)hex_digit(*p);
+	if (p == first || p - first > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	type = p[1];
+	ret->address = v;
+	ret->name = p + 3;
+	ret->name_len = (uint32_t)strcspn(ret->name, "\t\n ");
+	p = ret->name + ret->name_len;
+	ret->module = NULL;
+	ret->module_len = 0;
+	if (p < end && *p == '\t' && end - p > 3 && p[1] == '[' && end[-1] == ']') {
+		ret->module = p + 1;
+		ret->module_len = (uint32_t)(end - p) - 1;
 	}
-	return symtab_push(l->module ? k->modules : k->kernel, &item);
+	ret->rank = ret->name_len ? get_rank(ret, type) : NO_CODE;
+	return ret->name_len > 0 && type;
 }
 
-static void survey_line(struct survey *s, const struct line *l)
+static int push_line(struct lines *l, const struct line *line)
 {
-	const int in = l->module ? 1 : 0;
+	size_t room = l->room ? l->room * 2 : 4096;
+	struct line *moved;
 
-	s->lines++;
-	if (l->address == 0)
-		return;
-	s->addresses++;
-	if (!is_code(l))
-		return;
-	if (l->address < s->low[in])
-		s->low[in] = l->address;
-	if (l->address > s->high[in])
-		s->high[in] = l->address;
+	l->last = *line;
+	if (line->address == 0) {
+		l->without_address++;
+		return 0;
+	}
+	if (l->n >= SYMTAB_SYMBOLS_MAX)
+		return -E2BIG;
+	if (l->n == l->room) {
+		moved = realloc(l->line, room * sizeof(*moved));
+		if (!moved)
+			return -ENOMEM;
+		l->line = moved;
+		l->room = room;
+	}
+	l->line[l->n++] = *line;
+	return 0;
 }
 
-/* Data far from all code (what is kept for each CPU starts at 0) would only stretch the table. */
-static bool is_wanted(const struct survey *s, const struct line *l)
+static int read_lines(struct lines *l, const char *text, size_t len)
 {
-	const int in = l->module ? 1 : 0;
-
-	return l->address && l->address >= s->low[in] &&
-	       (l->address <= s->high[in] || l->address - s->high[in] <= KALLSYMS_REACH);
-}
-
-/* One pass over the lines; the first one (k NULL) looks, the second one pushes. */
-static int read_lines(struct kallsyms *k, char *text, size_t len, struct survey *s)
-{
-	char *end = text + len, *stop, *p;
-	struct line l;
+	const char *end = text + len, *stop, *p;
+	struct line line;
 	int r = 0;
 
 	for (p = text; p < end && r == 0; p = stop + 1) {
 		stop = memchr(p, '\n', (size_t)(end - p));
 		if (!stop)
 			break; /* cut: half a name is another name */
-		if (!parse_line(p, stop, &l))
-			continue;
-		if (!k) {
-			survey_line(s, &l);
-			continue;
-		}
-		if (is_wanted(s, &l))
-			r = push_line(k, &l);
+		if (parse_line(p, stop, &line))
+			r = push_line(l, &line);
+	}
+	return r;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool same_module(const struct line *a, const struct line *b)
+{
+	return a->module_len == b->module_len &&
+	       (!a->module || memcmp(a->module, b->module, a->module_len) == 0);
+}
+
+/* Where line i is over, `next` being the first one with a higher address, or n. */
+static uint64_t get_end(const struct lines *l, size_t i, size_t next)
+{
+	const struct line *line = &l->line[i];
+	uint64_t page = line->address | (PAGE - 1);
+
+	if (next < l->n && same_module(line, &l->line[next]) &&
+	    l->line[next].address - line->address <= KALLSYMS_REACH)
+		return l->line[next].address;
+	if (same_module(line, &l->last))
+		return line->address + 1;
+	page = page < UINT64_MAX ? page + 1 : page;
+	return next < l->n && l->line[next].address < page ? l->line[next].address : page;
+}
+
+static int push_lines(struct kallsyms *k, struct lines *l)
+{
+	size_t i, next = 0;
+	int r = 0;
+
+	if (l->n)
+		qsort(l->line, l->n, sizeof(*l->line), compare_lines);
+	for (i = 0; i < l->n && r == 0; i++) {
+		const struct line *line = &l->line[i];
+		struct symtab_item item = { .start = line->address,
+					    .name = line->name,
+					    .name_len = line->name_len,
+					    .rank = line->rank };
+
+		while (next < l->n && l->line[next].address <= line->address)
+			next++;
+		item.end = get_end(l, i, next);
+		if (line->rank != NO_CODE && item.end > item.start)
+			r = symtab_push(line->module ? k->modules : k->kernel, &item);
 	}
 	return r;
 }
@@ -174,25 +205,32 @@ static void end_names(char *text, size_t len)
 			text[i] = 0;
 }
 
-static int index_text(struct kallsyms *k, size_t len, struct error *e)
+static int index_lines(struct kallsyms *k, struct lines *l, size_t len, struct error *e)
 {
-	struct survey s = { .low = { UINT64_MAX, UINT64_MAX } };
-	int r;
+	int r = read_lines(l, k->text, len);
 
-	read_lines(NULL, k->text, len, &s);
-	if (s.lines == 0)
-		return error_set(e, ENODATA, "has no symbols of a kernel");
-	if (s.addresses == 0)
+	if (r == 0 && l->n == 0)
 		return error_set(e, ENODATA,
-				 "hides all addresses (kernel.kptr_restrict); "
-				 "read it as root");
-	r = read_lines(k, k->text, len, &s);
+				 l->without_address ? "hides all addresses (kernel.kptr_restrict); "
+						      "read it as root"
+						    : "has no symbols of a kernel");
+	if (r == 0)
+		r = push_lines(k, l);
 	end_names(k->text, len);
 	if (r == 0)
 		r = symtab_index(k->kernel);
 	if (r == 0)
 		r = symtab_index(k->modules);
 	return r < 0 ? error_set(e, -r, "cannot be read: %s", strerror(-r)) : 0;
+}
+
+static int index_text(struct kallsyms *k, size_t len, struct error *e)
+{
+	struct lines l = { 0 };
+	int r = index_lines(k, &l, len, e);
+
+	free(l.line);
+	return r;
 }
 
 /* Takes the text, which has a NUL behind it. */
@@ -274,10 +312,10 @@ struct symtab_symbol *kallsyms_find(const struct kallsyms *k, uint64_t address,
 	struct symtab_symbol *s = symtab_find(k->kernel, address);
 
 	*ret_module = NULL;
-	if (s && s->name_len)
+	if (s)
 		return s;
 	s = symtab_find(k->modules, address);
-	if (!s || !s->name_len)
+	if (!s)
 		return NULL;
 	*ret_module = s->name + s->name_len + 1; /* behind the NUL that was a tab */
 	return s;

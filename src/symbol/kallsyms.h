@@ -4,7 +4,9 @@
  *
  * The text must be of the boot that was traced: addresses are different after each where the kernel
  * is placed at random. It has starts and no ends, so a function reaches to the next symbol of any
- * kind, but never farther than KALLSYMS_REACH. Of several names for one address a global comes before
+ * kind, if that is of the same module and not farther than KALLSYMS_REACH. The last one of a module
+ * reaches to the end of its page, which belongs to no other module; and where the text may have been
+ * cut behind it, it is named by its first byte alone. Of several names for one address a global comes before
  * a weak before a local one, and all before the linker's marks of a section ("_stext",
  * "__irqentry_text_start"), which are nobody's function.
  *

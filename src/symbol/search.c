@@ -157,9 +157,9 @@ static int check_hit(struct hunt *h, const char *path, struct search_hit *hit)
 }
 
 /* 1: it is the one; 0: it is not, or not there. Takes the path, which may be NULL for no memory. */
-static int try_path(struct hunt *h, const char *root, char *path)
+static int try_path(struct hunt *h, const char *root, char *taken)
 {
-	_cleanup_free_ char *taken = path;
+	_cleanup_free_ char *path = taken;
 	struct search_hit hit = { .file = { .fd = -1 } };
 	struct error why = ERROR_INIT;
 	int fd, r;

@@ -16,8 +16,11 @@
 
 #define STAYED UINT32_MAX
 
-static const char id_mark[] = "\tbuild-id=";
+static const char id_behind[] = "\tbuild-id=";
+static const char id_before[] = "# build-id ";
+static const char head[] = "# kiseki maps ";
 static const char generation_mark[] = "# generation ";
+static const char end_mark[] = "# end ";
 
 void maps_done(struct maps *m)
 {
@@ -78,27 +81,34 @@ static bool parse_fields(const char *line, size_t len, size_t *at, struct func_m
 	       parse_number(line, len, at, 10, &ignored) && ret->from < ret->to;
 }
 
+static bool parse_build_id(const char *hex, size_t digits, struct func_mapping *ret)
+{
+	size_t i;
+
+	if (digits == 0 || digits % 2 || digits / 2 > FUNC_BUILD_ID_MAX)
+		return false;
+	for (i = 0; i < digits; i++)
+		if (hex_digit(hex[i]) < 0)
+			return false;
+	for (i = 0; i < digits / 2; i++)
+		ret->build_id[i] =
+			(uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+	ret->build_id_len = (uint8_t)(digits / 2);
+	return true;
+}
+
 /* A path may hold tabs, so only the last one can be ours, and only if hexadecimal digits are all that
  * follows. Returns the length of what stands before it. */
-static size_t parse_build_id(const char *rest, size_t len, struct func_mapping *ret)
+static size_t cut_build_id(const char *rest, size_t len, struct func_mapping *ret)
 {
-	const size_t mark = sizeof(id_mark) - 1;
+	const size_t mark = sizeof(id_behind) - 1;
 	const char *tab = memrchr(rest, '\t', len);
-	size_t digits, i;
+	size_t before = tab ? (size_t)(tab - rest) : len;
 
-	if (!tab || len - (size_t)(tab - rest) < mark || memcmp(tab, id_mark, mark) != 0)
+	if (len - before < mark || memcmp(tab, id_behind, mark) != 0 ||
+	    !parse_build_id(tab + mark, len - before - mark, ret))
 		return len;
-	digits = len - (size_t)(tab - rest) - mark;
-	if (digits == 0 || digits % 2 || digits / 2 > FUNC_BUILD_ID_MAX)
-		return len;
-	for (i = 0; i < digits; i++)
-		if (hex_digit(tab[mark + i]) < 0)
-			return len;
-	for (i = 0; i < digits / 2; i++)
-		ret->build_id[i] = (uint8_t)(hex_digit(tab[mark + 2 * i]) << 4 |
-					     hex_digit(tab[mark + 2 * i + 1]));
-	ret->build_id_len = (uint8_t)(digits / 2);
-	return (size_t)(tab - rest);
+	return before;
 }
 
 /* The kernel writes a line feed in a path as \012 and leaves everything else as it is. */
@@ -135,7 +145,7 @@ int maps_parse_line(const char *line, size_t len, struct func_mapping *ret)
 		return -EBADMSG;
 	if (!code)
 		return 0;
-	len = at + parse_build_id(line + at, len - at, &m);
+	len = at + cut_build_id(line + at, len - at, &m);
 	while (at < len && line[at] == ' ')
 		at++;
 	if (len - at >= MAPS_PATH_MAX)
@@ -156,14 +166,27 @@ struct reading {
 	size_t n_open;
 	struct func_mapping *fresh;
 	size_t n_fresh, fresh_room;
+	struct func_mapping id; /* a build-id that waits for its line */
+	uint32_t generation;	/* of the lines that come */
+	bool marked;		/* the text has its head, so generations have ends */
+	bool inside;		/* of a generation */
+	bool numbered;		/* there was a generation's mark */
+	bool complete;		/* there was a whole generation */
 };
 
-static void reading_done(struct reading *r)
+static void drop_fresh(struct reading *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->n_fresh; i++)
 		free(r->fresh[i].path);
+	r->n_fresh = 0;
+	r->id.build_id_len = 0;
+}
+
+static void reading_done(struct reading *r)
+{
+	drop_fresh(r);
 	free(r->fresh);
 	free(r->open);
 	maps_done(&r->maps);
@@ -223,29 +246,31 @@ static int push_mapping(struct reading *r, struct func_mapping *m)
 
 	if (err < 0)
 		return err;
-	m->since = r->maps.newest_generation;
+	m->since = r->generation;
 	m->until = STAYED;
 	r->maps.mappings[r->maps.n++] = *m;
 	m->path = NULL;
 	return 0;
 }
 
-/* The lines of a generation are complete: what stayed, what ended, what is new. */
-static int end_generation(struct reading *r)
+/* What is open ends with this generation. */
+static void close_open(struct reading *r, size_t from, uint32_t generation)
 {
-	size_t *open = calloc(r->n_fresh + 1, sizeof(*open));
+	for (; from < r->n_open; from++)
+		r->maps.mappings[r->open[from]].until = generation;
+}
+
+/* Goes through the lines and what is open at once; `open` gets what is open from here on. */
+static int merge_fresh(struct reading *r, size_t *open, size_t *ret_n)
+{
 	size_t i, was = 0, n = 0;
 	int err = 0;
 
-	if (!open)
-		return -ENOMEM;
-	if (r->n_fresh)
-		qsort(r->fresh, r->n_fresh, sizeof(*r->fresh), compare_fresh);
 	for (i = 0; i < r->n_fresh && err == 0; i++) {
 		struct func_mapping *f = &r->fresh[i];
 
 		while (was < r->n_open && compare_address(&r->maps.mappings[r->open[was]], f) < 0)
-			r->maps.mappings[r->open[was++]].until = r->maps.newest_generation;
+			r->maps.mappings[r->open[was++]].until = r->generation;
 		if (was < r->n_open && same_mapping(&r->maps.mappings[r->open[was]], f)) {
 			open[n++] = r->open[was++];
 			continue;
@@ -253,63 +278,148 @@ static int end_generation(struct reading *r)
 		open[n++] = r->maps.n;
 		err = push_mapping(r, f);
 	}
-	while (was < r->n_open)
-		r->maps.mappings[r->open[was++]].until = r->maps.newest_generation;
-	for (i = 0; i < r->n_fresh; i++)
-		free(r->fresh[i].path);
-	r->n_fresh = 0;
+	close_open(r, was, r->generation);
+	*ret_n = n;
+	return err;
+}
+
+/* The lines of a generation are complete: what stayed, what ended, what is new. A generation that is
+ * not there leaves nothing open, since anything may have happened in it. */
+static int end_generation(struct reading *r)
+{
+	size_t *open = calloc(r->n_fresh + 1, sizeof(*open));
+	size_t n = 0;
+	int err;
+
+	if (!open)
+		return -ENOMEM;
+	if (r->n_fresh)
+		qsort(r->fresh, r->n_fresh, sizeof(*r->fresh), compare_fresh);
+	if (r->complete && r->generation != r->maps.newest_generation + 1) {
+		close_open(r, 0, r->maps.newest_generation + 1);
+		r->n_open = 0;
+	}
+	err = merge_fresh(r, open, &n);
+	drop_fresh(r);
 	free(r->open);
 	r->open = open;
 	r->n_open = err == 0 ? n : 0;
+	r->maps.newest_generation = r->generation;
+	r->complete = true;
+	r->inside = false;
 	return err;
 }
 
-/* "# generation N": the next generation's lines follow. Numbers only grow; what does not is damage. */
-static int begin_generation(struct reading *r, const char *line, size_t len, bool first)
+/* "# generation N". Numbers only grow; what does not is damage. */
+static int begin_generation(struct reading *r, uint64_t number)
 {
-	size_t at = sizeof(generation_mark) - 1;
-	uint64_t n;
-	int err;
+	int err = 0;
 
-	if (!parse_number(line, len, &at, 10, &n) || at != len || n >= STAYED ||
-	    (!first && n <= r->maps.newest_generation)) {
+	if (r->inside && r->marked) {
 		r->maps.bad_lines++;
-		return 0;
+		drop_fresh(r);
+	} else if (r->inside || r->n_fresh) {
+		err = end_generation(r);
 	}
-	err = first ? 0 : end_generation(r);
-	r->maps.newest_generation = (uint32_t)n;
+	r->inside = number < STAYED - 1 && (!r->complete || number > r->maps.newest_generation);
+	r->numbered = true;
+	if (r->inside)
+		r->generation = (uint32_t)number;
+	else
+		r->maps.bad_lines++;
 	return err;
 }
 
-static int read_line(struct reading *r, const char *line, size_t len, bool *first)
+/* "# end N": only of the generation that is being read. */
+static int read_end(struct reading *r, uint64_t number)
 {
-	const size_t mark = sizeof(generation_mark) - 1;
-	struct func_mapping m;
-	int is, err;
-
-	if (len > mark && memcmp(line, generation_mark, mark) == 0) {
-		err = begin_generation(r, line, len, *first && r->n_fresh == 0);
-		*first = false;
-		return err;
-	}
-	is = maps_parse_line(line, len, &m);
-	if (is == -EBADMSG)
-		r->maps.bad_lines++;
-	if (is <= 0)
-		return is == -EBADMSG ? 0 : is;
-	err = reserve((void **)&r->fresh, r->n_fresh, &r->fresh_room, sizeof(m));
-	if (err < 0) {
-		free(m.path);
-		return err;
-	}
-	r->fresh[r->n_fresh++] = m;
+	if (r->inside && number == r->generation)
+		return end_generation(r);
+	r->maps.bad_lines++;
 	return 0;
+}
+
+/* The number behind a mark, if the line has this mark and nothing else. */
+static bool has_mark(const char *line, size_t len, const char *mark, uint64_t *ret)
+{
+	size_t at = strlen(mark);
+
+	return len > at && memcmp(line, mark, at) == 0 && parse_number(line, len, &at, 10, ret) &&
+	       at == len;
+}
+
+static int read_mark(struct reading *r, const char *line, size_t len)
+{
+	const size_t id = sizeof(id_before) - 1;
+	uint64_t number;
+
+	if (has_mark(line, len, generation_mark, &number))
+		return begin_generation(r, number);
+	if (r->marked && has_mark(line, len, end_mark, &number))
+		return read_end(r, number);
+	if (!r->numbered && !r->n_fresh && has_mark(line, len, head, &number)) {
+		r->marked = true;
+		return number == 1 ? 0 : -EPROTONOSUPPORT;
+	}
+	if (len > id && memcmp(line, id_before, id) == 0 &&
+	    !parse_build_id(line + id, len - id, &r->id))
+		r->maps.bad_lines++;
+	return 0;
+}
+
+/* Takes the path. */
+static int push_fresh(struct reading *r, struct func_mapping *m)
+{
+	int err = reserve((void **)&r->fresh, r->n_fresh, &r->fresh_room, sizeof(*m));
+
+	if (err < 0) {
+		free(m->path);
+		return err;
+	}
+	if (!m->build_id_len && r->id.build_id_len) {
+		memcpy(m->build_id, r->id.build_id, r->id.build_id_len);
+		m->build_id_len = r->id.build_id_len;
+	}
+	r->id.build_id_len = 0;
+	r->fresh[r->n_fresh++] = *m;
+	return 0;
+}
+
+static int read_line(struct reading *r, const char *line, size_t len)
+{
+	struct func_mapping m;
+	int is;
+
+	if (len && line[0] == '#')
+		return read_mark(r, line, len);
+	is = maps_parse_line(line, len, &m);
+	if (is == 1 && (r->inside || !(r->marked || r->numbered)))
+		return push_fresh(r, &m);
+	if (is == 1)
+		free(m.path);
+	if (is == 1 || is == -EBADMSG)
+		r->maps.bad_lines++;
+	r->id.build_id_len = 0;
+	return is == -ENOMEM ? is : 0;
+}
+
+/* What is over when the text is. */
+static int read_finish(struct reading *r)
+{
+	int err = 0;
+
+	if (r->marked && r->inside)
+		r->maps.bad_lines++;
+	else if (r->inside || r->n_fresh)
+		err = end_generation(r);
+	if (err == 0 && r->numbered)
+		close_open(r, 0, r->maps.newest_generation + 1);
+	return err;
 }
 
 static int read_lines(struct reading *r, const char *text, size_t len)
 {
 	const char *end = text + len, *stop;
-	bool first = true;
 	int err = 0;
 
 	while (text < end && err == 0) {
@@ -318,10 +428,10 @@ static int read_lines(struct reading *r, const char *text, size_t len)
 			r->maps.bad_lines++;
 			break;
 		}
-		err = read_line(r, text, (size_t)(stop - text), &first);
+		err = read_line(r, text, (size_t)(stop - text));
 		text = stop + 1;
 	}
-	return err == 0 ? end_generation(r) : err;
+	return err == 0 ? read_finish(r) : err;
 }
 
 int maps_parse(const char *text, size_t len, struct maps *ret, struct error *e)
@@ -342,8 +452,9 @@ int maps_parse(const char *text, size_t len, struct maps *ret, struct error *e)
 	reading_done(&r);
 	return err == 0 ? 0
 			: error_set(e, -err, "cannot read maps: %s",
-				    err == -E2BIG ? "more mappings than a process has"
-						  : strerror(-err));
+				    err == -E2BIG	      ? "more mappings than a process has"
+				    : err == -EPROTONOSUPPORT ? "their version is not known"
+							      : strerror(-err));
 }
 
 /* Mappings of different generations lie over each other, so this is a walk; whoever names many

@@ -108,7 +108,8 @@ static size_t get_build_id(const struct options *o, const struct elf_file *f, ui
 		return 0;
 	if (!o->hex) {
 		elf_identity_get_build_id(f, &id);
-		memcpy(ret, id.bytes, id.len < SYMBOLS_BUILD_ID_MAX ? id.len : SYMBOLS_BUILD_ID_MAX);
+		memcpy(ret, id.bytes,
+		       id.len < SYMBOLS_BUILD_ID_MAX ? id.len : SYMBOLS_BUILD_ID_MAX);
 		return id.len < SYMBOLS_BUILD_ID_MAX ? id.len : SYMBOLS_BUILD_ID_MAX;
 	}
 	for (i = 0; o->hex[2 * i] && i < SYMBOLS_BUILD_ID_MAX; i++)
