@@ -36,7 +36,7 @@ enum func_stage {
 #define FUNC_SURE_MAX 60U
 #define FUNC_GUESS_CONTEXTS 4096U
 #define FUNC_TIME_BITS 12
-#define FUNC_MORE_BITS 11
+#define FUNC_MORE_BITS 12
 #define FUNC_TIME_YOUNG 4U /* age of a model that starts as another's copy */
 
 /* Numbers written plainly, by use: each has its own statistics of sizes. */
