@@ -38,8 +38,9 @@ struct func_sched {
 	struct func_item records[2]; /* of the scheduler's last event */
 	uint32_t n_records, at_record;
 	struct trace_loss loss; /* to be told of the threads alive, */
-	size_t loss_owner;	/* from this owner on */
+	size_t loss_owner;	/* from this owner on, */
 	bool has_loss;
+	struct trace_loss lasting; /* and of those that call for the first time until its end */
 };
 
 static void sched_free(struct func_source *s)
@@ -141,6 +142,17 @@ static void take_loss(struct func_sched *f, const struct trace_loss *loss)
 	f->loss.to_tick = tick_of(f, clock_ns(c, loss->to_tick));
 	f->loss_owner = 0;
 	f->has_loss = true;
+	if (f->loss.to_tick > f->lasting.to_tick)
+		f->lasting = f->loss;
+}
+
+static void set_loss(struct func_item *i, uint32_t thread, const struct trace_loss *loss)
+{
+	memset(i, 0, sizeof(*i));
+	i->type = FUNC_ITEM_LOSS;
+	i->thread = thread;
+	i->loss = *loss;
+	i->os_only = true;
 }
 
 /* The next record of the scheduler's side that is already made: NULL if there is none. */
@@ -155,11 +167,7 @@ static const struct func_item *peek_record(struct func_sched *f)
 		o = pidmap_at(f->owners, f->loss_owner);
 		if (o->thread == NO_THREAD)
 			continue;
-		memset(i, 0, sizeof(*i));
-		i->type = FUNC_ITEM_LOSS;
-		i->thread = o->thread;
-		i->loss = f->loss;
-		i->os_only = true;
+		set_loss(i, o->thread, &f->loss);
 		return i;
 	}
 	f->has_loss = false;
@@ -179,17 +187,26 @@ static int follow_call(struct func_sched *f)
 {
 	const struct func_thread *t = &f->source.threads[f->call.thread];
 	struct owner *o;
+	bool is_new;
 
 	/* Streams of a CPU have no tid, nor has what stands for threads without a slot. */
 	if (f->call.type != FUNC_ITEM_EVENT || f->call.event.kind == FUNC_OS || t->cpu >= 0 ||
 	    !t->tid)
 		return 0;
+	is_new = !pidmap_get(f->owners, t->tid);
 	o = pidmap_add(f->owners, t->tid);
 	if (!o)
 		return -ENOMEM;
-	if (o->thread != f->call.thread)
-		o->waking = 0;
+	is_new = is_new || o->thread != f->call.thread;
+	if (!is_new)
+		return 0;
+	o->waking = 0;
 	o->thread = f->call.thread;
+	if (f->lasting.to_tick > f->call.event.tick) {
+		f->at_record = 0;
+		f->n_records = 1;
+		set_loss(&f->records[0], o->thread, &f->lasting);
+	}
 	return 0;
 }
 
@@ -289,6 +306,7 @@ static int sched_rewind(struct func_source *s, struct error *e)
 	f->has_call = f->calls_over = f->has_item = f->sched_over = f->has_loss = false;
 	f->source.watched = false;
 	f->n_records = f->at_record = 0;
+	memset(&f->lasting, 0, sizeof(f->lasting));
 	return 0;
 }
 

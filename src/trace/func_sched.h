@@ -12,7 +12,8 @@
  *
  * They begin with a thread's first call, for it ran then, and end with its exit. A tid that several
  * threads had one after the other is that of the one that called last. What the scheduler's trace
- * lost comes as a loss `os_only` of each thread that was alive: any of them may have run.
+ * lost comes as a loss `os_only` of each thread that was alive, or began while it lasted: any of them
+ * may have run.
  *
  * Ticks are those of the calls. The scheduler's clock must be CLOCK_MONOTONIC ("mono"), or both must
  * know the real time.

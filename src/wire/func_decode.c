@@ -186,7 +186,7 @@ static NOINLINE uint32_t get_unexpected(struct func_decoder *d, struct func_gues
 static NOINLINE uint64_t get_more_time(struct func_decoder *d, uint32_t class, uint32_t pair)
 {
 	struct func_model *m = &d->model;
-	uint32_t more, octave;
+	uint32_t more, i, octave, node = 1;
 
 	if (class == FUNC_TIME_LONG)
 		return FUNC_TIME_LONG_FROM + get_number(d, FUNC_NUMBER_TIME);
@@ -196,8 +196,10 @@ static NOINLINE uint64_t get_more_time(struct func_decoder *d, uint32_t class, u
 		octave = more >> 2;
 		return (uint64_t)(4 | (more & 3)) << (5 + octave) | get_raw(d, 5 + octave);
 	}
-	return func_time_classes[class].from + ((uint64_t)more << func_time_classes[class].raw) +
-	       get_raw(d, func_time_classes[class].raw);
+	for (i = 0; i < func_time_classes[class].low; i++)
+		node = node << 1 |
+		       range_decode_bit(&d->rc, func_low_of(m, pair, class << 4 | more, node));
+	return func_time_classes[class].from + (more << i) + (node ^ 1U << i);
 }
 
 static void get_stack(struct func_decoder *d)

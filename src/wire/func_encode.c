@@ -164,28 +164,41 @@ static NOINLINE void put_back(struct func_encoder *e, uint64_t tick)
 	m->tick = tick;
 }
 
+static void put_wide_time(struct func_encoder *e, uint32_t ticks, uint32_t pair)
+{
+	struct func_model *m = &e->model;
+	uint32_t octave = func_bit_length(ticks) - 8,
+		 more = octave << 2 | (ticks >> (5 + octave) & 3);
+
+	range_encode_nibble(&e->rc, func_more_of(m, pair, FUNC_TIME_WIDE), more);
+	nibble_model_update(&m->more[FUNC_TIME_WIDE], more);
+	put_raw(e, ticks, 5 + octave);
+}
+
 /* Times of 8 ticks and more. */
 static NOINLINE void put_more_time(struct func_encoder *e, uint64_t ticks, uint32_t class,
 				   uint32_t pair)
 {
 	struct func_model *m = &e->model;
-	uint32_t more, raw, octave;
+	uint32_t more, low, bit, node = 1;
 
 	if (class == FUNC_TIME_LONG) {
 		put_number(e, FUNC_NUMBER_TIME, ticks - FUNC_TIME_LONG_FROM);
 		return;
 	}
 	if (class == FUNC_TIME_WIDE) {
-		octave = func_bit_length(ticks) - 8;
-		raw = 5 + octave;
-		more = octave << 2 | ((uint32_t)ticks >> raw & 3);
-	} else {
-		raw = func_time_classes[class].raw;
-		more = (uint32_t)(ticks - func_time_classes[class].from) >> raw;
+		put_wide_time(e, (uint32_t)ticks, pair);
+		return;
 	}
+	low = func_time_classes[class].low;
+	more = (uint32_t)(ticks - func_time_classes[class].from) >> low;
 	range_encode_nibble(&e->rc, func_more_of(m, pair, class), more);
 	nibble_model_update(&m->more[class], more);
-	put_raw(e, ticks, raw);
+	while (low--) {
+		bit = ticks >> low & 1;
+		range_encode_bit(&e->rc, func_low_of(m, pair, class << 4 | more, node), bit);
+		node = node << 1 | bit;
+	}
 }
 
 static inline uint32_t class_of(uint64_t ticks)

@@ -57,6 +57,7 @@ void func_model_init(struct func_model *m)
 	init_first(m);
 	INIT_BITS(m->second);
 	INIT_BITS(m->number);
+	INIT_BITS(m->low_of);
 	bit_model_init(&m->frame_known);
 	nibble_model_init(&m->other);
 	nibble_model_init(&m->tree.high);

@@ -36,7 +36,8 @@ enum func_stage {
 #define FUNC_SURE_MAX 60U
 #define FUNC_GUESS_CONTEXTS 4096U
 #define FUNC_TIME_BITS 12
-#define FUNC_MORE_BITS 11
+#define FUNC_MORE_BITS 12
+#define FUNC_LOW_BITS 12
 #define FUNC_TIME_YOUNG 4U /* age of a model that starts as another's copy */
 
 /* Numbers written plainly, by use: each has its own statistics of sizes. */
@@ -112,6 +113,7 @@ struct func_model {
 	struct nibble_model more[16];			   /* by class */
 	struct nibble_model time_of[1U << FUNC_TIME_BITS]; /* by event and the one before */
 	struct nibble_model more_of[1U << FUNC_MORE_BITS];
+	struct bit_model low_of[1U << FUNC_LOW_BITS];
 };
 
 /* What to expect: three slots to try in order, and the context to try them in. */
@@ -262,8 +264,15 @@ static inline struct nibble_model *func_more_of(struct func_model *m, uint32_t p
 				&m->more[class]);
 }
 
+/* The low bits of a time, one by one: `node` is 1, then what was written of them behind a 1. */
+static inline struct bit_model *func_low_of(struct func_model *m, uint32_t pair, uint32_t more,
+					    uint32_t node)
+{
+	return &m->low_of[(pair ^ func_mark(more)) >> (32 - FUNC_LOW_BITS) ^ node];
+}
+
 /* Times by class: below 8 each is its own; then ranges, of which up to four bits are a symbol and
- * `raw` bits follow; 14 and 15 are described in func.md. */
+ * `low` bits follow; 14 and 15 are described in func.md. */
 #define FUNC_TIME_EXACT 8U
 #define FUNC_TIME_WIDE 14U
 #define FUNC_TIME_LONG 15U
@@ -271,7 +280,7 @@ static inline struct nibble_model *func_more_of(struct func_model *m, uint32_t p
 #define FUNC_TIME_LONG_FROM 2048U
 
 struct func_time_class {
-	uint8_t from, raw;
+	uint8_t from, low;
 };
 
 extern const struct func_time_class func_time_classes[FUNC_TIME_WIDE];
