@@ -36,13 +36,13 @@ static const struct {
 	const char *variable;
 	bool names;
 } variables[] = {
-	{ "size", "SIZE", false },	 { "policy", "POLICY", false },
-	{ "threads", "THREADS", false }, { "depth", "DEPTH", false },
-	{ "min-time", "MIN", false },	 { "events", "LIMIT", false },
-	{ "sample", "SAMPLE", false },	 { "only", "ONLY", true },
-	{ "not", "NOT", true },		 { "tree", "TREE", true },
-	{ "notree", "NOTREE", true },	 { "start", "START", true },
-	{ "stop", "STOP", true },
+	{ "size", "SIZE", false },	    { "policy", "POLICY", false },
+	{ "threads", "THREADS", false },    { "depth", "DEPTH", false },
+	{ "min-time", "MIN", false },	    { "events", "LIMIT", false },
+	{ "sample-at", "SAMPLE_AT", true }, { "sample", "SAMPLE", false },
+	{ "only", "ONLY", true },	    { "not", "NOT", true },
+	{ "tree", "TREE", true },	    { "notree", "NOTREE", true },
+	{ "start", "START", true },	    { "stop", "STOP", true },
 };
 #define N_VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
@@ -277,7 +277,8 @@ static const struct cli_option options[] = {
 	{ 'd', "depth", "N", "record only this many levels", NULL },
 	{ 0, "min-time", "TIME", "record only calls of at least this: 10us", NULL },
 	{ 0, "events", "N", "record at most this many calls and returns", NULL },
-	{ 0, "sample", "N", "record one of N trees of calls (--tree)", NULL },
+	{ 0, "sample", "N", "record one of N of the calls of --sample-at", NULL },
+	{ 0, "sample-at", "LIST", "these functions, with what they call", NULL },
 	{ 0, "size", "BYTES", "memory of each process for its record (64M)", NULL },
 	{ 0, "policy", "WORD", "when it is full: keep the oldest (default) or flight",
 	  "oldest flight" },
