@@ -13,7 +13,6 @@ struct call_report {
 	struct call_stat *stats; /* while it is made: by function; then as sorted */
 	size_t n, room;
 	struct call_totals totals;
-	struct call_split local;
 };
 
 const char *const call_order_words[CALL_ORDERS + 1] = {
@@ -49,7 +48,6 @@ static int end(void *data, const struct call_at *at)
 	if (!at->call->recursive)
 		s->total_ns += ns;
 	call_split_add(&s->local, &at->call->local);
-	call_split_add(&r->local, &at->call->local);
 	if (at->end != CALL_RETURNED && at->end != CALL_UNWOUND)
 		return 0;
 	if (call_stat_complete(s) == 1 || ns < s->min_ns)
@@ -175,7 +173,7 @@ const struct call_totals *call_report_totals(const struct call_report *r)
 
 const struct call_split *call_report_local(const struct call_report *r)
 {
-	return &r->local;
+	return &r->totals.counts.local;
 }
 
 const struct call_names *call_report_names(const struct call_report *r)

@@ -165,6 +165,7 @@ static int pop(struct call_stack *s, enum call_end end)
 	if (at.caller)
 		at.caller->children_ns += s->now_ns - c->begin_ns;
 	s->o.counts->ends[end]++;
+	call_split_add(&s->o.counts->local, &c->local);
 	return s->o.listener->end ? s->o.listener->end(s->o.data, &at) : 0;
 }
 

@@ -59,8 +59,9 @@ struct call_listener {
 struct call_counts {
 	uint64_t calls;
 	uint64_t ends[CALL_ENDS];
-	uint64_t orphans;  /* exits of functions that were not open */
-	uint64_t too_deep; /* calls beyond CALL_DEPTH_MAX */
+	uint64_t orphans;	 /* exits of functions that were not open */
+	uint64_t too_deep;	 /* calls beyond CALL_DEPTH_MAX */
+	struct call_split local; /* of all calls that ended */
 };
 
 struct call_stack;

@@ -46,7 +46,7 @@ void func_print_choose(struct func_columns *c, const struct call_totals *t)
 {
 	c->split = t->os_threads > 0;
 	c->kernel = t->kernel_known;
-	c->unknown = t->os_threads < t->threads || t->os_losses || t->losses;
+	c->unknown = t->counts.local.ns[CALL_UNKNOWN] > 0;
 }
 
 void func_print_titles(const struct func_columns *c)
