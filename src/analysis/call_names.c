@@ -16,6 +16,7 @@
 
 #include "store/array.h"
 #include "store/hashtable.h"
+#include "trace/maps.h"
 
 struct address {
 	uint32_t process;
@@ -176,26 +177,6 @@ static uint64_t hash_address(const struct address *a)
 	return hashtable_hash_number(a->address ^ (uint64_t)a->process << 48);
 }
 
-/* The mapping of that time. The maps are saved when a change of them is noticed, which is after the
- * first calls into what is new: so if none holds the address yet, the next one that does is it. */
-static const struct func_mapping *find_mapping(const struct func_process *p, uint32_t generation,
-					       uint64_t address)
-{
-	const struct func_mapping *later = NULL, *m;
-	size_t i;
-
-	for (i = 0; i < p->n_mappings; i++) {
-		m = &p->mappings[i];
-		if (address < m->from || address >= m->to || generation >= m->until)
-			continue;
-		if (m->since <= generation)
-			return m;
-		if (!later || m->since < later->since)
-			later = m;
-	}
-	return later;
-}
-
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -261,11 +242,12 @@ static int find_text(struct call_names *n, const struct func_process *p, uint64_
 	return get_function(n, &like, 0, ret);
 }
 
-/* Finds what is new, and the generations for which that holds. */
+/* Finds what is new, and the generations for which that holds. Only the mappings of that time are asked: one of
+ * another time may have the address, too, and be another object. */
 static int find_new(struct call_names *n, struct address *a)
 {
 	const struct func_process *p = &n->source->processes[a->process];
-	const struct func_mapping *m = find_mapping(p, a->since, a->address);
+	const struct func_mapping *m = maps_get(p->mappings, p->n_mappings, a->since, a->address);
 	struct function lost = { .identity = { .object = OBJECT_LOST, .start = a->address },
 				 .shown = { .object = "[unknown]", .number = CALL_OBJECT_NONE } };
 
@@ -275,7 +257,7 @@ static int find_new(struct call_names *n, struct address *a)
 		return find_text(n, p, a->address, &a->function);
 	}
 	if (m) {
-		a->since = m->since < a->since ? m->since : a->since;
+		a->since = m->since;
 		a->until = m->until;
 		return find_mapped(n, m, a->address, &a->function);
 	}

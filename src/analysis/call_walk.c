@@ -9,13 +9,13 @@
 /* What a thread has before its first item decides: nothing is made for those without any. */
 struct walked {
 	struct call_stack *stack;
-	uint32_t generation; /* of its process's maps */
 	bool asked, selected;
 };
 
 struct walk {
 	const struct call_walk *w;
 	struct walked *threads;
+	uint32_t *generations; /* of each process's maps: a record of one thread counts for all */
 	struct call_totals totals;
 	bool any;
 };
@@ -27,6 +27,7 @@ static void free_threads(struct walk *k)
 	for (i = 0; k->threads && i < k->w->source->n_threads; i++)
 		call_stack_free(k->threads[i].stack);
 	free(k->threads);
+	free(k->generations);
 }
 
 static bool is_kernel(const struct walk *k, uint32_t thread)
@@ -77,17 +78,23 @@ static uint64_t see_time(struct walk *k, uint64_t tick)
 	return ns;
 }
 
+static void see_maps(struct walk *k, uint32_t thread, const struct func_event *ev)
+{
+	uint32_t *generation = &k->generations[k->w->source->threads[thread].process];
+
+	if (ev->os == FUNC_OS_MAPS && ev->value > *generation)
+		*generation = ev->value < UINT32_MAX ? (uint32_t)ev->value : UINT32_MAX - 1;
+}
+
 static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 		      const struct func_event *ev)
 {
+	uint32_t process = k->w->source->threads[thread].process, function;
 	uint64_t ns = see_time(k, ev->tick);
-	uint32_t function;
 	int r;
 
 	if (ev->kind == FUNC_OS) {
-		if (ev->os == FUNC_OS_MAPS)
-			t->generation =
-				ev->value < UINT32_MAX ? (uint32_t)ev->value : UINT32_MAX - 1;
+		see_maps(k, thread, ev);
 		k->totals.kernel_known |=
 			is_kernel(k, thread) ||
 			(ev->os >= FUNC_OS_SYSCALL && ev->os <= FUNC_OS_INTERRUPT_RETURN);
@@ -96,8 +103,7 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 	}
 	if (k->w->source->watched)
 		call_stack_watch(t->stack);
-	r = call_names_find(k->w->names, k->w->source->threads[thread].process, t->generation,
-			    ev->value, &function);
+	r = call_names_find(k->w->names, process, k->generations[process], ev->value, &function);
 	if (r < 0)
 		return r;
 	return ev->kind == FUNC_ENTER ? call_stack_enter(t->stack, ns, function)
@@ -179,11 +185,17 @@ static int run(struct walk *k, struct error *e)
 int call_walk_run(const struct call_walk *w, struct call_totals *ret, struct error *e)
 {
 	struct walk k = { .w = w };
+	size_t i;
 	int r;
 
 	k.threads = calloc(w->source->n_threads + 1, sizeof(*k.threads));
-	if (!k.threads)
+	k.generations = calloc(w->source->n_processes + 1, sizeof(*k.generations));
+	if (!k.threads || !k.generations) {
+		free_threads(&k);
 		return error_set(e, ENOMEM, "cannot follow the calls: out of memory");
+	}
+	for (i = 0; i < w->source->n_processes; i++)
+		k.generations[i] = 1;
 	r = run(&k, e);
 	free_threads(&k);
 	if (r >= 0)

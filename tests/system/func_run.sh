@@ -113,6 +113,38 @@ check 'set(f) >= {"main", "nap"} and all(x["min_ns"] is None or x["min_ns"] >= 2
 "$KISEKI" func run --only nothing_has_this_name -- ./demo >out 2>err
 [ $? = 1 ] && grep -q 'nothing_has_this_name' err || fail "a name that is none: $(cat err)"
 
+# Two libraries, one after the other at the same addresses: each call has the name of its time.
+for i in 1 2; do
+	echo "__attribute__((noinline)) void inner_$i(void) { __asm__(\"\"); } void plug(void) { inner_$i(); }" >lib$i.c
+	cc -O1 -fPIC -shared -finstrument-functions lib$i.c -o lib$i.so || fail "a library"
+done
+cat >plugs.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+static void use(const char *path)
+{
+	void *h = dlopen(path, RTLD_NOW);
+
+	((void (*)(void))dlsym(h, "plug"))();
+	dlclose(h);
+}
+
+int main(void)
+{
+	use("./lib1.so");
+	use("./lib2.so");
+	use("./lib1.so");
+	return 0;
+}
+END
+cc -O1 -finstrument-functions plugs.c -o plugs -ldl || fail "plugs"
+"$KISEKI" func run --json -- ./plugs >report 2>err || fail "plugs"
+check 'f["inner_1"]["calls"] == 2 and f["inner_1"]["object"] == "lib1.so"'
+check 'f["inner_2"]["calls"] == 1 and f["inner_2"]["object"] == "lib2.so"'
+"$KISEKI" func run --json --only 'inner_*@lib2.so' -- ./plugs >report 2>err || fail "plugs"
+check 'set(f) == {"inner_2"}'
+
 # Signals reach the program, and its end by one is told as shells tell it.
 "$KISEKI" func run --json -- ./demo wait >report 2>err &
 pid=$!
