@@ -190,7 +190,7 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 		return;
 	}
 	tick = func_clock_tick(g->shift, g->kind);
-	if (UNLIKELY(t->epoch != g->epoch || t->sp)) {
+	if (UNLIKELY(t->epoch != __atomic_load_n(&g->epoch, __ATOMIC_RELAXED) || t->sp)) {
 		hook_slow(kind, function, sp);
 		return;
 	}
