@@ -26,10 +26,11 @@ void func_hook_model_clear(struct func_hook_model *m, uint64_t tick)
 {
 	m->tick = tick;
 	m->last_new = 0;
-	m->context = 0;
+	m->history = 0;
 	m->turn = 0;
 	memset(m->function, 0, sizeof(m->function));
 	memset(m->guess, 0, sizeof(m->guess));
+	memset(m->second, 0, sizeof(m->second));
 }
 
 uint32_t func_hook_model_find(const struct func_hook_model *m, uint64_t address)

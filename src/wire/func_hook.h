@@ -4,10 +4,11 @@
  * (docs/format/func.md, sections 3 to 5).
  *
  * This stage runs inside of the traced program, at every call and return. So it writes whole bytes
- * and hardly computes: the last few events choose a place in `guess`, which says what came there
- * the last time; if it comes again, and soon, that is one byte. What is guessed is a slot of the
- * dictionary, and the address in it is compared with the one at hand, so the common case looks
- * nothing up. Only a wrong guess searches the dictionary and writes more.
+ * and hardly computes. What a function has done since it was called chooses a place in `guess`,
+ * which says what it did there the last time: called something, or returned. If it does so again, and
+ * soon, that is one byte. What is guessed is a slot of the dictionary, and the address in it is
+ * compared with the one at hand, so the common case looks nothing up. Only a wrong guess searches
+ * the dictionary and writes more.
  *
  * All of it has a fixed size and no pointers: it lies in memory that other processes read.
  */
@@ -21,25 +22,28 @@
 #define FUNC_HOOK_SLOT_BITS 11
 #define FUNC_HOOK_SLOTS (1U << FUNC_HOOK_SLOT_BITS) /* functions known at a time */
 #define FUNC_HOOK_WAYS 4U			    /* places that a function may have */
-#define FUNC_HOOK_EXIT 0U /* as a guess: the innermost call ends; never a function's slot */
+#define FUNC_HOOK_EXIT 0U      /* as a guess: the innermost call ends; never a function's slot */
+#define FUNC_HOOK_SURE 0x8000U /* beside a guess: it was right the last time */
 #define FUNC_HOOK_GUESS_BITS 12
-#define FUNC_HOOK_CONTEXT_SHIFT 8
+#define FUNC_HOOK_SECOND_BITS 11
+#define FUNC_HOOK_HISTORY_SHIFT 7
 
 /* The first byte of an event. */
 enum func_hook_code {
 	HOOK_GUESS = 0x00,	/* … + ticks: what was guessed happened */
 	HOOK_EXIT = 0x80,	/* … + ticks: the innermost call ended */
 	HOOK_ENTER = 0xc0,	/* … + high bits of the slot: a known function */
+	HOOK_SECOND = 0xd0,	/* … + ticks: what was guessed in the second place */
 	HOOK_ENTER_NEW = 0xf0,	/* its address */
 	HOOK_EXIT_OUTER = 0xf1, /* a call further out ended, and all inside of it */
 	HOOK_EXIT_KNOWN = 0xf2, /* a call that is not in the stack ended: its slot */
 	HOOK_EXIT_NEW = 0xf3,	/* … its address */
 	HOOK_OS = 0xf4,		/* type, value */
 	HOOK_BACK = 0xf5,	/* the clock stepped back; the event follows */
-	HOOK_CODE_END = 0xf6,
 };
 #define HOOK_GUESS_TICKS 127U /* with this in place of ticks, the rest of them follow */
 #define HOOK_EXIT_TICKS 63U
+#define HOOK_SECOND_TICKS 31U
 #define HOOK_ENTER_LOW_BITS 8
 
 /* Most bytes of an event, and of a segment's start. */
@@ -49,11 +53,12 @@ enum func_hook_code {
 struct func_hook_model {
 	uint64_t tick;	   /* of the last event */
 	uint64_t last_new; /* the last address that was written as such */
-	uint32_t context;  /* of the last events */
+	uint32_t history;  /* of the innermost call: its function, and what it called */
 	uint32_t turn;	   /* which way loses its function next */
 	struct func_stack stack;
-	uint64_t function[FUNC_HOOK_SLOTS];	    /* the dictionary: addresses by slot */
-	uint16_t guess[1U << FUNC_HOOK_GUESS_BITS]; /* slots by context */
+	uint64_t function[FUNC_HOOK_SLOTS];	      /* the dictionary: addresses by slot */
+	uint16_t guess[1U << FUNC_HOOK_GUESS_BITS];   /* slots by history */
+	uint16_t second[1U << FUNC_HOOK_SECOND_BITS]; /* slots by function and last call */
 };
 
 /* Nothing known, nothing open. */
@@ -68,29 +73,54 @@ uint32_t func_hook_model_find(const struct func_hook_model *m, uint64_t address)
 /* Gives it a slot; another function may lose it. */
 uint32_t func_hook_model_add(struct func_hook_model *m, uint64_t address);
 
-static inline uint16_t *func_hook_guess(struct func_hook_model *m)
+/* What a call adds to the history of its caller, and begins its own with. */
+static inline uint32_t func_hook_mark(uint32_t slot)
 {
-	return &m->guess[m->context >> (32 - FUNC_HOOK_GUESS_BITS)];
+	return slot * 0x9e3779b1U;
 }
 
-/* What happened becomes part of the context: `symbol` is the slot, of an exit plus
- * FUNC_HOOK_SLOTS. */
-static inline void func_hook_model_see(struct func_hook_model *m, uint32_t symbol)
+static inline uint16_t *func_hook_guess(struct func_hook_model *m)
 {
-	m->context = m->context << FUNC_HOOK_CONTEXT_SHIFT ^ symbol * 0x9e3779b1U;
+	return &m->guess[m->history >> (32 - FUNC_HOOK_GUESS_BITS)];
+}
+
+/* What is tried when the guess was wrong and it is a call: the low bits of the history are what is
+ * left of the last call alone. */
+static inline uint16_t *func_hook_second(struct func_hook_model *m)
+{
+	uint32_t last = m->history & ((1U << FUNC_HOOK_HISTORY_SHIFT) - 1), slot = 0;
+
+	if (func_stack_known(&m->stack))
+		slot = func_stack_get(&m->stack, m->stack.depth - 1)->slot;
+	return &m->second[func_hook_mark(slot << FUNC_HOOK_HISTORY_SHIFT | last) >>
+			  (32 - FUNC_HOOK_SECOND_BITS)];
+}
+
+/* The guess was wrong: it gives way, unless it was right the time before. */
+static inline void func_hook_guess_learn(uint16_t *guess, uint32_t slot)
+{
+	*guess = (uint16_t)(*guess & FUNC_HOOK_SURE ? *guess ^ FUNC_HOOK_SURE : slot);
 }
 
 static inline void func_hook_model_enter(struct func_hook_model *m, uint64_t address, uint32_t slot)
 {
-	func_stack_push(&m->stack, address, slot);
-	func_hook_model_see(m, slot);
+	func_stack_push(&m->stack, address, m->history, slot);
+	m->history = func_hook_mark(slot);
 }
 
 /* The innermost call, which is known, ended. */
 static inline void func_hook_model_exit(struct func_hook_model *m)
 {
-	m->stack.depth--;
-	func_hook_model_see(m, m->stack.slot[func_stack_at(m->stack.depth)] + FUNC_HOOK_SLOTS);
+	const struct func_frame *frame = func_stack_get(&m->stack, --m->stack.depth);
+
+	m->history = frame->history << FUNC_HOOK_HISTORY_SHIFT ^ func_hook_mark(frame->slot);
+}
+
+/* A call ended that is not known. */
+static inline void func_hook_model_stray(struct func_hook_model *m, uint32_t slot)
+{
+	func_stack_pop_unknown(&m->stack);
+	m->history = m->history << FUNC_HOOK_HISTORY_SHIFT ^ func_hook_mark(slot);
 }
 
 #endif

@@ -73,6 +73,9 @@ static enum wire_status parse_event(struct byte_reader *r, struct hook_event *ev
 		ev->code = HOOK_ENTER;
 		ev->number = (uint32_t)(code - HOOK_ENTER) << HOOK_ENTER_LOW_BITS | get_byte(r);
 		ev->ticks = reader_varint(r);
+	} else if (code >= HOOK_SECOND && code <= HOOK_SECOND + HOOK_SECOND_TICKS) {
+		ev->code = HOOK_SECOND;
+		ev->ticks = get_short(r, code - HOOK_SECOND, HOOK_SECOND_TICKS);
 	} else if (code >= HOOK_ENTER_NEW && code < HOOK_BACK) {
 		ev->code = code;
 		parse_rare(r, ev);
@@ -106,7 +109,7 @@ static enum wire_status exit_known(struct func_hook_model *m, uint32_t inner,
 		return WIRE_CORRUPT;
 	m->stack.depth -= inner;
 	ret->kind = FUNC_EXIT;
-	ret->value = m->stack.address[func_stack_at(m->stack.depth - 1)];
+	ret->value = func_stack_get(&m->stack, m->stack.depth - 1)->address;
 	func_hook_model_exit(m);
 	return WIRE_OK;
 }
@@ -116,31 +119,52 @@ static enum wire_status exit_stray(struct func_hook_model *m, uint32_t slot, uin
 {
 	ret->kind = FUNC_EXIT;
 	ret->value = address;
-	func_stack_pop_unknown(&m->stack);
-	func_hook_model_see(m, slot + FUNC_HOOK_SLOTS);
+	func_hook_model_stray(m, slot);
 	return WIRE_OK;
+}
+
+static enum wire_status guessed(struct func_hook_model *m, struct func_event *ret)
+{
+	uint16_t *guess = func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
+
+	*guess |= FUNC_HOOK_SURE;
+	if (slot == FUNC_HOOK_EXIT)
+		return exit_known(m, 0, ret);
+	return enter_known(m, slot, ret);
+}
+
+/* An entry that was not guessed, or in the second place only. */
+static enum wire_status entered(struct func_hook_model *m, const struct hook_event *ev,
+				struct func_event *ret)
+{
+	uint16_t *second = func_hook_second(m);
+	uint32_t slot = *second;
+
+	if (ev->code == HOOK_ENTER)
+		slot = ev->number;
+	else if (ev->code == HOOK_ENTER_NEW)
+		slot = func_hook_model_add(m, m->last_new + ev->value);
+	*second = (uint16_t)slot;
+	func_hook_guess_learn(func_hook_guess(m), slot);
+	return enter_known(m, slot, ret);
 }
 
 static enum wire_status apply_event(struct func_hook_model *m, const struct hook_event *ev,
 				    struct func_event *ret)
 {
-	uint16_t *guess = func_hook_guess(m);
 	uint64_t address = m->last_new + ev->value;
 
 	switch (ev->code) {
 	case HOOK_GUESS:
-		if (*guess == FUNC_HOOK_EXIT)
-			return exit_known(m, 0, ret);
-		return enter_known(m, *guess, ret);
+		return guessed(m, ret);
 	case HOOK_EXIT:
-		*guess = FUNC_HOOK_EXIT;
+		func_hook_guess_learn(func_hook_guess(m), FUNC_HOOK_EXIT);
 		return exit_known(m, 0, ret);
 	case HOOK_ENTER:
-		*guess = (uint16_t)ev->number;
-		return enter_known(m, ev->number, ret);
 	case HOOK_ENTER_NEW:
-		*guess = (uint16_t)func_hook_model_add(m, address);
-		return enter_known(m, *guess, ret);
+	case HOOK_SECOND:
+		return entered(m, ev, ret);
 	case HOOK_EXIT_OUTER:
 		return exit_known(m, ev->number, ret);
 	case HOOK_EXIT_KNOWN:
@@ -205,7 +229,7 @@ enum wire_status func_hook_decode_begin(struct func_hook_decoder *d, struct byte
 			address = m->last_new + (uint64_t)reader_signed(&ahead);
 			slot = func_hook_model_add(m, address);
 		}
-		func_stack_push(&m->stack, m->function[slot], (uint32_t)slot);
+		func_hook_model_enter(m, m->function[slot], (uint32_t)slot);
 	}
 	if (ahead.bad)
 		return WIRE_MORE;

@@ -32,31 +32,48 @@ static uint8_t *put_address(struct func_hook_model *m, uint8_t *out, uint64_t ad
 	return varint_put_signed(out, (int64_t)(address - m->last_new));
 }
 
+/* An entry that was not guessed, but maybe in the second place. Returns its slot. */
+static uint32_t put_enter(struct func_hook_model *m, uint8_t **out, uint64_t address,
+			  uint64_t ticks)
+{
+	uint16_t *second = func_hook_second(m);
+	uint32_t slot = *second;
+
+	if (slot && m->function[slot] == address) {
+		*out = put_short(*out, HOOK_SECOND, HOOK_SECOND_TICKS, ticks);
+		return slot;
+	}
+	slot = func_hook_model_find(m, address);
+	if (slot) {
+		*(*out)++ = (uint8_t)(HOOK_ENTER + (slot >> HOOK_ENTER_LOW_BITS));
+		*(*out)++ = (uint8_t)slot;
+	} else {
+		*(*out)++ = HOOK_ENTER_NEW;
+		*out = put_address(m, *out, address);
+		slot = func_hook_model_add(m, address);
+	}
+	*second = (uint16_t)slot;
+	*out = varint_put(*out, ticks);
+	return slot;
+}
+
 NOINLINE uint8_t *func_hook_enter_rare(struct func_hook *h, uint8_t *out, uint64_t address,
 				       uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
 	uint64_t ticks = take_time(m, &out, tick);
 	uint16_t *guess = func_hook_guess(m);
-	uint32_t slot = *guess;
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
 
 	if (slot != FUNC_HOOK_EXIT && m->function[slot] == address) {
 		out = put_short(out, HOOK_GUESS, HOOK_GUESS_TICKS, ticks);
-		func_hook_model_enter(m, address, slot);
-		return out;
-	}
-	slot = func_hook_model_find(m, address);
-	if (slot) {
-		*out++ = (uint8_t)(HOOK_ENTER + (slot >> HOOK_ENTER_LOW_BITS));
-		*out++ = (uint8_t)slot;
+		*guess |= FUNC_HOOK_SURE;
 	} else {
-		*out++ = HOOK_ENTER_NEW;
-		out = put_address(m, out, address);
-		slot = func_hook_model_add(m, address);
+		slot = put_enter(m, &out, address, ticks);
+		func_hook_guess_learn(guess, slot);
 	}
-	*guess = (uint16_t)slot;
 	func_hook_model_enter(m, address, slot);
-	return varint_put(out, ticks);
+	return out;
 }
 
 /* The exit of a call that is not in the stack. */
@@ -72,8 +89,7 @@ static uint8_t *put_stray(struct func_hook_model *m, uint8_t *out, uint64_t addr
 		out = put_address(m, out, address);
 		slot = func_hook_model_add(m, address);
 	}
-	func_stack_pop_unknown(&m->stack);
-	func_hook_model_see(m, slot + FUNC_HOOK_SLOTS);
+	func_hook_model_stray(m, slot);
 	return out;
 }
 
@@ -86,11 +102,13 @@ NOINLINE uint8_t *func_hook_exit_rare(struct func_hook *h, uint8_t *out, uint64_
 	uint32_t inner = func_stack_find(&m->stack, address);
 
 	if (inner == 0) {
-		if (*guess == FUNC_HOOK_EXIT)
+		if ((*guess & ~FUNC_HOOK_SURE) == FUNC_HOOK_EXIT) {
 			out = put_short(out, HOOK_GUESS, HOOK_GUESS_TICKS, ticks);
-		else
+			*guess |= FUNC_HOOK_SURE;
+		} else {
 			out = put_short(out, HOOK_EXIT, HOOK_EXIT_TICKS, ticks);
-		*guess = FUNC_HOOK_EXIT;
+			func_hook_guess_learn(guess, FUNC_HOOK_EXIT);
+		}
 		func_hook_model_exit(m);
 		return out;
 	}
@@ -123,29 +141,30 @@ void func_hook_init(struct func_hook *h)
 uint32_t func_hook_begin(struct func_hook *h, uint8_t *out, uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
-	struct func_stack *s = &m->stack;
+	struct func_frame *frame;
 	uint8_t *start = out;
-	uint32_t i, at, slot;
+	uint32_t i;
 
 	func_hook_model_clear(m, tick);
-	out = varint_put(out, s->floor);
-	out = varint_put(out, func_stack_known(s));
-	for (i = s->floor; i != s->depth; i++) {
-		at = func_stack_at(i);
-		slot = func_hook_model_find(m, s->address[at]);
-		out = varint_put(out, slot);
-		if (!slot) {
-			out = put_address(m, out, s->address[at]);
-			slot = func_hook_model_add(m, s->address[at]);
+	out = varint_put(out, m->stack.floor);
+	out = varint_put(out, func_stack_known(&m->stack));
+	for (i = m->stack.floor; i != m->stack.depth; i++) {
+		frame = func_stack_frame(&m->stack, i);
+		frame->slot = func_hook_model_find(m, frame->address);
+		out = varint_put(out, frame->slot);
+		if (!frame->slot) {
+			out = put_address(m, out, frame->address);
+			frame->slot = func_hook_model_add(m, frame->address);
 		}
-		s->slot[at] = (uint16_t)slot;
+		frame->history = m->history;
+		m->history = func_hook_mark(frame->slot);
 	}
 	return (uint32_t)(out - start);
 }
 
 void func_hook_pass_enter(struct func_hook *h, uint64_t address)
 {
-	func_stack_push(&h->model.stack, address, FUNC_HOOK_EXIT);
+	func_stack_push(&h->model.stack, address, 0, FUNC_HOOK_EXIT);
 }
 
 void func_hook_pass_exit(struct func_hook *h, uint64_t address)

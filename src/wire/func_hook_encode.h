@@ -30,8 +30,8 @@ uint32_t func_hook_begin(struct func_hook *h, uint8_t *out, uint64_t tick);
 /* What the machine did; os is at most FUNC_OS_MAX. */
 uint8_t *func_hook_os(struct func_hook *h, uint8_t *out, uint8_t os, uint64_t value, uint64_t tick);
 
-/* Calls and returns that are not recorded still open and close: so the next segment starts with the
- * right stack. */
+/* Calls and returns that are lost still open and close, so that the next segment starts with the right
+ * stack: it has to start before anything else is written. */
 void func_hook_pass_enter(struct func_hook *h, uint64_t address);
 void func_hook_pass_exit(struct func_hook *h, uint64_t address);
 
@@ -43,12 +43,14 @@ static ALWAYS_INLINE uint8_t *func_hook_enter(struct func_hook *h, uint8_t *out,
 					      uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
+	uint16_t *guess = func_hook_guess(m);
 	uint64_t ticks = tick - m->tick;
-	uint32_t slot = *func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
 
 	if (!LIKELY(slot != FUNC_HOOK_EXIT && m->function[slot] == address &&
 		    ticks < HOOK_GUESS_TICKS))
 		return func_hook_enter_rare(h, out, address, tick);
+	*guess = (uint16_t)(slot | FUNC_HOOK_SURE);
 	m->tick = tick;
 	func_hook_model_enter(m, address, slot);
 	*out = (uint8_t)(HOOK_GUESS + ticks);
@@ -59,12 +61,14 @@ static ALWAYS_INLINE uint8_t *func_hook_exit(struct func_hook *h, uint8_t *out, 
 					     uint64_t tick)
 {
 	struct func_hook_model *m = &h->model;
+	uint16_t *guess = func_hook_guess(m);
 	uint64_t ticks = tick - m->tick;
-	uint32_t slot = *func_hook_guess(m);
+	uint32_t slot = *guess & ~FUNC_HOOK_SURE;
 
 	if (!LIKELY(slot == FUNC_HOOK_EXIT && func_stack_is_top(&m->stack, address) &&
 		    ticks < HOOK_GUESS_TICKS))
 		return func_hook_exit_rare(h, out, address, tick);
+	*guess = FUNC_HOOK_EXIT | FUNC_HOOK_SURE;
 	m->tick = tick;
 	func_hook_model_exit(m);
 	*out = (uint8_t)(HOOK_GUESS + ticks);

@@ -8,7 +8,9 @@
  * outermost ones, whose exits then say their function. `depth` counts all open calls and `floor`
  * those of them that are forgotten; both may wrap around, their difference does not.
  *
- * A frame has the call's address, which decides, and a number that its codec gives a meaning.
+ * A frame has the call's address, which decides, and what a codec expects of the caller when the
+ * call has ended: `history` tells what the caller had done before, and `slot` stands for the
+ * function. These two are the codec's own.
  */
 #ifndef KISEKI_WIRE_FUNC_STACK_H
 #define KISEKI_WIRE_FUNC_STACK_H
@@ -17,11 +19,16 @@
 
 #define FUNC_STACK_FRAMES 1024U
 
+struct func_frame {
+	uint64_t address;
+	uint32_t history; /* of the caller, up to this call */
+	uint32_t slot;
+};
+
 struct func_stack {
 	uint32_t depth;
 	uint32_t floor;
-	uint64_t address[FUNC_STACK_FRAMES];
-	uint16_t slot[FUNC_STACK_FRAMES];
+	struct func_frame frame[FUNC_STACK_FRAMES];
 };
 
 static inline void func_stack_init(struct func_stack *s)
@@ -36,18 +43,25 @@ static inline uint32_t func_stack_known(const struct func_stack *s)
 	return s->depth - s->floor;
 }
 
-/* Where the open call at `depth` lies; the innermost one is at s->depth - 1. */
-static inline uint32_t func_stack_at(uint32_t depth)
+/* The open call at `depth`: the innermost one is at s->depth - 1. */
+static inline struct func_frame *func_stack_frame(struct func_stack *s, uint32_t depth)
 {
-	return depth & (FUNC_STACK_FRAMES - 1);
+	return &s->frame[depth & (FUNC_STACK_FRAMES - 1)];
 }
 
-static inline void func_stack_push(struct func_stack *s, uint64_t address, uint32_t slot)
+static inline const struct func_frame *func_stack_get(const struct func_stack *s, uint32_t depth)
 {
-	uint32_t at = func_stack_at(s->depth);
+	return &s->frame[depth & (FUNC_STACK_FRAMES - 1)];
+}
 
-	s->address[at] = address;
-	s->slot[at] = (uint16_t)slot;
+static inline void func_stack_push(struct func_stack *s, uint64_t address, uint32_t history,
+				   uint32_t slot)
+{
+	struct func_frame *frame = func_stack_frame(s, s->depth);
+
+	frame->address = address;
+	frame->history = history;
+	frame->slot = slot;
 	s->depth++;
 	s->floor += s->depth - s->floor > FUNC_STACK_FRAMES;
 }
@@ -55,7 +69,7 @@ static inline void func_stack_push(struct func_stack *s, uint64_t address, uint3
 /* Is the innermost open call known, and this one? */
 static inline bool func_stack_is_top(const struct func_stack *s, uint64_t address)
 {
-	return s->depth != s->floor && s->address[func_stack_at(s->depth - 1)] == address;
+	return s->depth != s->floor && func_stack_get(s, s->depth - 1)->address == address;
 }
 
 /* How many known calls lie inside of the innermost one of this function; FUNC_STACK_FRAMES if none
@@ -65,7 +79,7 @@ static inline uint32_t func_stack_find(const struct func_stack *s, uint64_t addr
 	uint32_t n, known = func_stack_known(s);
 
 	for (n = 0; n < known; n++)
-		if (s->address[func_stack_at(s->depth - 1 - n)] == address)
+		if (func_stack_get(s, s->depth - 1 - n)->address == address)
 			return n;
 	return FUNC_STACK_FRAMES;
 }
