@@ -105,7 +105,7 @@ static int case_end(const char *how)
 {
 	volatile int *nowhere = NULL;
 
-	calls_walk(2, 30000);
+	calls_walk(2, 8000);
 	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGKILL);
 	if (!strcmp(how, "segv"))

@@ -153,6 +153,8 @@ def case_slots():
 
 def case_fork():
     for arguments, count in ((["fork"], 3), (["clone"], 2), (["thread_fork", 8], 2)):
+        if arguments == ["clone"] and E.get("WRAPPER"):
+            continue  # an emulator does not wipe pages
         for run in each(*arguments):
             assert len(same(run)) == count
 
