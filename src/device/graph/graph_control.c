@@ -294,14 +294,22 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-static int check_kernel(const struct graph_control *c, struct error *e)
+/* 1: this folder's tracers have function_graph among them. */
+static int has_tracer(const char *folder, struct error *e)
 {
 	char text[TRACEFS_TEXT_MAX];
-	int r = tracefs_read(c->root, "available_tracers", text, sizeof(text), e);
+	int r = tracefs_read(folder, "available_tracers", text, sizeof(text), e);
+
+	return r < 0 ? r : has_word(text, "function_graph");
+}
+
+static int check_kernel(const struct graph_control *c, struct error *e)
+{
+	int r = has_tracer(c->root, e);
 
 	if (r < 0)
 		return r;
-	if (!has_word(text, "function_graph"))
+	if (!r)
 		return error_set(e, EOPNOTSUPP,
 				 "this kernel cannot trace functions: it was built without "
 				 "CONFIG_FUNCTION_GRAPH_TRACER");
@@ -356,14 +364,17 @@ static int take_top(struct graph_control *c, struct error *e)
 
 static int make_folder(struct graph_control *c, struct error *e)
 {
+	int r;
+
 	snprintf(c->folder, sizeof(c->folder), "%s/instances/kiseki-func-%d", c->root,
 		 (int)getpid());
 	if (mkdir(c->folder, 0700) < 0)
 		return error_set(e, errno, "cannot make %s: %m", c->folder);
 	c->is_own = true;
-	if (tracefs_write(c->folder, "tracing_on", "0", NULL) == 0 &&
-	    tracefs_write(c->folder, "current_tracer", "function_graph", NULL) == 0)
-		return tracefs_write(c->folder, "current_tracer", "nop", e);
+	/* To try it instead of asking would change the size of the top one's rings. */
+	r = has_tracer(c->folder, NULL);
+	if (r > 0)
+		return 0;
 	if (rmdir(c->folder) < 0)
 		return error_set(e, errno, "cannot remove %s: %m", c->folder);
 	c->is_own = false;
