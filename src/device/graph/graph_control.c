@@ -205,7 +205,17 @@ static int restore(struct graph_saved *s, struct error *e)
 	return 0;
 }
 
-/* In the reverse order, after the tracer, so that nothing of it is recorded. */
+/* The top one's rings were empty when it was taken. */
+static void empty_rings(const struct graph_control *c)
+{
+	int fd = c->is_top ? open_file(c->folder, "trace", O_TRUNC, NULL) : -1;
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* In the reverse order: first the tracer, so that nothing of it is recorded, last whether the kernel
+ * records. */
 static int restore_all(struct graph_control *c, struct error *e)
 {
 	struct error first = ERROR_INIT, ignored = ERROR_INIT;
@@ -213,6 +223,8 @@ static int restore_all(struct graph_control *c, struct error *e)
 
 	while (c->n_saved) {
 		c->n_saved--;
+		if (!c->n_saved)
+			empty_rings(c);
 		failed = restore(&c->saved[c->n_saved], r ? &ignored : &first);
 		r = r ? r : failed;
 		free(c->saved[c->n_saved].text);
@@ -359,6 +371,7 @@ static int take_top(struct graph_control *c, struct error *e)
 				 "cannot record: somebody's trace is in the kernel's rings; drop "
 				 "it with echo > %s/trace",
 				 c->root);
+	c->is_top = true;
 	return 0;
 }
 
