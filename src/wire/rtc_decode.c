@@ -177,8 +177,7 @@ static NOINLINE void get_carried(struct rtc_decoder *d, struct rtc_record *r)
 
 	for (; is_carry(d, r) && !d->bad; get_record(d, r), first = false) {
 		/* A first part of 0 stands alone, and no part is pushed out at the top. */
-		d->bad |= r->difference != 1 || (!first && !high) ||
-			  rtc_width(high) + step > 64 + (step - rtc_width(r->value)) * first;
+		d->bad |= r->difference != 1 || (!first && !high) || rtc_width(high) + step > 64;
 		high = (step < 64 ? high << step : 0) | r->value;
 	}
 	if (!high) {

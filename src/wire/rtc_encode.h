@@ -27,10 +27,10 @@ struct rtc_finder {
 struct rtc_encoder {
 	struct rtc_params params;
 	uint8_t *out;
-	size_t len;	 /* whole bytes written */
-	size_t room;	 /* bytes there are */
-	size_t need;	 /* bytes that any record has room in, carry records apart */
-	uint64_t bits;	 /* the last `pending` of these are not written yet */
+	size_t len;	  /* whole bytes written */
+	size_t room;	  /* bytes there are */
+	size_t need;	  /* bytes that any record has room in, carry records apart */
+	uint64_t bits;	  /* the last `pending` of these are not written yet */
 	uint32_t pending; /* below 32 */
 	uint32_t zero_bits;
 	bool counts_zero;
