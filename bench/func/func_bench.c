@@ -2,7 +2,7 @@
 /*
  * func_bench: the size of a function trace in every form, and what it takes to make it.
  *
- *	func_bench [--runs N] [--limit EVENTS] [--tick-ns NS] [--json FILE] THREAD.raw...
+ *	func_bench [--runs N] [--limit EVENTS] [--json FILE] THREAD.raw...
  *
  * The files are all threads of one run of a program, as raw_hook.c recorded them. Each stage encodes
  * each thread for itself and decodes it again; a stage from which an event does not come back ends the
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../stopwatch.h"
+#include "counter.h"
 #include "shares.h"
 #include "stage.h"
 
@@ -24,7 +25,6 @@
 struct options {
 	unsigned runs;
 	size_t limit;
-	double tick_ns;
 	const char *json;
 };
 
@@ -142,21 +142,21 @@ static int measure_shares(const struct recording *r, const struct options *o, do
 
 static int write_json(const struct recording *r, const struct options *o, int core, FILE *f)
 {
+	double tick_ns = counter_tick_ns();
 	int status;
 
 	fprintf(f,
 		"{\n  \"version\": 1, \"core\": %d, \"runs\": %u, \"threads\": %zu, "
-		"\"events\": %llu,\n",
-		core, o->runs, r->count, (unsigned long long)r->events);
+		"\"events\": %llu, \"tick_ns\": %.4f,\n",
+		core, o->runs, r->count, (unsigned long long)r->events, tick_ns);
 	status = measure_stages(r, o, f);
 	if (status)
 		return status;
 	fprintf(f, "  \"rtc\": [\n");
 	status = measure_shares(r, o, 0, f);
-	if (!status && o->tick_ns > 0) {
-		fputs(",\n", f);
-		status = measure_shares(r, o, o->tick_ns, f);
-	}
+	fputs(",\n", f);
+	if (!status)
+		status = measure_shares(r, o, tick_ns, f);
 	fprintf(f, "\n  ]\n}\n");
 	return status;
 }
@@ -165,7 +165,6 @@ static int parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = { { "runs", required_argument, NULL, 'r' },
 					       { "limit", required_argument, NULL, 'l' },
-					       { "tick-ns", required_argument, NULL, 't' },
 					       { "json", required_argument, NULL, 'j' },
 					       { NULL, 0, NULL, 0 } };
 	int c;
@@ -175,8 +174,6 @@ static int parse_options(struct options *o, int argc, char **argv)
 			o->runs = (unsigned)strtoul(optarg, NULL, 10);
 		else if (c == 'l')
 			o->limit = strtoul(optarg, NULL, 10);
-		else if (c == 't')
-			o->tick_ns = strtod(optarg, NULL);
 		else if (c == 'j')
 			o->json = optarg;
 		else
@@ -193,8 +190,8 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse_options(&o, argc, argv)) {
-		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--tick-ns NS] "
-				"[--json FILE] THREAD.raw...\n");
+		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--json FILE] "
+				"THREAD.raw...\n");
 		return 2;
 	}
 	status = recording_open(&r, argv + optind, (size_t)(argc - optind), o.limit);

@@ -18,8 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "counter.h"
 
 #define WINDOW (64UL << 20)
 #define THREADS_MAX 1024U
@@ -41,23 +42,6 @@ static uint64_t records_max = UINT64_MAX;
 static const char *folder;
 static __thread struct recording *mine __attribute__((tls_model("initial-exec")));
 static __thread bool done __attribute__((tls_model("initial-exec")));
-
-static inline uint64_t counter(void)
-{
-#if defined(__aarch64__)
-	uint64_t v;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
-	return v;
-#elif defined(__x86_64__) || defined(__i386__)
-	return __builtin_ia32_rdtsc();
-#else
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-#endif
-}
 
 /* The next window of the file. False, for good: there is no room, or it has been enough. */
 static bool move(struct recording *r)
@@ -114,7 +98,7 @@ static inline void push(uint64_t what)
 		if (done)
 			return;
 	}
-	mine->at[1] = counter();
+	mine->at[1] = counter_read();
 	mine->at[0] = what;
 	mine->at += 2;
 }

@@ -6,8 +6,8 @@ recorded: bytes, events, and where it tells them itself, the program's own CPU t
 """
 import os
 import re
+import struct
 import subprocess
-from pathlib import Path
 
 RECORD = 16  # bytes of raw_hook.c and of uftrace
 
@@ -25,6 +25,28 @@ def cut(path):
                 high = middle
     os.truncate(path, low * RECORD)
     return low
+
+
+def weigh_buffer(data, sums):
+    """Adds up what a function buffer holds. Slots that were used again would hide events; the
+    programs here have fewer threads than slots."""
+    if data[:8] != b"KSKFUNC\n":
+        return
+    slots, slot_bytes, chunks, chunk_bytes = struct.unpack_from("<4I", data, 16)
+    slots_at, chunks_at = struct.unpack_from("<2Q", data, 32)
+    sums["lost"] += struct.unpack_from("<Q", data, 408)[0]
+    for i in range(slots):
+        lost, events = struct.unpack_from("<2Q", data, slots_at + i * slot_bytes + 16)
+        sums["events"] += events - lost
+        sums["lost"] += lost
+    for i in range(chunks):
+        at = chunks_at + i * chunk_bytes
+        if not struct.unpack_from("<I", data, at)[0]:
+            continue
+        lost, used = struct.unpack_from("<QI", data, at + 40)
+        sums["events"] -= lost
+        sums["lost"] += lost
+        sums["bytes"] += used
 
 
 class Tracer:
@@ -92,7 +114,8 @@ class Uftrace(Tracer):
 
 
 class Kiseki(Tracer):
-    """libkiseki-func with a file that holds all of it, and nobody who drains it."""
+    """libkiseki-func with a file that holds all of it, and nobody who drains it. What it recorded is
+    read from the file as docs/format/func-buffer.md has it."""
     key, name, on = "kiseki", "libkiseki-func", "1"
 
     def library(self):
@@ -102,11 +125,16 @@ class Kiseki(Tracer):
         return None if self.library().exists() else f"there is no {self.library().name}"
 
     def environment(self, folder):
-        return {"LD_PRELOAD": str(self.library()), "KISEKI_FUNC_DIR": str(folder),
-                "KISEKI_FUNC_SIZE": "512M", "KISEKI_FUNC_ON": self.on}
+        return {"LD_PRELOAD": str(self.library()), "KISEKI_FUNC_FOLDER": str(folder),
+                "KISEKI_FUNC_SIZE": "1G", "KISEKI_FUNC_ON": self.on}
 
     def weigh(self, folder):
-        return {"bytes": sum(512 * p.stat().st_blocks for p in folder.iterdir())}
+        sums = {"events": 0, "bytes": 0, "lost": 0, "file_bytes": 0}
+        for path in folder.iterdir():
+            sums["file_bytes"] += 512 * path.stat().st_blocks
+            if path.suffix != ".maps":
+                weigh_buffer(path.read_bytes(), sums)
+        return sums
 
 
 class KisekiOff(Kiseki):
