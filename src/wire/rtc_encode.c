@@ -107,9 +107,27 @@ static ALWAYS_INLINE uint32_t finder_address(const struct rtc_finder *f, uint32_
 	return placing == RTC_NEWEST_FIRST ? f->written - number : f->address[number & miss];
 }
 
+/* Section 3: the count of leading zeros, then what stands behind the first one; then n <= 12 bits more,
+ * which mostly fit the same word. */
+static ALWAYS_INLINE void put_time(struct rtc_encoder *e, uint64_t t, uint32_t more, uint32_t n)
+{
+	uint32_t width = rtc_width(t), rest = width ? width - 1 : 0;
+	uint32_t zeros = e->params.time_bits - width;
+
+	if (e->zero_bits + rest + n <= 32) {
+		zeros = zeros << rest | ((uint32_t)t & (uint32_t)rtc_mask(rest));
+		put_few(e, zeros << n | more, e->zero_bits + rest + n);
+		return;
+	}
+	put_few(e, zeros, e->zero_bits);
+	put(e, t & rtc_mask(rest), rest);
+	put_few(e, more, n);
+}
+
 /* Section 4: the entry, found or made, expects the other flag from now on. The bit of the class
  * stands before the code; it is 0 for functions, so it only widens the address. */
-static ALWAYS_INLINE void put_function(struct rtc_encoder *e, uint32_t id, uint32_t flag)
+static ALWAYS_INLINE void put_function(struct rtc_encoder *e, uint64_t t, uint32_t id,
+				       uint32_t flag)
 {
 	uint32_t width = e->params.id_address_bits, miss = (1U << width) - 1;
 	uint32_t hash = hash_of(id, width);
@@ -117,11 +135,11 @@ static ALWAYS_INLINE void put_function(struct rtc_encoder *e, uint32_t id, uint3
 	uint32_t number = finder_get(&e->ids, key, hash, miss);
 
 	if (number) {
-		put_few(e, finder_address(&e->ids, number, miss, e->params.placing), width + 1);
+		put_time(e, t, finder_address(&e->ids, number, miss, e->params.placing), width + 1);
 		e->ids.key[number & miss] ^= 1;
 		return;
 	}
-	put_few(e, miss << 1 | flag, width + 2);
+	put_time(e, t, miss << 1 | flag, width + 2);
 	put_few(e, id, e->params.id_bits);
 	finder_push(&e->ids, key ^ 1, hash, miss);
 }
@@ -142,27 +160,13 @@ static void put_plain(struct rtc_encoder *e, struct rtc_finder *f, uint64_t v, u
 	finder_push(f, v, hash, miss);
 }
 
-static NOINLINE void put_os(struct rtc_encoder *e, uint32_t type, uint64_t value)
+static NOINLINE void put_os(struct rtc_encoder *e, uint64_t t, uint32_t type, uint64_t value)
 {
 	const struct rtc_params *p = &e->params;
 
-	put_few(e, 1, 1);
+	put_time(e, t, 1, 1);
 	put_plain(e, &e->types, type, p->type_address_bits, p->type_bits);
 	put_plain(e, &e->values, value, p->value_address_bits, p->value_bits);
-}
-
-/* Section 3: the count of leading zeros, then what stands behind the first one. */
-static ALWAYS_INLINE void put_time(struct rtc_encoder *e, uint64_t t)
-{
-	uint32_t width = rtc_width(t), rest = width ? width - 1 : 0;
-	uint32_t zeros = e->params.time_bits - width, n = e->zero_bits + rest;
-
-	if (n <= 32) {
-		put_few(e, zeros << rest | ((uint32_t)t & (uint32_t)rtc_mask(rest)), n);
-		return;
-	}
-	put_few(e, zeros, e->zero_bits);
-	put(e, t & rtc_mask(rest), rest);
 }
 
 /* Section 5. Returns what the record itself carries of the difference, 0 if there is no room. */
@@ -176,8 +180,7 @@ static NOINLINE uint64_t put_carries(struct rtc_encoder *e, uint64_t difference)
 		return 0;
 	e->carries += n;
 	while (n--) {
-		put_time(e, 1);
-		put_os(e, rtc_carry_type(&e->params), high >> (n * step) & rtc_mask(step));
+		put_os(e, 1, rtc_carry_type(&e->params), high >> (n * step) & rtc_mask(step));
 	}
 	return difference ? ((difference - 1) & rtc_mask(shift)) + 1 : 1;
 }
@@ -202,13 +205,12 @@ enum wire_status rtc_encode(struct rtc_encoder *e, const struct rtc_record *r)
 		if (!t)
 			return WIRE_FULL;
 	}
-	put_time(e, t);
 	e->records++;
 	if (r->kind == RTC_OS) {
 		e->os_records++;
-		put_os(e, r->type, r->value);
+		put_os(e, t, r->type, r->value);
 	} else {
-		put_function(e, (uint32_t)r->value, r->kind);
+		put_function(e, t, (uint32_t)r->value, r->kind);
 	}
 	return WIRE_OK;
 }

@@ -121,6 +121,7 @@ static void test_time(void **state)
  * vector's own bytes. */
 static void check_piece(const struct rtc_params *p)
 {
+	static struct rtc_encoder copy;
 	struct rtc_record r[64], back;
 	uint32_t n = 0, i;
 	uint64_t before;
@@ -132,12 +133,10 @@ static void check_piece(const struct rtc_params *p)
 		assert_non_null(bits);
 		before = rtc_encoder_bits(&encoder);
 		assert_int_equal(rtc_encode(&encoder, &r[n]), WIRE_OK);
-		memcpy(wanted, out, encoder.len);
-		rtc_encoder_end(&(struct rtc_encoder){ .out = wanted,
-						       .len = encoder.len,
-						       .bits = encoder.bits,
-						       .pending = encoder.pending });
-		assert_bits(wanted, before, rtc_encoder_bits(&encoder), bits + 1);
+		/* The last bits of it are still in the encoder. */
+		copy = encoder;
+		rtc_encoder_end(&copy);
+		assert_bits(out, before, rtc_encoder_bits(&encoder), bits + 1);
 		assert_true(++n < 64);
 	}
 	assert_memory_equal(vector.line, "bytes ", 6);
