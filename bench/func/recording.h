@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording: what raw_hook.c wrote, as events; one thread for each file.
+ */
+#ifndef KISEKI_BENCH_FUNC_RECORDING_H
+#define KISEKI_BENCH_FUNC_RECORDING_H
+
+#include <stddef.h>
+
+#include "wire/func_event.h"
+
+#define RECORDING_THREADS_MAX 1024U
+#define RECORDING_RECORD 16U
+
+struct thread {
+	struct func_event *events;
+	size_t count;
+};
+
+struct recording {
+	struct thread *threads;
+	size_t count;
+	uint64_t events; /* of all threads */
+};
+
+/* Reads the files, at most `limit` events of each. 0 or a negative errno. */
+int recording_open(struct recording *r, char *const *paths, size_t n, size_t limit);
+void recording_close(struct recording *r);
+
+/* The bytes that one thread's file has: what the packers are given. */
+void recording_format(const struct thread *t, uint8_t *out);
+
+#endif
