@@ -644,6 +644,35 @@ static void test_debug_alone(void **state)
 	maps_done(&r.maps);
 }
 
+/* The object was given other addresses after its debug file was made, as prelink does. */
+static void test_prelinked(void **state)
+{
+	static const char build[] =
+		"cc -O1 -g -no-pie -fno-pie -Wl,--build-id=0x00112233445566778899"
+		",-Ttext-segment=";
+	struct elf_build_id id;
+	struct symbols *s;
+	static struct run r;
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/prelinked", folder);
+	assert_int_equal(
+		command("mkdir -p before && %s0x500000 -o before/prelinked.debug program.c && "
+			"%s0x800000 -o prelinked program.c && strip prelinked",
+			build, build),
+		0);
+	run_program(&r, "", "prelinked");
+	get_id(path, &id);
+	assert_int_equal(id.len, 10);
+	s = make(NULL, "before", NULL);
+	expect_all(s, &r, &id);
+	expect_line(s, &r, 0, &id, 3);
+	expect_problem(s, NULL);
+	symbols_free(s);
+	maps_done(&r.maps);
+}
+
 /* 32 bits, and Thumb, whose addresses are odd. */
 static void test_arm(void **state)
 {
@@ -771,6 +800,7 @@ int main(void)
 		cmocka_unit_test(test_packed),	   cmocka_unit_test(test_debug_alone),
 		cmocka_unit_test(test_arm),	   cmocka_unit_test(test_big_endian),
 		cmocka_unit_test(test_sizeless),   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_prelinked),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
