@@ -21,6 +21,8 @@ struct dwarf_units {
 	struct dwarf_unit *units; /* by `lines` */
 	size_t n;
 	struct dwarf_bytes info, abbreviations;
+	uint32_t
+		looked_at; /* attributes, so that a file made for it cannot make us look for ever */
 };
 
 /* `strings` and `line_strings` stay as long as the units. What cannot be read is left out. -ENOMEM. */
