@@ -22,8 +22,9 @@
 #define WALK_MAX 16U /* edges; more are searched by halves */
 #define FIRST_ROOM 256U
 
+/* Eight bytes, so that those of a page lie in one line of the cache. */
 struct edge {
-	uint64_t at;
+	uint32_t at;	/* behind the first edge */
 	uint32_t owner; /* of what follows; NOBODY: a hole */
 };
 
@@ -34,6 +35,7 @@ struct symtab {
 	size_t n_taken;
 	struct symtab_symbol *symbols;
 	struct edge *edges;
+	uint64_t *places; /* of the edges; NULL when 32 bits hold the distance of the last one */
 	size_t n_edges;
 	uint64_t base; /* of the first edge */
 	unsigned shift;
@@ -58,6 +60,7 @@ void symtab_free(struct symtab *t)
 	free(t->items);
 	free(t->symbols);
 	free(t->edges);
+	free(t->places);
 	free(t->pages);
 	free(t);
 }
@@ -137,11 +140,12 @@ static void join_aliases(struct symtab *t)
 /* An edge at the place of the last one replaces it; one that changes nothing is none. */
 static void put_edge(struct symtab *t, uint64_t at, uint32_t owner)
 {
-	if (t->n_edges && t->edges[t->n_edges - 1].at == at)
+	if (t->n_edges && t->places[t->n_edges - 1] == at)
 		t->n_edges--;
 	if (t->n_edges && t->edges[t->n_edges - 1].owner == owner)
 		return;
-	t->edges[t->n_edges++] = (struct edge){ at, owner };
+	t->places[t->n_edges] = at;
+	t->edges[t->n_edges++].owner = owner;
 }
 
 /* Ends what is over at `at`; returns how many are left on the stack. */
@@ -166,7 +170,8 @@ static int make_edges(struct symtab *t)
 
 	/* Each symbol begins once and ends once. */
 	t->edges = calloc(2 * t->n + 1, sizeof(*t->edges));
-	if (!stack || !t->edges)
+	t->places = calloc(2 * t->n + 1, sizeof(*t->places));
+	if (!stack || !t->edges || !t->places)
 		return -ENOMEM;
 	for (i = 0; i < t->n; i++) {
 		depth = end_symbols(t, stack, depth, t->items[i].start);
@@ -187,8 +192,8 @@ static int make_pages(struct symtab *t)
 	t->shift = PAGE_SHIFT;
 	if (t->n_edges == 0)
 		return 0;
-	t->base = t->edges[0].at;
-	span = t->edges[t->n_edges - 1].at - t->base;
+	t->base = t->places[0];
+	span = t->places[t->n_edges - 1] - t->base;
 	while (span >> t->shift >= most)
 		t->shift++;
 	t->n_pages = (size_t)(span >> t->shift) + 1;
@@ -196,10 +201,27 @@ static int make_pages(struct symtab *t)
 	if (!t->pages)
 		return -ENOMEM;
 	for (i = 0; i < t->n_edges; i++)
-		while (page < (size_t)((t->edges[i].at - t->base) >> t->shift))
+		while (page < (size_t)((t->places[i] - t->base) >> t->shift))
 			t->pages[++page] = (uint32_t)i;
 	t->pages[t->n_pages] = (uint32_t)t->n_edges;
 	return 0;
+}
+
+/* Nearly every object is smaller than 4 GiB; then the distances are enough, and memory is given back. */
+static void shrink_edges(struct symtab *t)
+{
+	struct edge *moved;
+	size_t i;
+
+	if (t->n_edges == 0 || t->places[t->n_edges - 1] - t->base > UINT32_MAX)
+		return;
+	for (i = 0; i < t->n_edges; i++)
+		t->edges[i].at = (uint32_t)(t->places[i] - t->base);
+	free(t->places);
+	t->places = NULL;
+	moved = realloc(t->edges, t->n_edges * sizeof(*moved));
+	if (moved)
+		t->edges = moved;
 }
 
 int symtab_index(struct symtab *t)
@@ -215,6 +237,7 @@ int symtab_index(struct symtab *t)
 		r = make_pages(t);
 	if (r < 0)
 		return r;
+	shrink_edges(t);
 	t->symbols = calloc(t->n + 1, sizeof(*t->symbols));
 	if (!t->symbols)
 		return -ENOMEM;
@@ -228,24 +251,51 @@ int symtab_index(struct symtab *t)
 	return 0;
 }
 
-struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address)
+/* How many of the edges from low to high are at or before the address, counted from the first. */
+static size_t count_far(const struct symtab *t, size_t low, size_t high, uint64_t address)
 {
-	const uint64_t page = (address - t->base) >> t->shift;
-	size_t low, high, middle;
+	size_t middle;
 
-	if (address < t->base || page >= t->n_pages || !t->symbols)
-		return NULL;
-	low = t->pages[page]; /* the edge before it is at or before the page */
-	high = t->pages[page + 1];
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (t->places[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t count_near(const struct symtab *t, size_t low, size_t high, uint32_t distance)
+{
+	size_t middle;
+
 	while (high - low > WALK_MAX) {
 		middle = low + (high - low) / 2;
-		if (t->edges[middle].at <= address)
+		if (t->edges[middle].at <= distance)
 			low = middle;
 		else
 			high = middle;
 	}
-	while (low < high && t->edges[low].at <= address)
+	while (low < high && t->edges[low].at <= distance)
 		low++;
-	/* The first edge is the base, so there is one. */
-	return t->edges[low - 1].owner == NOBODY ? NULL : &t->symbols[t->edges[low - 1].owner];
+	return low;
+}
+
+struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address)
+{
+	const uint64_t page = (address - t->base) >> t->shift;
+	size_t before;
+	uint32_t owner;
+
+	if (address < t->base || page >= t->n_pages || !t->symbols)
+		return NULL;
+	if (t->places)
+		before = count_far(t, t->pages[page], t->pages[page + 1], address);
+	else
+		before = count_near(t, t->pages[page], t->pages[page + 1],
+				    (uint32_t)(address - t->base));
+	/* The first edge is the base, so there is one before. */
+	owner = t->edges[before - 1].owner;
+	return owner == NOBODY ? NULL : &t->symbols[owner];
 }
