@@ -85,7 +85,7 @@ static int find_calls(struct conversion *c, const struct reading *r, const struc
 	struct func_source *calls;
 	int rc;
 
-	if (input_get_format(r->input) != RECOGNISED_KSK || !strcmp(r->path, "-"))
+	if (input_get_format(r->input) != RECOGNISED_KSK || !func_digest_is_file(r->path))
 		return 0;
 	rc = func_ksk_open(r->path, &calls, e);
 	if (rc < 0)

@@ -38,8 +38,7 @@ int digest_read_calls(const struct reading *r, struct func_digest *calls, struct
 {
 	int rc;
 
-	/* What came down a pipe is gone. */
-	if (input_get_format(r->input) != RECOGNISED_KSK || !strcmp(r->path, "-"))
+	if (input_get_format(r->input) != RECOGNISED_KSK || !func_digest_is_file(r->path))
 		return 0;
 	rc = func_digest_open_ksk(calls, r->path, e);
 	return rc < 0 ? rc : 0;
