@@ -38,9 +38,9 @@ int digest_read_calls(const struct reading *r, struct func_digest *calls, struct
 {
 	int rc;
 
-	if (input_get_format(r->input) != RECOGNISED_KSK || !func_digest_is_file(r->path))
+	if (input_get_format(r->input) != RECOGNISED_KSK)
 		return 0;
-	rc = func_digest_open_ksk(calls, r->path, e);
+	rc = func_digest_open_ksk(calls, input_get_path(r->input), e);
 	return rc < 0 ? rc : 0;
 }
 

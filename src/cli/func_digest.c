@@ -30,13 +30,6 @@ void func_digest_done(struct func_digest *d)
 	memset(d, 0, sizeof(*d));
 }
 
-bool func_digest_is_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static bool starts_as_record(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

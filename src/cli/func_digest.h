@@ -31,9 +31,6 @@ struct func_digest {
 /* Whether the path is a record or a folder of records: nothing else is in it. */
 bool func_digest_is_record(const char *path);
 
-/* Whether it can be opened a second time, for its calls: what came down a pipe is gone. */
-bool func_digest_is_file(const char *path);
-
 /* info or check of such a path: the exit status. */
 int func_digest_run(const struct args *a, const char *path, bool check);
 
