@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "tools/func_items.h"
 #include "store/run_state.h"
+#include "tools/func_items.h"
 #include "tools/func_random.h"
 #include "tools/trace_store.h"
 #include "trace/func_ksk.h"
