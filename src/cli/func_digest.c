@@ -20,6 +20,7 @@
 #include "trace/func_ksk.h"
 #include "trace/word.h"
 
+#define SPARSE_LEAST (1 << 20)
 #define NAMED_PROCESSES 8U /* are listed; more are only counted */
 
 void func_digest_done(struct func_digest *d)
@@ -277,8 +278,12 @@ static void print_file(const struct func_digest *d, const char *path)
 	struct stat st;
 
 	printf("file      %s\nformat    %s", path, d->source->origin);
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		printf(", %s", units_bytes((uint64_t)st.st_blocks * 512, bytes));
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		printf(", %s", units_bytes((uint64_t)st.st_size, bytes));
+		/* A record has its full size from the start. */
+		if (st.st_size > SPARSE_LEAST && st.st_blocks < st.st_size / 1024)
+			printf(" (%s on disk)", units_bytes((uint64_t)st.st_blocks * 512, bytes));
+	}
 	putchar('\n');
 }
 

@@ -526,7 +526,8 @@ static uint64_t reader_seek(struct block_reader *reader, uint32_t stream, uint64
 	t->place = 0;
 	while (file-- > 0) {
 		/* No segment of a file starts before its first event. */
-		if (r->files[file].has_tick && r->files[file].from_tick >= tick)
+		if (!stream_is_func(stream) && r->files[file].has_tick &&
+		    r->files[file].from_tick >= tick)
 			continue;
 		offset = find_key(r, t, file, tick);
 		if (offset != SIZE_MAX)

@@ -79,7 +79,7 @@ static inline int64_t dwarf_get_sleb(struct dwarf_cursor *c)
 /* "" where there is none. */
 static inline const char *dwarf_get_string(struct dwarf_cursor *c)
 {
-	const uint8_t *nul = memchr(c->p, 0, dwarf_left(c)), *p = c->p;
+	const uint8_t *nul = (const uint8_t *)memchr(c->p, 0, dwarf_left(c)), *p = c->p;
 
 	if (!nul) {
 		c->bad = true;

@@ -79,7 +79,8 @@ static uint8_t get_rank(const struct elf_symbol *s)
 		       : s->bind == STB_WEAK ? SYMTAB_WEAK
 					     : SYMTAB_GLOBAL;
 
-	return (uint8_t)(s->type == STT_NOTYPE ? rank + SYMTAB_LABEL : rank);
+	/* An IFUNC has the address of the function that chooses, but the name of what is chosen. */
+	return (uint8_t)(s->type == STT_FUNC ? rank : rank + SYMTAB_LABEL);
 }
 
 static int push_symbol(struct symtab *t, const struct table *from, const struct elf_symbol *s,

@@ -3,7 +3,7 @@
  * elf_symbols: the functions of an ELF file, out of .symtab, .dynsym and .gnu_debugdata.
  *
  * A symbol counts if it is defined, lies in executable code and is a function, an indirect one
- * (IFUNC) or a label without a type; marks for disassemblers ($a, $t, $d, $x) and local labels do
+ * (IFUNC; where the function that chooses has a name of its own, it has that) or a label without a type; marks for disassemblers ($a, $t, $d, $x) and local labels do
  * not. On ARM the lowest bit of a function's address says Thumb, and is taken off.
  *
  * A size of 0 is what assembler sources leave when they do not care. Such a symbol reaches to the next

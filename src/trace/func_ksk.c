@@ -275,6 +275,9 @@ int func_ksk_open_joined(const char *path, struct func_source **ret, struct erro
 		return 0;
 	}
 	r = func_sched_new(calls, sched, ret, e);
+	/* Calls are worth having without the scheduler's side. */
+	if (r == -EXDEV)
+		return func_ksk_open(path, ret, e);
 	return r < 0 ? error_prefix(e, r, "cannot read %s", path) : 0;
 }
 

@@ -7,7 +7,7 @@
  * without a name, so that nothing is hidden by a torn description.
  *
  * func_ksk_open_joined() also makes OS records out of the scheduler streams of the same file
- * (func_sched.h), if it has any.
+ * (func_sched.h), if it has any and their clock has anything in common with that of the calls.
  */
 #ifndef KISEKI_TRACE_FUNC_KSK_H
 #define KISEKI_TRACE_FUNC_KSK_H

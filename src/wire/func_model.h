@@ -258,10 +258,12 @@ static inline struct nibble_model *func_time_of(struct func_model *m, uint32_t p
 	return func_model_young(&m->time_of[pair >> (32 - FUNC_TIME_BITS)], &m->time);
 }
 
-static inline struct nibble_model *func_more_of(struct func_model *m, uint32_t pair, uint32_t class)
+static inline struct nibble_model *func_more_of(struct func_model *m, uint32_t pair,
+						uint32_t time_class)
 {
-	return func_model_young(&m->more_of[(pair ^ func_mark(class)) >> (32 - FUNC_MORE_BITS)],
-				&m->more[class]);
+	return func_model_young(
+		&m->more_of[(pair ^ func_mark(time_class)) >> (32 - FUNC_MORE_BITS)],
+		&m->more[time_class]);
 }
 
 /* The low bits of a time, one by one: `node` is 1, then what was written of them behind a 1. */

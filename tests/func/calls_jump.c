@@ -111,6 +111,7 @@ static int case_siglongjmp(void)
 	return signals < 5;
 }
 
+#ifdef __GLIBC__ /* other C libraries have no contexts */
 static ucontext_t main_context, other_context;
 
 static void other(void)
@@ -140,6 +141,12 @@ static int case_contexts(void)
 	}
 	return 0;
 }
+#else
+static int case_contexts(void)
+{
+	return NO_SUCH_CASE;
+}
+#endif
 
 QUIET int case_jump(const char *name, int argc, char **argv)
 {

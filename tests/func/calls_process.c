@@ -105,7 +105,7 @@ static int case_end(const char *how)
 {
 	volatile int *nowhere = NULL;
 
-	calls_walk(2, 30000);
+	calls_walk(2, 8000);
 	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGKILL);
 	if (!strcmp(how, "segv"))
@@ -136,6 +136,16 @@ QUIET static int case_fsize(char **argv)
 		return 1;
 	execl(argv[0], argv[0], "walk", "2000", (char *)NULL);
 	return 127;
+}
+
+/* There is no room for anything more. */
+QUIET static int case_no_room(void)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+
+	if (setrlimit(RLIMIT_AS, &limit) < 0)
+		return 1;
+	return calls_walk(2, 1000);
 }
 
 /* Runs until it is killed; says when it is at it. */
@@ -170,6 +180,8 @@ QUIET int case_process(const char *name, int argc, char **argv)
 		return case_limit(argv, argc > 2 ? argv[2] : "walk");
 	if (!strcmp(name, "fsize"))
 		return case_fsize(argv);
+	if (!strcmp(name, "no_room"))
+		return case_no_room();
 	if (!strcmp(name, "forever"))
 		return case_forever();
 	return NO_SUCH_CASE;

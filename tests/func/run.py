@@ -8,6 +8,7 @@ DUMP, CALLS, STATIC, THROWS, LIBRARY, PLAIN, PLUGINS and DRAIN in the environmen
 starts them. Exit 77 is a skip, with its reason as the last line.
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -153,6 +154,8 @@ def case_slots():
 
 def case_fork():
     for arguments, count in ((["fork"], 3), (["clone"], 2), (["thread_fork", 8], 2)):
+        if arguments == ["clone"] and E.get("WRAPPER"):
+            continue  # an emulator does not wipe pages
         for run in each(*arguments):
             assert len(same(run)) == count
 
@@ -533,8 +536,63 @@ def case_plugins():
     assert record.lost() == 0
 
 
+def names(path, *options):
+    out = subprocess.run(["nm", *options, "--defined-only", path], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout
+    return {fields[2] for fields in map(str.split, out.splitlines()) if len(fields) == 3
+            and fields[1].isupper()}
+
+
+def case_names():
+    """A program gets no name of ours but these, and the hooks call nothing that is theirs."""
+    meant = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "kiseki_func_get",
+             "kiseki_func_set"}
+    assert names(program("LIBRARY"), "-D") == meant | {"dlclose"}
+    assert names(program("ARCHIVE")) == meant
+    needed = subprocess.run(["readelf", "-d", E["LIBRARY"]], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    libraries = [x.split("[")[1][:-1] for x in needed.splitlines() if "(NEEDED)" in x]
+    assert all(x.startswith(("libc.", "libdl.", "ld-linux", "libpthread.")) for x in libraries), libraries
+    code = subprocess.run(["objdump", "-d", E["LIBRARY"]], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    assert "__cyg_profile_func_enter@" not in code, "the library is instrumented itself"
+
+
+def case_musl():
+    """Built with another C library, shared and static."""
+    compiler = shutil.which("musl-gcc")
+    if not compiler:
+        skip("no musl-gcc")
+    root, folder = Path(E["SRC"]), Path(tempfile.mkdtemp(dir=FOLDER))
+    common = [compiler, "-std=gnu11", "-O2", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-fPIC",
+              f"-I{root}/src", f"-I{root}/include", f"-I{root}/tests"]
+    if os.uname().machine == "aarch64":
+        common.append("-mno-outline-atomics")
+    sources = [*map(str, root.glob("src/device/func/*.c")), f"{root}/src/wire/func_hook.c",
+               f"{root}/src/wire/func_hook_encode.c"]
+    calls = [str(p) for p in root.glob("tests/func/calls*.c")]
+    wrap = [f"-Wl,--wrap=__cyg_profile_func_{x}" for x in ("enter", "exit")]
+    def build(*arguments):
+        subprocess.run([*common, *arguments], check=True, cwd=folder)
+    build("-shared", "-fvisibility=hidden", "-o", "libfunc-musl.so", *sources)
+    build("-c", *sources, f"{root}/tests/func/reference.c")
+    objects = [str(p) for p in folder.glob("*.o") if p.name not in ("reference.o", "close.o")]
+    build("-finstrument-functions", "-DNO_PLUGINS", "-c", *calls)
+    calls = [f"{Path(c).stem}.o" for c in calls]
+    build("-o", "shared", *wrap, *calls, "reference.o", "-L.", "-lfunc-musl", f"-Wl,-rpath,{folder}")
+    build("-static", "-o", "static", *wrap, *calls, "reference.o", *objects)
+    for path in ("shared", "static"):
+        for arguments in (["walk", 5000], ["threads", 8], ["fork"], ["thread_fork", 4], ["longjmp"],
+                          ["close"]):
+            same(ok(new_run().run(folder / path, *arguments)))
+
+
 def case_refused():
     path = E.get("CALLS") or program("STATIC")
+    if not E.get("WRAPPER"):  # an emulator needs more
+        run = new_run().run("env", "-u", "REFERENCE", path, "no_room")
+        assert run.err.startswith("libkiseki-func: cannot map "), run.err
+        assert len(run.err.splitlines()) == 1
     for settings in ({"FOLDER": "/no/such/folder"}, {"FOLDER": "/proc"}, {"SIZE": "1"},
                      {"POLICY": "newest"}, {"MISSPELLED": "1"}, {"ONLY": "x+0xzz"}):
         run = new_run().run(path, "fork", **settings)

@@ -15,10 +15,14 @@
  * decode, a BEFORE that does not add up (except where chunks are missing, which it prints as M).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "wire/func_buffer.h"
 #include "wire/func_hook_decode.h"
@@ -29,7 +33,7 @@ struct chunk {
 	uint64_t sequence;
 };
 
-static uint8_t *data;
+static const uint8_t *data;
 static size_t data_len;
 static bool quiet;
 static struct func_hook_decoder decoder;
@@ -47,19 +51,18 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 
 static void load(const char *path)
 {
-	FILE *f = fopen(path, "rb");
-	long len;
+	int fd = open(path, O_RDONLY);
+	struct stat st;
+	void *at = MAP_FAILED;
 
-	if (!f || fseek(f, 0, SEEK_END) < 0)
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= (off_t)FUNC_BUFFER_HEADER)
+		at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
 		fail("cannot read %s: %s", path, strerror(errno));
-	len = ftell(f);
-	rewind(f);
-	data_len = (size_t)len;
-	data = malloc(data_len + 1);
-	if (!data || fread(data, 1, data_len, f) != data_len)
-		fail("cannot read %s", path);
-	fclose(f);
-	if (data_len < FUNC_BUFFER_HEADER || memcmp(data, FUNC_BUFFER_MAGIC, 8) != 0)
+	close(fd);
+	data = at;
+	data_len = (size_t)st.st_size;
+	if (memcmp(data, FUNC_BUFFER_MAGIC, 8) != 0)
 		fail("%s: no record", path);
 }
 
@@ -259,6 +262,5 @@ int main(int argc, char **argv)
 	if (first != n)
 		fail("chunks of streams that there are not");
 	free(chunks);
-	free(data);
 	return 0;
 }

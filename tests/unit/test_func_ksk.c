@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include "store/run_state.h"
 #include "tools/func_items.h"
 #include "tools/func_random.h"
+#include "tools/trace_store.h"
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 #include "trace/ksk_source.h"
@@ -338,6 +340,43 @@ static void test_ignored(void **state)
 	remove(path);
 }
 
+/* The same out of a run of a store. */
+static void test_store(void **state)
+{
+	struct func_items *s = make_items(21, FUNC_RANDOM_BROKEN, 4, 8000);
+	struct func_packing p = { .block_bytes = 400, .segment_bytes = 1500 };
+	struct trace_blocks blocks;
+	struct func_source *back = NULL;
+	struct error e = ERROR_INIT;
+	struct store *store = NULL;
+	struct block stray = { .codec = CODEC_FUNC, .flags = BLOCK_KEY, .stream = 5000 };
+	struct run_state none;
+	uint32_t run, t;
+
+	(void)state;
+	pack(s, &p);
+	trace_blocks_open(&blocks, path);
+	snprintf(path, sizeof(path), "%s/store", folder);
+	assert_int_equal(store_open(&store, path, NULL, &e), 0);
+	run = trace_store_run(store, 3);
+	trace_store_put(store, run, &blocks, 0, blocks.n);
+	if (func_ksk_open_run(store, run, &back, &e) < 0)
+		fail_msg("%s", e.text);
+	for (t = 0; t < 4; t++)
+		compare(&s->source, back, t);
+	func_source_free(back);
+	store_free(store);
+	trace_blocks_done(&blocks);
+	func_source_free(&s->source);
+	run_state_init(&none);
+	assert_int_equal(run_state_check(&none, &stray, &e), -EPROTO);
+	run_state_done(&none);
+	snprintf(path, sizeof(path), "rm -rf %s/store", folder);
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof(path), "%s/out.ksk", folder);
+	remove(path);
+}
+
 static void test_no_calls(void **state)
 {
 	struct func_source *s;
@@ -369,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ignored),	   cmocka_unit_test(test_no_calls),
+		cmocka_unit_test(test_store),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

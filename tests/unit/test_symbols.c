@@ -313,6 +313,59 @@ static void test_stripped(void **state)
 	maps_done(&r.maps);
 }
 
+/* From assembler, without a size, exported; behind it a function that has no name any more. */
+static const char sizeless_s[] =
+	"\t.text\n\t.globl bare\n\t.type bare, %function\nbare:\n\t.fill 16, 1, 0\n"
+	"\t.type local_bare, %function\nlocal_bare:\n\t.fill 16, 1, 0\n"
+	"\t.globl sized\n\t.type sized, %function\nsized:\n\t.fill 8, 1, 0\n"
+	"\t.size sized, . - sized\n\t.fill 8, 1, 0\n"
+	"\t.globl chosen\n\t.type chosen, %gnu_indirect_function\n"
+	"\t.type choose, %function\nchosen:\nchoose:\n\t.fill 16, 1, 0\n\t.size choose, 16\n"
+	"\t.section .note.GNU-stack,\"\",%progbits\n";
+
+static void expect_at(struct symbols *s, uint32_t object, uint64_t offset, const char *name)
+{
+	struct symbol found;
+
+	assert_int_equal(symbols_find(s, object, offset, &found), 0);
+	if (!name)
+		assert_null(found.name);
+	else
+		assert_string_equal(found.name, name);
+}
+
+static void test_sizeless(void **state)
+{
+	char path[64];
+	struct symbol_object o = { .path = path };
+	struct elf_file f;
+	uint64_t at;
+	uint32_t n;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/sizeless.so", folder);
+	write_file("sizeless.s", sizeless_s);
+	for (int stripped = 0; stripped < 2; stripped++) {
+		struct symbols *s = make(NULL, NULL, NULL);
+
+		assert_int_equal(command("cc -shared -nostdlib -o sizeless.so sizeless.s && %s",
+					 stripped ? "strip sizeless.so" : "true"),
+				 0);
+		assert_int_equal(elf_file_open(&f, open(path, O_RDONLY | O_CLOEXEC), NULL), 0);
+		at = elf_file_get_section(&f, ".text")->offset;
+		elf_file_close(&f);
+		assert_int_equal(symbols_add(s, &o, &n), 0);
+		expect_at(s, n, at, "bare");
+		expect_at(s, n, at + 15, stripped ? NULL : "bare");
+		expect_at(s, n, at + 16, stripped ? NULL : "local_bare");
+		expect_at(s, n, at + 31, stripped ? NULL : "local_bare");
+		expect_at(s, n, at + 39, "sized");
+		expect_at(s, n, at + 40, NULL);
+		expect_at(s, n, at + 48, stripped ? "chosen" : "choose");
+		symbols_free(s);
+	}
+}
+
 /* What the debug link names: beside it, in .debug, and only with the right bytes. */
 static void test_debug_link(void **state)
 {
@@ -615,6 +668,10 @@ static void test_arm(void **state)
 		get_id(path, &id);
 		s = make(NULL, NULL, NULL);
 		expect_all(s, &r, &id);
+		/* As a program counter has it. */
+		for (int n = 0; n < r.n; n++)
+			r.address[n] &= ~(uint64_t)1;
+		expect_all(s, &r, &id);
 		expect_problem(s, NULL);
 		symbols_free(s);
 		maps_done(&r.maps);
@@ -713,7 +770,7 @@ int main(void)
 		cmocka_unit_test(test_cxx),	   cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_packed),	   cmocka_unit_test(test_debug_alone),
 		cmocka_unit_test(test_arm),	   cmocka_unit_test(test_big_endian),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_sizeless),   cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

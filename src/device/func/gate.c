@@ -53,10 +53,16 @@ void gate_unlock(struct gate *g)
 	__atomic_store_n(&g->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Where the kernel cannot wipe pages: children that the C library makes. */
+/* Where the kernel does not wipe pages, as those before 4.14 and emulators of programs: at least the
+ * children that the C library makes. This cannot wait for a hook: it may allocate. */
 static void wipe(void)
 {
-	memset(&gate_pages, 0, sizeof(gate_pages));
+	memset(&gate_pages.gate, 0, sizeof(gate_pages.gate));
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, wipe);
 }
 
 static void set_up(void)
@@ -69,8 +75,7 @@ static void set_up(void)
 		say_failure("use", wrong, 0);
 		is_refused = true;
 	}
-	if (madvise(&gate_pages, sizeof(gate_pages), MADV_WIPEONFORK) < 0)
-		pthread_atfork(NULL, NULL, wipe);
+	madvise(&gate_pages, sizeof(gate_pages), MADV_WIPEONFORK);
 }
 
 /* Without them it is recorded all the same, and addresses have no names. */
@@ -130,9 +135,8 @@ bool gate_open(struct gate *g)
 			g->generation = 1; /* also if there is none */
 			gate_sync(g, true);
 			word_add64(base + FUNC_BUFFER_AT_LOST_THREADS, g->early);
-			memcpy(base + 4, FUNC_BUFFER_MAGIC + 4, 4);
 			__atomic_thread_fence(__ATOMIC_RELEASE);
-			memcpy(base, FUNC_BUFFER_MAGIC, 4);
+			memcpy(base, FUNC_BUFFER_MAGIC, 8);
 		}
 		__atomic_store_n(&g->base, base, __ATOMIC_RELEASE);
 	}

@@ -5,9 +5,10 @@
  *
  *	the gate is open, and on
  *	the thread has a slot, no hook of it is under way, its chunk has room
- *	what happens was guessed, so that it is one byte
+ *	what happens was guessed, so that it is one byte (wire/func_hook_encode.h)
+ *	no function is new
  *
- * Everything else is in hook_slow() and hook_rare(). A hook leaves errno alone: the short way touches
+ * Everything else is in hook_slow() and hook_new(). A hook leaves errno alone: the short way touches
  * nothing, the long ones keep it.
  */
 #include "device/func/hook.h"
@@ -145,24 +146,63 @@ static NOINLINE void hook_slow(uint8_t kind, uintptr_t function, uintptr_t sp)
 	errno = saved;
 }
 
-/* Not what was guessed, or much later. The hook is under way. */
-static NOINLINE void hook_rare(uint8_t kind, uintptr_t function, uint64_t tick)
+/* A function was written as new that may be of an object which the maps do not have; then these have to
+ * be told first. Its bytes do not count yet, but the codec has changed: so another segment starts,
+ * without it. */
+static NOINLINE void hook_new(uint8_t kind, uintptr_t function, uint64_t tick, uint8_t *out)
 {
 	struct func_event ev = { .tick = tick, .value = function, .kind = kind };
 	struct slot *t = hook_self;
 	int saved = errno;
 
-	slot_push(&gate_pages.gate, t, &ev);
+	if (slot_knows(&gate_pages.gate, t, function)) {
+		slot_commit(t->chunk, out);
+	} else {
+		word_put64(&t->events, word_get64(&t->events) - 1);
+		if (kind == FUNC_ENTER)
+			func_hook_pass_exit(&t->hook, function);
+		slot_break(t);
+		slot_push(&gate_pages.gate, t, &ev);
+	}
 	IN_ORDER();
 	t->sp = 0;
 	errno = saved;
 }
 
+/* The hook is under way, and the chunk has room. */
+static ALWAYS_INLINE void put(struct slot *t, uint8_t kind, uintptr_t function, uint64_t tick)
+{
+	uint64_t last_new = t->hook.model.last_new;
+	uint8_t *chunk = t->chunk, *out = chunk + FUNC_CHUNK_HEAD + t->began_used;
+
+	word_put64(&t->events, word_get64(&t->events) + 1);
+	if (kind == FUNC_ENTER)
+		out = func_hook_enter(&t->hook, out, function, tick);
+	else
+		out = func_hook_exit(&t->hook, out, function, tick);
+	if (UNLIKELY(t->hook.model.last_new != last_new)) {
+		hook_new(kind, function, tick, out);
+		return;
+	}
+	slot_commit(chunk, out);
+	IN_ORDER();
+	t->sp = 0;
+}
+
+/* Not what was guessed, or much later. */
+static NOINLINE void hook_rare(uint8_t kind, uintptr_t function, uint64_t tick)
+{
+	put(hook_self, kind, function, tick);
+}
+
+/* Whether the codec will take its short way, which calls nothing. A hint: where it knows that, the
+ * compiler leaves the long way out of the hook, and with it the registers that a call needs saved.
+ * What is recorded does not depend on it. */
 static ALWAYS_INLINE bool is_guessed(struct slot *t, uint8_t kind, uintptr_t function,
 				     uint64_t tick)
 {
 	struct func_hook_model *m = &t->hook.model;
-	uint32_t slot = *func_hook_guess(m);
+	uint32_t slot = *func_hook_guess(m) & ~FUNC_HOOK_SURE;
 
 	if (tick - m->tick >= HOOK_GUESS_TICKS)
 		return false;
@@ -176,9 +216,8 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 	struct gate *g = &gate_pages.gate;
 	const uint8_t *base = __atomic_load_n(&g->base, __ATOMIC_RELAXED);
 	struct slot *t = hook_self;
-	uint32_t used;
 	uint64_t tick;
-	uint8_t *bytes;
+	uint32_t used;
 
 	if (UNLIKELY(!base)) {
 		hook_slow(kind, function, sp);
@@ -190,11 +229,10 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 		return;
 	}
 	tick = func_clock_tick(g->shift, g->kind);
-	if (UNLIKELY(t->epoch != g->epoch || t->sp)) {
+	if (UNLIKELY(t->epoch != __atomic_load_n(&g->epoch, __ATOMIC_RELAXED) || t->sp)) {
 		hook_slow(kind, function, sp);
 		return;
 	}
-	bytes = t->chunk + FUNC_CHUNK_HEAD;
 	used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
 	if (UNLIKELY(used >= t->limit)) {
 		hook_slow(kind, function, sp);
@@ -205,18 +243,10 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 	IN_ORDER();
 	t->sp = sp;
 	IN_ORDER();
-	if (UNLIKELY(!is_guessed(t, kind, function, tick))) {
-		hook_rare(kind, function, tick);
-		return;
-	}
-	word_put64(&t->events, word_get64(&t->events) + 1);
-	if (kind == FUNC_ENTER)
-		func_hook_enter(&t->hook, bytes + used, function, tick);
+	if (LIKELY(is_guessed(t, kind, function, tick)))
+		put(t, kind, function, tick);
 	else
-		func_hook_exit(&t->hook, bytes + used, function, tick);
-	word_put(bytes - FUNC_CHUNK_HEAD + FUNC_CHUNK_AT_USED, used + 1);
-	IN_ORDER();
-	t->sp = 0;
+		hook_rare(kind, function, tick);
 }
 
 PUBLIC void __cyg_profile_func_enter(void *function, void *call_site)

@@ -117,8 +117,7 @@ static void fill_head(struct slot *t, uint8_t *head, bool key, uint64_t tick)
 
 static void put_event(struct slot *t, const struct func_event *ev)
 {
-	uint8_t *bytes = t->chunk + FUNC_CHUNK_HEAD;
-	uint8_t *out = bytes + word_get(t->chunk + FUNC_CHUNK_AT_USED);
+	uint8_t *out = t->chunk + FUNC_CHUNK_HEAD + word_get(t->chunk + FUNC_CHUNK_AT_USED);
 
 	slot_begin(t);
 	word_put64(&t->events, word_get64(&t->events) + 1);
@@ -128,7 +127,7 @@ static void put_event(struct slot *t, const struct func_event *ev)
 		out = func_hook_exit(&t->hook, out, ev->value, ev->tick);
 	else
 		out = func_hook_os(&t->hook, out, ev->os, ev->value, ev->tick);
-	word_put(t->chunk + FUNC_CHUNK_AT_USED, (uint32_t)(out - bytes));
+	slot_commit(t->chunk, out);
 }
 
 static void tell_generation(struct gate *g, struct slot *t, uint64_t tick)
@@ -209,8 +208,21 @@ static void lose(struct slot *t, const struct func_event *ev)
 		word_add64(&t->lost, 1);
 }
 
-/* Is the code at this address of an object that the maps have? The lock is this thread's already
- * if it was interrupted while it asked the same. */
+bool slot_knows(struct gate *g, const struct slot *t, uint64_t address)
+{
+	bool known;
+	int saved = errno;
+
+	if (!g->maps || !gate_lock(g))
+		return true;
+	known = maps_find(g->maps, address) && t->generation == g->generation;
+	gate_unlock(g);
+	errno = saved;
+	return known;
+}
+
+/* Looks for the object of an address that the maps do not have. The lock is this thread's already if
+ * it was interrupted while it did the same. */
 static void know(struct gate *g, uint64_t address)
 {
 	if (!gate_lock(g))

@@ -77,6 +77,15 @@ static inline void slot_begin(struct slot *t)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* The bytes up to here count. */
+static ALWAYS_INLINE void slot_commit(uint8_t *chunk, const uint8_t *out)
+{
+	word_put(chunk + FUNC_CHUNK_AT_USED, (uint32_t)(out - chunk - FUNC_CHUNK_HEAD));
+}
+
+/* Is the code at this address of an object that the maps have, and does the stream know these? */
+bool slot_knows(struct gate *g, const struct slot *t, uint64_t address);
+
 /* Left out on purpose. */
 static inline void slot_filter(struct slot *t, uint32_t n)
 {
