@@ -11,7 +11,7 @@
 #include "trace/func_source.h"
 
 #define FUNC_CALLS_DEPTH 1024U
-#define FUNC_CALLS_MAX 8192U
+#define FUNC_CALLS_MAX 65536U
 
 struct func_call {
 	uint32_t thread, depth;

@@ -205,7 +205,17 @@ static int restore(struct graph_saved *s, struct error *e)
 	return 0;
 }
 
-/* In the reverse order, after the tracer, so that nothing of it is recorded. */
+/* The top one's rings were empty when it was taken. */
+static void empty_rings(const struct graph_control *c)
+{
+	int fd = c->is_top ? open_file(c->folder, "trace", O_TRUNC, NULL) : -1;
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* In the reverse order: first the tracer, so that nothing of it is recorded, last whether the kernel
+ * records. */
 static int restore_all(struct graph_control *c, struct error *e)
 {
 	struct error first = ERROR_INIT, ignored = ERROR_INIT;
@@ -213,6 +223,8 @@ static int restore_all(struct graph_control *c, struct error *e)
 
 	while (c->n_saved) {
 		c->n_saved--;
+		if (!c->n_saved)
+			empty_rings(c);
 		failed = restore(&c->saved[c->n_saved], r ? &ignored : &first);
 		r = r ? r : failed;
 		free(c->saved[c->n_saved].text);
@@ -294,14 +306,22 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-static int check_kernel(const struct graph_control *c, struct error *e)
+/* 1: this folder's tracers have function_graph among them. */
+static int has_tracer(const char *folder, struct error *e)
 {
 	char text[TRACEFS_TEXT_MAX];
-	int r = tracefs_read(c->root, "available_tracers", text, sizeof(text), e);
+	int r = tracefs_read(folder, "available_tracers", text, sizeof(text), e);
+
+	return r < 0 ? r : has_word(text, "function_graph");
+}
+
+static int check_kernel(const struct graph_control *c, struct error *e)
+{
+	int r = has_tracer(c->root, e);
 
 	if (r < 0)
 		return r;
-	if (!has_word(text, "function_graph"))
+	if (!r)
 		return error_set(e, EOPNOTSUPP,
 				 "this kernel cannot trace functions: it was built without "
 				 "CONFIG_FUNCTION_GRAPH_TRACER");
@@ -351,19 +371,23 @@ static int take_top(struct graph_control *c, struct error *e)
 				 "cannot record: somebody's trace is in the kernel's rings; drop "
 				 "it with echo > %s/trace",
 				 c->root);
+	c->is_top = true;
 	return 0;
 }
 
 static int make_folder(struct graph_control *c, struct error *e)
 {
+	int r;
+
 	snprintf(c->folder, sizeof(c->folder), "%s/instances/kiseki-func-%d", c->root,
 		 (int)getpid());
 	if (mkdir(c->folder, 0700) < 0)
 		return error_set(e, errno, "cannot make %s: %m", c->folder);
 	c->is_own = true;
-	if (tracefs_write(c->folder, "tracing_on", "0", NULL) == 0 &&
-	    tracefs_write(c->folder, "current_tracer", "function_graph", NULL) == 0)
-		return tracefs_write(c->folder, "current_tracer", "nop", e);
+	/* To try it instead of asking would change the size of the top one's rings. */
+	r = has_tracer(c->folder, NULL);
+	if (r > 0)
+		return 0;
 	if (rmdir(c->folder) < 0)
 		return error_set(e, errno, "cannot remove %s: %m", c->folder);
 	c->is_own = false;

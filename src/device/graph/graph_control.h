@@ -46,6 +46,7 @@ struct graph_control {
 	const char *root;
 	char folder[TRACEFS_PATH_MAX]; /* the instance, or the root */
 	bool is_own;		       /* an instance of ours */
+	bool is_top;		       /* the top one, which we have taken */
 	struct graph_saved saved[GRAPH_SAVED_MAX];
 	uint32_t n_saved;
 	pid_t guard;

@@ -37,6 +37,8 @@ struct recording {
 	struct graph_control control;
 	struct graph_rings rings;
 	int signals;
+	sigset_t old_mask;
+	void (*old_int)(int);
 	pid_t pid; /* of the command; 0: none, or it is over */
 	int go_fd;
 	int status;
@@ -45,13 +47,15 @@ struct recording {
 
 /* --- the command --- */
 
-static void run_command(const char *const *argv, int go_fd, const sigset_t *old)
+static void run_command(const struct recording *r, int go_fd)
 {
+	const char *const *argv = r->settings.command;
 	char word;
 	ssize_t n;
 
-	sigprocmask(SIG_SETMASK, old, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, r->old_int);
+	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	do
 		n = read(go_fd, &word, 1);
 	while (n < 0 && errno == EINTR);
@@ -62,7 +66,7 @@ static void run_command(const char *const *argv, int go_fd, const sigset_t *old)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-static int start_command(struct recording *r, const sigset_t *old, struct error *e)
+static int start_command(struct recording *r, struct error *e)
 {
 	int ends[2];
 
@@ -74,7 +78,7 @@ static int start_command(struct recording *r, const sigset_t *old, struct error 
 	r->pid = fork();
 	if (r->pid == 0) {
 		close(ends[1]);
-		run_command(r->settings.command, ends[0], old);
+		run_command(r, ends[0]);
 	}
 	close(ends[0]);
 	r->go_fd = ends[1];
@@ -135,7 +139,7 @@ static int record(struct recording *r, struct error *e)
 		if (graph_rings_wait(&r->rings, r->signals, TURN_MS))
 			take_signals(r);
 		failed = graph_rings_drain(&r->rings, false, e);
-		if ((r->settings.calls_max && r->rings.calls >= r->settings.calls_max) ||
+		if (graph_rings_is_full(&r->rings) ||
 		    (r->settings.time_ms && clock_mono_ms() >= end_ms) || is_stopped(r))
 			r->is_over = true;
 	}
@@ -151,6 +155,7 @@ static int record_all(struct recording *r, struct error *e)
 	if (failed == 0)
 		failed = graph_rings_open(&r->rings, r->control.folder, r->settings.output, e);
 	r->rings.only_exits = r->settings.min_us > 0;
+	r->rings.calls_max = r->settings.calls_max;
 	if (failed == 0)
 		failed = record(r, e);
 	if (failed == 0)
@@ -158,7 +163,7 @@ static int record_all(struct recording *r, struct error *e)
 	return failed;
 }
 
-static int open_signals(struct recording *r, sigset_t *ret_old, struct error *e)
+static int open_signals(struct recording *r, struct error *e)
 {
 	sigset_t set;
 
@@ -167,8 +172,10 @@ static int open_signals(struct recording *r, sigset_t *ret_old, struct error *e)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, ret_old);
+	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
 	signal(SIGPIPE, SIG_IGN);
+	/* A shell lets what it starts with & ignore SIGINT; scripts end a recording with it. */
+	r->old_int = signal(SIGINT, SIG_DFL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signals < 0 ? error_set(e, errno, "cannot take signals: %m") : 0;
 }
@@ -194,7 +201,6 @@ static int run_kernel(const struct args *a)
 {
 	struct recording r = { .signals = -1, .go_fd = -1, .control = { .guard_fd = -1 } };
 	struct error e = ERROR_INIT, why = ERROR_INIT;
-	sigset_t old;
 	int failed, closed;
 
 	if (args_has(a, "man")) {
@@ -203,9 +209,9 @@ static int run_kernel(const struct args *a)
 	}
 	if (graph_settings_load(&r.settings, a, &e) < 0)
 		return say_usage(&e);
-	failed = open_signals(&r, &old, &e);
+	failed = open_signals(&r, &e);
 	if (failed == 0)
-		failed = start_command(&r, &old, &e);
+		failed = start_command(&r, &e);
 	if (failed == 0)
 		failed = record_all(&r, &e);
 	if (failed == 0)
@@ -225,7 +231,7 @@ static int run_kernel(const struct args *a)
 static const struct cli_example examples[] = {
 	{ "What does the kernel do while a program runs?", "kiseki-agent kernel -- ls -l" },
 	{ "Calls of a millisecond and more, of all tasks, for ten seconds:",
-	  "kiseki-agent kernel -m 1ms -t 10s" },
+	  "kiseki-agent kernel --min-time 1ms -t 10s" },
 	{ NULL, NULL },
 };
 

@@ -17,7 +17,7 @@
 #include "wire/loss.h"
 
 #define PAGE_BYTES_MAX (16U << 20)
-/* Of one ring in one go, so that no CPU makes the others wait. */
+/* In one go, so that signals are looked at now and then. */
 #define TURN_PAGES 1024U
 
 static int learn_pages(struct graph_rings *r, const char *folder, struct error *e)
@@ -197,16 +197,18 @@ static int take_page(struct graph_rings *r, struct graph_ring *ring, struct erro
 
 int graph_rings_drain(struct graph_rings *r, bool at_end, struct error *e)
 {
-	uint32_t i, pages;
+	uint32_t turn, i;
+	bool more = true;
 	int got;
 
-	for (i = 0; i < r->n; i++) {
-		pages = 0;
-		do
+	for (turn = 0; more && (at_end || turn < TURN_PAGES); turn++) {
+		more = false;
+		for (i = 0; i < r->n && !graph_rings_is_full(r); i++) {
 			got = take_page(r, &r->list[i], e);
-		while (got > 0 && (at_end || ++pages < TURN_PAGES));
-		if (got < 0)
-			return got;
+			if (got < 0)
+				return got;
+			more |= got > 0;
+		}
 	}
 	return 0;
 }

@@ -31,8 +31,9 @@ struct graph_rings {
 	struct page_layout layout;
 	struct graph_map map;
 	bool only_exits;
-	uint64_t calls;	 /* read so far */
-	uint64_t missed; /* records, as far as pages told how many */
+	uint64_t calls;	    /* read so far */
+	uint64_t calls_max; /* with so many no more pages are taken; 0: no limit */
+	uint64_t missed;    /* records, as far as pages told how many */
 };
 
 /* `near` is the path of a file: the pages are kept in its folder. */
@@ -42,7 +43,12 @@ void graph_rings_close(struct graph_rings *r);
 /* Waits for a ring that fills or for the caller's descriptor: true if that has something. */
 bool graph_rings_wait(struct graph_rings *r, int fd, int timeout_ms);
 
-/* Takes what is there. The kernel fills pages as we read, so `at_end` says that it does no more. */
+static inline bool graph_rings_is_full(const struct graph_rings *r)
+{
+	return r->calls_max && r->calls >= r->calls_max;
+}
+
+/* Takes what is there, of all CPUs by turns. The kernel fills pages as we read, so `at_end` says that it does no more. */
 int graph_rings_drain(struct graph_rings *r, bool at_end, struct error *e);
 
 #endif

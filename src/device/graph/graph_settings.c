@@ -13,13 +13,13 @@
 
 const struct cli_option graph_options[] = {
 	{ 'o', "output", "FILE", "the recording (kernel.dat)", NULL },
-	{ 'f', "function", "LIST", "only these functions and what they call", NULL },
-	{ 0, "not", "LIST", "not these functions, nor what they call", NULL },
+	{ 0, "tree", "LIST", "only these functions and what they call", NULL },
+	{ 0, "notree", "LIST", "neither these functions nor what they call", NULL },
 	{ 'd', "depth", "N", "only so many levels of calls", NULL },
-	{ 'm', "min-time", "TIME", "only calls that take as long (1us and more)", NULL },
+	{ 0, "min-time", "TIME", "only calls that take as long (1us and more)", NULL },
 	{ 0, "start", "FUNCTION", "record when this function is called, not at once", NULL },
 	{ 0, "stop", "FUNCTION", "end when this function is called", NULL },
-	{ 'n', "events", "N", "end after so many calls", NULL },
+	{ 0, "events", "N", "end after so many calls", NULL },
 	{ 't', "time", "TIME", "end after this time", NULL },
 	{ 'p', "pid", "LIST", "only these tasks", NULL },
 	{ 'a', "all", NULL, "all tasks, also when there is a command", NULL },
@@ -67,8 +67,8 @@ int graph_settings_load(struct graph_settings *s, const struct args *a, struct e
 	int r;
 
 	memset(s, 0, sizeof(*s));
-	s->functions = args_get(a, "function");
-	s->not_functions = args_get(a, "not");
+	s->functions = args_get(a, "tree");
+	s->not_functions = args_get(a, "notree");
 	s->start = args_get(a, "start");
 	s->stop = args_get(a, "stop");
 	s->pids = args_get(a, "pid");
