@@ -11,12 +11,14 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 #define NAMES_TEXT_MAX (1U << 20) /* a filter of somebody else's that we put back */
 #define CPUS_MAX 1024U
+#define END_PAUSES 1000U /* ten seconds */
 
 /* --- files --- */
 
@@ -239,7 +241,18 @@ static int restore_all(struct graph_control *c, struct error *e)
 
 /* --- the process that puts everything back if this one cannot --- */
 
-static void guard(struct graph_control *c, int fd)
+/* The tracer cannot be changed while its rings are open: a process that dies closes the pipe first, the
+ * rings later, and is nobody's parent any more at the end. */
+static void wait_for_end(pid_t parent)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	uint32_t i;
+
+	for (i = 0; i < END_PAUSES && getppid() == parent; i++)
+		nanosleep(&pause, NULL);
+}
+
+static void guard(struct graph_control *c, pid_t parent, int fd)
 {
 	sigset_t all;
 	char word;
@@ -255,11 +268,13 @@ static void guard(struct graph_control *c, int fd)
 	if (n == 1)
 		_exit(0);
 	tracefs_write(c->folder, "tracing_on", "0", NULL);
+	wait_for_end(parent);
 	_exit(restore_all(c, NULL) < 0);
 }
 
 static int start_guard(struct graph_control *c, struct error *e)
 {
+	pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -267,7 +282,7 @@ static int start_guard(struct graph_control *c, struct error *e)
 	c->guard = fork();
 	if (c->guard == 0) {
 		close(ends[1]);
-		guard(c, ends[0]);
+		guard(c, parent, ends[0]);
 	}
 	close(ends[0]);
 	c->guard_fd = ends[1];
