@@ -85,9 +85,9 @@ static int find_calls(struct conversion *c, const struct reading *r, const struc
 	struct func_source *calls;
 	int rc;
 
-	if (input_get_format(r->input) != RECOGNISED_KSK || !strcmp(r->path, "-"))
+	if (input_get_format(r->input) != RECOGNISED_KSK)
 		return 0;
-	rc = func_ksk_open(r->path, &calls, e);
+	rc = func_ksk_open(input_get_path(r->input), &calls, e);
 	if (rc < 0)
 		return rc == -ENODATA ? 0 : rc;
 	c->leaves_calls = strcmp(c->format->name, "ksk") || selects(a);

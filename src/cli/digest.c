@@ -38,10 +38,9 @@ int digest_read_calls(const struct reading *r, struct func_digest *calls, struct
 {
 	int rc;
 
-	/* What came down a pipe is gone. */
-	if (input_get_format(r->input) != RECOGNISED_KSK || !strcmp(r->path, "-"))
+	if (input_get_format(r->input) != RECOGNISED_KSK)
 		return 0;
-	rc = func_digest_open_ksk(calls, r->path, e);
+	rc = func_digest_open_ksk(calls, input_get_path(r->input), e);
 	return rc < 0 ? rc : 0;
 }
 

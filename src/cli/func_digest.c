@@ -30,18 +30,25 @@ void func_digest_done(struct func_digest *d)
 	memset(d, 0, sizeof(*d));
 }
 
+static bool starts_as_record(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t head[8];
+
+	return fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
+	       func_buffer_is_record(head, sizeof(head));
+}
+
 bool func_digest_is_record(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct func_source *s;
-	uint8_t head[8];
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	/* A pipe is not opened: that would be seen at its other end. */
+	if (stat(path, &st) < 0)
 		return false;
 	if (S_ISREG(st.st_mode))
-		return read(fd, head, sizeof(head)) == sizeof(head) &&
-		       func_buffer_is_record(head, sizeof(head));
+		return starts_as_record(path);
 	if (!S_ISDIR(st.st_mode) || recognise_folder(path) != RECOGNISED_NOTHING ||
 	    func_buffer_open_folder(path, &s, NULL) < 0)
 		return false;

@@ -56,6 +56,11 @@ same record.info.json 0 info --json sample.4321
 "$KISEKI" convert sample.ksk -o again.ksk || bad "convert sample.ksk"
 [ "$(counts sample.ksk)" = "$(counts again.ksk)" ] || bad "again.ksk counts other calls"
 
+# Down a pipe as well.
+# shellcheck disable=SC2002 # a pipe is what is tested
+cat sample.ksk | "$KISEKI" convert - -o piped.ksk || bad "convert from a pipe"
+cmp again.ksk piped.ksk || bad "a pipe makes a difference"
+
 # The file in the tree was written by an earlier program; it must say the same for good.
 cp "$data/sample.ksk" tree.ksk
 same ksk.info.txt 0 info tree.ksk
