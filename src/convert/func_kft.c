@@ -21,7 +21,7 @@
 #include "base/decimal.h"
 #include "convert/func_export.h"
 
-#define NAME_WIDTH 27
+#define NAME_WIDTH 27U
 #define PART_ROOM 256U /* what is written of a row before its name */
 
 /* The number, with blanks before it. */
@@ -52,15 +52,6 @@ static void put_word(struct outfile *out, const char *name)
 	outfile_write(out, part, n);
 }
 
-static int width_of(const char *name)
-{
-	int n = 0;
-
-	while (name[n] && n < NAME_WIDTH)
-		n++;
-	return n;
-}
-
 static void put_row(const struct call_walk *w, struct outfile *out, const struct call_row *row,
 		    uint64_t base_ns)
 {
@@ -69,6 +60,7 @@ static void put_row(const struct call_walk *w, struct outfile *out, const struct
 	uint64_t to = (row->begin_ns - base_ns + row->total_ns) / 1000;
 
 	char *start = outfile_reserve(out, PART_ROOM), *p;
+	size_t blanks;
 
 	p = put_padded(start, from, 8);
 	if (row->end == CALL_OPEN || row->end == CALL_CUT)
@@ -77,8 +69,9 @@ static void put_row(const struct call_walk *w, struct outfile *out, const struct
 		p = put_padded(stpcpy(p, "   "), to - from, 8);
 	p = put_padded(stpcpy(p, " "), (uint64_t)w->source->threads[row->thread].tid, 7);
 	*p++ = ' ';
-	memset(p, ' ', (size_t)(NAME_WIDTH - width_of(name)));
-	p += NAME_WIDTH - width_of(name);
+	blanks = NAME_WIDTH - strnlen(name, NAME_WIDTH);
+	memset(p, ' ', blanks);
+	p += blanks;
 	outfile_advance(out, (size_t)(p - start));
 	put_word(out, name);
 	outfile_write(out, "   ", 3);
