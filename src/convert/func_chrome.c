@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "convert/func_export.h"
 #include "convert/func_json.h"
 #include "trace/comm.h"
@@ -17,33 +18,49 @@ struct chrome {
 	const char *comma;
 };
 
+#define PART_ROOM 512U /* what is written at a time, names apart */
+
+static char *put_text(char *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(p, text, n);
+	return p + n;
+}
+
 static void put_args(struct chrome *c, const struct call_at *at)
 {
 	const struct call_split *local = &at->call->local;
 	uint64_t sum = call_split_sum(local);
+	char *start = outfile_reserve(c->out, PART_ROOM), *p;
 	int i;
 
-	outfile_printf(c->out, ",\"args\":{\"local_ns\":%" PRIu64, sum);
-	for (i = 0; i < CALL_PARTS; i++)
-		if (local->ns[CALL_UNKNOWN] < sum && local->ns[i])
-			outfile_printf(c->out, ",\"%s_ns\":%" PRIu64, call_part_words[i],
-				       local->ns[i]);
+	p = decimal_put_u64(put_text(start, ",\"args\":{\"local_ns\":"), sum);
+	for (i = 0; i < CALL_PARTS; i++) {
+		if (local->ns[CALL_UNKNOWN] == sum || !local->ns[i])
+			continue;
+		p = put_text(put_text(p, ",\""), call_part_words[i]);
+		p = decimal_put_u64(put_text(p, "_ns\":"), local->ns[i]);
+	}
 	if (at->end != CALL_RETURNED)
-		outfile_printf(c->out, ",\"end\":\"%s\"", call_end_words[at->end]);
-	outfile_printf(c->out, "}}");
+		p = put_text(put_text(put_text(p, ",\"end\":\""), call_end_words[at->end]), "\"");
+	p = put_text(p, "}}");
+	outfile_advance(c->out, (size_t)(p - start));
 }
 
 static int end(void *data, const struct call_at *at)
 {
 	struct chrome *c = data;
 	const struct func_thread *t = &c->w->source->threads[at->thread];
-	uint64_t from = at->call->begin_ns, length = at->ns - from;
+	char *start = outfile_reserve(c->out, PART_ROOM), *p;
 
-	outfile_printf(c->out,
-		       "%s\n{\"ph\":\"X\",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"ts\":%" PRIu64
-		       ".%03" PRIu64 ",\"dur\":%" PRIu64 ".%03" PRIu64 ",\"name\":",
-		       c->comma, c->w->source->processes[t->process].pid, t->tid, from / 1000,
-		       from % 1000, length / 1000, length % 1000);
+	p = put_text(put_text(start, c->comma), "\n{\"ph\":\"X\",\"pid\":");
+	p = decimal_put_i64(p, c->w->source->processes[t->process].pid);
+	p = decimal_put_i64(put_text(p, ",\"tid\":"), t->tid);
+	p = decimal_put_milli(put_text(p, ",\"ts\":"), at->call->begin_ns);
+	p = decimal_put_milli(put_text(p, ",\"dur\":"), at->ns - at->call->begin_ns);
+	p = put_text(p, ",\"name\":");
+	outfile_advance(c->out, (size_t)(p - start));
 	c->comma = ",";
 	func_json_text(c->out, call_names_get(c->w->names, at->call->function)->name);
 	put_args(c, at);

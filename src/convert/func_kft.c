@@ -15,21 +15,34 @@
  * a microsecond: so no call ends before one that it made began.
  */
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "analysis/call_list.h"
+#include "base/decimal.h"
 #include "convert/func_export.h"
 
-#define NAME_WIDTH 27
+#define NAME_WIDTH 27U
+#define PART_ROOM 256U /* what is written of a row before its name */
 
-/* The name as one word; returns its length. */
-static int put_word(struct outfile *out, const char *name)
+/* The number, with blanks before it. */
+static char *put_padded(char *p, uint64_t number, size_t width)
+{
+	char digits[DECIMAL_MAX];
+	size_t n = (size_t)(decimal_put_u64(digits, number) - digits);
+
+	for (; width > n; width--)
+		*p++ = ' ';
+	memcpy(p, digits, n);
+	return p + n;
+}
+
+/* The name as one word. */
+static void put_word(struct outfile *out, const char *name)
 {
 	char part[256];
 	size_t n = 0;
-	int len = 0;
 
-	for (; *name; name++, len++) {
+	for (; *name; name++) {
 		part[n++] = (uint8_t)*name <= ' ' ? '_' : *name == '+' ? '@' : *name;
 		if (n < sizeof(part))
 			continue;
@@ -37,16 +50,6 @@ static int put_word(struct outfile *out, const char *name)
 		n = 0;
 	}
 	outfile_write(out, part, n);
-	return len;
-}
-
-static int width_of(const char *name)
-{
-	int n = 0;
-
-	while (name[n] && n < NAME_WIDTH)
-		n++;
-	return n;
 }
 
 static void put_row(const struct call_walk *w, struct outfile *out, const struct call_row *row,
@@ -56,21 +59,28 @@ static void put_row(const struct call_walk *w, struct outfile *out, const struct
 	uint64_t from = (row->begin_ns - base_ns) / 1000;
 	uint64_t to = (row->begin_ns - base_ns + row->total_ns) / 1000;
 
-	outfile_printf(out, "%8" PRIu64, from);
+	char *start = outfile_reserve(out, PART_ROOM), *p;
+	size_t blanks;
+
+	p = put_padded(start, from, 8);
 	if (row->end == CALL_OPEN || row->end == CALL_CUT)
-		outfile_printf(out, "    no exit");
+		p = stpcpy(p, "    no exit");
 	else
-		outfile_printf(out, "   %8" PRIu64, to - from);
-	outfile_printf(out, " %7" PRId32 " %*s", w->source->threads[row->thread].tid,
-		       NAME_WIDTH - width_of(name), "");
+		p = put_padded(stpcpy(p, "   "), to - from, 8);
+	p = put_padded(stpcpy(p, " "), (uint64_t)w->source->threads[row->thread].tid, 7);
+	*p++ = ' ';
+	blanks = NAME_WIDTH - strnlen(name, NAME_WIDTH);
+	memset(p, ' ', blanks);
+	p += blanks;
+	outfile_advance(out, (size_t)(p - start));
 	put_word(out, name);
-	outfile_printf(out, "   ");
+	outfile_write(out, "   ", 3);
 	if (row->caller == UINT32_MAX) {
-		outfile_printf(out, "-\n");
+		outfile_write(out, "-\n", 2);
 		return;
 	}
 	put_word(out, call_names_get(w->names, row->caller)->name);
-	outfile_printf(out, "+0x0\n");
+	outfile_write(out, "+0x0\n", 5);
 }
 
 int func_kft_write(const struct call_walk *w, struct outfile *out, struct error *e)

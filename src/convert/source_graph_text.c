@@ -505,10 +505,13 @@ int source_graph_text_open(const char *path, struct func_source **ret, struct er
 
 bool graph_text_is(const uint8_t *head, size_t len)
 {
-	const char *at = (const char *)head, *end = at + len, *eol;
+	const char *at = (const char *)head, *end, *eol;
 	struct text_line line = { .torn = false };
 	struct graph_line l;
 
+	if (!len)
+		return false;
+	end = at + len;
 	for (; at < end; at = eol + (eol < end)) {
 		eol = memchr(at, '\n', (size_t)(end - at));
 		eol = eol ? eol : end;

@@ -11,12 +11,14 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 #define NAMES_TEXT_MAX (1U << 20) /* a filter of somebody else's that we put back */
 #define CPUS_MAX 1024U
+#define END_PAUSES 1000U /* ten seconds */
 
 /* --- files --- */
 
@@ -30,10 +32,12 @@ static int open_file(const char *folder, const char *name, int flags, struct err
 	return fd < 0 ? error_set(e, errno, "cannot open %s: %m", path) : fd;
 }
 
-/* The kernel takes one word of a list with each write. */
+/* The kernel takes one word of a list with each write. What it says of a module behind a function's name it
+ * does not want to hear. */
 static int write_words(const char *folder, const char *name, int flags, const char *words,
-		       const char *between, struct error *e)
+		       struct error *e)
 {
+	static const char between[] = ",\n";
 	_cleanup_close_ int fd = open_file(folder, name, flags, e);
 	char line[256];
 	size_t len;
@@ -48,8 +52,8 @@ static int write_words(const char *folder, const char *name, int flags, const ch
 		if (len > sizeof(line) - 2)
 			return error_set(e, ENAMETOOLONG,
 					 "cannot write to %s: \"%.40s…\" is too long", name, words);
-		snprintf(line, sizeof(line), "%.*s\n", (int)len, words);
-		if (write(fd, line, len + 1) < 0)
+		snprintf(line, sizeof(line), "%.*s\n", (int)strcspn(words, " ,\n"), words);
+		if (write(fd, line, strlen(line)) < 0)
 			return error_set(e, errno, "cannot write \"%.*s\" to %s: %m%s", (int)len,
 					 words, name,
 					 errno == EINVAL ? "; this kernel does not trace such a "
@@ -153,7 +157,7 @@ static int set_list(struct graph_control *c, const char *folder, const char *nam
 		return -EIO;
 	r = save(c, folder, name, GRAPH_RESTORE_LIST, old);
 	return r < 0 ? error_set(e, -r, "cannot set %s", name)
-		     : write_words(folder, name, O_TRUNC, words, ",", e);
+		     : write_words(folder, name, O_TRUNC, words, e);
 }
 
 static int add_trigger(struct graph_control *c, const char *function, const char *action,
@@ -164,7 +168,7 @@ static int add_trigger(struct graph_control *c, const char *function, const char
 	int r;
 
 	snprintf(text, sizeof(text), "%s:%s", function, action);
-	r = write_words(c->folder, "set_ftrace_filter", O_APPEND, text, "\n", e);
+	r = write_words(c->folder, "set_ftrace_filter", O_APPEND, text, e);
 	if (r < 0)
 		return r;
 	copy = strdup(text);
@@ -197,10 +201,10 @@ static int restore(struct graph_saved *s, struct error *e)
 		return tracefs_write(s->folder, s->name, s->text, e);
 	case GRAPH_RESTORE_LIST:
 		keep_names(s->text);
-		return write_words(s->folder, s->name, O_TRUNC, s->text, " \n", e);
+		return write_words(s->folder, s->name, O_TRUNC, s->text, e);
 	case GRAPH_RESTORE_TRIGGER:
 		snprintf(text, sizeof(text), "!%s", s->text);
-		return write_words(s->folder, s->name, O_APPEND, text, "\n", e);
+		return write_words(s->folder, s->name, O_APPEND, text, e);
 	}
 	return 0;
 }
@@ -239,7 +243,18 @@ static int restore_all(struct graph_control *c, struct error *e)
 
 /* --- the process that puts everything back if this one cannot --- */
 
-static void guard(struct graph_control *c, int fd)
+/* The tracer cannot be changed while its rings are open: a process that dies closes the pipe first, the
+ * rings later, and is nobody's parent any more at the end. */
+static void wait_for_end(pid_t parent)
+{
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	uint32_t i;
+
+	for (i = 0; i < END_PAUSES && getppid() == parent; i++)
+		nanosleep(&pause, NULL);
+}
+
+static void guard(struct graph_control *c, pid_t parent, int fd)
 {
 	sigset_t all;
 	char word;
@@ -255,11 +270,13 @@ static void guard(struct graph_control *c, int fd)
 	if (n == 1)
 		_exit(0);
 	tracefs_write(c->folder, "tracing_on", "0", NULL);
+	wait_for_end(parent);
 	_exit(restore_all(c, NULL) < 0);
 }
 
 static int start_guard(struct graph_control *c, struct error *e)
 {
+	pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -267,7 +284,7 @@ static int start_guard(struct graph_control *c, struct error *e)
 	c->guard = fork();
 	if (c->guard == 0) {
 		close(ends[1]);
-		guard(c, ends[0]);
+		guard(c, parent, ends[0]);
 	}
 	close(ends[0]);
 	c->guard_fd = ends[1];
@@ -514,7 +531,7 @@ int graph_control_start(struct graph_control *c, pid_t command, struct error *e)
 
 	snprintf(text, sizeof(text), "%d", (int)command);
 	if (command && !c->settings->all)
-		r = write_words(c->folder, "set_ftrace_pid", O_APPEND, text, "\n", e);
+		r = write_words(c->folder, "set_ftrace_pid", O_APPEND, text, e);
 	/* Who reads all tasks' rings would read of itself for ever. Kernels before 5.7 cannot. */
 	if (r == 0 && c->settings->all && c->is_own) {
 		snprintf(text, sizeof(text), "%d", (int)getpid());
