@@ -30,6 +30,7 @@ enum block_codec {
 	CODEC_META = 0,
 	CODEC_SCHED = 1,
 	CODEC_BSF = 2,
+	CODEC_FUNC = 3,
 	CODEC_RTC = 4,
 	CODEC_INDEX = 15,
 };
