@@ -56,6 +56,7 @@ enum func_buffer_header {
 	FUNC_BUFFER_AT_LOST_THREADS = 408, /* le64: calls of threads without a slot */
 	FUNC_BUFFER_AT_FILTERED = 416,	/* le64: calls left out on purpose, as far as summed up */
 	FUNC_BUFFER_AT_SYNC_NEXT = 424, /* le32: pairs written so far; they go around */
+	FUNC_BUFFER_AT_FREED = 428,	/* le32: chunks given back so far, by whoever drains */
 	FUNC_BUFFER_AT_SYNC = 512, /* FUNC_BUFFER_SYNCS pairs of le64 tick, le64 monotonic ns */
 	FUNC_BUFFER_AT_SETTINGS = 2048, /* NUL-terminated text: what it was told to record */
 };
@@ -75,13 +76,14 @@ enum func_buffer_policy {
 
 /* Offsets in a slot; the rest of it belongs to the hook. */
 enum func_buffer_slot {
-	FUNC_SLOT_AT_TID = 0,	  /* le32, 0: free */
-	FUNC_SLOT_AT_STREAM = 4,  /* le32: number of the thread in this process, from 0 */
-	FUNC_SLOT_AT_CHUNK = 8,	  /* le32: that it writes, FUNC_NO_CHUNK if none */
-	FUNC_SLOT_AT_DEPTH = 12,  /* le32: open calls; may be more than the stack below holds */
-	FUNC_SLOT_AT_LOST = 16,	  /* le64: calls and returns lost and not yet told by a chunk */
-	FUNC_SLOT_AT_EVENTS = 24, /* le64: recorded and lost so far, this thread */
-	FUNC_SLOT_AT_COMM = 32,	  /* 16 bytes */
+	FUNC_SLOT_AT_TID = 0,	    /* le32, 0: free */
+	FUNC_SLOT_AT_STREAM = 4,    /* le32: number of the thread in this process, from 0 */
+	FUNC_SLOT_AT_CHUNK = 8,	    /* le32: that it writes, FUNC_NO_CHUNK if none */
+	FUNC_SLOT_AT_DEPTH = 12,    /* le32: open calls; may be more than the stack below holds */
+	FUNC_SLOT_AT_LOST = 16,	    /* le64: calls and returns lost and not yet told by a chunk */
+	FUNC_SLOT_AT_EVENTS = 24,   /* le64: recorded so far, and lost as far as told by chunks */
+	FUNC_SLOT_AT_COMM = 32,	    /* 16 bytes */
+	FUNC_SLOT_AT_FILTERED = 48, /* le64: left out on purpose and not yet in the header */
 	FUNC_SLOT_HEAD = 64,
 };
 #define FUNC_NO_CHUNK UINT32_MAX
@@ -108,6 +110,7 @@ enum func_chunk_state {
 	FUNC_CHUNK_FREE = 0,
 	FUNC_CHUNK_WRITING = 1,
 	FUNC_CHUNK_FULL = 2,
+	FUNC_CHUNK_TAKEN = 3, /* between two of them: its head means nothing */
 };
 
 #endif
