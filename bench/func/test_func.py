@@ -36,7 +36,7 @@ def check_cut(folder):
 
 
 def check_buffer():
-    """Two slots, three chunks of which one is free."""
+    """Two slots, three chunks of which one is being taken."""
     data = bytearray(4096 + 2 * 64 + 3 * 128)
     data[:8] = b"KSKFUNC\n"
     put = lambda at, value, size: data.__setitem__(slice(at, at + size),
@@ -49,7 +49,7 @@ def check_buffer():
     for i, events in enumerate((100, 20)):
         put(4096 + 64 * i + 24, events, 8)
     put(4096 + 16, 3, 8)
-    for i, (state, lost, used) in enumerate(((2, 0, 50), (0, 9, 9), (1, 5, 30))):
+    for i, (state, lost, used) in enumerate(((2, 0, 50), (3, 9, 9), (1, 5, 30))):
         at = 4096 + 128 + 128 * i
         put(at, state, 4)
         put(at + 40, lost, 8)
@@ -101,7 +101,7 @@ def check_report(sizes, weight, row):
     result = {"trial": True, "missing": {"kiseki": "it is not built"}, "date": "", "machine": "",
               "cpus": 1, "kernel": "", "uftrace": None,
               "names": {k: k.upper() for k in tracers},
-              "programs": [{"name": "sample", "title": "Sample", "sizes": sizes,
+              "programs": [{"name": "sample", "title": "Sample", "sizes": {"raw": sizes},
                             "tracers": tracers}]}
     paper = json.loads((HERE / "paper.json").read_text())
     text = report.format_report(result, paper)
