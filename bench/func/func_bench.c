@@ -2,7 +2,8 @@
 /*
  * func_bench: the size of a function trace in every form, and what it takes to make it.
  *
- *	func_bench [--runs N] [--limit EVENTS] [--json FILE] THREAD.raw... | --record FILE
+ *	func_bench [--runs N] [--limit EVENTS] [--only STAGE] [--json FILE]
+ *	           THREAD.raw... | --record FILE
  *
  * The files are all threads of one run of a program, as raw_hook.c recorded them; or with --record, there is one
  * file, of libkiseki-func. Each stage encodes
@@ -28,6 +29,7 @@ struct options {
 	size_t limit;
 	const char *json;
 	const char *record;
+	const char *only; /* a stage's key */
 };
 
 struct job {
@@ -102,6 +104,8 @@ static int measure_stages(const struct recording *r, const struct options *o, FI
 	fprintf(f, "  \"stages\": [");
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		for (stage = lists[i]; *stage; stage++) {
+			if (o->only && strcmp(o->only, (*stage)->key) != 0)
+				continue;
 			fputs(between, f);
 			between = ",\n";
 			status = measure(*stage, r, o->runs, f);
@@ -169,6 +173,7 @@ static int parse_options(struct options *o, int argc, char **argv)
 	static const struct option known[] = { { "runs", required_argument, NULL, 'r' },
 					       { "limit", required_argument, NULL, 'l' },
 					       { "json", required_argument, NULL, 'j' },
+					       { "only", required_argument, NULL, 'o' },
 					       { "record", required_argument, NULL, 'c' },
 					       { NULL, 0, NULL, 0 } };
 	int c;
@@ -180,6 +185,8 @@ static int parse_options(struct options *o, int argc, char **argv)
 			o->limit = strtoul(optarg, NULL, 10);
 		else if (c == 'j')
 			o->json = optarg;
+		else if (c == 'o')
+			o->only = optarg;
 		else if (c == 'c')
 			o->record = optarg;
 		else
@@ -196,7 +203,8 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse_options(&o, argc, argv)) {
-		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--json FILE] "
+		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--only STAGE] "
+				"[--json FILE] "
 				"THREAD.raw... | --record FILE\n");
 		return 2;
 	}
