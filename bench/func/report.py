@@ -47,7 +47,7 @@ def times(program, names):
         taken = row.get("events")
         rows.append([
             name, f"{cpu:.3f}", f"{cpu / plain:.2f}",
-            "–" if key in ("plain", "off") else f"{1e9 * (cpu - off) / events:.1f}",
+            "–" if key in ("plain", "off") else f"{1e9 * (cpu - off) / (taken or events):.1f}",
             f"{row['cpu_s'] - cpu:.3f}", f"{row.get('program_wall_s', row['wall_s']):.3f}",
             f"{row.get('program_kib', row['max_kib']) / 1024:.1f}",
             f"{taken:,}" if taken else "–", f"{row['bytes'] / 1e6:.1f}" if taken else "–"])
@@ -89,7 +89,7 @@ def format_report(result, paper):
              all_sizes(result),
              "## Cost\n\nCPU time of the traced program, best of "
              f"{result['programs'][0]['tracers']['plain']['runs']} runs. *ns/event* is what "
-             "is more than with hooks that nobody listens to, over the events that there were. *Others* "
+             "is more than with hooks that nobody listens to, by the events that it recorded. *Others* "
              "are processes and threads of the tracer.\n"]
     for p in result["programs"]:
         parts.append(f"### {p['title']}\n\n{times(p, result['names'])}")
