@@ -2,9 +2,11 @@
 /*
  * func_bench: the size of a function trace in every form, and what it takes to make it.
  *
- *	func_bench [--runs N] [--limit EVENTS] [--json FILE] THREAD.raw...
+ *	func_bench [--runs N] [--limit EVENTS] [--only STAGE] [--json FILE]
+ *	           THREAD.raw... | --record FILE
  *
- * The files are all threads of one run of a program, as raw_hook.c recorded them. Each stage encodes
+ * The files are all threads of one run of a program, as raw_hook.c recorded them; or with --record, there is one
+ * file, of libkiseki-func. Each stage encodes
  * each thread for itself and decodes it again; a stage from which an event does not come back ends the
  * program. One thread on one core, its CPU time, best of the runs.
  */
@@ -26,6 +28,8 @@ struct options {
 	unsigned runs;
 	size_t limit;
 	const char *json;
+	const char *record;
+	const char *only; /* a stage's key */
 };
 
 struct job {
@@ -35,7 +39,8 @@ struct job {
 	size_t room, len;
 };
 
-static const struct stage *const *const lists[] = { stage_packer_list, stage_rtc_list };
+static const struct stage *const *const lists[] = { stage_packer_list, stage_rtc_list,
+						    stage_func_list };
 
 static int run_encode(void *ctx)
 {
@@ -99,6 +104,8 @@ static int measure_stages(const struct recording *r, const struct options *o, FI
 	fprintf(f, "  \"stages\": [");
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		for (stage = lists[i]; *stage; stage++) {
+			if (o->only && strcmp(o->only, (*stage)->key) != 0)
+				continue;
 			fputs(between, f);
 			between = ",\n";
 			status = measure(*stage, r, o->runs, f);
@@ -166,6 +173,8 @@ static int parse_options(struct options *o, int argc, char **argv)
 	static const struct option known[] = { { "runs", required_argument, NULL, 'r' },
 					       { "limit", required_argument, NULL, 'l' },
 					       { "json", required_argument, NULL, 'j' },
+					       { "only", required_argument, NULL, 'o' },
+					       { "record", required_argument, NULL, 'c' },
 					       { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -176,10 +185,14 @@ static int parse_options(struct options *o, int argc, char **argv)
 			o->limit = strtoul(optarg, NULL, 10);
 		else if (c == 'j')
 			o->json = optarg;
+		else if (c == 'o')
+			o->only = optarg;
+		else if (c == 'c')
+			o->record = optarg;
 		else
 			return -EINVAL;
 	}
-	return optind < argc && o->runs ? 0 : -EINVAL;
+	return (optind < argc) != (o->record != NULL) && o->runs ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)
@@ -190,11 +203,13 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse_options(&o, argc, argv)) {
-		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--json FILE] "
-				"THREAD.raw...\n");
+		fprintf(stderr, "usage: func_bench [--runs N] [--limit EVENTS] [--only STAGE] "
+				"[--json FILE] "
+				"THREAD.raw... | --record FILE\n");
 		return 2;
 	}
-	status = recording_open(&r, argv + optind, (size_t)(argc - optind), o.limit);
+	status = o.record ? recording_open_buffer(&r, o.record, o.limit)
+			  : recording_open(&r, argv + optind, (size_t)(argc - optind), o.limit);
 	if (status || !r.events) {
 		fprintf(stderr, "func_bench: cannot read the recording: %s\n",
 			status ? strerror(-status) : "it has no events");

@@ -23,7 +23,7 @@ static bool parse_record(const uint8_t *p, struct func_event *ret)
 	return what != 0;
 }
 
-static int push(struct thread *t, const struct func_event *ev)
+int recording_push(struct thread *t, const struct func_event *ev)
 {
 	if (t->count % STEP == 0) {
 		void *p = realloc(t->events, (t->count + STEP) * sizeof(*t->events));
@@ -47,7 +47,7 @@ static int read_thread(struct thread *t, const char *path, size_t limit)
 		return -errno;
 	while (!r && t->count < limit && fread(record, sizeof(record), 1, f) == 1 &&
 	       parse_record(record, &ev))
-		r = push(t, &ev);
+		r = recording_push(t, &ev);
 	if (ferror(f))
 		r = -EIO;
 	fclose(f);

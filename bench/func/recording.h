@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording: what raw_hook.c wrote, as events; one thread for each file.
+ * recording: the events of a program's threads, from what a recorder wrote: files of raw_hook.c, one for
+ * each thread, or the file of libkiseki-func, which has all of them.
  */
 #ifndef KISEKI_BENCH_FUNC_RECORDING_H
 #define KISEKI_BENCH_FUNC_RECORDING_H
@@ -23,8 +24,13 @@ struct recording {
 	uint64_t events; /* of all threads */
 };
 
-/* Reads the files, at most `limit` events of each. 0 or a negative errno. */
+/* Reads the files, at most `limit` events of each thread. 0 or a negative errno. */
 int recording_open(struct recording *r, char *const *paths, size_t n, size_t limit);
+
+/* The same from a record of libkiseki-func (docs/format/func-buffer.md); -EBADMSG: it is damaged, or a
+ * chunk is missing. */
+int recording_open_buffer(struct recording *r, const char *path, size_t limit);
+int recording_push(struct thread *t, const struct func_event *ev);
 void recording_close(struct recording *r);
 
 /* The bytes that one thread's file has: what the packers are given. */

@@ -12,27 +12,24 @@ def share(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def sizes(result):
+def sizes(result, recorder):
     """Bits per event: a row for each form, a column for each program."""
     shown = result["programs"]
     rows = []
-    for i, stage in enumerate(shown[0]["sizes"]["stages"]):
-        found = [p["sizes"]["stages"][i] for p in shown]
+    for i, stage in enumerate(shown[0]["sizes"][recorder]["stages"]):
+        found = [p["sizes"][recorder]["stages"][i] for p in shown]
         rows.append([stage["name"], *(f"{s['bits_per_event']:.2f}" for s in found),
                      *(f"{s['encode_ns']:.1f}" for s in found)])
-    rows += [recorded(shown, key, name) for key, name in
-             (("kiseki", "libkiseki-func, in its file"), ("uftrace", "uftrace, its records"))
-             if key in result["names"]]
     head = ["form", *(f"{p['name']}, bits" for p in shown), *(f"{p['name']}, ns" for p in shown)]
     return table(head, rows)
 
 
-def recorded(shown, key, name):
-    cells = []
-    for p in shown:
-        row = p["tracers"][key]
-        cells.append(f"{8 * row['bytes'] / row['events']:.2f}" if row.get("events") else "–")
-    return [name, *cells, *("–" for _ in shown)]
+def all_sizes(result):
+    text = ("## Size\n\nBits per event, and nanoseconds per event to encode it on one core. How long a "
+            "hook takes is part of the times that it records, so the recorders differ.\n")
+    for key in result["programs"][0]["sizes"]:
+        text += f"\n### Recorded by {result['names'][key]}\n\n{sizes(result, key)}"
+    return text
 
 
 def program_cpu(row):
@@ -50,7 +47,7 @@ def times(program, names):
         taken = row.get("events")
         rows.append([
             name, f"{cpu:.3f}", f"{cpu / plain:.2f}",
-            "–" if key in ("plain", "off") else f"{1e9 * (cpu - off) / events:.1f}",
+            "–" if key in ("plain", "off") else f"{1e9 * (cpu - off) / (taken or events):.1f}",
             f"{row['cpu_s'] - cpu:.3f}", f"{row.get('program_wall_s', row['wall_s']):.3f}",
             f"{row.get('program_kib', row['max_kib']) / 1024:.1f}",
             f"{taken:,}" if taken else "–", f"{row['bytes'] / 1e6:.1f}" if taken else "–"])
@@ -68,8 +65,9 @@ def published(result, paper):
                  f"{paper_table['all'][1] / paper['records']:.1f}", "–",
                  f"{paper['gbit_per_s']:.2f} (hardware)"])
     for p in result["programs"]:
-        for s in p["sizes"]["rtc"]:
-            unit = "10 ns" if s["unit_ns"] else f"{p['sizes']['tick_ns']:.2f} ns"
+        recorded = p["sizes"].get("kiseki", p["sizes"]["raw"])
+        for s in recorded["rtc"]:
+            unit = "10 ns" if s["unit_ns"] else f"{recorded['tick_ns']:.2f} ns"
             fields_in = s["time_in"] + s["function_in"]
             fields_out = s["time_out"] + s["function_out"]
             rows.append([f"{p['name']}, unit {unit}", f"{s['records']:,}",
@@ -88,11 +86,10 @@ def format_report(result, paper):
     parts = [f"# Function traces\n\n{trial}{result['date']}, {result['machine']}, "
              f"{result['cpus']} CPUs, Linux {result['kernel']}, {result['uftrace'] or 'no uftrace'}. "
              "Made by `make bench-func`; README.md says how.\n\n" + missing,
-             "## Size\n\nBits per event, and nanoseconds per event to encode it on one core.\n\n"
-             + sizes(result),
+             all_sizes(result),
              "## Cost\n\nCPU time of the traced program, best of "
              f"{result['programs'][0]['tracers']['plain']['runs']} runs. *ns/event* is what "
-             "is more than with hooks that nobody listens to, over the events that there were. *Others* "
+             "is more than with hooks that nobody listens to, by the events that it recorded. *Others* "
              "are processes and threads of the tracer.\n"]
     for p in result["programs"]:
         parts.append(f"### {p['title']}\n\n{times(p, result['names'])}")

@@ -4,8 +4,8 @@
 
 	run.py [--programs lua,sqlite] [--times N] [--build DIR] [--json FILE] [--results DIR] [--try]
 
-Each program is recorded once by the reference recorder (raw_hook.c), and func_bench.c says how many bits an
-event has in every form. Then it runs under each tracer in turn, all of them N times over, so that
+Each program is recorded once by libkiseki-func and once by the reference recorder (raw_hook.c), and
+func_bench.c says how many bits an event has in every form. Then it runs under each tracer in turn, all of them N times over, so that
 whatever else the machine does meets all alike; the best time of each counts. All figures go into the
 JSON file, and from it report.py writes RESULTS.md into DIR, which is this folder if not said. --try does
 little of everything and writes beside the JSON file instead: it shows that all works, on a machine where times
@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE))
 
 import programs  # noqa: E402
 import report  # noqa: E402
-from tracers import TRACERS, Raw  # noqa: E402
+from tracers import TRACERS  # noqa: E402
 
 VERSION = 1
 TIMES = 5
@@ -97,27 +97,30 @@ def measure_times(program, folder, tracers, options):
     return {key: best(r) for key, r in rows.items()}
 
 
-def measure_sizes(program, folder, options):
-    """Records a shorter run and has func_bench encode it."""
-    say(f"{program.name}: sizes")
+def run_func_bench(program, options, work, files):
+    command = [options.build / "bench/func/func_bench", "--json", work / "sizes.json"]
+    if options.is_trial:
+        command += ["--runs", "1", "--limit", TRY_LIMIT]
+    done = subprocess.run([str(c) for c in [*command, *files]])
+    if done.returncode:
+        raise BenchError(f"cannot measure the sizes of {program.name}")
+    return json.loads((work / "sizes.json").read_text())
+
+
+def measure_sizes(program, folder, tracer, options):
+    """Has a tracer record a shorter run and func_bench encode it."""
+    say(f"{program.name}: sizes, recorded by {tracer.key}")
     with scratch() as temporary:
         work = Path(temporary)
-        run_once(Raw(options.build), program.command(folder / "traced", program.few),
-                 options.build, work)
-        files = sorted((work / "data").glob("*.raw"), key=lambda p: int(p.stem))
-        command = [options.build / "bench/func/func_bench", "--json", work / "sizes.json"]
-        if options.is_trial:
-            command += ["--runs", "1", "--limit", TRY_LIMIT]
-        done = subprocess.run([str(c) for c in [*command, *files]])
-        if done.returncode:
-            raise BenchError(f"cannot measure the sizes of {program.name}")
-        return json.loads((work / "sizes.json").read_text())
+        run_once(tracer, program.command(folder / "traced", program.few), options.build, work)
+        return run_func_bench(program, options, work, tracer.recording(work / "data"))
 
 
 def measure_program(program, tracers, options):
     folder = programs.ensure(program, say)
     return {"name": program.name, "title": program.title,
-            "sizes": measure_sizes(program, folder, options),
+            "sizes": {t.key: measure_sizes(program, folder, t, options)
+                      for t in tracers if t.recording},
             "tracers": measure_times(program, folder, tracers, options)}
 
 

@@ -26,6 +26,7 @@ struct stage {
 /* Each NULL-terminated. */
 extern const struct stage *const stage_rtc_list[];
 extern const struct stage *const stage_packer_list[];
+extern const struct stage *const stage_func_list[];
 
 static inline bool stage_same(const struct func_event *a, const struct func_event *b)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stage_rtc: blocks of codec `rtc`, headers counted, with the published dictionaries and with
  * larger ones. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "stage.h"
-#include "wire/block.h"
+#include "stage_block.h"
 #include "wire/rtc_func_decode.h"
 #include "wire/rtc_func_encode.h"
 
@@ -14,52 +10,24 @@
 static struct rtc_func_encoder encoder;
 static struct rtc_func_decoder decoder;
 
-/* One block of what is left; returns its length, and moves *at on. */
-static size_t put_block(const struct thread *t, size_t *at, uint64_t sequence, uint8_t *out)
-{
-	struct block b = { .codec = CODEC_RTC, .flags = BLOCK_KEY, .stream = 65536 };
-	size_t left = t->count - *at, len;
-	size_t n =
-		rtc_func_encode(&encoder, t->events + *at, left < AT_ONCE ? left : AT_ONCE, &len);
-	uint64_t end = t->events[*at].tick;
-	uint8_t *start;
-	uint32_t whole;
-	size_t i;
-
-	if (!n)
-		return 0;
-	for (i = 0; i < n; i++)
-		if (t->events[*at + i].tick > end)
-			end = t->events[*at + i].tick;
-	b.sequence = sequence;
-	b.first_tick = t->events[*at].tick;
-	b.before = *at;
-	b.ticks = end - b.first_tick;
-	b.events = (uint32_t)n;
-	b.payload = encoder.out;
-	b.payload_len = (uint32_t)len;
-	start = block_encode(&b, encoder.out, &whole);
-	memmove(out, start, whole);
-	*at += n;
-	return whole;
-}
-
 static size_t rtc_encode_all(const struct thread *t, uint8_t *out, size_t room, uint8_t nd)
 {
+	struct block b = { .codec = CODEC_RTC, .flags = BLOCK_KEY };
 	struct rtc_params p = RTC_PARAMS_PUBLISHED;
-	size_t at = 0, len = 0, n;
-	uint64_t sequence = 0;
+	size_t at = 0, len = 0, left, payload_len;
 
 	p.id_address_bits = nd;
-	while (at < t->count) {
-		if (room - len < BLOCK_HEADER_MAX + BLOCK_PAYLOAD_MAX)
+	for (; at < t->count; at += b.events, b.sequence++) {
+		if (room - len < STAGE_BLOCK_ROOM)
 			return 0;
 		rtc_func_encoder_init(&encoder, &p, out + len + BLOCK_HEADER_MAX,
 				      BLOCK_PAYLOAD_MAX);
-		n = put_block(t, &at, sequence++, out + len);
-		if (!n)
+		left = t->count - at < AT_ONCE ? t->count - at : AT_ONCE;
+		b.events = (uint32_t)rtc_func_encode(&encoder, t->events + at, left, &payload_len);
+		if (!b.events)
 			return 0;
-		len += n;
+		b.payload_len = (uint32_t)payload_len;
+		len += stage_block_put(&b, t, at, out + len);
 	}
 	return len;
 }

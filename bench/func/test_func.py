@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """test_func: the parts of the benchmark of function traces, without its figures.
 
-	test_func.py SAMPLE RAW_HOOK FUNC_BENCH COST
+	test_func.py SAMPLE RAW_HOOK FUNC_BENCH COST LIBKISEKI_FUNC
 
 The reference recorder sees every call of a program that counts them itself, func_bench gets every event
 back from each form, and the report has a row for whatever was measured.
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import report  # noqa: E402
-from tracers import Raw, cut, weigh_buffer  # noqa: E402
+from tracers import Kiseki, Raw, cut, weigh_buffer  # noqa: E402
 
 
 def check(condition, what):
@@ -36,7 +36,7 @@ def check_cut(folder):
 
 
 def check_buffer():
-    """Two slots, three chunks of which one is free."""
+    """Two slots, three chunks of which one is being taken."""
     data = bytearray(4096 + 2 * 64 + 3 * 128)
     data[:8] = b"KSKFUNC\n"
     put = lambda at, value, size: data.__setitem__(slice(at, at + size),
@@ -49,7 +49,7 @@ def check_buffer():
     for i, events in enumerate((100, 20)):
         put(4096 + 64 * i + 24, events, 8)
     put(4096 + 16, 3, 8)
-    for i, (state, lost, used) in enumerate(((2, 0, 50), (0, 9, 9), (1, 5, 30))):
+    for i, (state, lost, used) in enumerate(((2, 0, 50), (3, 9, 9), (1, 5, 30))):
         at = 4096 + 128 + 128 * i
         put(at, state, 4)
         put(at + 40, lost, 8)
@@ -94,6 +94,30 @@ def check_sizes(func_bench, files, weight, folder):
     return sizes
 
 
+def check_record(sample, library, func_bench, folder):
+    """The same program under libkiseki-func, whose record func_bench reads by itself."""
+    data = folder / "record"
+    data.mkdir()
+    environment = {**os.environ, "LD_PRELOAD": str(library), "KISEKI_FUNC_FOLDER": str(data),
+                   "KISEKI_FUNC_SIZE": "4M"}
+    calls = int(subprocess.run([sample], env=environment, stdout=subprocess.PIPE, check=True).stdout)
+    kiseki = Kiseki(folder)
+    weight = kiseki.weigh(data)
+    check(weight["events"] == 2 * calls and not weight["lost"], f"{weight} of {calls} calls")
+    out = folder / "record.json"
+    options = ["--runs", "1", "--only", "func", "--json", out]
+    subprocess.run([func_bench, *options, *kiseki.recording(data)], check=True)
+    sizes = json.loads(out.read_text())
+    check(sizes["events"] == 2 * calls and sizes["threads"] == 2, "events of the record are missing")
+    check([s["key"] for s in sizes["stages"]] == ["func"], "not one stage alone")
+    record = kiseki.recording(data)[1]
+    damaged = bytearray(record.read_bytes())
+    damaged[0] ^= 1
+    record.write_bytes(damaged)
+    done = subprocess.run([func_bench, "--record", record], stderr=subprocess.DEVNULL)
+    check(done.returncode == 1, "a file that is no record is measured")
+
+
 def check_report(sizes, weight, row):
     row = {**row, "cpu_s": row["user_s"] + row["system_s"] + 0.001, "runs": 1}
     tracers = {"plain": row, "off": row, "raw": {**row, **weight},
@@ -101,7 +125,7 @@ def check_report(sizes, weight, row):
     result = {"trial": True, "missing": {"kiseki": "it is not built"}, "date": "", "machine": "",
               "cpus": 1, "kernel": "", "uftrace": None,
               "names": {k: k.upper() for k in tracers},
-              "programs": [{"name": "sample", "title": "Sample", "sizes": sizes,
+              "programs": [{"name": "sample", "title": "Sample", "sizes": {"raw": sizes},
                             "tracers": tracers}]}
     paper = json.loads((HERE / "paper.json").read_text())
     text = report.format_report(result, paper)
@@ -111,12 +135,13 @@ def check_report(sizes, weight, row):
 
 
 def main():
-    sample, hook, func_bench, cost = (Path(a).resolve() for a in sys.argv[1:])
+    sample, hook, func_bench, cost, library = (Path(a).resolve() for a in sys.argv[1:])
     check_buffer()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         files, weight, row = record(sample, hook, cost, folder)
         check_cut(folder)
+        check_record(sample, library, func_bench, folder)
         check_report(check_sizes(func_bench, files, weight, folder), weight, row)
 
 

@@ -41,7 +41,7 @@ def weigh_buffer(data, sums):
         sums["lost"] += lost
     for i in range(chunks):
         at = chunks_at + i * chunk_bytes
-        if not struct.unpack_from("<I", data, at)[0]:
+        if struct.unpack_from("<I", data, at)[0] not in (1, 2):  # writing, full
             continue
         lost, used = struct.unpack_from("<QI", data, at + 40)
         sums["events"] -= lost
@@ -52,6 +52,7 @@ def weigh_buffer(data, sums):
 class Tracer:
     """Nothing: the program alone."""
     key, name, binary = "off", "built in, nobody listens", "traced"
+    recording = None  # what of a folder func_bench is given, if it can read it
 
     def __init__(self, build):
         self.build = build
@@ -76,6 +77,9 @@ class Plain(Tracer):
 
 class Raw(Tracer):
     key, name = "raw", "reference recorder, raw"
+
+    def recording(self, folder):
+        return sorted(folder.glob("*.raw"), key=lambda p: int(p.stem))
 
     def environment(self, folder):
         return {"LD_PRELOAD": str(self.build / "bench/func/raw_hook.so"), "RAW_DIR": str(folder)}
@@ -128,6 +132,10 @@ class Kiseki(Tracer):
         return {"LD_PRELOAD": str(self.library()), "KISEKI_FUNC_FOLDER": str(folder),
                 "KISEKI_FUNC_SIZE": "1G", "KISEKI_FUNC_ON": self.on}
 
+    def recording(self, folder):
+        """The one record; the programs here have one process."""
+        return ["--record", next(p for p in folder.iterdir() if p.suffix != ".maps")]
+
     def weigh(self, folder):
         sums = {"events": 0, "bytes": 0, "lost": 0, "file_bytes": 0}
         for path in folder.iterdir():
@@ -140,6 +148,7 @@ class Kiseki(Tracer):
 class KisekiOff(Kiseki):
     """There, but told not to record: what it costs in a program that nobody traces."""
     key, name, on = "kiseki_off", "libkiseki-func, off", "0"
+    recording = None
 
 
 TRACERS = (Plain, Tracer, Raw, Kiseki, KisekiOff, Uftrace)
