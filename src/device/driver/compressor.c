@@ -33,7 +33,8 @@ static int new_cpu(struct compressor *c, u32 number)
 	u32 state = ALIGN(sizeof(struct compressor_cpu), BLOCK_RING_UNIT);
 	struct compressor_cpu *cpu;
 
-	cpu = kvzalloc_node(c->options.memory, GFP_KERNEL, cpu_to_node(number));
+	/* Too much of it is answered in one line by who asks, not by the kernel's with all its state. */
+	cpu = kvzalloc_node(c->options.memory, GFP_KERNEL | __GFP_NOWARN, cpu_to_node(number));
 	if (!cpu)
 		return -ENOMEM;
 	cpu->owner = c;
