@@ -113,8 +113,10 @@ def case_walk():
 def case_preload():
     run = ok(new_run().run("env", f"LD_PRELOAD={program('LIBRARY')}", program("PLAIN"), "deep", 5000))
     record, = run.records()
-    assert record.calls() == 2 * 5002 and record.lost() == 0, record.calls()
     thread = record.threads[0]
+    # Compilers differ in whether they instrument what comes from the C library's headers.
+    assert Counter(a for _, a in thread.calls).most_common(1)[0][1] == 2 * 5001
+    assert record.lost() == 0
     assert max(thread.depths) == 5002
     names = subprocess.run(["nm", E["PLAIN"]], check=True, text=True, stdout=subprocess.PIPE).stdout
     offset = next(int(x.split()[0], 16) for x in names.splitlines() if x.endswith(" calls_deep"))
