@@ -240,36 +240,47 @@ static char *make_path(const struct dwarf_lines *l, size_t unit, uint64_t file)
 	return asprintf(&path, "%s/%s/%s", base, folder, name) < 0 ? NULL : path;
 }
 
-static int compare_paths(const void *left, const void *right)
+static int compare_paths(const struct path *a, const struct path *b)
 {
-	const struct path *a = left, *b = right;
-
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
 	return a->file < b->file ? -1 : a->file > b->file;
 }
 
+/* Where this path is among those that were made, or belongs. */
+static size_t find_path(const struct dwarf_lines *l, const struct path *key)
+{
+	size_t low = 0, high = l->n_paths, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_paths(&l->paths[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The path of a unit's file, made once. NULL: no memory. */
 static const char *get_path(struct dwarf_lines *l, size_t unit, uint64_t file)
 {
-	struct path key = { .unit = unit, .file = file }, *found = NULL, *moved;
-	const char *text;
+	struct path key = { .unit = unit, .file = file }, *moved;
+	const size_t at = find_path(l, &key);
 
-	if (l->n_paths)
-		found = bsearch(&key, l->paths, l->n_paths, sizeof(key), compare_paths);
-	if (found)
-		return found->text;
+	if (at < l->n_paths && compare_paths(&l->paths[at], &key) == 0)
+		return l->paths[at].text;
 	moved = realloc(l->paths, (l->n_paths + 1) * sizeof(*moved));
 	if (!moved)
 		return NULL;
 	l->paths = moved;
 	key.text = make_path(l, unit, file);
-	text = key.text;
-	if (!text)
+	if (!key.text)
 		return NULL;
-	l->paths[l->n_paths++] = key;
-	qsort(l->paths, l->n_paths, sizeof(*l->paths), compare_paths);
-	return text;
+	memmove(&l->paths[at + 1], &l->paths[at], (l->n_paths - at) * sizeof(*moved));
+	l->paths[at] = key;
+	l->n_paths++;
+	return key.text;
 }
 
 int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_file,

@@ -15,7 +15,7 @@ enum {
 };
 
 #define ATTRIBUTES_MAX 256U
-#define ABBREVIATIONS_MAX 65536U /* read before the one of a unit's first entry is given up */
+#define ATTRIBUTES_LOOK_MAX (1U << 28) /* passed over in search of abbreviations, by all units */
 
 void dwarf_units_done(struct dwarf_units *u)
 {
@@ -25,13 +25,12 @@ void dwarf_units_done(struct dwarf_units *u)
 	memset(u, 0, sizeof(*u));
 }
 
-/* Moves to where the abbreviation with this code lists its attributes. Nearly always it is the first. */
-static bool find_abbreviation(struct dwarf_cursor *c, uint64_t code)
+/* Moves to where the abbreviation with this code lists its attributes. */
+static bool find_abbreviation(struct dwarf_units *u, struct dwarf_cursor *c, uint64_t code)
 {
 	uint64_t found, name, form;
-	uint32_t i;
 
-	for (i = 0; i < ABBREVIATIONS_MAX; i++) {
+	while (u->looked_at < ATTRIBUTES_LOOK_MAX) {
 		found = dwarf_get_uleb(c);
 		if (found == 0 || c->bad)
 			return false;
@@ -44,6 +43,7 @@ static bool find_abbreviation(struct dwarf_cursor *c, uint64_t code)
 			form = dwarf_get_uleb(c);
 			if (form == FORM_IMPLICIT_CONST)
 				dwarf_get_sleb(c);
+			u->looked_at++;
 		} while ((name || form) && !c->bad);
 	}
 	return false;
@@ -79,7 +79,7 @@ static bool read_entry(struct dwarf_cursor *c, struct dwarf_cursor *a,
 }
 
 /* A unit's header; `c` ends where the unit does. */
-static bool read_unit(const struct dwarf_units *u, struct dwarf_cursor *c, struct dwarf_context *x,
+static bool read_unit(struct dwarf_units *u, struct dwarf_cursor *c, struct dwarf_context *x,
 		      struct dwarf_unit *ret)
 {
 	struct dwarf_cursor a = { .file = c->file,
@@ -102,7 +102,7 @@ static bool read_unit(const struct dwarf_units *u, struct dwarf_cursor *c, struc
 	if (c->bad || x->address_size > 8 || (type & ~(uint64_t)2) > UNIT_SKELETON ||
 	    (type != UNIT_COMPILE && type != UNIT_PARTIAL && type != UNIT_SKELETON))
 		return false;
-	return dwarf_take(&a, abbreviations) && find_abbreviation(&a, dwarf_get_uleb(c)) &&
+	return dwarf_take(&a, abbreviations) && find_abbreviation(u, &a, dwarf_get_uleb(c)) &&
 	       read_entry(c, &a, x, ret);
 }
 
@@ -136,7 +136,8 @@ static int read_units(struct dwarf_units *u, const struct elf_file *f, struct dw
 	size_t room = 0;
 	int r = 0;
 
-	while (dwarf_left(&c) && u->n < DWARF_UNITS_MAX && r == 0) {
+	while (dwarf_left(&c) && u->n < DWARF_UNITS_MAX && u->looked_at < ATTRIBUTES_LOOK_MAX &&
+	       r == 0) {
 		uint64_t length = dwarf_get_length(&c, &x->offset_size);
 		struct dwarf_cursor unit = c;
 		struct dwarf_unit found;

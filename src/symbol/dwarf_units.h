@@ -17,10 +17,12 @@ struct dwarf_unit {
 	const char *folder;
 };
 
+/* `looked_at` counts attributes, so that a file made for it cannot make us look for ever. */
 struct dwarf_units {
 	struct dwarf_unit *units; /* by `lines` */
 	size_t n;
 	struct dwarf_bytes info, abbreviations;
+	uint32_t looked_at;
 };
 
 /* `strings` and `line_strings` stay as long as the units. What cannot be read is left out. -ENOMEM. */

@@ -173,6 +173,8 @@ static int push_symtab(struct opening *op, struct error *why)
 static int push_remains(struct opening *op, const struct error *why)
 {
 	const struct elf_file *code = &op->object->code.file;
+	const struct elf_build_id *id = &op->object->code.id;
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
 	struct symtab *t = op->object->table;
 	int packed = elf_symbols_push_packed(t, code, 0), r;
 
@@ -181,8 +183,16 @@ static int push_remains(struct opening *op, const struct error *why)
 		return r < 0 ? r : 0;
 	if (packed == -ENOMEM)
 		return packed;
-	return say(op, "%s is stripped, and %s%s; functions that it does not export have no names",
-		   op->object->code.path, why->text[0] ? "" : "no debug file was found", why->text);
+	if (why->text[0])
+		return say(
+			op,
+			"%s is stripped, and %s; functions that it does not export have no names",
+			op->object->code.path, why->text);
+	return say(op,
+		   "%s is stripped, and no debug file was found%s%s; functions that it does not "
+		   "export have no names",
+		   op->object->code.path, id->len ? " for build-id " : "",
+		   hex_format(id->bytes, id->len, hex));
 }
 
 static int load_symbols(struct opening *op)

@@ -6,7 +6,7 @@
  * build-ids, debug links) and keeps the tables it has opened. A process's mappings are given as they
  * are; an object is used only if its build-id is the one the device saw, where it saw one. What
  * cannot be named is object+offset, and the reason is kept once for each object, for the program to
- * print.
+ * print. One thread at a time.
  */
 #ifndef KISEKI_SYMBOL_SYMBOLS_H
 #define KISEKI_SYMBOL_SYMBOLS_H
@@ -38,12 +38,14 @@ struct symbol_object {
 	size_t build_id_len;
 };
 
-/* A name, borrowed from the symbols until they are freed. */
+/* A name, borrowed from the symbols until they are freed. `object` is the file's name without folders,
+ * or "[kernel]", a module as "[ext4]", or "[unknown]". `offset` is that of the address behind the
+ * function's start; without a name it is the place in the object's file, of the kernel the address. */
 struct symbol {
-	const char *name;   /* NULL: not known; then print object+offset */
-	const char *object; /* the file's name without folders, or "[kernel]", or "[unknown]" */
-	uint64_t start;	    /* the function's first byte, in the object's own addresses */
-	uint64_t offset; /* of the address behind it; without a name: behind the object's start */
+	const char *name; /* NULL: not known; then print object+offset */
+	const char *object;
+	uint64_t start; /* the function's first byte, in the object's own addresses */
+	uint64_t offset;
 };
 
 int symbols_new(const struct symbols_options *o, struct symbols **ret, struct error *e);

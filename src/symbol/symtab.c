@@ -67,8 +67,12 @@ void symtab_free(struct symtab *t)
 
 int symtab_take(struct symtab *t, void *memory)
 {
-	void **moved = realloc(t->taken, (t->n_taken + 1) * sizeof(*moved));
+	const size_t n = t->n_taken;
+	void **moved = t->taken;
 
+	/* Full at each power of two, and then doubled. */
+	if ((n & (n - 1)) == 0)
+		moved = realloc(t->taken, (n ? 2 * n : 1) * sizeof(*moved));
 	if (!moved)
 		return -ENOMEM;
 	t->taken = moved;
