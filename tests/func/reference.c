@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +63,15 @@ static struct reference *open_reference(void)
 
 static void put(void *function, unsigned is_exit)
 {
-	int saved = errno;
+	int saved = errno, cancel;
 	uint32_t n;
 
 	if (self_pid != (int)getpid() && !reference_shared) {
 		self_pid = (int)getpid();
+		/* To be cancelled here would be one call more than there are. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		self = open_reference();
+		pthread_setcancelstate(cancel, NULL);
 	}
 	if (self) {
 		n = __atomic_fetch_add(&self->n, 1, __ATOMIC_RELAXED);

@@ -101,7 +101,7 @@ def case_walk():
     for run in each("walk", 200000):
         record, = same(run)
         assert record.ended == 1 and len(record.pairs) >= 2
-        assert record.maps == 1
+        assert record.maps == 1 or E.get("WRAPPER")
         ticks = record.threads[0].ticks
         assert record.pairs[0][0] <= ticks[0] and ticks[-1] <= record.pairs[-1][0]
         name = record.path.name.rsplit(".", 1)
@@ -113,8 +113,10 @@ def case_walk():
 def case_preload():
     run = ok(new_run().run("env", f"LD_PRELOAD={program('LIBRARY')}", program("PLAIN"), "deep", 5000))
     record, = run.records()
-    assert record.calls() == 2 * 5002 and record.lost() == 0, record.calls()
     thread = record.threads[0]
+    # Compilers differ in whether they instrument what comes from the C library's headers.
+    assert Counter(a for _, a in thread.calls).most_common(1)[0][1] == 2 * 5001
+    assert record.lost() == 0
     assert max(thread.depths) == 5002
     names = subprocess.run(["nm", E["PLAIN"]], check=True, text=True, stdout=subprocess.PIPE).stdout
     offset = next(int(x.split()[0], 16) for x in names.splitlines() if x.endswith(" calls_deep"))
@@ -290,6 +292,15 @@ def case_wait():
         assert accounted(run) > 10000
 
 
+def need_maps(path):
+    """Some emulators show a program no executable mappings."""
+    run = ok(new_run().run(path, "walk", 10))
+    record, = run.records()
+    if E.get("WRAPPER") and record.maps == 0:
+        skip("the emulator shows no executable mappings")
+    return path
+
+
 def function_at(name, path):
     """OBJECT+0xOFFSET of a function, as the settings want it."""
     symbols = subprocess.run(["readelf", "-sW", path], check=True, text=True,
@@ -357,6 +368,7 @@ def filtered_case(expected, settings, arguments=("walk", 20000)):
 
 
 def case_filters():
+    need_maps(E.get("CALLS") or program("STATIC"))
     filtered_case(lambda t, a: flat(t, lambda f, _: f in (a["node_3"], a["node_4"])),
                   {"ONLY": "{node_3},{node_4}"})
     filtered_case(lambda t, a: flat(t, lambda f, _: f != a["node_5"]), {"NOT": "{node_5}"})
@@ -386,6 +398,7 @@ def case_filters():
 
 
 def case_sampling():
+    need_maps(E.get("CALLS") or program("STATIC"))
     def some(forest, root, n):
         turn = 0
         def go(forest, inside):
@@ -413,7 +426,7 @@ def case_sampling():
 
 
 def case_triggers():
-    path = E.get("CALLS") or program("STATIC")
+    path = need_maps(E.get("CALLS") or program("STATIC"))
 
     def window(settings, start, stop):
         places = {n: function_at(n, path) for n in ("node_3", "node_8")}
@@ -455,7 +468,7 @@ def case_triggers():
 
 
 def case_min_time():
-    path = E.get("CALLS") or program("STATIC")
+    path = need_maps(E.get("CALLS") or program("STATIC"))
     run = ok(new_run().run(path, "slow", MIN="10ms"))
     record, = run.records()
     at = addresses(run, ("case_slow", "slow", "sleep_ms"), path)

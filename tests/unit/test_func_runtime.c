@@ -79,6 +79,16 @@ static uint64_t count_events(void)
 	return events;
 }
 
+static uint32_t count_chunks(void)
+{
+	const struct gate *g = &gate_pages.gate;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < g->n_chunks; i++)
+		n += get_le32(g->chunks + (size_t)i * g->chunk_bytes) != FUNC_CHUNK_FREE;
+	return n;
+}
+
 static void test_threads(void **state)
 {
 	pthread_t threads[THREADS];
@@ -96,6 +106,8 @@ static void test_threads(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(count_events(), before + 4 * ROUNDS * THREADS);
 	assert_int_equal(get_le32(gate_pages.gate.base + FUNC_BUFFER_AT_STREAMS), THREADS + 1);
+	/* Code that no object has, as these functions, does not start segments. */
+	assert_true(count_chunks() <= 1 + 8 * THREADS);
 }
 
 static void test_switch(void **state)

@@ -133,6 +133,7 @@ static void handle(struct gate *g, uint8_t kind, uintptr_t function, uintptr_t s
 	slot_begin(t);
 	t->sp = sp;
 	IN_ORDER();
+	slot_begin(t); /* a handler may have come in between */
 	push(g, t, &ev, sp);
 	IN_ORDER();
 	t->sp = 0;
@@ -233,16 +234,18 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 		hook_slow(kind, function, sp);
 		return;
 	}
-	used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
-	if (UNLIKELY(used >= t->limit)) {
-		hook_slow(kind, function, sp);
-		return;
-	}
-	t->began_used = used;
+	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
 	t->began_events = (uint32_t)word_get64(&t->events);
 	IN_ORDER();
 	t->sp = sp;
 	IN_ORDER();
+	/* Only now nobody else writes. A signal handler may have, since it was looked at. */
+	used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
+	if (UNLIKELY(used >= t->limit || used != t->began_used)) {
+		t->sp = 0;
+		hook_slow(kind, function, sp);
+		return;
+	}
 	if (LIKELY(is_guessed(t, kind, function, tick)))
 		put(t, kind, function, tick);
 	else

@@ -215,7 +215,9 @@ bool slot_knows(struct gate *g, const struct slot *t, uint64_t address)
 
 	if (!g->maps || !gate_lock(g))
 		return true;
-	known = maps_find(g->maps, address) && t->generation == g->generation;
+	if (!maps_find(g->maps, address))
+		gate_map(g);
+	known = t->generation == g->generation;
 	gate_unlock(g);
 	errno = saved;
 	return known;

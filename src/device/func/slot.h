@@ -83,7 +83,8 @@ static ALWAYS_INLINE void slot_commit(uint8_t *chunk, const uint8_t *out)
 	word_put(chunk + FUNC_CHUNK_AT_USED, (uint32_t)(out - chunk - FUNC_CHUNK_HEAD));
 }
 
-/* Is the code at this address of an object that the maps have, and does the stream know these? */
+/* Whether the stream need not be told of other maps before a call of this function; they are looked at
+ * if they do not have it. */
 bool slot_knows(struct gate *g, const struct slot *t, uint64_t address);
 
 /* Left out on purpose. */
