@@ -159,6 +159,18 @@ static const uint8_t *find_slot(uint32_t stream)
 	return NULL;
 }
 
+static void print_thread(const uint8_t *chunk, const uint8_t *slot, uint32_t stream)
+{
+	uint32_t tid = 0;
+
+	if (chunk)
+		tid = get_le32(chunk + FUNC_CHUNK_AT_TID);
+	else if (slot)
+		tid = get_le32(slot + FUNC_SLOT_AT_TID);
+	printf("thread %u %u %.16s\n", stream, tid,
+	       slot ? (const char *)slot + FUNC_SLOT_AT_COMM : "-");
+}
+
 static void dump_thread(const struct chunk *chunks, size_t n, uint32_t stream)
 {
 	const uint8_t *slot = find_slot(stream);
@@ -168,9 +180,7 @@ static void dump_thread(const struct chunk *chunks, size_t n, uint32_t stream)
 
 	if (!n && !slot)
 		return;
-	printf("thread %u %u %.16s\n", stream,
-	       n ? get_le32(chunks[0].head + FUNC_CHUNK_AT_TID) : get_le32(slot + FUNC_SLOT_AT_TID),
-	       slot ? (const char *)slot + FUNC_SLOT_AT_COMM : "-");
+	print_thread(n ? chunks[0].head : NULL, slot, stream);
 	for (i = 0; i < n; i++) {
 		if (chunks[i].sequence != sequence)
 			in_segment = false;
