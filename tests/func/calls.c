@@ -90,7 +90,7 @@ static int case_errno(void)
 {
 	int i;
 
-	for (i = 0; i < 100000; i++) {
+	for (i = 0; i < 20000; i++) {
 		errno = 4711;
 		calls_twice(i);
 		if (errno != 4711)

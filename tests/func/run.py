@@ -98,7 +98,7 @@ def each(*arguments, variants=("CALLS", "STATIC"), check=ok, **settings):
 
 
 def case_walk():
-    for run in each("walk", 200000):
+    for run in each("walk", 100000):
         record, = same(run)
         assert record.ended == 1 and len(record.pairs) >= 2
         assert record.maps == 1 or E.get("WRAPPER")
@@ -142,9 +142,9 @@ def case_threads():
 
 
 def case_churn():
-    for run in each("churn", 200, THREADS=4):
+    for run in each("churn", 60, THREADS=4):
         record, = same(run)
-        assert record.streams == 201
+        assert record.streams == 61
 
 
 def case_slots():
@@ -492,7 +492,7 @@ def case_switch():
     assert record.calls() == 0 and record.lost() == 0
 
     run = new_run()
-    process = run.start(path, "pace", 400, ON=0)
+    process = run.start(path, "pace", 250, ON=0)
     deadline = time.monotonic() + 60
     while not [p for p in run.records_at.iterdir() if p.suffix != ".maps"]:
         assert time.monotonic() < deadline
@@ -521,7 +521,7 @@ def case_switch():
 def find_run(wanted, part, start):
     """Where a run of calls lies in the reference, at or behind a position."""
     n = len(part)
-    while wanted[start:start + n] != part:
+    while wanted[start:start + min(n, 40)] != part[:40] or wanted[start:start + n] != part:
         start += 1
         assert start + n <= len(wanted), "a segment has calls that were not made"
     return start + n
