@@ -5,6 +5,7 @@
 
 static const struct command *const commands[] = {
 	&command_func_run,
+	&command_func_kernel,
 	&command_func_report,
 	&command_func_tree,
 	&command_func_graph,

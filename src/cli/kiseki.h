@@ -17,6 +17,7 @@ extern const struct command command_func;
 extern const struct command command_func_diff;
 extern const struct command command_func_export;
 extern const struct command command_func_graph;
+extern const struct command command_func_kernel;
 extern const struct command command_func_report;
 extern const struct command command_func_run;
 extern const struct command command_func_tree;
