@@ -13,6 +13,7 @@
 #include "command/say.h"
 #include "convert/formats.h"
 #include "convert/func_input.h"
+#include "convert/source_graph_dat.h"
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 
@@ -78,16 +79,20 @@ static bool selects(const struct args *a)
 	       args_has(a, "pid") || args_has(a, "comm") || args_has(a, "event");
 }
 
-/* The calls that a .ksk has beside its events go into another .ksk whole, or not at all. */
+/* The calls that a .ksk or a trace.dat has beside its events go into a .ksk whole, or not at all. */
 static int find_calls(struct conversion *c, const struct reading *r, const struct args *a,
 		      struct error *e)
 {
+	enum recognised format = input_get_format(r->input);
 	struct func_source *calls;
+	const char *path;
 	int rc;
 
-	if (input_get_format(r->input) != RECOGNISED_KSK)
+	if (format != RECOGNISED_KSK && format != RECOGNISED_TRACEDAT)
 		return 0;
-	rc = func_ksk_open(input_get_path(r->input), &calls, e);
+	path = input_get_path(r->input);
+	rc = format == RECOGNISED_KSK ? func_ksk_open(path, &calls, e)
+				      : source_graph_dat_open(path, &calls, e);
 	if (rc < 0)
 		return rc == -ENODATA ? 0 : rc;
 	c->leaves_calls = strcmp(c->format->name, "ksk") || selects(a);
@@ -159,7 +164,8 @@ static int run(const struct args *a)
 		say_note("the calls of the trace were left out; see kiseki func");
 	if (c.dropped)
 		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
-	if (reading.source->info.skipped)
+	/* Records of calls are among those that the scheduler's reader does not know. */
+	if (reading.source->info.skipped && !c.options.calls)
 		say_note("%" PRIu64 " events of other kinds than the scheduler's were left out",
 			 reading.source->info.skipped);
 	return EXIT_OK;

@@ -16,6 +16,7 @@
 #include "command/say.h"
 #include "convert/func_input.h"
 #include "convert/recognise.h"
+#include "convert/source_graph_text.h"
 #include "trace/func_buffer.h"
 #include "trace/func_ksk.h"
 #include "trace/word.h"
@@ -33,10 +34,10 @@ void func_digest_done(struct func_digest *d)
 static bool starts_as_record(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t head[8];
+	uint8_t head[RECOGNISE_BYTES];
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 
-	return fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
-	       func_buffer_is_record(head, sizeof(head));
+	return n > 0 && (func_buffer_is_record(head, (size_t)n) || graph_text_is(head, (size_t)n));
 }
 
 bool func_digest_is_record(const char *path)

@@ -57,6 +57,16 @@ cmp -s "$work/kept.dat" "$RECORDING" || fail "the recording was not kept"
 "$KISEKI" func report --json "$work/kept.dat" >"$work/again" || fail "func report"
 cmp -s "$work/out" "$work/again" || fail "func report says something else of the same file"
 
+# As .ksk it takes a part of the room and says the same; so does text of the kernel's.
+for name in sched.dat thresh.dat graph-v7.dat rich.txt; do
+	"$KISEKI" convert "$SRC/tests/data/graph/$name" -o "$work/trace.ksk" || fail "convert $name"
+	"$KISEKI" func report --json "$SRC/tests/data/graph/$name" >"$work/one" || fail "report $name"
+	"$KISEKI" func report --json "$work/trace.ksk" >"$work/two" || fail "report $name as .ksk"
+	cmp "$work/one" "$work/two" || fail "$name as .ksk says something else"
+	[ "$(stat -c %s "$work/trace.ksk")" -lt "$(stat -c %s "$SRC/tests/data/graph/$name")" ] ||
+		fail "$name is no smaller as .ksk"
+done
+
 # An agent that fails has said why.
 NOTHING=1 run -- true
 { [ $status = 3 ] && [ ! -s "$work/out" ]; } || fail "status $status and $(cat "$work/out") without a recording"
