@@ -4,14 +4,8 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_func_run,
-	&command_func_kernel,
-	&command_func_report,
-	&command_func_tree,
-	&command_func_graph,
-	&command_func_diff,
-	&command_func_export,
-	NULL,
+	&command_func_run,   &command_func_kernel, &command_func_report, &command_func_tree,
+	&command_func_graph, &command_func_diff,   &command_func_export, NULL,
 };
 
 const struct command command_func = {
