@@ -35,8 +35,9 @@ class Board:
     device_tree: str = ""  # a file of the kernel package's
     without: tuple = ()  # nodes of it that the machine does not have
     source: str = ""  # package of the kernel's source, where it is compiled here
-    config: str = ""  # how, and what comes out of it
+    config: tuple = ()  # how: files of this folder; and what comes out of it
     image: str = ""
+    has_driver: bool = False  # in the kernel, not as a module
     slow: bool = False  # takes long to prepare: only when asked for
 
     @property
@@ -60,6 +61,7 @@ class Board:
 
 
 VIRT = ("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2", "-nodefaults")
+SOURCE = "linux-source-6.12"
 VIRTIO_NET = ("virtio_pci", "virtio_net")
 VIRTIO_NIC = ("-netdev", "{}", "-device", "virtio-net-pci,netdev=net0,romfile=")
 
@@ -83,6 +85,16 @@ BOARDS = {board.name: board for board in (
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
     Board(
+        name="builtin",
+        about="as arm64, with a small kernel that has the driver in it",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="builtin",
+        compiler="aarch64-linux-gnu-",
+        qemu=VIRT,
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=(), nic=VIRTIO_NIC, memory="256",
+        source=SOURCE, config=("virt.config", "builtin.config"), image="Image", has_driver=True,
+        slow=True),
+    Board(
         name="debug",
         about="as arm64, with a kernel that watches its drivers: KASAN, lockdep, UBSAN",
         architecture="arm64", kbuild="arm64", machine="aarch64", flavour="debug",
@@ -90,7 +102,7 @@ BOARDS = {board.name: board for board in (
         qemu=VIRT,
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=(), nic=VIRTIO_NIC, memory="1024",
-        source="linux-source-6.12", config="debug.config", image="Image", slow=True),
+        source=SOURCE, config=("virt.config", "debug.config"), image="Image", slow=True),
     Board(
         name="x86_64",
         about="two x86-64 CPUs and room for two more, q35, virtio",

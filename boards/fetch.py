@@ -156,6 +156,18 @@ def unpack(package, folder, unwanted=()):
         raise BoardError(f"cannot unpack {package.name}")
 
 
+def remove_stale(cache):
+    """What a process left behind that was killed while it filled a tree. With the lock: whoever fills one
+    holds it."""
+    for work in cache.glob("*/.new-*"):
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def clean_cache():
+    with locked(cache_folder()):
+        remove_stale(cache_folder())
+
+
 def build_tree(name, fill, say, update=False, release=""):
     """The folder <cache>/<name>, filled by `fill(archive, folder, work)` if it is not there yet."""
     cache = cache_folder()
@@ -165,6 +177,7 @@ def build_tree(name, fill, say, update=False, release=""):
     with locked(cache):
         if tree.is_dir() and not update:
             return tree
+        remove_stale(cache)
         tree.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".new-", dir=tree.parent))
         try:
