@@ -101,8 +101,8 @@ static int open_ring(struct graph_rings *r, const char *folder, uint32_t cpu, co
 int graph_rings_open(struct graph_rings *r, const char *folder, const char *near, struct error *e)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
-	uint32_t most = configured > 0 && configured < GRAPH_CPUS_MAX ? (uint32_t)configured
-								      : GRAPH_CPUS_MAX;
+	uint32_t most = configured > 0 && configured < (long)GRAPH_CPUS_MAX ? (uint32_t)configured
+									    : GRAPH_CPUS_MAX;
 	uint32_t cpu;
 	int failed;
 
