@@ -59,22 +59,28 @@ python3 -c '
 for n, line in enumerate(open("truth")):
     if n % 7 == 0: print(f"{int(line.split()[0], 16) + 4 * (n % 5):x}")' >asked
 "$SYMBOLISE" -m -a -l "$KISEKI" <asked >answers
-eu-addr2line -S -e "$KISEKI" <asked >elfutils
-python3 - <<'END' || fail "lines of kiseki are not those of eu-addr2line"
+# Elfutils does not understand all that clang writes; binutils does, and takes much longer.
+truth='eu-addr2line -S'
+if readelf -p .comment "$KISEKI" | grep -q clang; then truth='addr2line -f'; fi
+$truth -e "$KISEKI" <asked >theirs
+python3 - <<'END' || fail "lines of kiseki are not those of $truth"
 import os, re, sys
 
 ours = open("answers").read().splitlines()
-theirs = open("elfutils").read().splitlines()
+theirs = open("theirs").read().splitlines()
 assert len(ours) > 100 and len(theirs) == 2 * len(ours)
 bad = known = 0
 for n, line in enumerate(ours):
-    name, place = theirs[2 * n].split("@")[0], re.sub(r"(:\d+):\d+$", r"\1", theirs[2 * n + 1])
+    name = theirs[2 * n].split("@")[0]
+    place = re.sub(r"(:\d+)(:\d+| \(discriminator \d+\))$", r"\1", theirs[2 * n + 1])
+    if place.startswith("??") or place.endswith(":?"):
+        place = "??:0"
     if os.path.normpath(line.rsplit(" ", 1)[1]) != os.path.normpath(place):
         bad += 1
         print(line, "|", name, place)
-    known += not place.startswith("??")
+    known += place != "??:0"
 print(f"{len(ours)} lines, {known} known, {bad} differ")
-sys.exit(bad > 0 or known * 2 < len(ours))
+sys.exit(bad > 0 or known * 3 < len(ours))
 END
 
 # Stripped, it has no names but what it exports; with its debug file in any place it has all again.
