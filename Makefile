@@ -11,8 +11,9 @@ TRACES ?=
 PART ?=
 FULL ?=
 TIMES ?=
+TRY ?=
 
-.PHONY: all build run board test check-all fuzz bench bench-board install format clean help
+.PHONY: all build run board test check-all fuzz bench bench-board bench-func install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -54,6 +55,12 @@ bench-board:
 	@$(MAKE) --no-print-directory build
 	@bench/board/run.py $(if $(FULL),--full) $(if $(TIMES),--times $(TIMES))
 
+# Function traces of real programs, beside uftrace.
+bench-func:
+	@tools/setup build bench bench-func
+	@$(MAKE) --no-print-directory build
+	@bench/func/run.py $(if $(TIMES),--times $(TIMES)) $(if $(TRY),--try)
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -77,6 +84,7 @@ help:
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
+	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

@@ -109,7 +109,7 @@ static void list_blocks(struct day *d)
 	size_t i;
 
 	for (i = 0; i < d->file->n_streams; i++) {
-		uint32_t stream = d->file->streams[i].stream;
+		uint32_t stream = d->file->streams[i]->stream;
 
 		offset = 0;
 		while (stream != STREAM_META &&

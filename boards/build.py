@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""build: what is compiled for a board: the driver, the agent, small programs of the tests."""
+"""build: what is compiled for a board: the driver, a kernel with the driver in it, the agent, small
+programs of the tests."""
+import shutil
 import subprocess
 from pathlib import Path
 
 from boards.catalog import BoardError
 from boards.fetch import fetch_kernel, locked
+from boards.source_kernel import update_source_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "-Dbpf=disabled",
@@ -42,6 +45,17 @@ def build_module(board, output=None, say=lambda text: None):
         run(f"kiseki.ko for {board.name}", ROOT / "tools/build-driver", "--arch", board.kbuild,
             "--kernel", kernel.headers, "-o", folder)
     return folder / "kiseki.ko"
+
+
+def build_kernel(board, output=None, say=lambda text: None):
+    """The kernel of a board that has the driver in it. The tree in the cache is everybody's, the image
+    is the caller's own."""
+    kernel = fetch_kernel(board, say)
+    folder = Path(output or ROOT / f"build/boards/{board.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(kernel.folder):
+        shutil.copy(update_source_kernel(kernel), folder / board.image)
+    return folder / board.image
 
 
 def compile_program(board, sources, output, options=()):

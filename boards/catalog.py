@@ -8,7 +8,7 @@ the compiler for it is the machine's own or the cross compiler.
 """
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 class BoardError(Exception):
@@ -30,12 +30,16 @@ class Board:
     modules: tuple  # of the network and what else the board cannot do without
     serial: tuple = ()  # how qemu gets the channel; {} is the character device
     nic: tuple = ("-nic", "{}")  # how it gets the network; {} is qemu's own
+    away: str = "ip link set eth0 down"  # how the board loses its network by itself, and gets it back
+    back: str = "ip link set eth0 up"
     memory: str = "512"
+    release: str = ""  # of the distribution; empty: the one of the machine that runs the tests
     device_tree: str = ""  # a file of the kernel package's
     without: tuple = ()  # nodes of it that the machine does not have
     source: str = ""  # package of the kernel's source, where it is compiled here
-    config: str = ""  # how, and what comes out of it
+    config: tuple = ()  # how: files of this folder; and what comes out of it
     image: str = ""
+    has_driver: bool = False  # in the kernel, not as a module
     slow: bool = False  # takes long to prepare: only when asked for
 
     @property
@@ -52,8 +56,14 @@ class Board:
         raise BoardError(f"cannot build for {self.name}: {program} is not installed "
                          f"(tools/setup boards)")
 
+    @property
+    def kernel(self):
+        """Name of the kernel's folder in the cache."""
+        return f"{self.architecture}/kernel-" + "-".join(filter(None, (self.flavour, self.release)))
+
 
 VIRT = ("qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-smp", "2", "-nodefaults")
+SOURCE = "linux-source-6.12"
 VIRTIO_NET = ("virtio_pci", "virtio_net")
 VIRTIO_NIC = ("-netdev", "{}", "-device", "virtio-net-pci,netdev=net0,romfile=")
 
@@ -66,6 +76,9 @@ BOARDS = {board.name: board for board in (
         qemu=("qemu-system-arm", "-M", "vexpress-a9", "-smp", "2", "-audiodev", "none,id=a"),
         console="ttyAMA0", channel="ttyAMA1", serial=("-serial", "chardev:{}"),
         modules=("libphy", "fixed_phy", "smsc", "smsc911x"),
+        # Its driver (smsc911x) now and then finds the emulated chip asleep when it comes up again, and
+        # has been seen to crash then.
+        away="ip addr flush dev eth0", back="ip addr add 10.0.2.15/24 dev eth0",
         # The tree is that of the board with four.
         device_tree="vexpress-v2p-ca9.dtb", without=("/cpus/cpu@2", "/cpus/cpu@3")),
     Board(
@@ -77,6 +90,16 @@ BOARDS = {board.name: board for board in (
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
     Board(
+        name="builtin",
+        about="as arm64, with a small kernel that has the driver in it",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="builtin",
+        compiler="aarch64-linux-gnu-",
+        qemu=VIRT,
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=(), nic=VIRTIO_NIC, memory="256",
+        source=SOURCE, config=("virt.config", "builtin.config"), image="Image", has_driver=True,
+        slow=True),
+    Board(
         name="debug",
         about="as arm64, with a kernel that watches its drivers: KASAN, lockdep, UBSAN",
         architecture="arm64", kbuild="arm64", machine="aarch64", flavour="debug",
@@ -84,7 +107,7 @@ BOARDS = {board.name: board for board in (
         qemu=VIRT,
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=(), nic=VIRTIO_NIC, memory="1024",
-        source="linux-source-6.12", config="debug.config", image="Image", slow=True),
+        source=SOURCE, config=("virt.config", "debug.config"), image="Image", slow=True),
     Board(
         name="x86_64",
         about="two x86-64 CPUs and room for two more, q35, virtio",
@@ -95,6 +118,11 @@ BOARDS = {board.name: board for board in (
         console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
 )}
+
+# The oldest kernel that the driver is for.
+for made in [replace(BOARDS[name], name=f"{name}-old", release="bullseye", slow=True,
+                     about=f"as {name}, with Linux 5.10") for name in ("a9", "arm64", "x86_64")]:
+    BOARDS[made.name] = made
 
 
 def get_board(name):

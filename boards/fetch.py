@@ -8,6 +8,7 @@ archive's signature and every package's checksum. Packages are unpacked and then
 	<cache>/apt/                 apt's own lists
 	<cache>/<architecture>/      one tree per set of packages
 	    kernel-<flavour>/        vmlinuz, device trees, modules with modules.dep; headers to build with
+	    kernel-<flavour>-<release>/  the same, of another release of the distribution
 	    root-<package>/          a program and all it depends on
 
 A tree is unpacked beside its place and renamed when it is complete: one that is there is whole, and
@@ -26,6 +27,7 @@ from pathlib import Path
 from boards.catalog import BoardError
 from boards.source_kernel import fill_source_kernel
 
+KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 LISTS_AGE_S = 6 * 3600  # older lists may name packages that the archive no longer has
 # Of a kernel's modules: large, and for hardware that no emulated board has.
 UNWANTED = ("drivers/gpu", "drivers/media", "drivers/net/wireless", "drivers/infiniband",
@@ -64,16 +66,27 @@ def native_architecture():
     return run("dpkg", "--print-architecture").strip()
 
 
+def mirror():
+    """Where this machine gets its packages from, and the keys of the distribution's releases."""
+    rows = run("apt-get", "indextargets", "--format", "$(REPO_URI)",
+               "Label: Debian", "Identifier: Packages").splitlines()
+    if not rows:
+        raise BoardError("apt knows no mirror of Debian: a kernel of another release comes from there")
+    return f"[signed-by={KEYS}] {rows[0]}" if KEYS.exists() else rows[0]
+
+
 class Archive:
     """The distribution's packages, seen through apt: `name`, of this machine's architecture, or
     `name:architecture`. Each architecture has lists of its own, for a mirror that is in the middle of
-    its own update can have one of them right and another wrong."""
+    its own update can have one of them right and another wrong. Of another release than this
+    machine's, they come from the same mirror."""
 
-    def __init__(self, cache, say):
+    def __init__(self, cache, say, release=""):
         self.folder, self.say, self.native = cache / "apt", say, native_architecture()
+        self.release = release
 
     def options(self, architecture):
-        folder = self.folder / architecture
+        folder = self.folder / "-".join(filter(None, (architecture, self.release)))
         (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
         status = folder / "status"  # of the packages installed: none
         status.touch()
@@ -84,6 +97,10 @@ class Archive:
                    "-o", f"APT::Architectures={architecture}"]
         if not os.geteuid():
             options += ["-o", "APT::Sandbox::User=root"]
+        if self.release:
+            sources = folder / "sources.list"
+            sources.write_text(f"deb {mirror()} {self.release} main\n")
+            options += ["-o", f"Dir::Etc::sourcelist={sources}", "-o", "Dir::Etc::sourceparts=-"]
         self.update(folder, options)
         return options
 
@@ -139,7 +156,19 @@ def unpack(package, folder, unwanted=()):
         raise BoardError(f"cannot unpack {package.name}")
 
 
-def build_tree(name, fill, say, update=False):
+def remove_stale(cache):
+    """What a process left behind that was killed while it filled a tree. With the lock: whoever fills one
+    holds it."""
+    for work in cache.glob("*/.new-*"):
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def clean_cache():
+    with locked(cache_folder()):
+        remove_stale(cache_folder())
+
+
+def build_tree(name, fill, say, update=False, release=""):
     """The folder <cache>/<name>, filled by `fill(archive, folder, work)` if it is not there yet."""
     cache = cache_folder()
     tree = cache / name
@@ -148,10 +177,11 @@ def build_tree(name, fill, say, update=False):
     with locked(cache):
         if tree.is_dir() and not update:
             return tree
+        remove_stale(cache)
         tree.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".new-", dir=tree.parent))
         try:
-            archive = Archive(cache, say)
+            archive = Archive(cache, say, release)
             (work / "packages").mkdir()
             fill(archive, work / "tree", work / "packages")
             shutil.rmtree(tree, ignore_errors=True)
@@ -189,6 +219,9 @@ def link_headers(folder, version):
             if link.is_symlink():
                 link.unlink()
                 link.symlink_to(os.path.relpath(kbuild / name, path))
+    # It names the compiler of the kernel's release; modules are built with the one that is here.
+    variables = headers / ".kernelvariables"
+    variables.write_text(re.sub(r"(?<=gcc)-\d+", "", variables.read_text()))
     # This folder is renamed when it is complete, so the makefile must not name it.
     makefile = headers / "Makefile"
     text = makefile.read_text()
@@ -220,7 +253,7 @@ def fetch_kernel(board, say=lambda text: None, update=False):
             fill_source_kernel(board, archive, folder, work, unpack)
         else:
             fill_kernel(board, archive, folder, work)
-    tree = build_tree(f"{board.architecture}/kernel-{board.flavour}", fill, say, update)
+    tree = build_tree(board.kernel, fill, say, update, board.release)
     return Kernel(board, tree)
 
 

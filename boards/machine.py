@@ -141,15 +141,16 @@ class Machine:
     """A board, from power on to power off."""
 
     def __init__(self, board, files=(), modules=(), programs=(), *, memory=None, forwards=(),
-                 append="", logs=None, timeout_s=600, say=lambda text: None):
+                 append="", image=None, logs=None, timeout_s=600, say=lambda text: None):
         self.board, self.timeout_s, self.say = board, timeout_s, say
         self.kernel = fetch_kernel(board, say)
         self.work = tempfile.TemporaryDirectory(prefix=f"kiseki-board-{board.name}-")
         self.logs = Path(logs or self.work.name)
         self.logs.mkdir(parents=True, exist_ok=True)
         self.console_path = self.logs / f"{board.name}.console"
-        self.image = Path(self.work.name) / "initramfs"
-        self.image.write_bytes(initramfs.build(self.kernel, files, modules, programs, say))
+        self.image = Path(image or self.kernel.image)
+        self.initramfs = Path(self.work.name) / "initramfs"
+        self.initramfs.write_bytes(initramfs.build(self.kernel, files, modules, programs, say))
         self.tree = Path(self.work.name) / "tree"
         if board.device_tree:
             self.tree.write_bytes(remove_nodes(self.kernel.device_tree.read_bytes(), board.without))
@@ -166,7 +167,7 @@ class Machine:
         words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {self.append}"
         return [
             *board.qemu, "-m", self.memory, "-display", "none", "-no-reboot",
-            "-kernel", str(self.kernel.image), *tree, "-initrd", str(self.image), "-append", words,
+            "-kernel", str(self.image), *tree, "-initrd", str(self.initramfs), "-append", words,
             *(x.format(network) for x in board.nic), "-serial", f"file:{self.console_path}",
             "-chardev", f"socket,id=channel,fd={self.channel.theirs.fileno()}",
             *(x.format("channel") for x in board.serial),

@@ -45,7 +45,8 @@ static void print_stream(const struct summary_stream *t, const struct trace_cloc
 	       more ? "+" : "");
 }
 
-static void print_check(const struct reading *r, const struct trace_summary *s)
+static void print_check(const struct reading *r, const struct trace_summary *s,
+			const struct func_digest *calls)
 {
 	uint32_t i;
 	size_t k;
@@ -61,6 +62,10 @@ static void print_check(const struct reading *r, const struct trace_summary *s)
 			print_stream(&s->streams[i], &r->source->info.clock);
 	putchar('\n');
 	digest_print_ledger(s);
+	if (calls->source) {
+		putchar('\n');
+		func_digest_print_check(calls);
+	}
 	for (k = 0; k < s->n_damage; k++)
 		printf("%sdamage    offset %" PRIu64 ", %" PRIu64 " bytes: %s%s\n",
 		       say_style(stdout, STYLE_BAD), s->damage[k].offset, s->damage[k].bytes,
@@ -115,35 +120,45 @@ static json_t *damage_json(const struct trace_summary *s)
 	return list;
 }
 
-static json_t *check_json(const struct reading *r, const struct trace_summary *s)
+static json_t *check_json(const struct reading *r, const struct trace_summary *s,
+			  const struct func_digest *calls)
 {
-	return json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path), "format",
-			 json_string(recognise_name(input_get_format(r->input))), "version",
-			 jsonout_count(s->version), "ok", json_boolean(!summary_is_damaged(s)),
-			 "events", jsonout_count(s->events), "streams", streams_json(r, s),
-			 "ledger", digest_ledger_json(s), "damage", damage_json(s),
-			 "damaged_places", jsonout_count(s->damaged_places), "damaged_bytes",
-			 jsonout_count(s->damaged_bytes));
+	json_t *object =
+		json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path),
+			  "format", json_string(recognise_name(input_get_format(r->input))),
+			  "version", jsonout_count(s->version), "ok",
+			  json_boolean(!summary_is_damaged(s)), "events", jsonout_count(s->events),
+			  "streams", streams_json(r, s), "ledger", digest_ledger_json(s), "damage",
+			  damage_json(s), "damaged_places", jsonout_count(s->damaged_places),
+			  "damaged_bytes", jsonout_count(s->damaged_bytes));
+
+	if (calls->source)
+		json_object_set_new(object, "functions", func_digest_json(calls, true));
+	return object;
 }
 
 static int run(const struct args *a)
 {
 	CLEANUP_READING struct reading r = { 0 };
+	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
 	struct trace_summary s;
 	struct error e = ERROR_INIT;
 	int status = EXIT_OK;
 
 	if (store_report_wants(a->operands[0]))
 		return store_report_run(a, a->operands[0], true);
+	if (func_digest_is_record(a->operands[0]))
+		return func_digest_run(a, a->operands[0], true);
 	summary_init(&s);
 	if (reading_open(&r, a, a->operands[0], &e) < 0 ||
-	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0) {
+	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0 ||
+	    digest_read_calls(&r, &calls, &e) < 0) {
 		status = reading_failure(&r, &e);
 	} else {
 		if (args_has(a, "json"))
-			status = jsonout_print(check_json(&r, &s));
+			status = jsonout_print(check_json(&r, &s, &calls));
 		else
-			print_check(&r, &s);
+			print_check(&r, &s, &calls);
 		if (summary_is_damaged(&s))
 			status = EXIT_FAILED;
 	}
@@ -166,7 +181,9 @@ const struct command command_check = {
 	.summary = "test a trace for damage and show its ledger",
 	.usage = "FILE|FOLDER [--json]",
 	.description =
-		"Reads all of a trace, or of a collector's folder, and counts it, per CPU. Lost "
+		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and "
+		"calls "
+		"per thread. Lost "
 		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
 		"had no room), damage (bytes are torn or flipped), store (the collector could not "

@@ -5,19 +5,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/func_digest.h"
 #include "cli/kiseki.h"
 #include "cli/reading.h"
 #include "command/args.h"
 #include "command/command.h"
 #include "command/say.h"
 #include "convert/formats.h"
+#include "convert/func_input.h"
+#include "convert/source_graph_dat.h"
+#include "trace/func_ksk.h"
+#include "trace/func_pack.h"
 
 struct conversion {
 	const struct format *format;
 	const struct format *holds; /* whose limits apply: the format, or the codec of .ksk */
 	const char *path;
 	struct format_options options;
-	uint64_t dropped; /* items that the format does not hold whole */
+	uint64_t dropped;  /* items that the format does not hold whole */
+	bool leaves_calls; /* the trace has some that are not written */
 };
 
 static int choose_format(struct conversion *c, const struct args *a, struct error *e)
@@ -67,11 +73,63 @@ static int copy(struct conversion *c, struct reading *r, struct trace_sink *sink
 	return sink->ops->end(sink, e);
 }
 
+static bool selects(const struct args *a)
+{
+	return args_has(a, "from") || args_has(a, "to") || args_has(a, "cpu") ||
+	       args_has(a, "pid") || args_has(a, "comm") || args_has(a, "event");
+}
+
+/* The calls that a .ksk or a trace.dat has beside its events go into a .ksk whole, or not at all. */
+static int find_calls(struct conversion *c, const struct reading *r, const struct args *a,
+		      struct error *e)
+{
+	enum recognised format = input_get_format(r->input);
+	struct func_source *calls;
+	const char *path;
+	int rc;
+
+	if (format != RECOGNISED_KSK && format != RECOGNISED_TRACEDAT)
+		return 0;
+	path = input_get_path(r->input);
+	rc = format == RECOGNISED_KSK ? func_ksk_open(path, &calls, e)
+				      : source_graph_dat_open(path, &calls, e);
+	if (rc < 0)
+		return rc == -ENODATA ? 0 : rc;
+	c->leaves_calls = strcmp(c->format->name, "ksk") || selects(a);
+	if (c->leaves_calls)
+		func_source_free(calls);
+	else
+		c->options.calls = calls;
+	return 0;
+}
+
+/* The record of a process, or a folder of them. */
+static int convert_record(const struct conversion *c, const char *path, struct error *e)
+{
+	struct func_packing p = { 0 };
+	struct func_source *calls;
+	int rc;
+
+	if (strcmp(c->format->name, "ksk") || c->options.codec)
+		return error_set(e, EINVAL,
+				 "cannot convert %s: it holds calls, which become .ksk; for other "
+				 "formats see kiseki func",
+				 path);
+	rc = func_input_open(path, &calls, e);
+	if (rc < 0)
+		return rc;
+	rc = func_pack_file(c->path, calls, &p, e);
+	func_source_free(calls);
+	return rc;
+}
+
 static int convert(struct conversion *c, struct reading *r, const struct args *a, struct error *e)
 {
 	struct trace_sink *sink = NULL;
 	int rc = reading_open(r, a, a->operands[0], e);
 
+	if (rc >= 0)
+		rc = find_calls(c, r, a, e);
 	if (rc >= 0)
 		rc = format_prepare(c->format, &r->source, e);
 	if (rc >= 0)
@@ -88,6 +146,7 @@ static int run(const struct args *a)
 	CLEANUP_READING struct reading reading = { 0 };
 	struct conversion c = { 0 };
 	struct error e = ERROR_INIT;
+	int rc;
 
 	if (choose_format(&c, a, &e) < 0)
 		return say_usage(&e);
@@ -95,11 +154,18 @@ static int run(const struct args *a)
 		error_set(&e, 1, "cannot write %s to a terminal: it is not text", c.format->name);
 		return say_failure(&e);
 	}
-	if (convert(&c, &reading, a, &e) < 0)
+	if (func_digest_is_record(a->operands[0]))
+		return convert_record(&c, a->operands[0], &e) < 0 ? say_failure(&e) : EXIT_OK;
+	rc = convert(&c, &reading, a, &e);
+	func_source_free(c.options.calls);
+	if (rc < 0)
 		return reading_failure(&reading, &e);
+	if (c.leaves_calls)
+		say_note("the calls of the trace were left out; see kiseki func");
 	if (c.dropped)
 		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
-	if (reading.source->info.skipped)
+	/* Records of calls are among those that the scheduler's reader does not know. */
+	if (reading.source->info.skipped && !c.options.calls)
 		say_note("%" PRIu64 " events of other kinds than the scheduler's were left out",
 			 reading.source->info.skipped);
 	return EXIT_OK;
@@ -120,6 +186,8 @@ static const struct cli_example examples[] = {
 	{ "And back:", "kiseki convert trace.ksk -o back.dat" },
 	{ "Two seconds of one CPU for the Perfetto UI:",
 	  "kiseki convert trace.ksk --from +10 --to +12 --cpu 1 -o part.pftrace" },
+	{ "The calls of a process, as small as they can be:",
+	  "kiseki convert editor.4711 -o editor.ksk" },
 	{ "Keep what the kernel says while it says it:",
 	  "cat /sys/kernel/tracing/trace_pipe | kiseki convert - -o now.ksk" },
 	{ NULL, NULL },

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/digest.h"
+#include "cli/func_digest.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
 #include "cli/store_report.h"
@@ -152,14 +153,26 @@ static json_t *info_json(const struct reading *r, const struct trace_summary *s,
 static int show(struct reading *r, const struct args *a, struct trace_summary *s, struct error *e)
 {
 	CLEANUP(tasks) struct tasks *tasks = NULL;
+	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
+	json_t *object;
+	int rc;
 
 	if (args_has(a, "tasks") && !(tasks = tasks_new(&r->source->info)))
 		return error_set(e, ENOMEM, "cannot list the tasks: out of memory");
 	if (digest_read(r, s, tasks, e) < 0)
 		return -EIO;
-	if (args_has(a, "json"))
-		return jsonout_print(info_json(r, s, tasks));
+	rc = digest_read_calls(r, &calls, e);
+	if (rc < 0)
+		return rc;
+	if (args_has(a, "json")) {
+		object = info_json(r, s, tasks);
+		if (calls.source)
+			json_object_set_new(object, "functions", func_digest_json(&calls, false));
+		return jsonout_print(object);
+	}
 	print_info(r, s);
+	if (calls.source)
+		func_digest_print_info(&calls);
 	if (tasks)
 		print_tasks(tasks);
 	return EXIT_OK;
@@ -174,6 +187,8 @@ static int run(const struct args *a)
 
 	if (store_report_wants(a->operands[0]))
 		return store_report_run(a, a->operands[0], false);
+	if (func_digest_is_record(a->operands[0]))
+		return func_digest_run(a, a->operands[0], false);
 	summary_init(&s);
 	status = reading_open(&r, a, a->operands[0], &e);
 	if (status >= 0)
@@ -201,8 +216,8 @@ const struct command command_info = {
 	.usage = "FILE|FOLDER [--tasks] [--json]",
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
-		"what was lost. To know this, all of the trace is read. Of a collector's "
-		"folder: its runs.",
+		"what was lost. To know this, all of the trace is read. Of calls: processes, "
+		"threads, and how many. Of a collector's folder: its runs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

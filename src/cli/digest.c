@@ -13,6 +13,8 @@
 
 const char *digest_codec(const struct trace_summary *s)
 {
+	if (!s->n_streams)
+		return "none";
 	return s->codec == CODEC_BSF ? "bsf" : s->codec == CODEC_SCHED ? "sched" : "unknown";
 }
 
@@ -30,6 +32,16 @@ int digest_read(struct reading *r, struct trace_summary *s, struct tasks *tasks,
 	if (rc < 0 || more < 0)
 		return rc < 0 ? rc : more;
 	return input_add_summary(r->input, r->source, s, e);
+}
+
+int digest_read_calls(const struct reading *r, struct func_digest *calls, struct error *e)
+{
+	int rc;
+
+	if (input_get_format(r->input) != RECOGNISED_KSK)
+		return 0;
+	rc = func_digest_open_ksk(calls, input_get_path(r->input), e);
+	return rc < 0 ? rc : 0;
 }
 
 void digest_print_ledger(const struct trace_summary *s)

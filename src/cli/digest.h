@@ -8,12 +8,16 @@
 
 #include <jansson.h>
 
+#include "cli/func_digest.h"
 #include "cli/reading.h"
 #include "trace/summary.h"
 #include "trace/tasks.h"
 
 /* Reads all of it; tasks may be NULL. On a failure, what was counted until then stays. */
 int digest_read(struct reading *r, struct trace_summary *s, struct tasks *tasks, struct error *e);
+
+/* The calls of a .ksk that has some; else calls->source stays NULL. */
+int digest_read_calls(const struct reading *r, struct func_digest *calls, struct error *e);
 
 const char *digest_codec(const struct trace_summary *s); /* "sched", "bsf"; of a .ksk */
 void digest_print_ledger(const struct trace_summary *s);

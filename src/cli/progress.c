@@ -14,14 +14,28 @@
 #define APPEARS_MS 1000
 #define REDRAW_MS 100
 
+static void begin(struct progress *p, const char *what)
+{
+	p->what = what;
+	p->start_ms = clock_mono_ms();
+}
+
 void progress_init(struct progress *p, const struct trace_source *source, const char *what)
 {
 	memset(p, 0, sizeof(*p));
 	if (!isatty(STDERR_FILENO) || !source->ops->progress)
 		return;
 	p->source = source;
-	p->what = what;
-	p->start_ms = clock_mono_ms();
+	begin(p, what);
+}
+
+void progress_init_calls(struct progress *p, const struct func_source *calls, const char *what)
+{
+	memset(p, 0, sizeof(*p));
+	if (!isatty(STDERR_FILENO) || !calls->ops->progress)
+		return;
+	p->calls = calls;
+	begin(p, what);
 }
 
 void progress_format(const struct progress *p, uint64_t now, char *line, size_t size)
@@ -29,7 +43,10 @@ void progress_format(const struct progress *p, uint64_t now, char *line, size_t 
 	uint64_t done = 0, total = 0, percent, left_s;
 	char bar[BAR + 1];
 
-	p->source->ops->progress(p->source, &done, &total);
+	if (p->source)
+		p->source->ops->progress(p->source, &done, &total);
+	else
+		p->calls->ops->progress(p->calls, &done, &total);
 	if (!total) {
 		snprintf(line, size, "%.20s  %" PRIu64 " MB", p->what, done / 1000000);
 		return;
@@ -63,5 +80,6 @@ void progress_done(struct progress *p)
 	if (p->shown)
 		fputs("\r\033[K", stderr);
 	p->source = NULL;
+	p->calls = NULL;
 	p->shown = false;
 }

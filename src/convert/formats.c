@@ -170,6 +170,7 @@ int format_open(const struct format *f, struct trace_sink **ret, const char *pat
 		return f->sink_new(ret, path, e);
 	if (o && o->codec && !strcmp(o->codec, "bsf"))
 		ksk.codec = CODEC_BSF;
+	ksk.calls = o ? o->calls : NULL;
 	return sink_ksk_new(ret, path, &ksk, e);
 }
 

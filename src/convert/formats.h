@@ -9,6 +9,7 @@
 #define KISEKI_CONVERT_FORMATS_H
 
 #include "convert/sink.h"
+#include "trace/func_source.h"
 
 #define FORMAT_ENDINGS 3
 
@@ -22,7 +23,8 @@ enum format_lack {
 };
 
 struct format_options {
-	const char *codec; /* .ksk: "sched" or "bsf"; NULL is sched */
+	const char *codec;	   /* .ksk: "sched" or "bsf"; NULL is sched */
+	struct func_source *calls; /* .ksk: packed beside the events; NULL: none. The caller's */
 };
 
 struct format {

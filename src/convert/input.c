@@ -164,7 +164,7 @@ static int open_file(struct input *in, struct error *e)
 		struct stat st;
 
 		in->size = fstat(in->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
-		return source_ksk_open(&in->source, in->fd_path[0] ? in->fd_path : in->path, e);
+		return source_ksk_open(&in->source, input_get_path(in), e);
 	}
 	r = map_file(in, e);
 	if (r < 0)
@@ -265,6 +265,11 @@ struct trace_source *input_take_source(struct input *in)
 enum recognised input_get_format(const struct input *in)
 {
 	return in->format;
+}
+
+const char *input_get_path(const struct input *in)
+{
+	return in->fd_path[0] ? in->fd_path : in->path;
 }
 
 uint64_t input_get_size(const struct input *in)

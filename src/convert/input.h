@@ -28,6 +28,9 @@ struct trace_source *input_take_source(struct input *in);
  * Returns code. */
 int input_error(const char *path, int code, struct error *e);
 enum recognised input_get_format(const struct input *in);
+/* Where its bytes can be opened again while the input lives: its path, or that of the copy of what came
+ * down a pipe. */
+const char *input_get_path(const struct input *in);
 uint64_t input_get_size(const struct input *in); /* bytes; 0 for pipes and folders */
 
 /* Looks at every byte of a file whose reader would leave out what nobody asks for: the blocks of a

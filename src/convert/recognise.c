@@ -17,6 +17,7 @@ struct mark {
 
 static const struct mark marks[] = {
 	{ RECOGNISED_KSK, 8, "KISEKI\r\n" },
+	{ RECOGNISED_FUNC, 8, "KSKFUNC\n" },
 	{ RECOGNISED_TRACEDAT, 10, "\x17\x08\x44tracing" },
 	{ RECOGNISED_GZIP, 3, "\x1f\x8b\x08" },
 	{ RECOGNISED_XZ, 6,
@@ -37,6 +38,9 @@ static const struct {
 	[RECOGNISED_CTF] = { "ctf", NULL },
 	[RECOGNISED_HTML] = { "systrace html", NULL },
 	[RECOGNISED_TEXT] = { "ftrace text", NULL },
+	[RECOGNISED_FUNC] = { "function record",
+			      "it holds calls, no scheduler's events; see kiseki "
+			      "func" },
 	[RECOGNISED_GZIP] = { "gzip", "it is compressed; unpack it with gunzip first" },
 	[RECOGNISED_XZ] = { "xz", "it is compressed; unpack it with unxz first" },
 	[RECOGNISED_ZSTD] = { "zstd", "it is compressed; unpack it with unzstd first" },

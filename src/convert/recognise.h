@@ -23,6 +23,7 @@ enum recognised {
 	RECOGNISED_CTF, /* a folder with a metadata file */
 	RECOGNISED_HTML,
 	RECOGNISED_TEXT,
+	RECOGNISED_FUNC, /* the record of a traced process: calls, no scheduler's events */
 	RECOGNISED_GZIP, /* from here on: not readable */
 	RECOGNISED_XZ,
 	RECOGNISED_ZSTD,

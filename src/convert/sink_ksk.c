@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "store/ksk_writer.h"
+#include "trace/func_pack.h"
 #include "trace/info_meta.h"
 #include "wire/bsf_encode.h"
 #include "wire/bsf_event.h"
@@ -362,6 +363,15 @@ static int finish_stream(struct ksk_sink *k, struct stream *s, struct error *e)
 	return r;
 }
 
+static int put_calls(struct ksk_sink *k, struct error *e)
+{
+	struct func_packing p = { .meta_sequence = k->meta_sequence };
+	int r = func_pack(k->writer, k->options.calls, &p, e);
+
+	k->meta_sequence = p.meta_sequence;
+	return r;
+}
+
 static int ksk_end(struct trace_sink *sink, struct error *e)
 {
 	struct ksk_sink *k = (struct ksk_sink *)sink;
@@ -373,6 +383,8 @@ static int ksk_end(struct trace_sink *sink, struct error *e)
 			r = finish_stream(k, k->streams[cpu], e);
 	if (r == 0 && end_of_tick(k) < 0)
 		r = error_set(e, ENOMEM, "cannot keep the order of events: out of memory");
+	if (r == 0 && k->options.calls)
+		r = put_calls(k, e);
 	if (r == 0)
 		r = put_late_info(k, e);
 	return r < 0 ? r : ksk_writer_commit(k->writer, e);

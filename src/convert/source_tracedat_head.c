@@ -4,7 +4,7 @@
  *
  * Version 6 is read front to back. Version 7 starts from the chain of option sections, which point
  * to the others. The chain is followed at most TRACEDAT_OPTION_SECTIONS_MAX times, so one that
- * bites its tail ends. Sections that we do not need (kallsyms, printk formats) are stepped over.
+ * bites its tail ends. Sections that nobody wants (kallsyms, printk formats) are stepped over.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -135,19 +135,17 @@ static int read_top(struct tracedat *t, struct tracedat_cursor *c, struct trace_
 static int read_v6(struct tracedat *t, struct tracedat_cursor *c, struct trace_info *info,
 		   struct error *e)
 {
-	uint32_t events;
 	int r;
 
 	r = tracedat_read_header_info(t, c, e);
+	if (r == 0)
+		r = tracedat_read_ftrace_formats(t, c, e);
+	if (r == 0)
+		r = tracedat_read_systems(t, c, e);
+	if (r == 0)
+		r = tracedat_read_kallsyms(t, c, e);
 	if (r < 0)
 		return r;
-	events = tracedat_get32(c);
-	while (events-- && !c->failed)
-		tracedat_get_bytes(c, tracedat_get64(c));
-	r = tracedat_read_systems(t, c, e);
-	if (r < 0)
-		return r;
-	tracedat_get_bytes(c, tracedat_get32(c)); /* kallsyms */
 	tracedat_get_bytes(c, tracedat_get32(c)); /* formats of printk */
 	r = tracedat_read_cmdlines(c, info, e);
 	if (r < 0)
@@ -251,6 +249,10 @@ static int read_section(struct tracedat *t, enum tracedat_option id, struct trac
 		return tracedat_read_header_info(t, &s.c, e);
 	if (id == TRACEDAT_EVENT_FORMATS)
 		return tracedat_read_systems(t, &s.c, e);
+	if (id == TRACEDAT_FTRACE_FORMATS)
+		return tracedat_read_ftrace_formats(t, &s.c, e);
+	if (id == TRACEDAT_KALLSYMS)
+		return tracedat_read_kallsyms(t, &s.c, e);
 	return tracedat_read_cmdlines(&s.c, info, e);
 }
 
@@ -281,6 +283,10 @@ static int read_v7(struct tracedat *t, struct tracedat_cursor *c, struct trace_i
 		r = read_section(t, TRACEDAT_EVENT_FORMATS, info, e);
 	if (r == 0)
 		r = read_section(t, TRACEDAT_CMDLINES, info, e);
+	if (r == 0 && t->wants)
+		r = read_section(t, TRACEDAT_FTRACE_FORMATS, info, e);
+	if (r == 0 && t->wants)
+		r = read_section(t, TRACEDAT_KALLSYMS, info, e);
 	for (i = 0; i < t->n_buffers && r == 0; i++) {
 		section =
 			(struct tracedat_cursor){ t->in.data, t->in.len, 0, t->big_endian, false };
@@ -335,6 +341,12 @@ static int finish(struct tracedat *t, struct trace_info *info, struct error *e)
 int tracedat_open(struct tracedat *t, struct import_bytes in, struct trace_info *info,
 		  struct error *e)
 {
+	return tracedat_open_wanting(t, in, info, NULL, e);
+}
+
+int tracedat_open_wanting(struct tracedat *t, struct import_bytes in, struct trace_info *info,
+			  const struct tracedat_wants *wants, struct error *e)
+{
 	struct tracedat_cursor c = { in.data, in.len, 0, false, false };
 	const uint8_t *magic = tracedat_get_bytes(&c, TRACEDAT_MAGIC_LEN), *sizes;
 	const char *version = tracedat_get_string(&c);
@@ -342,6 +354,7 @@ int tracedat_open(struct tracedat *t, struct import_bytes in, struct trace_info 
 
 	memset(t, 0, sizeof(*t));
 	t->in = in;
+	t->wants = wants;
 	sizes = tracedat_get_bytes(&c, 2);
 	if (!sizes || memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_LEN))
 		return error_set(e, EBADMSG, "not a trace.dat: no magic number at offset 0");
@@ -356,6 +369,7 @@ int tracedat_open(struct tracedat *t, struct import_bytes in, struct trace_info 
 	page_layout_init(&t->layout, sizes[1], t->big_endian);
 	sched_map_init(&t->map, t->big_endian);
 	r = t->version == 7 ? read_v7(t, &c, info, e) : read_v6(t, &c, info, e);
+	t->wants = NULL;
 	return r < 0 ? r : finish(t, info, e);
 }
 

@@ -123,7 +123,9 @@ int tracedat_option(struct tracedat *t, unsigned int id, struct tracedat_cursor 
 	case TRACEDAT_BUFFER_TEXT:
 		return tracedat_buffer_option(t, id, &c, info, e);
 	case TRACEDAT_HEADER_INFO:
+	case TRACEDAT_FTRACE_FORMATS:
 	case TRACEDAT_EVENT_FORMATS:
+	case TRACEDAT_KALLSYMS:
 	case TRACEDAT_CMDLINES:
 		number = tracedat_get64(&c);
 		t->section[id] = c.failed ? 0 : number;

@@ -84,6 +84,36 @@ int tracedat_read_header_info(struct tracedat *t, struct tracedat_cursor *c, str
 	return 0;
 }
 
+/* The events of the system "ftrace", which have a place of their own. */
+int tracedat_read_ftrace_formats(struct tracedat *t, struct tracedat_cursor *c, struct error *e)
+{
+	uint32_t events = tracedat_get32(c);
+	const uint8_t *text;
+	uint64_t len;
+	int r;
+
+	while (events-- && !c->failed) {
+		len = tracedat_get64(c);
+		text = tracedat_get_bytes(c, len);
+		if (!text || !t->wants)
+			continue;
+		r = t->wants->format(t->wants->context, (const char *)text, (size_t)len, e);
+		if (r < 0)
+			return error_prefix(e, -r, "trace.dat: at offset %zu", c->at - (size_t)len);
+	}
+	return c->failed ? cut_short(c, "the tracers' formats", e) : 0;
+}
+
+int tracedat_read_kallsyms(struct tracedat *t, struct tracedat_cursor *c, struct error *e)
+{
+	uint32_t len = tracedat_get32(c);
+	const uint8_t *text = tracedat_get_bytes(c, len);
+
+	if (!text)
+		return cut_short(c, "the kernel's symbols", e);
+	return t->wants ? t->wants->kallsyms(t->wants->context, (const char *)text, len, e) : 0;
+}
+
 int tracedat_read_systems(struct tracedat *t, struct tracedat_cursor *c, struct error *e)
 {
 	uint32_t systems = tracedat_get32(c), events;

@@ -47,7 +47,9 @@ enum tracedat_option {
 	TRACEDAT_CPUCOUNT = 8,
 	TRACEDAT_TSC2NSEC = 14,
 	TRACEDAT_HEADER_INFO = 16,
+	TRACEDAT_FTRACE_FORMATS = 17,
 	TRACEDAT_EVENT_FORMATS = 18,
+	TRACEDAT_KALLSYMS = 19,
 	TRACEDAT_CMDLINES = 21,
 	TRACEDAT_BUFFER_TEXT = 22,
 };
@@ -76,8 +78,16 @@ struct tracedat_buffer {
 	bool is_top;
 };
 
+/* Parts of the head that only the reader of calls wants. The texts are gone when a call returns. */
+struct tracedat_wants {
+	int (*format)(void *context, const char *text, size_t len, struct error *e);
+	int (*kallsyms)(void *context, const char *text, size_t len, struct error *e);
+	void *context;
+};
+
 struct tracedat {
 	struct import_bytes in;
+	const struct tracedat_wants *wants; /* NULL: nothing; only while it is opened */
 	struct page_layout layout;
 	struct sched_map map;
 	bool big_endian;
@@ -116,10 +126,14 @@ const char *tracedat_get_string(struct tracedat_cursor *c); /* NULL, or terminat
 int tracedat_read_header_info(struct tracedat *t, struct tracedat_cursor *c, struct error *e);
 int tracedat_read_systems(struct tracedat *t, struct tracedat_cursor *c, struct error *e);
 int tracedat_read_cmdlines(struct tracedat_cursor *c, struct trace_info *info, struct error *e);
+int tracedat_read_ftrace_formats(struct tracedat *t, struct tracedat_cursor *c, struct error *e);
+int tracedat_read_kallsyms(struct tracedat *t, struct tracedat_cursor *c, struct error *e);
 
 /* Reads everything but the pages. */
 int tracedat_open(struct tracedat *t, struct import_bytes in, struct trace_info *info,
 		  struct error *e);
+int tracedat_open_wanting(struct tracedat *t, struct import_bytes in, struct trace_info *info,
+			  const struct tracedat_wants *wants, struct error *e);
 void tracedat_done(struct tracedat *t);
 
 /* One option; unknown ones are passed over. */

@@ -46,8 +46,10 @@ struct block_reader_ops {
 	void (*start)(struct block_reader *r, uint32_t stream, struct block_start *ret);
 	/* False if the trace has no such stream. */
 	bool (*stream)(struct block_reader *r, uint32_t stream, struct block_stream *ret);
-	/* The highest stream number. */
+	/* The highest stream number of a CPU. */
 	uint32_t (*streams)(struct block_reader *r);
+	/* The lowest stream number that is not below this one; false if there is none. */
+	bool (*find)(struct block_reader *r, uint32_t from, uint32_t *ret);
 	/* Whether bytes from one place on and before the other may have held blocks of any
 	 * stream. */
 	bool (*torn)(struct block_reader *r, uint64_t from, uint64_t to);

@@ -26,7 +26,7 @@
 #define KSK_HEAD_LEN 16U
 #define KSK_TRAILER_MAGIC "KSKINDEX"
 #define KSK_TRAILER_LEN 16U
-#define KSK_STREAMS_MAX (1U << 13) /* of one file */
+#define KSK_STREAMS_MAX (1U << 16) /* of one file */
 
 #define INDEX_SEGMENTS 0U
 #define INDEX_TOTALS 1U

@@ -61,7 +61,7 @@ struct ksk_file {
 	uint8_t *owned; /* what a pipe gave */
 	bool mapped;
 	bool indexed;
-	struct ksk_stream *streams; /* by rising number */
+	struct ksk_stream **streams; /* by rising number */
 	size_t n_streams, room_streams;
 	struct ksk_chunk
 		*chunks; /* by rising offset; one more than n_chunks, which stays unscanned */

@@ -86,7 +86,7 @@ static int read_blocks(struct ksk_file *f, uint64_t at, uint64_t limit)
 			r = ksk_index_totals(f, &b);
 	}
 	for (i = 0; i < f->n_streams && r == 0; i++)
-		if (!f->streams[i].counted)
+		if (!f->streams[i]->counted)
 			r = -EBADMSG;
 	if (r == 0 && !f->n_chunks && f->end > KSK_HEAD_LEN)
 		r = ksk_add_chunk(f, KSK_HEAD_LEN);

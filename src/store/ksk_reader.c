@@ -88,9 +88,26 @@ static uint32_t reader_streams(struct block_reader *r)
 	const struct ksk_file *f = file_of(r);
 	size_t i = f->n_streams;
 
-	while (i && f->streams[i - 1].stream >= MESSAGE_STREAMS_MAX)
+	while (i && f->streams[i - 1]->stream >= MESSAGE_STREAMS_MAX)
 		i--;
-	return i ? f->streams[i - 1].stream : 0;
+	return i ? f->streams[i - 1]->stream : 0;
+}
+
+static bool reader_find(struct block_reader *r, uint32_t from, uint32_t *ret)
+{
+	const struct ksk_file *f = file_of(r);
+	size_t lo = 0, hi = f->n_streams, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->streams[mid]->stream < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < f->n_streams)
+		*ret = f->streams[lo]->stream;
+	return lo < f->n_streams;
 }
 
 static bool reader_torn(struct block_reader *r, uint64_t from, uint64_t to)
@@ -125,6 +142,7 @@ const struct block_reader_ops ksk_reader_ops = {
 	.start = reader_start,
 	.stream = reader_stream,
 	.streams = reader_streams,
+	.find = reader_find,
 	.torn = reader_torn,
 	.note = reader_note,
 	.size = reader_size,

@@ -47,13 +47,13 @@ static struct ksk_stream *get_stream(const struct ksk_file *f, uint32_t stream, 
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (f->streams[mid].stream < stream)
+		if (f->streams[mid]->stream < stream)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	*ret_at = lo;
-	return lo < f->n_streams && f->streams[lo].stream == stream ? &f->streams[lo] : NULL;
+	return lo < f->n_streams && f->streams[lo]->stream == stream ? f->streams[lo] : NULL;
 }
 
 const struct ksk_stream *ksk_file_stream(const struct ksk_file *f, uint32_t stream)
@@ -75,9 +75,12 @@ int ksk_add_stream(struct ksk_file *f, uint32_t stream, struct ksk_stream **ret)
 		       KSK_STREAMS_MAX);
 	if (r < 0)
 		return r;
-	*ret = f->streams + at;
-	memmove(*ret + 1, *ret, (f->n_streams - at) * sizeof(**ret));
-	**ret = (struct ksk_stream){ .stream = stream };
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->stream = stream;
+	memmove(f->streams + at + 1, f->streams + at, (f->n_streams - at) * sizeof(*f->streams));
+	f->streams[at] = *ret;
 	f->n_streams++;
 	return 0;
 }
@@ -128,8 +131,9 @@ void ksk_forget(struct ksk_file *f)
 	size_t i;
 
 	for (i = 0; i < f->n_streams; i++) {
-		free(f->streams[i].segments);
-		free(f->streams[i].blocks);
+		free(f->streams[i]->segments);
+		free(f->streams[i]->blocks);
+		free(f->streams[i]);
 	}
 	f->n_streams = 0;
 	f->n_chunks = 0;

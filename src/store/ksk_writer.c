@@ -67,11 +67,16 @@ void ksk_writer_free(struct ksk_writer *w)
 
 static int get_total(struct ksk_writer *w, uint32_t stream, struct total **ret)
 {
-	size_t at = w->n_totals;
+	size_t at = 0, end = w->n_totals, mid;
 	int r;
 
-	while (at && w->totals[at - 1].stream >= stream)
-		at--;
+	while (at < end) {
+		mid = at + (end - at) / 2;
+		if (w->totals[mid].stream < stream)
+			at = mid + 1;
+		else
+			end = mid;
+	}
 	if (at == w->n_totals || w->totals[at].stream != stream) {
 		r = array_grow(&w->totals, w->n_totals, &w->room_totals, sizeof(*w->totals),
 			       KSK_STREAMS_MAX);

@@ -244,7 +244,7 @@ static int apply_block(struct log_view *v, struct view_run *run, const struct lo
 			(struct view_key){ .tick = b->first_tick > until ? b->first_tick : until,
 					   .row = (uint32_t)s->n };
 	s->rows[s->n++] = offset;
-	if (b->events && b->stream != STREAM_META)
+	if (b->events && b->stream != STREAM_META && !stream_is_func(b->stream))
 		note_ticks(run, b->flags & BLOCK_KEY ? b->first_tick : until, t->until);
 	return 0;
 }

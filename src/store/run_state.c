@@ -138,9 +138,11 @@ int run_state_check(const struct run_state *s, const struct block *b, struct err
 {
 	const struct stream_state *t = run_state_stream(s, b->stream);
 
-	if (b->stream >= RUN_STATE_STREAMS_MAX)
-		return error_set(e, EPROTO, "stream %u: the highest is %u", b->stream,
-				 RUN_STATE_STREAMS_MAX - 1);
+	if (!run_state_is_stream(b->stream))
+		return error_set(e, EPROTO, "stream %u: it is of no CPU and no thread", b->stream);
+	if (!t && s->n >= RUN_STATE_STREAMS_MAX)
+		return error_set(e, EPROTO, "stream %u: the run has %u others", b->stream,
+				 RUN_STATE_STREAMS_MAX);
 	if (t && b->sequence < t->next_sequence)
 		return STORE_DUPLICATE;
 	if (s->ended)
@@ -179,7 +181,8 @@ static void take_ticks(struct run_state *s, struct stream_state *t, const struct
 	uint64_t from = b->flags & BLOCK_KEY ? b->first_tick : t->until;
 
 	t->until = ksk_until(t->until, b);
-	if (!b->events || b->codec == CODEC_META)
+	/* Threads have a clock of their own. */
+	if (!b->events || b->codec == CODEC_META || stream_is_func(b->stream))
 		return;
 	if (!s->has_tick || from < s->first_tick)
 		s->first_tick = from;
@@ -244,9 +247,10 @@ int run_state_check_end(const struct run_state *s, const struct message_end *m, 
 	while (end_next(&rows, &row)) {
 		const struct stream_state *t = run_state_stream(s, row.stream);
 
-		if (row.stream >= RUN_STATE_STREAMS_MAX)
-			return error_set(e, EPROTO, "the run's end: stream %u: the highest is %u",
-					 row.stream, RUN_STATE_STREAMS_MAX - 1);
+		if (!run_state_is_stream(row.stream))
+			return error_set(e, EPROTO,
+					 "the run's end: stream %u: it is of no CPU and no thread",
+					 row.stream);
 		if (t &&
 		    (row.next_sequence < t->next_sequence || row.events < t->seen + t->pending))
 			return error_set(e, EPROTO,

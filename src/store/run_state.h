@@ -17,9 +17,17 @@
 
 #include "store/store.h"
 
-#define RUN_STATE_STREAMS_MAX MESSAGE_STREAMS_MAX
+/* Streams of a run: all CPUs, and a thousand threads with calls; as many as fit into a record. */
+#define RUN_STATE_STREAMS_MAX 6144U
 /* Bytes that an encoded state has at most. */
 #define RUN_STATE_ROOM(n_streams) (64U + (size_t)(n_streams)*160U)
+
+/* Whether a stream of this number is of a CPU, of a thread, or the description. */
+static inline bool run_state_is_stream(uint64_t stream)
+{
+	return stream < MESSAGE_STREAMS_MAX ||
+	       (stream <= UINT32_MAX && stream_is_func((uint32_t)stream));
+}
 
 struct stream_state {
 	uint32_t stream;

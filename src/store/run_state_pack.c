@@ -93,7 +93,7 @@ static int get_stream(struct byte_reader *r, struct run_state *s, uint32_t last)
 		if (causes >> i & 1)
 			t.lost[i] = reader_varint(r);
 	unknown = reader_varint(r);
-	if (r->bad || stream >= RUN_STATE_STREAMS_MAX || (s->n && stream <= last) ||
+	if (r->bad || !run_state_is_stream(stream) || (s->n && stream <= last) ||
 	    causes >> LOSS_CAUSES || unknown >> LOSS_CAUSES)
 		return -EBADMSG;
 	t.stream = (uint32_t)stream;

@@ -526,7 +526,8 @@ static uint64_t reader_seek(struct block_reader *reader, uint32_t stream, uint64
 	t->place = 0;
 	while (file-- > 0) {
 		/* No segment of a file starts before its first event. */
-		if (r->files[file].has_tick && r->files[file].from_tick >= tick)
+		if (!stream_is_func(stream) && r->files[file].has_tick &&
+		    r->files[file].from_tick >= tick)
 			continue;
 		offset = find_key(r, t, file, tick);
 		if (offset != SIZE_MAX)
@@ -576,7 +577,28 @@ static uint32_t reader_streams(struct block_reader *reader)
 {
 	const struct store_reader *r = (const struct store_reader *)reader;
 
-	return r->out.n ? r->out.streams[r->out.n - 1].stream : 0;
+	size_t i = r->out.n;
+
+	while (i && r->out.streams[i - 1].stream >= MESSAGE_STREAMS_MAX)
+		i--;
+	return i ? r->out.streams[i - 1].stream : 0;
+}
+
+static bool reader_find(struct block_reader *reader, uint32_t from, uint32_t *ret)
+{
+	const struct run_state *s = &((const struct store_reader *)reader)->out;
+	size_t lo = 0, hi = s->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->streams[mid].stream < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < s->n)
+		*ret = s->streams[lo].stream;
+	return lo < s->n;
 }
 
 static bool reader_torn(struct block_reader *reader, uint64_t from, uint64_t to)
@@ -635,6 +657,7 @@ static const struct block_reader_ops reader_ops = {
 	.start = reader_start,
 	.stream = reader_stream,
 	.streams = reader_streams,
+	.find = reader_find,
 	.torn = reader_torn,
 	.note = reader_note,
 	.size = reader_size,

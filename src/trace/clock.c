@@ -54,16 +54,27 @@ uint64_t clock_divide(uint64_t ns, uint32_t mult, uint32_t shift, uint32_t *ret_
 	return digit[3] || digit[2] ? UINT64_MAX : (uint64_t)digit[1] << 32 | digit[0];
 }
 
+/* A counter may be older than the clock that its base is of: then the base is below 0, modulo
+ * 2^64. */
+static uint64_t since_base(const struct trace_clock *c, uint64_t ns)
+{
+	uint64_t older = 0 - c->base_ns;
+
+	if (!(c->base_ns >> 63))
+		return ns > c->base_ns ? ns - c->base_ns : 0;
+	return ns > UINT64_MAX - older ? UINT64_MAX : ns + older;
+}
+
 uint64_t clock_tick_at(const struct trace_clock *c, uint64_t ns)
 {
-	uint64_t tick;
+	uint64_t tick, since = since_base(c, ns);
 	uint32_t rest;
 
-	if (ns <= c->base_ns || !c->mult)
+	if (!since || !c->mult)
 		return 0;
 	if (c->mult == 1 && c->shift == 0)
-		return ns - c->base_ns;
-	tick = clock_divide(ns - c->base_ns, c->mult, c->shift, &rest);
+		return since;
+	tick = clock_divide(since, c->mult, c->shift, &rest);
 	return tick + (rest && tick < UINT64_MAX);
 }
 

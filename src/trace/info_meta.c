@@ -179,7 +179,7 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 	return (size_t)(meta_item_end(body, p) - out);
 }
 
-static int get_clock(struct trace_clock *c, struct byte_reader *r)
+int info_decode_clock(struct trace_clock *c, struct byte_reader *r)
 {
 	const uint8_t *name;
 	uint64_t len, mult, shift, digits;
@@ -348,7 +348,7 @@ static int get_item(struct trace_info *i, struct trace_orders *orders, struct me
 		i->cpus = (uint32_t)v;
 		return 0;
 	case META_CLOCK:
-		return get_clock(&i->clock, b);
+		return info_decode_clock(&i->clock, b);
 	case META_DIALECT:
 		return get_dialect(&i->dialect, b);
 	case META_TASKS:

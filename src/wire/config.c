@@ -106,10 +106,13 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_number_item(w, CONFIG_CODEC, c->codec);
 }
 
+/* A list that is there twice means the latter. What a list does not use of its array is zero, always: so
+ * two configurations can be compared as bytes. */
 static enum wire_status get_pids(struct message_config *c, struct byte_reader *r)
 {
 	uint64_t pid;
 
+	memset(c->pids, 0, sizeof(c->pids));
 	for (c->n_pids = 0; reader_left(r); c->n_pids++) {
 		pid = reader_varint(r);
 		if (r->bad || pid > INT32_MAX || c->n_pids == CONFIG_PIDS_MAX)
@@ -125,6 +128,7 @@ static enum wire_status get_comms(struct message_config *c, struct byte_reader *
 
 	if (len > sizeof(c->comms) || len % SCHED_COMM_LEN)
 		return WIRE_CORRUPT;
+	memset(c->comms, 0, sizeof(c->comms));
 	c->n_comms = (uint32_t)(len / SCHED_COMM_LEN);
 	if (len)
 		memcpy(c->comms, r->at, len);
@@ -135,6 +139,7 @@ static enum wire_status get_cgroups(struct message_config *c, struct byte_reader
 {
 	uint32_t len = 0;
 
+	memset(c->cgroups, 0, sizeof(c->cgroups));
 	for (c->n_cgroups = 0; reader_left(r); r->at++) {
 		if (c->n_cgroups == CONFIG_CGROUPS_MAX || len == CONFIG_CGROUP_LEN)
 			return WIRE_CORRUPT;

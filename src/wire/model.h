@@ -12,7 +12,8 @@
  * and its target is always 1: so it counts the model's age, up to 32, and gives the rate; it also
  * serves as the lower end of symbol 0, which gives away at most 32 of 65536 for having no special
  * case. Eight lanes are one vector in user space; a kernel probe has no vector unit and takes
- * four lanes as one 64-bit number, which comes to the same because no lane can over- or underflow.
+ * as many lanes as a long has as one number, which comes to the same because no lane can over- or
+ * underflow.
  */
 #ifndef KISEKI_WIRE_MODEL_H
 #define KISEKI_WIRE_MODEL_H
@@ -120,17 +121,37 @@ static inline uint32_t nibble_model_find(const struct nibble_model *m, uint32_t 
 	return s;
 }
 
+/* The lanes of one word. */
+static ALWAYS_INLINE void nibble_word_move(uint16_t *lane, const uint16_t *target, uint32_t rate,
+					   unsigned long keep)
+{
+	unsigned long c, t;
+
+	memcpy(&c, lane, sizeof(c));
+	memcpy(&t, target, sizeof(t));
+	c += t - (c >> rate & keep);
+	memcpy(lane, &c, sizeof(c));
+}
+
+/* Four lanes: 32-bit machines make shifts of 64 bits of many others. */
+static ALWAYS_INLINE void nibble_model_move(uint16_t *lane, const uint16_t *target, uint32_t rate,
+					    unsigned long keep)
+{
+	nibble_word_move(lane, target, rate, keep);
+	if (sizeof(long) < 8)
+		nibble_word_move(lane + 2, target + 2, rate, keep);
+}
+
 static inline void nibble_model_update(struct nibble_model *m, uint32_t s)
 {
-	uint32_t rate = nibble_model_rates[m->lane[0]], i;
+	uint32_t rate = nibble_model_rates[m->lane[0]];
 	const struct nibble_model *target = &nibble_model_targets[rate - NIBBLE_RATE_MIN][s];
-	uint64_t keep = 0x0001000100010001ULL * (0xffffU >> rate), c[4], t[4];
+	unsigned long keep = ~0UL / 0xffff * (0xffffU >> rate);
 
-	memcpy(c, m, sizeof(c));
-	memcpy(t, target, sizeof(t));
-	for (i = 0; i < 4; i++)
-		c[i] += t[i] - (c[i] >> rate & keep);
-	memcpy(m, c, sizeof(c));
+	nibble_model_move(m->lane, target->lane, rate, keep);
+	nibble_model_move(m->lane + 4, target->lane + 4, rate, keep);
+	nibble_model_move(m->lane + 8, target->lane + 8, rate, keep);
+	nibble_model_move(m->lane + 12, target->lane + 12, rate, keep);
 }
 #endif
 

@@ -45,11 +45,16 @@ static inline void range_encode_renorm(struct range_encoder *r)
 	r->range <<= 32;
 }
 
-/* The same without a branch, for where nobody can predict it; the bytes are always written. */
+/* The same without a branch, for where nobody can predict it; the bytes are always written. Where a shift
+ * of 64 bits is made of many it costs more than the branch. */
 static ALWAYS_INLINE void range_encode_renorm_always(struct range_encoder *r)
 {
 	uint32_t due = r->range >> 32 ? 0 : 32;
 
+	if (sizeof(long) < 8) {
+		range_encode_renorm(r);
+		return;
+	}
 	put_be32(r->out + r->pos, (uint32_t)(r->low >> 32));
 	r->pos += due >> 3;
 	r->low <<= due;

@@ -93,9 +93,19 @@ static uint32_t add_slot(struct sched_encoder *e, int32_t pid)
 	return slot;
 }
 
+/* Word by word and in place: a kernel's memcmp() is a call and a loop, for two tasks of every switch. */
+static ALWAYS_INLINE uint64_t differ(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x ^ y;
+}
+
 static inline bool same_comm(const char *a, const char *b)
 {
-	return !memcmp(a, b, SCHED_COMM_LEN);
+	return !(differ(a, b) | differ(a + 8, b + 8));
 }
 
 static void put_comm(struct sched_encoder *e, const char comm[SCHED_COMM_LEN])
@@ -219,7 +229,7 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 				   uint64_t dt)
 {
 	struct sched_model *m = &e->model;
-	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top, low;
+	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top, low, short_dt;
 
 	if (half >= 15) {
 		range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], 15);
@@ -229,17 +239,18 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 		*rc = e->rc;
 		return;
 	}
+	short_dt = (uint32_t)dt; /* below 2^30 */
 	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], half);
-	top = (uint32_t)(dt << (32 - bits) >> 28) & 7;
+	top = (short_dt << 1 << (31 - bits)) >> 28 & 7;
 	range_encode_nibble(rc, &m->time2[sched_op_group(m->op1)][half][op], (bits & 1) << 3 | top);
 	if (bits <= 4)
 		return;
 	low = bits - 4;
 	if (low > 16) {
 		low -= 16;
-		range_encode_raw(rc, (uint32_t)(dt >> low) & 0xffff, 16);
+		range_encode_raw(rc, short_dt >> low & 0xffff, 16);
 	}
-	range_encode_raw(rc, (uint32_t)dt & ((1U << low) - 1), low);
+	range_encode_raw(rc, short_dt & ((1U << low) - 1), low);
 }
 
 static inline uint32_t op_of(const struct sched_model *m, const struct sched_event *ev)
@@ -264,7 +275,8 @@ static inline uint32_t event_attr(const struct sched_event *ev)
 /* Is the task, whose pid is that of the slot, named and ranked as it was? */
 static inline bool info_matches(const struct sched_slot *s, const struct sched_task *t)
 {
-	return !memcmp(&s->task, t, sizeof(*t));
+	_Static_assert(offsetof(struct sched_task, comm) == 8, "pid and priority are one number");
+	return !differ(&s->task, t) && same_comm(s->task.comm, t->comm);
 }
 
 static void put_attr(struct sched_encoder *e, uint32_t op, uint32_t attr, bool idle)

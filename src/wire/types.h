@@ -51,6 +51,7 @@ static inline uint32_t get_be32(const uint8_t *p)
 
 #define ALWAYS_INLINE inline __attribute__((__always_inline__))
 #define NOINLINE __attribute__((__noinline__))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* Makes the compiler hold an address in a register instead of deriving it anew for each access: the
  * models lie far apart in one large struct. */

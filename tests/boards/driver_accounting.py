@@ -302,10 +302,9 @@ class Cuts(Scenario):
                 time.sleep(random.uniform(0.2, 1))
                 system.machine.set_cable(True)
             else:
-                # The chip of a9 does not always answer in time on a busy machine: try again.
-                system.machine.check("ip link set eth0 down; sleep 0.3; "
-                                     "until ip link set eth0 up; do sleep 0.5; done; "
-                                     f"ip route add default via {HOST}")
+                system.machine.check(system.machine.board.away + "; sleep 0.3; "
+                                     + system.machine.board.back
+                                     + f"; ip route add default via {HOST}")
 
 
 class SmallBuffer(Scenario):

@@ -33,6 +33,7 @@ echo 4096 > {TRACE}/buffer_size_kb
 echo mono > {TRACE}/trace_clock
 echo 1 > {TRACE}/events/sched/sched_switch/enable
 /tmp/{COMM}
+sleep 0.2 # its last switch comes after its parent knows that it is over
 echo 0 > {TRACE}/events/sched/sched_switch/enable
 grep -c 'prev_comm={COMM} ' {TRACE}/trace
 grep 'prev_comm={COMM} ' {TRACE}/trace | sed -n '1p;$p'

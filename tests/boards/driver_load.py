@@ -49,6 +49,8 @@ done
 exit 0
 """
 
+MEM_MOST_KIB = 262144
+
 # Parameters, and a word of the reason.
 REFUSED = (
     ("mem=1", "mem"),
@@ -58,6 +60,9 @@ REFUSED = (
     ("collector=10.0.2.2:0", "collector"),
     ("collector=10.0.2.2:70000", "collector"),
     ("collector=10.0.2.256:7077", "collector"),
+    ("collector=[fec0::2]", "collector"),
+    ("collector=[fec0::zz]:7077", "collector"),
+    ("collector=[fe80::1%nowhere]:7077", "collector"),
     (f"name={'n' * 300}", "name"),
     ("codec=zip", "codec"),
     ("nonsense=1 codec=zip", "codec"),
@@ -70,10 +75,13 @@ def closed_port():
         return s.getsockname()[1]
 
 
-def free_kb(machine):
+def meminfo(machine):
     text = machine.check("sync; echo 3 >/proc/sys/vm/drop_caches; sleep 0.3; cat /proc/meminfo")
-    rows = dict(re.findall(r"^(\w+):\s+(\d+)", text, re.M))
-    return int(rows["MemFree"])
+    return {key: int(kb) for key, kb in re.findall(r"^(\w+):\s+(\d+)", text, re.M)}
+
+
+def free_kb(machine):
+    return meminfo(machine)["MemFree"]
 
 
 def check_clean(machine, after):
@@ -112,6 +120,20 @@ def check_refused(machine, parameters, word):
     check_clean(machine, parameters[:40])
 
 
+def check_memory(machine):
+    """More memory than there is: no program dies for it, and what was taken before is given back."""
+    before = meminfo(machine)
+    cpus = int(machine.check("cat /sys/devices/system/cpu/possible").strip().rpartition("-")[2]) + 1
+    if MEM_MOST_KIB * cpus <= before["MemAvailable"]:
+        print(f"  {before['MemAvailable']} KB is more than the driver can ask for")
+        return
+    check_refused(machine, f"mem={MEM_MOST_KIB}", f"no memory for {MEM_MOST_KIB} KiB")
+    lost = before["MemFree"] - free_kb(machine)
+    if lost > SLACK_KB:
+        raise Failed(f"{lost} KB are gone after a load with mem={MEM_MOST_KIB}")
+    print(f"  {MEM_MOST_KIB} KiB for each of {cpus} CPUs refused")
+
+
 def test(arguments):
     board = get_board(arguments.board)
     files = [(build_driver(board), "/kiseki.ko"),
@@ -123,6 +145,7 @@ def test(arguments):
             for parameters, word in REFUSED:
                 check_refused(machine, parameters, word)
             print(f"  {len(REFUSED)} loads refused")
+            check_memory(machine)
             machine.check(LOAD)
             check_loads(machine, collector.port)
     print(f"{board.name}: kiseki.ko comes and goes")

@@ -7,14 +7,17 @@
 A test in a board is worth what its runner notices: here are a warning, an oops, a hanging command, a
 board that runs out of time, and the command line's own exit codes.
 """
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 from board_test import SRC, Failed, expect, main
-from boards.catalog import BoardError, get_board
+from boards.catalog import BOARDS, BoardError, get_board
+from boards.fetch import build_tree
 from boards.machine import Machine
 
 
@@ -74,10 +77,19 @@ def check_command(board, work):
         raise Failed("the time limit does not limit")
     code, _, text = run_board("run", "b7", "-c", "true")
     expect("a board that is not there", (code, text),
-           (125, 'board: no board "b7": a9, arm64, debug, x86_64\n'))
+           (125, f'board: no board "b7": {", ".join(BOARDS)}\n'))
     code, _, text = run_board("run", board.name, "-c", "true", "--file", "/nowhere/x:/x")
     expect("a file that is not there", (code, text),
            (125, "board: cannot read /nowhere/x: No such file or directory\n"))
+
+
+def check_cache(work):
+    """What was left behind half-made goes when something is made; what is whole stays."""
+    for name in ("arm64/.new-x/tree/old", "arm64/kernel-y"):
+        (work / "cache" / name).mkdir(parents=True)
+    with mock.patch.dict(os.environ, KISEKI_BOARDS=str(work / "cache")):
+        tree = build_tree("arm64/kernel-z", lambda archive, folder, packages: folder.mkdir(), print)
+    expect("the cache", sorted(x.name for x in tree.parent.iterdir()), ["kernel-y", "kernel-z"])
 
 
 def check_programs(board):
@@ -96,6 +108,7 @@ def test(arguments):
     check_programs(board)
     with tempfile.TemporaryDirectory() as work:
         check_command(board, Path(work))
+        check_cache(Path(work))
     print("what goes wrong is noticed")
 
 

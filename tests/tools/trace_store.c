@@ -40,7 +40,7 @@ static struct found *find_blocks(struct ksk_file *f, size_t *ret_n)
 			all = realloc(all, (n + 1) * sizeof(*all));
 			if (!all)
 				die("out of memory");
-			if (ksk_file_next(f, f->streams[i].stream, &offset, &b, &all[n].offset) !=
+			if (ksk_file_next(f, f->streams[i]->stream, &offset, &b, &all[n].offset) !=
 			    1)
 				break;
 			all[n].block = b;
@@ -149,7 +149,7 @@ void trace_store_end(struct store *s, uint32_t run, const struct trace_blocks *t
 	writer_init(&w, bytes, room);
 	end_encode(&w, &m);
 	for (i = 0; i < t->file->n_streams; i++) {
-		const struct ksk_stream *k = &t->file->streams[i];
+		const struct ksk_stream *k = t->file->streams[i];
 
 		row.stream = k->stream;
 		row.next_sequence = k->end_sequence;

@@ -125,7 +125,7 @@ static void finish(uint32_t *position)
 	drain(position, UINT32_MAX, true);
 	lane_ledger_end(&ledger, &lane, given);
 	check_ledger();
-	assert_false(lane_is_due(&lane, UINT64_MAX));
+	assert_false(lane_is_due(&lane, UINT64_MAX, UINT64_MAX));
 }
 
 static void choose(struct lane_settings *s, uint64_t seed)
@@ -306,6 +306,7 @@ static void test_due(void **state)
 {
 	struct sched_event ev = { .tick = 1000, .task = { .prio = 120 }, .other = { 5, 120, "a" } };
 	struct lane_settings s;
+	uint32_t i;
 
 	(void)state;
 	choose(&s, 0);
@@ -313,33 +314,45 @@ static void test_due(void **state)
 	s.block_bytes = 4096;
 	lane_init(&lane, 0, memory, LANE_RING_LEAST);
 	lane_start(&lane, &s);
-	assert_false(lane_is_due(&lane, UINT64_MAX));
+	assert_false(lane_is_due(&lane, UINT64_MAX, UINT64_MAX));
 	lane_take(&lane, &ev);
-	assert_true(lane.payload && !lane_is_due(&lane, 1000) && lane_is_due(&lane, 1001));
-	ev.tick = 1099;
+	assert_true(lane.payload && !lane_is_due(&lane, 1000, 1000) &&
+		    lane_is_due(&lane, 1001, 1001));
+	assert_false(lane_is_due(&lane, 1001, 1000)); /* one event is few */
+	for (ev.tick = 1099; ev.tick < 1150; ev.tick += 25) {
+		lane_take(&lane, &ev);
+		assert_true(lane.payload && lane.sequence == 0 && lane_is_due(&lane, 1001, 1001));
+	}
+	ev.tick = 1150; /* few events may wait half as long again */
 	lane_take(&lane, &ev);
-	assert_true(lane.payload && lane.sequence == 0 && lane_is_due(&lane, 1001));
-	ev.tick = 1100;
+	assert_true(!lane.payload && lane.sequence == 1 &&
+		    !lane_is_due(&lane, UINT64_MAX, UINT64_MAX));
+	ev.tick = 2000;
+	for (i = 0; i < LANE_FEW; i++)
+		lane_take(&lane, &ev);
+	assert_true(lane.payload && lane_is_due(&lane, 2001, 0));
+	ev.tick = 2100; /* more of them may not */
 	lane_take(&lane, &ev);
-	assert_true(!lane.payload && lane.sequence == 1 && !lane_is_due(&lane, UINT64_MAX));
+	assert_true(!lane.payload && lane.sequence == 2);
 	ev.tick = 900; /* a clock that goes back is no reason to end a block */
 	lane_take(&lane, &ev);
-	assert_true(lane.payload && lane_is_due(&lane, 901));
+	assert_true(lane.payload && lane_is_due(&lane, 901, 901));
 	lane_flush(&lane);
-	assert_true(!lane.payload && lane.sequence == 2);
+	assert_true(!lane.payload && lane.sequence == 3);
 	lane_flush(&lane);
-	assert_true(lane.sequence == 2);
+	assert_true(lane.sequence == 3);
 	/* Losses are due when there is room to tell them. */
 	while (!lane.pending[LOSS_BUFFER]) {
 		ev.tick++;
 		lane_take(&lane, &ev);
 		lane_flush(&lane);
 	}
-	assert_true(!lane_is_due(&lane, UINT64_MAX));
+	assert_true(!lane_is_due(&lane, UINT64_MAX, UINT64_MAX));
 	block_ring_free(&lane.ring, lane.ring.head);
-	assert_true(!lane_is_due(&lane, ev.tick) && lane_is_due(&lane, ev.tick + 1));
+	assert_true(!lane_is_due(&lane, ev.tick, ev.tick) &&
+		    lane_is_due(&lane, ev.tick + 1, ev.tick + 1));
 	lane_flush(&lane);
-	assert_false(lane_is_due(&lane, UINT64_MAX));
+	assert_false(lane_is_due(&lane, UINT64_MAX, UINT64_MAX));
 }
 
 /* The exporter is woken once when the buffer becomes half full. */
@@ -458,7 +471,7 @@ static void *watch(void *context)
 			c.passed_over < last.passed_over ||
 			c.events + c.passed_over > threads_events;
 		last = c;
-		lane_is_due(&lane, c.events);
+		lane_is_due(&lane, c.events, 0);
 		sched_yield();
 	}
 	return NULL;

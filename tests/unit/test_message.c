@@ -440,6 +440,44 @@ static void test_bounds_filter(void **state)
 	assert_int_equal(config_decode(&c, &r), WIRE_CORRUPT);
 }
 
+/* A list that comes twice means the latter, and leaves nothing of the former: who compares bytes would
+ * find a difference where there is none. */
+static void test_lists_twice(void **state)
+{
+	static struct message_config once, twice, longer;
+	struct byte_writer w;
+	struct byte_reader r;
+	size_t first;
+
+	(void)state;
+	longer.given = 1U << CONFIG_PIDS | 1U << CONFIG_COMMS | 1U << CONFIG_CGROUP_PATHS;
+	longer.n_pids = 3;
+	longer.pids[0] = longer.pids[1] = longer.pids[2] = 77;
+	longer.n_comms = 2;
+	memcpy(longer.comms[1], "another", 7);
+	longer.n_cgroups = 2;
+	memcpy(longer.cgroups[0], "a/longer/path", 13);
+	memcpy(longer.cgroups[1], "b", 1);
+	once = longer;
+	once.n_pids = once.n_comms = once.n_cgroups = 1;
+	once.pids[1] = once.pids[2] = 0;
+	memset(once.comms[1], 0, sizeof(once.comms[1]));
+	memset(once.cgroups, 0, sizeof(once.cgroups));
+	memcpy(once.cgroups[0], "a", 1);
+
+	writer_init(&w, made, sizeof(made));
+	config_encode(&w, &longer);
+	first = writer_len(&w);
+	config_encode(&w, &once);
+	assert_false(w.full);
+	reader_init(&r, made, first);
+	assert_int_equal(config_decode(&twice, &r), WIRE_OK);
+	assert_memory_equal(&twice, &longer, sizeof(twice));
+	reader_init(&r, made, writer_len(&w));
+	assert_int_equal(config_decode(&twice, &r), WIRE_OK);
+	assert_memory_equal(&twice, &once, sizeof(twice));
+}
+
 static void test_apply(void **state)
 {
 	struct message_config to = an_instruction().config, from = { 0 };
@@ -471,7 +509,7 @@ int main(void)
 		cmocka_unit_test(test_longer),	      cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_bounds_hello),  cmocka_unit_test(test_bounds_counts),
 		cmocka_unit_test(test_bounds_config), cmocka_unit_test(test_bounds_filter),
-		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_lists_twice),   cmocka_unit_test(test_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "device/agent/doctor.h"
 #include "device/agent/handover.h"
 #include "device/agent/settings.h"
+#include "device/graph/graph_program.h"
 #include "wire/block.h"
 
 static const struct cli_option options[] = {
@@ -42,7 +43,11 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-static const struct command *const children[] = { &command_agent_doctor, NULL };
+static const struct command *const children[] = {
+	&command_agent_doctor,
+	&command_agent_kernel,
+	NULL,
+};
 
 static void print_line(void *context, const char *line)
 {
@@ -94,7 +99,7 @@ static int run_agent(const struct args *a)
 const struct command command_agent = {
 	.name = "kiseki-agent",
 	.summary = "record what the scheduler of this machine does, for a collector",
-	.usage = "[OPTION...] | doctor [--json]",
+	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...]",
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks, about three "
 		"bytes per event, and sends them to a collector, which also tells it when to start "

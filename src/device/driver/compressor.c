@@ -33,7 +33,8 @@ static int new_cpu(struct compressor *c, u32 number)
 	u32 state = ALIGN(sizeof(struct compressor_cpu), BLOCK_RING_UNIT);
 	struct compressor_cpu *cpu;
 
-	cpu = kvzalloc_node(c->options.memory, GFP_KERNEL, cpu_to_node(number));
+	/* Too much of it is answered in one line by who asks, not by the kernel's with all its state. */
+	cpu = kvzalloc_node(c->options.memory, GFP_KERNEL | __GFP_NOWARN, cpu_to_node(number));
 	if (!cpu)
 		return -ENOMEM;
 	cpu->owner = c;
@@ -94,12 +95,13 @@ static void start_lanes(struct compressor *c, const struct message_config *confi
 			u32 run)
 {
 	const struct counter *counter = c->options.counter;
+	u64 flush_ms = config->given & 1U << CONFIG_FLUSH ? config->flush_ms : FLUSH_MS;
 	struct lane_settings s = {
 		.codec = codec,
 		.policy = config->policy,
 		.run = run,
 		.block_bytes = LANE_BLOCK,
-		.flush_ticks = c->flush_ticks - c->flush_ticks / 8,
+		.flush_ticks = counter_from_ns(counter, flush_ms * NSEC_PER_MSEC / 8 * 7),
 		.mult = counter->mult,
 		.shift = counter->shift,
 		.dialect = &c->dialect,
@@ -114,7 +116,6 @@ static void start_lanes(struct compressor *c, const struct message_config *confi
 static int start(struct compressor *c, const struct message_config *config, u8 codec, u32 run)
 {
 	u32 kinds = compressor_kinds(c);
-	u64 flush_ms = config->given & 1U << CONFIG_FLUSH ? config->flush_ms : FLUSH_MS;
 	int r;
 
 	if (c->is_running)
@@ -127,7 +128,6 @@ static int start(struct compressor *c, const struct message_config *config, u8 c
 	if (r)
 		return r;
 	c->dialect.kinds = kinds;
-	c->flush_ticks = counter_from_ns(c->options.counter, flush_ms * NSEC_PER_MSEC);
 	start_lanes(c, config, codec, run);
 	r = probe_points_open(&c->points, kinds, c);
 	if (r) {
@@ -184,8 +184,10 @@ static void flush_here(void *lane)
 /* A CPU that has events ends its block itself, an eighth before it is due here: so only CPUs on which
  * nothing happens are interrupted. Were both at the same age, each round would find the blocks that
  * began right after the round before, on busy CPUs, too. */
-void compressor_flush(struct compressor *c)
+void compressor_flush(struct compressor *c, u64 age_ns, u64 few_age_ns)
 {
+	u64 age = counter_from_ns(c->options.counter, age_ns);
+	u64 few_age = counter_from_ns(c->options.counter, few_age_ns);
 	unsigned long irq;
 	struct lane *lane;
 	u64 tick;
@@ -196,17 +198,30 @@ void compressor_flush(struct compressor *c)
 	local_irq_save(irq);
 	tick = counter_read(c->options.counter);
 	local_irq_restore(irq);
-	tick -= c->flush_ticks;
 	for_each_possible_cpu(cpu)
 	{
 		lane = &c->cpus[cpu]->lane;
-		if (!c->is_running || !lane_is_due(lane, tick))
+		if (!c->is_running || !lane_is_due(lane, tick - age, tick - few_age))
 			continue;
 		if (!cpu_online(cpu) || smp_call_function_single(cpu, flush_here, lane, 1))
 			flush_here(lane);
 	}
 	cpus_read_unlock();
 	mutex_unlock(&c->lock);
+}
+
+u64 compressor_events(const struct compressor *c)
+{
+	struct lane_counts counts;
+	u64 events = 0;
+	u32 cpu;
+
+	for_each_possible_cpu(cpu)
+	{
+		lane_get_counts(&c->cpus[cpu]->lane, &counts);
+		events += counts.events;
+	}
+	return events;
 }
 
 struct lane *compressor_get_lane(struct compressor *c, u32 cpu)

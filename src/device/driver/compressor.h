@@ -42,9 +42,12 @@ int compressor_start(struct compressor *c, const struct message_config *config, 
 void compressor_stop(struct compressor *c);
 bool compressor_is_running(const struct compressor *c);
 
-/* Ends the blocks of CPUs on which nothing has happened since they were due; only those are
- * interrupted. May sleep. */
-void compressor_flush(struct compressor *c);
+/* Ends the blocks that have waited for `age_ns`, or `few_age_ns` if there is little in them, of CPUs on
+ * which nothing happens; only those are interrupted. May sleep. */
+void compressor_flush(struct compressor *c, u64 age_ns, u64 few_age_ns);
+
+/* That were found in this run, all CPUs together. */
+u64 compressor_events(const struct compressor *c);
 
 /* Borrowed; for every possible CPU, NULL for the others. */
 struct lane *compressor_get_lane(struct compressor *c, u32 cpu);

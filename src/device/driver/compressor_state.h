@@ -21,6 +21,7 @@ struct compressor_cpu {
 	struct irq_work work; /* wakes the exporter */
 	seqcount_t profiled;  /* odd while the two change */
 	u64 probe_ticks, block_ticks;
+	struct sched_event event; /* the one that the probe is at; what no kind uses stays 0 */
 	struct lane lane;
 };
 
@@ -30,7 +31,6 @@ struct compressor {
 	struct probe_points points;
 	struct sched_dialect dialect;
 	struct task_filter filter;
-	u64 flush_ticks;
 	bool is_running;
 	bool is_open; /* all probes are on: all kinds of events begin and end at one moment */
 	bool profile;

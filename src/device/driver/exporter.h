@@ -2,8 +2,9 @@
 /*
  * exporter: the thread that sends what the CPUs recorded, and listens to the collector.
  *
- * It runs every 100 ms while there is something to send to, and when it is woken: a buffer is half
- * full, the socket has something, somebody wrote to sysfs. A turn never waits; it is done under the
+ * It runs every 100 ms while there is something to send to, half as often on a machine on which nothing
+ * else happens, and when it is woken: a buffer is half full, the socket has something, somebody wrote to
+ * sysfs. A turn never waits; it is done under the
  * driver's lock, which the files of sysfs take, too. Parts: exporter.c has the thread and its times,
  * exporter_link.c the connection, exporter_send.c what is sent from the export buffers.
  */
@@ -76,6 +77,7 @@ struct exporter {
 
 	/* Times, in ms. */
 	u64 now_ms, tick_ms, status_ms, end_ms;
+	u64 tick_events; /* that there were at the last tick */
 	bool is_ending, is_started;
 	enum device_state told_state;
 	enum session_phase told_phase;

@@ -26,31 +26,45 @@
 #include "device/driver/compat/trace_flags.h"
 #include "device/driver/compressor_state.h"
 
-/* An event on its way into the lane. */
+/* An event on its way into the lane. It lies with the CPU, not on the stack: many kernels are compiled so
+ * that they clear what lies there, and that alone would be a twentieth of the probe. */
 struct passage {
-	struct compressor *compressor;
 	struct compressor_cpu *cpu;
+	struct sched_event *event;
 	unsigned long irq;
-	struct sched_event event;
 };
 
+/* All but the two tasks, which each kind has to fill as far as it uses them. */
 static ALWAYS_INLINE void begin(struct passage *p, void *data, enum sched_kind kind)
 {
-	memset(&p->event, 0, sizeof(p->event));
-	p->compressor = data;
+	struct compressor *c = data;
+	struct sched_event *ev;
+
 	local_irq_save(p->irq);
-	p->cpu = p->compressor->cpus[smp_processor_id()];
-	p->event.tick = counter_read(p->compressor->options.counter);
-	p->event.kind = kind;
-	p->event.pid = current->pid;
-	p->event.flags = compat_trace_flags(p->irq);
-	p->event.preempt_count = compat_preempt_count();
+	p->cpu = c->cpus[smp_processor_id()];
+	p->event = ev = &p->cpu->event;
+	ev->tick = counter_read(c->options.counter);
+	ev->state = 0;
+	ev->value = 0;
+	ev->filename_len = 0;
+	ev->kind = kind;
+	ev->pid = current->pid;
+	ev->flags = compat_trace_flags(p->irq);
+	ev->preempt_count = compat_preempt_count();
+	ev->extra = 0;
+}
+
+/* For kinds that do not use all of both. */
+static void clear_tasks(struct sched_event *ev)
+{
+	memset(&ev->task, 0, sizeof(ev->task));
+	memset(&ev->other, 0, sizeof(ev->other));
 }
 
 static void add_profile(struct passage *p, u64 blocks)
 {
 	struct compressor_cpu *cpu = p->cpu;
-	u64 spent = counter_read(p->compressor->options.counter) - p->event.tick;
+	u64 spent = counter_read(cpu->owner->options.counter) - p->event->tick;
 
 	raw_write_seqcount_begin(&cpu->profiled);
 	cpu->probe_ticks += spent;
@@ -61,39 +75,43 @@ static void add_profile(struct passage *p, u64 blocks)
 
 static void end(struct passage *p, const struct filter_tasks *tasks)
 {
+	struct compressor *c = p->cpu->owner;
 	struct lane *lane = &p->cpu->lane;
 	u64 blocks = lane->counts.blocks;
 
-	if (!READ_ONCE(p->compressor->is_open))
+	if (!READ_ONCE(c->is_open))
 		; /* Probes are being put on or taken off, one after the other. */
-	else if (!filter_passes(&p->compressor->filter, &p->event, tasks))
+	else if (c->filter.is_on && !filter_passes(&c->filter, p->event, tasks))
 		lane_pass(lane);
-	else if (lane_take(lane, &p->event) == LANE_WAKE)
+	else if (lane_take(lane, p->event) == LANE_WAKE)
 		irq_work_queue(&p->cpu->work);
-	if (READ_ONCE(p->compressor->profile))
+	if (READ_ONCE(c->profile))
 		add_profile(p, blocks);
 	local_irq_restore(p->irq);
 }
 
 /* Cut at the first NUL and padded with them: behind it there may be the rest of an older name. A word
- * at a time, for every event has one or two names. */
-static void put_comm(char comm[SCHED_COMM_LEN], const char *from)
+ * at a time, each read once, for every event has one or two names. */
+static ALWAYS_INLINE void put_comm(char comm[SCHED_COMM_LEN], const char *from)
 {
 	const struct word_at_a_time constants = WORD_AT_A_TIME_CONSTANTS;
-	unsigned long word[SCHED_COMM_LEN / sizeof(long)], zeros;
+	unsigned long word, zeros;
 	u32 i;
 
 	BUILD_BUG_ON(SCHED_COMM_LEN > TASK_COMM_LEN);
-	memcpy(word, from, sizeof(word));
-	for (i = 0; i < ARRAY_SIZE(word) && !has_zero(word[i], &zeros, &constants); i++)
-		;
-	if (i < ARRAY_SIZE(word)) {
-		zeros = create_zero_mask(prep_zero_mask(word[i], zeros, &constants));
-		word[i++] &= zero_bytemask(zeros);
+	for (i = 0; i < SCHED_COMM_LEN; i += sizeof(word)) {
+		memcpy(&word, from + i, sizeof(word));
+		if (has_zero(word, &zeros, &constants))
+			break;
+		memcpy(comm + i, &word, sizeof(word));
 	}
-	for (; i < ARRAY_SIZE(word); i++)
-		word[i] = 0;
-	memcpy(comm, word, sizeof(word));
+	if (i < SCHED_COMM_LEN) {
+		zeros = create_zero_mask(prep_zero_mask(word, zeros, &constants));
+		word &= zero_bytemask(zeros);
+		memcpy(comm + i, &word, sizeof(word));
+		for (i += sizeof(word), word = 0; i < SCHED_COMM_LEN; i += sizeof(word))
+			memcpy(comm + i, &word, sizeof(word));
+	}
 }
 
 static void put_task(struct sched_task *to, const struct task_struct *t)
@@ -109,9 +127,9 @@ static void take_switch(void *data, struct task_struct *prev, struct task_struct
 	struct passage p;
 
 	begin(&p, data, SCHED_SWITCH);
-	put_task(&p.event.task, prev);
-	put_task(&p.event.other, next);
-	p.event.state = state;
+	put_task(&p.event->task, prev);
+	put_task(&p.event->other, next);
+	p.event->state = state;
 	end(&p, &tasks);
 }
 
@@ -133,9 +151,9 @@ static void take_wakeup(void *data, enum sched_kind kind, struct task_struct *wo
 	struct passage p;
 
 	begin(&p, data, kind);
-	put_task(&p.event.task, woken);
-	p.event.value = (s32)task_cpu(woken);
-	p.event.extra = COMPAT_WAKEUP_SUCCESS;
+	put_task(&p.event->task, woken);
+	p.event->value = (s32)task_cpu(woken);
+	p.event->extra = COMPAT_WAKEUP_SUCCESS;
 	end(&p, &tasks);
 }
 
@@ -160,10 +178,11 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 	struct passage p;
 
 	begin(&p, data, SCHED_FORK);
-	p.event.task.pid = parent->pid;
-	put_comm(p.event.task.comm, parent->comm);
-	p.event.other.pid = child->pid;
-	put_comm(p.event.other.comm, child->comm);
+	clear_tasks(p.event);
+	p.event->task.pid = parent->pid;
+	put_comm(p.event->task.comm, parent->comm);
+	p.event->other.pid = child->pid;
+	put_comm(p.event->other.comm, child->comm);
 	end(&p, &tasks);
 }
 
@@ -173,11 +192,12 @@ static void probe_exec(void *data, struct task_struct *t, pid_t old_pid, struct 
 	struct passage p;
 
 	begin(&p, data, SCHED_EXEC);
-	p.event.task.pid = t->pid;
-	p.event.value = old_pid;
-	p.event.filename_len = (u16)strnlen(bprm->filename, SCHED_FILENAME_MAX);
-	if (p.event.filename_len)
-		p.event.filename = bprm->filename;
+	clear_tasks(p.event);
+	p.event->task.pid = t->pid;
+	p.event->value = old_pid;
+	p.event->filename_len = (u16)strnlen(bprm->filename, SCHED_FILENAME_MAX);
+	if (p.event->filename_len)
+		p.event->filename = bprm->filename;
 	end(&p, &tasks);
 }
 
@@ -187,8 +207,8 @@ static void take_exit(void *data, struct task_struct *t, bool group_dead)
 	struct passage p;
 
 	begin(&p, data, SCHED_EXIT);
-	put_task(&p.event.task, t);
-	p.event.extra = group_dead;
+	put_task(&p.event->task, t);
+	p.event->extra = group_dead;
 	end(&p, &tasks);
 }
 
@@ -208,11 +228,12 @@ static void probe_rename(void *data, struct task_struct *t, const char *comm)
 	struct passage p;
 
 	begin(&p, data, SCHED_RENAME);
-	p.event.task.pid = t->pid;
-	put_comm(p.event.task.comm, t->comm);
+	clear_tasks(p.event);
+	p.event->task.pid = t->pid;
+	put_comm(p.event->task.comm, t->comm);
 	/* The new name may be a string of any length. */
-	sched_comm_set(p.event.other.comm, comm, SCHED_COMM_LEN - 1);
-	p.event.value = t->signal->oom_score_adj;
+	sched_comm_set(p.event->other.comm, comm, SCHED_COMM_LEN - 1);
+	p.event->value = t->signal->oom_score_adj;
 	end(&p, &tasks);
 }
 
@@ -222,8 +243,9 @@ static void probe_setprio(void *data, struct task_struct *t, struct task_struct 
 	struct passage p;
 
 	begin(&p, data, SCHED_SETPRIO);
-	put_task(&p.event.task, t);
-	p.event.other.prio = donor ? min(t->normal_prio, donor->prio) : t->normal_prio;
+	clear_tasks(p.event);
+	put_task(&p.event->task, t);
+	p.event->other.prio = donor ? min(t->normal_prio, donor->prio) : t->normal_prio;
 	end(&p, &tasks);
 }
 

@@ -10,9 +10,10 @@ KISEKI_REVISION ?= "${AUTOREV}"
 inherit module
 
 PV = "0.1.0+git${SRCPV}"
-SRC_URI = "${KISEKI_SOURCE}"
+SRC_URI = "${KISEKI_SOURCE};destsuffix=kiseki"
 SRCREV = "${KISEKI_REVISION}"
-S = "${WORKDIR}/git"
+# Releases before styhead unpack into WORKDIR, and the latest ones accept nothing below it.
+S = "${@d.getVar('UNPACKDIR') or d.getVar('WORKDIR')}/kiseki"
 B = "${WORKDIR}/driver"
 
 python () {

@@ -174,6 +174,11 @@ static NOINLINE void lose(struct lane *l, uint64_t tick)
 	end_change(l);
 }
 
+static uint64_t add_ticks(uint64_t tick, uint64_t more)
+{
+	return tick <= UINT64_MAX - more ? tick + more : UINT64_MAX;
+}
+
 /* `tick` is that of the first event, `stamp` the same as the block's header has it. */
 static void begin_block(struct lane *l, uint8_t *payload, uint64_t tick, uint64_t stamp)
 {
@@ -181,7 +186,8 @@ static void begin_block(struct lane *l, uint8_t *payload, uint64_t tick, uint64_
 
 	l->first_tick = stamp;
 	l->from = l->is_key ? stamp : l->until;
-	l->deadline = tick <= UINT64_MAX - flush ? tick + flush : UINT64_MAX;
+	l->deadline = add_ticks(tick, flush);
+	l->late = add_ticks(l->deadline, flush / 2);
 	begin_change(l);
 	WRITE_ONCE(l->payload, payload);
 	shared_write64(&l->since, tick);
@@ -230,6 +236,16 @@ static NOINLINE enum lane_wish take_record(struct lane *l, const struct bsf_reco
 	return wish;
 }
 
+/* A block is full, or late. */
+static NOINLINE enum lane_wish end_or_wait(struct lane *l, uint64_t tick, uint32_t len)
+{
+	if (len < l->settings.block_bytes && tick < l->late && l->events < LANE_FEW) {
+		l->deadline = l->late;
+		return LANE_GO_ON;
+	}
+	return end_block(l);
+}
+
 /* What an event that was put means for its block: it may have been the last one. */
 static inline enum lane_wish follow(struct lane *l, uint64_t tick, uint64_t stamp, uint32_t len)
 {
@@ -237,7 +253,7 @@ static inline enum lane_wish follow(struct lane *l, uint64_t tick, uint64_t stam
 	if (stamp > l->until)
 		l->until = stamp;
 	if (len >= l->settings.block_bytes || tick >= l->deadline || l->events == BLOCK_EVENTS_MAX)
-		return end_block(l);
+		return end_or_wait(l, tick, len);
 	return LANE_GO_ON;
 }
 
@@ -324,16 +340,17 @@ static bool has_room(const struct lane *l)
 	return room >= l->settings.block_bytes + SCHED_EVENT_ROOM + 2 * BLOCK_HEADER_MAX;
 }
 
-bool lane_is_due(const struct lane *l, uint64_t tick)
+bool lane_is_due(const struct lane *l, uint64_t tick, uint64_t few_tick)
 {
 	uint32_t version = smp_load_acquire(&l->version);
 	bool is_open = READ_ONCE(l->payload);
+	bool has_few = is_open && READ_ONCE(l->events) < LANE_FEW;
 	uint64_t since = shared_read64(&l->since), pending = sum_pending(l);
 
 	smp_rmb();
 	if (version & 1 || READ_ONCE(l->version) != version)
 		return false; /* it is at work */
-	return since < tick && (is_open || (pending && has_room(l)));
+	return since < (has_few ? few_tick : tick) && (is_open || (pending && has_room(l)));
 }
 
 void lane_get_end(const struct lane *l, struct message_stream_end *ret)

@@ -6,7 +6,8 @@
  * no call that leaves this folder and src/wire. A block is encoded where it will be sent from.
  *
  *	- It ends when its payload has block_bytes, or with the first event that comes flush_ticks after
- *	  it was begun. A CPU on which nothing happens any more is asked by the exporter to end its
+ *	  it was begun; half as long again if it has less than LANE_FEW events, for its header takes as
+ *	  much as they do. A CPU on which nothing happens any more is asked by the exporter to end its
  *	  block: lane_flush(), on that CPU, or on any when the CPU is offline or the probes are gone.
  *	- No room for a block: the event is counted (LOSS_BUFFER) and told in the next block's header.
  *	  Nothing was encoded, so the segment goes on. With POLICY_FLIGHT the oldest segments make
@@ -31,6 +32,7 @@
 
 #define LANE_SEGMENT 65536U	      /* bytes of payload between key blocks */
 #define LANE_BLOCK CONFIG_BLOCK_LEAST /* bytes of payload, where nobody says otherwise */
+#define LANE_FEW 64U		      /* events that may wait longer for others */
 #define LANE_RING_LEAST 32768U	      /* bytes of export buffer that make sense */
 
 struct lane_settings {
@@ -66,7 +68,8 @@ struct lane {
 	uint64_t until;		       /* the end of the stream: wire.md, 3.4 */
 	uint64_t pending[LOSS_CAUSES]; /* shared */
 	uint64_t since;	     /* shared: when the block was begun or the first loss found */
-	uint64_t deadline;   /* a block ends with the first event at or after this tick */
+	uint64_t deadline;   /* a block ends with the first event at or after this tick, */
+	uint64_t late;	     /* or this one, while there is little in it */
 	uint64_t first_tick; /* of the open block */
 	uint64_t from;	     /* where its `ticks` count from */
 	uint8_t *payload;    /* shared: of the open block; NULL: none is open */
@@ -103,9 +106,9 @@ void lane_pass(struct lane *l);
 /* Ends the open block, and tells losses if there are some and room for it. */
 void lane_flush(struct lane *l);
 
-/* Is there something that lane_flush() would put, and has it waited since before `tick`? Anybody may
- * ask; the answer is a hint. */
-bool lane_is_due(const struct lane *l, uint64_t tick);
+/* Is there something that lane_flush() would put, and has it waited since before `tick`, or before
+ * `few_tick` if it is less than LANE_FEW events? Anybody may ask; the answer is a hint. */
+bool lane_is_due(const struct lane *l, uint64_t tick, uint64_t few_tick);
 
 /* The row of this lane in END. After lane_flush(), when no probe runs; what could not be told for
  * lack of room is in `events`. */

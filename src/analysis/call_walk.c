@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* call_walk: see call_walk.h. */
+#include "analysis/call_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a thread has before its first item decides: nothing is made for those without any. */
+struct walked {
+	struct call_stack *stack;
+	bool asked, selected;
+};
+
+struct walk {
+	const struct call_walk *w;
+	struct walked *threads;
+	uint32_t *generations; /* of each process's maps: a record of one thread counts for all */
+	struct call_totals totals;
+	bool any;
+};
+
+static void free_threads(struct walk *k)
+{
+	size_t i;
+
+	for (i = 0; k->threads && i < k->w->source->n_threads; i++)
+		call_stack_free(k->threads[i].stack);
+	free(k->threads);
+	free(k->generations);
+}
+
+static bool is_kernel(const struct walk *k, uint32_t thread)
+{
+	const struct func_source *s = k->w->source;
+
+	return s->processes[s->threads[thread].process].kernel;
+}
+
+/* The thread's state, NULL if it is not looked at. */
+static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
+{
+	const struct func_source *s = k->w->source;
+	struct walked *t = &k->threads[thread];
+	struct call_stack_options o = { .thread = thread,
+					.listener = k->w->listener,
+					.data = k->w->data,
+					.counts = &k->totals.counts };
+	int r;
+
+	*ret = NULL;
+	if (!t->asked) {
+		t->asked = true;
+		t->selected = call_select_has(k->w->select, s, thread);
+	}
+	if (!t->selected)
+		return 0;
+	if (!t->stack) {
+		o.kernel = is_kernel(k, thread);
+		r = call_stack_new(&t->stack, &o);
+		if (r < 0)
+			return r;
+		k->totals.threads++;
+	}
+	*ret = t;
+	return 0;
+}
+
+static uint64_t see_time(struct walk *k, uint64_t tick)
+{
+	uint64_t ns = clock_ns(&k->w->source->clock, tick);
+
+	if (!k->any || ns < k->totals.from_ns)
+		k->totals.from_ns = ns;
+	if (!k->any || ns > k->totals.to_ns)
+		k->totals.to_ns = ns;
+	k->any = true;
+	return ns;
+}
+
+static void see_maps(struct walk *k, uint32_t thread, const struct func_event *ev)
+{
+	uint32_t *generation = &k->generations[k->w->source->threads[thread].process];
+
+	if (ev->os == FUNC_OS_MAPS && ev->value > *generation)
+		*generation = ev->value < UINT32_MAX ? (uint32_t)ev->value : UINT32_MAX - 1;
+}
+
+static int take_event(struct walk *k, struct walked *t, uint32_t thread,
+		      const struct func_event *ev)
+{
+	uint32_t process = k->w->source->threads[thread].process, function;
+	uint64_t ns = see_time(k, ev->tick);
+	int r;
+
+	if (ev->kind == FUNC_OS) {
+		see_maps(k, thread, ev);
+		k->totals.kernel_known |=
+			is_kernel(k, thread) ||
+			(ev->os >= FUNC_OS_SYSCALL && ev->os <= FUNC_OS_INTERRUPT_RETURN);
+		call_stack_os(t->stack, ns, ev);
+		return 0;
+	}
+	if (k->w->source->watched)
+		call_stack_watch(t->stack);
+	r = call_names_find(k->w->names, process, k->generations[process], ev->value, &function);
+	if (r < 0)
+		return r;
+	return ev->kind == FUNC_ENTER ? call_stack_enter(t->stack, ns, function)
+				      : call_stack_exit(t->stack, ns, function);
+}
+
+static int take_loss(struct walk *k, struct walked *t, const struct func_item *item)
+{
+	const struct trace_loss *loss = &item->loss;
+	uint64_t ns = clock_ns(&k->w->source->clock, loss->from_tick);
+
+	if (item->os_only) {
+		k->totals.os_losses++;
+		call_stack_lose_os(t->stack, ns);
+		return 0;
+	}
+	k->totals.losses++;
+	if (loss->count == LOSS_UNKNOWN)
+		k->totals.lost_unknown++;
+	else
+		k->totals.lost += loss->count;
+	return call_stack_lose(t->stack, ns);
+}
+
+static int take_item(struct walk *k, const struct func_item *item)
+{
+	struct walked *t = NULL;
+	int r;
+
+	if (item->thread >= k->w->source->n_threads)
+		return -EINVAL;
+	r = get_thread(k, item->thread, &t);
+	if (r < 0 || !t)
+		return r;
+	if (item->type == FUNC_ITEM_LOSS)
+		return take_loss(k, t, item);
+	return take_event(k, t, item->thread, &item->event);
+}
+
+static int finish(struct walk *k)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < k->w->source->n_threads; i++) {
+		if (!k->threads[i].stack)
+			continue;
+		k->totals.os_threads += call_stack_has_os(k->threads[i].stack);
+		r = call_stack_finish(k->threads[i].stack);
+	}
+	return r;
+}
+
+static int run(struct walk *k, struct error *e)
+{
+	struct func_source *s = k->w->source;
+	struct func_item item;
+	int r = 0, more;
+
+	while ((more = s->ops->next(s, &item, e)) > 0) {
+		r = take_item(k, &item);
+		if (r < 0)
+			break;
+		if (k->w->step)
+			k->w->step(k->w->step_data);
+	}
+	if (more < 0)
+		return more;
+	if (r >= 0)
+		r = finish(k);
+	if (r == -E2BIG && (!e || !e->text[0]))
+		return error_set(e, E2BIG, "cannot follow the calls: more functions than %u",
+				 CALL_FUNCTIONS_MAX);
+	if (r < 0 && (!e || !e->text[0])) /* a listener may have said more */
+		error_set(e, -r, "cannot follow the calls: %s", strerror(-r));
+	return r < 0 ? r : 0;
+}
+
+int call_walk_run(const struct call_walk *w, struct call_totals *ret, struct error *e)
+{
+	struct walk k = { .w = w };
+	size_t i;
+	int r;
+
+	k.threads = calloc(w->source->n_threads + 1, sizeof(*k.threads));
+	k.generations = calloc(w->source->n_processes + 1, sizeof(*k.generations));
+	if (!k.threads || !k.generations) {
+		free_threads(&k);
+		return error_set(e, ENOMEM, "cannot follow the calls: out of memory");
+	}
+	for (i = 0; i < w->source->n_processes; i++)
+		k.generations[i] = 1;
+	r = run(&k, e);
+	free_threads(&k);
+	if (r >= 0)
+		*ret = k.totals;
+	return r;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_walk: all calls of a source, once through, to one listener.
+ *
+ * The ground under reports, trees and exports: it keeps a stack for each thread that has calls,
+ * names functions, and counts what is missing. Begins come in order of time; an end comes when it is
+ * known. Memory depends on threads, on how deep they are and on how many functions there are, never
+ * on the length of the trace.
+ */
+#ifndef KISEKI_ANALYSIS_CALL_WALK_H
+#define KISEKI_ANALYSIS_CALL_WALK_H
+
+#include "analysis/call_names.h"
+#include "analysis/call_select.h"
+#include "analysis/call_stack.h"
+
+struct call_walk {
+	struct func_source *source; /* at its start */
+	struct call_names *names;
+	const struct call_select *select; /* NULL: all */
+	const struct call_listener *listener;
+	void *data;
+	void (*step)(void *data); /* after each item, for a progress bar; may be NULL */
+	void *step_data;
+};
+
+struct call_totals {
+	struct call_counts counts;
+	uint64_t from_ns, to_ns; /* first and last event of the threads looked at */
+	uint64_t threads;	 /* that had any */
+	uint64_t os_threads;	 /* of these, with records of the operating system */
+	bool kernel_known;	 /* system calls and interrupts are among them: else time that seems
+				  * to be the user's may be the kernel's */
+	uint64_t losses;	 /* places where events are missing */
+	uint64_t lost;		 /* events, as far as counted */
+	uint64_t lost_unknown;	 /* places whose count is not known */
+	uint64_t
+		os_losses; /* places where records of the operating system are missing, and no calls */
+};
+
+int call_walk_run(const struct call_walk *w, struct call_totals *ret, struct error *e);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* func_input: see func_input.h. */
+#include "convert/func_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "convert/recognise.h"
+#include "convert/source_graph_dat.h"
+#include "convert/source_graph_text.h"
+#include "trace/func_buffer.h"
+#include "trace/func_ksk.h"
+
+static bool is_ksk(const uint8_t *head, size_t len)
+{
+	return recognise_bytes(head, len) == RECOGNISED_KSK;
+}
+
+/* Whether a file that starts so is of a format, and what opens it; a new format is a row. */
+static const struct {
+	bool (*is)(const uint8_t *head, size_t len);
+	int (*open)(const char *path, struct func_source **ret, struct error *e);
+} openers[] = {
+	{ func_buffer_is_record, func_buffer_open },
+	{ is_ksk, func_ksk_open_joined },
+	{ graph_dat_is, source_graph_dat_open },
+	{ graph_text_is, source_graph_text_open },
+};
+
+static int open_file(const char *path, const uint8_t *head, size_t len, struct func_source **ret,
+		     struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(openers) / sizeof(openers[0]); i++)
+		if (openers[i].is(head, len))
+			return openers[i].open(path, ret, e);
+	return error_set(e, EBADMSG, "cannot read %s: it holds no calls", path);
+}
+
+int func_input_open(const char *path, struct func_source **ret, struct error *e)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t head[RECOGNISE_BYTES];
+	struct stat st;
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return func_buffer_open_folder(path, ret, e);
+	while (len < sizeof(head) && (n = read(fd, head + len, sizeof(head) - len)) != 0) {
+		if (n < 0 && errno != EINTR)
+			return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+		len += n > 0 ? (size_t)n : 0;
+	}
+	return open_file(path, head, len, ret, e);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* func_json: see func_json.h. */
+#include "convert/func_json.h"
+
+#include <string.h>
+
+#include "convert/escape.h"
+
+#define PART 1024U /* bytes at a time; names of C++ may be longer */
+
+/* Where a part may end without cutting a character of UTF-8. */
+static size_t whole_part(const char *text, size_t len)
+{
+	size_t n = len < PART ? len : PART;
+
+	while (n < len && n > PART - 4 && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+void func_json_text(struct outfile *out, const char *text)
+{
+	size_t len = strlen(text), n;
+	char *start, *p;
+
+	outfile_write(out, "\"", 1);
+	for (; len; text += n, len -= n) {
+		n = whole_part(text, len);
+		start = outfile_reserve(out, PART * ESCAPE_GROWTH);
+		p = escape_put(start, text, n, ESCAPE_JSON);
+		outfile_advance(out, (size_t)(p - start));
+	}
+	outfile_write(out, "\"", 1);
+}

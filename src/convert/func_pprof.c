@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * func_pprof: the merged calls as a gzipped protocol buffer of pprof (profile.proto), for `pprof`, and
+ * whatever else reads it. One sample for each path: number of calls, local time, and, where records of the
+ * scheduler were there, its parts. The default is local time.
+ *
+ * A function is one location without an address; its object is a mapping. Ids count from 1, as the format
+ * demands; the first string is empty.
+ */
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "analysis/call_tree.h"
+#include "convert/func_export.h"
+#include "convert/proto.h"
+
+enum { /* Profile */
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_MAPPING = 3,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING = 6,
+       PROFILE_DURATION = 10,
+       PROFILE_DEFAULT_TYPE = 14,
+};
+
+/* Strings in the order of the table; those of functions follow: name, object, name, object, … */
+enum {
+	STRING_EMPTY,
+	STRING_CALLS,
+	STRING_COUNT,
+	STRING_TIME,
+	STRING_NS,
+	STRING_USER,
+	STRING_KERNEL,
+	STRING_PREEMPTED,
+	STRING_BLOCKED,
+	STRING_UNKNOWN,
+	STRING_FUNCTIONS
+};
+
+static const char *const strings[STRING_FUNCTIONS] = {
+	"",	"calls",  "count",     "time",	  "nanoseconds",
+	"user", "kernel", "preempted", "blocked", "unknown",
+};
+
+#define SCRATCH 256U
+#define SAMPLE_ROOM (CALL_DEPTH_MAX * 5U + 256U) /* ids below 2^22 take four bytes */
+#define OUT_ROOM 65536U
+
+struct pprof {
+	const struct call_walk *w;
+	const struct call_tree *tree;
+	struct outfile *out;
+	z_stream z;
+	bool split;
+	uint8_t *sample; /* SAMPLE_ROOM bytes */
+};
+
+/* --- bytes to the file, through gzip --- */
+
+static int deflate_some(struct pprof *p, const void *bytes, size_t len, int flush)
+{
+	uint8_t packed[4096];
+	int r;
+
+	p->z.next_in = (Bytef *)(uintptr_t)bytes;
+	p->z.avail_in = (uInt)len;
+	do {
+		p->z.next_out = packed;
+		p->z.avail_out = sizeof(packed);
+		r = deflate(&p->z, flush);
+		if (r == Z_STREAM_ERROR)
+			return -EINVAL;
+		outfile_write(p->out, packed, sizeof(packed) - p->z.avail_out);
+	} while (!p->z.avail_out);
+	return 0;
+}
+
+static int put(struct pprof *p, const struct proto *m)
+{
+	return m->full ? -EOVERFLOW : deflate_some(p, m->data, m->len, Z_NO_FLUSH);
+}
+
+/* A field that is bytes of any length. */
+static int put_text(struct pprof *p, uint32_t field, const char *text)
+{
+	uint8_t head[SCRATCH];
+	struct proto m = { .data = head, .room = sizeof(head) };
+	size_t len = strlen(text);
+	uint64_t rest = len;
+	int r;
+
+	m.data[m.len++] = (uint8_t)(field << 3 | 2);
+	for (; rest >= 0x80; rest >>= 7)
+		m.data[m.len++] = (uint8_t)(rest | 0x80);
+	m.data[m.len++] = (uint8_t)rest;
+	r = put(p, &m);
+	return r < 0 ? r : deflate_some(p, text, len, Z_NO_FLUSH);
+}
+
+/* --- the tables --- */
+
+static int put_type(struct pprof *p, uint32_t field, uint64_t type, uint64_t unit)
+{
+	uint8_t bytes[SCRATCH];
+	struct proto m = { .data = bytes, .room = sizeof(bytes) };
+	size_t mark = proto_begin(&m, field, 1);
+
+	proto_uint(&m, 1, type);
+	proto_uint(&m, 2, unit);
+	proto_end(&m, mark, 1);
+	return put(p, &m);
+}
+
+static int put_types(struct pprof *p)
+{
+	int r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
+	uint64_t part;
+
+	if (r >= 0)
+		r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_NS);
+	for (part = 0; p->split && r >= 0 && part < CALL_PARTS; part++)
+		r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_USER + part, STRING_NS);
+	return r;
+}
+
+/* The first function of the same object: its number names the mapping, too. */
+static uint32_t mapping_of(const struct pprof *p, uint32_t function)
+{
+	const char *object = call_names_get(p->w->names, function)->object;
+	uint32_t i;
+
+	for (i = 0; i < function; i++)
+		if (!strcmp(call_names_get(p->w->names, i)->object, object))
+			break;
+	return i;
+}
+
+/* Mapping, location and function of one function. */
+static int put_function(struct pprof *p, uint32_t i)
+{
+	uint32_t mapping = mapping_of(p, i);
+	uint8_t bytes[SCRATCH];
+	struct proto m = { .data = bytes, .room = sizeof(bytes) };
+	size_t mark, line;
+
+	if (mapping == i) {
+		mark = proto_begin(&m, PROFILE_MAPPING, 1);
+		proto_uint(&m, 1, i + 1);
+		proto_uint(&m, 5, STRING_FUNCTIONS + 2 * (uint64_t)i + 1);
+		proto_uint(&m, 7, 1);
+		proto_end(&m, mark, 1);
+	}
+	mark = proto_begin(&m, PROFILE_LOCATION, 1);
+	proto_uint(&m, 1, i + 1);
+	proto_uint(&m, 2, mapping + 1);
+	line = proto_begin(&m, 4, 1);
+	proto_uint(&m, 1, i + 1);
+	proto_end(&m, line, 1);
+	proto_end(&m, mark, 1);
+	mark = proto_begin(&m, PROFILE_FUNCTION, 1);
+	proto_uint(&m, 1, i + 1);
+	proto_uint(&m, 2, STRING_FUNCTIONS + 2 * (uint64_t)i);
+	proto_uint(&m, 3, STRING_FUNCTIONS + 2 * (uint64_t)i);
+	proto_end(&m, mark, 1);
+	return put(p, &m);
+}
+
+static int put_functions(struct pprof *p)
+{
+	size_t n = call_names_count(p->w->names);
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < n; i++)
+		r = put_function(p, i);
+	for (i = 0; r >= 0 && i < STRING_FUNCTIONS; i++)
+		r = put_text(p, PROFILE_STRING, strings[i]);
+	for (i = 0; r >= 0 && i < n; i++) {
+		r = put_text(p, PROFILE_STRING, call_names_get(p->w->names, i)->name);
+		if (r >= 0)
+			r = put_text(p, PROFILE_STRING, call_names_get(p->w->names, i)->object);
+	}
+	return r;
+}
+
+/* --- samples --- */
+
+static int put_sample(struct pprof *p, const struct call_node *nodes, const struct call_node *n)
+{
+	struct proto m = { .data = p->sample, .room = SAMPLE_ROOM };
+	size_t sample = proto_begin(&m, PROFILE_SAMPLE, 4);
+	const struct call_node *up;
+	int i;
+
+	for (up = n; up->function != CALL_NODE_NONE; up = &nodes[up->parent])
+		proto_uint(&m, 1, up->function + 1);
+	proto_uint(&m, 2, n->calls);
+	proto_uint(&m, 2, call_split_sum(&n->local));
+	for (i = 0; p->split && i < CALL_PARTS; i++)
+		proto_uint(&m, 2, n->local.ns[i]);
+	proto_end(&m, sample, 4);
+	return put(p, &m);
+}
+
+static int put_samples(struct pprof *p)
+{
+	const struct call_node *nodes;
+	size_t n, i;
+	int r = 0;
+
+	nodes = call_tree_get(p->tree, &n);
+	for (i = 1; r >= 0 && i < n; i++)
+		r = put_sample(p, nodes, &nodes[i]);
+	return r;
+}
+
+static int put_end(struct pprof *p)
+{
+	const struct call_totals *t = call_tree_totals(p->tree);
+	uint8_t bytes[SCRATCH];
+	struct proto m = { .data = bytes, .room = sizeof(bytes) };
+	int r;
+
+	proto_uint(&m, PROFILE_DURATION, t->to_ns - t->from_ns);
+	proto_uint(&m, PROFILE_DEFAULT_TYPE, STRING_TIME);
+	r = put(p, &m);
+	return r < 0 ? r : deflate_some(p, "", 0, Z_FINISH);
+}
+
+static int put_profile(struct pprof *p)
+{
+	int r = put_types(p);
+
+	if (r >= 0)
+		r = put_samples(p);
+	if (r >= 0)
+		r = put_functions(p);
+	return r < 0 ? r : put_end(p);
+}
+
+int func_pprof_write(const struct call_walk *w, struct outfile *out, struct error *e)
+{
+	CLEANUP(call_tree) struct call_tree *t = NULL;
+	struct pprof p = { .w = w, .out = out };
+	int r = call_tree_new(&t, w, e);
+
+	if (r < 0)
+		return r;
+	p.tree = t;
+	p.split = call_tree_totals(t)->os_threads > 0 && call_tree_totals(t)->kernel_known;
+	p.sample = malloc(SAMPLE_ROOM);
+	/* 15 + 16: the largest window, in the frame of gzip. */
+	if (!p.sample || deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 31, 8,
+				      Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(p.sample);
+		return error_set(e, ENOMEM, "cannot write the profile: out of memory");
+	}
+	r = put_profile(&p);
+	deflateEnd(&p.z);
+	free(p.sample);
+	if (r < 0)
+		return error_set(e, -r, "cannot write the profile: %s", strerror(-r));
+	return outfile_check(out, e);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chunk: which part of the file a thread writes next (docs/format/func-buffer.md, section 4).
+ */
+#ifndef KISEKI_DEVICE_FUNC_CHUNK_H
+#define KISEKI_DEVICE_FUNC_CHUNK_H
+
+#include "device/func/gate.h"
+
+/* A chunk in state TAKEN, its pages there; FUNC_NO_CHUNK: none is to be had. Waits, if that is the
+ * policy and the caller may. */
+uint32_t chunk_take(struct gate *g, bool may_wait);
+
+static inline uint8_t *chunk_get(const struct gate *g, uint32_t number)
+{
+	return g->chunks + (size_t)number * g->chunk_bytes;
+}
+
+/* Has the kernel give these pages now: false where writing to them would end the program, because
+ * the file system is full. */
+bool chunk_populate(struct gate *g, void *start, size_t len);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* file: see file.h. */
+#include "device/func/file.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "device/func/chunk.h"
+#include "device/func/slot.h"
+#include "device/func/sys.h"
+#include "wire/varint.h"
+
+#define PAGE 4096U
+#define BYTES_LEAST (256U << 10)
+#define SAME_NAMES_MAX 10000U
+#define COMM_BYTES 16U
+
+void file_path(const struct gate *g, const char *suffix, char out[GATE_PATH_MAX + 8])
+{
+	size_t len = strlen(g->path);
+
+	memcpy(out, g->path, len);
+	memcpy(out + len, suffix, strlen(suffix) + 1);
+}
+
+static void add_text(char *out, const char *text)
+{
+	memcpy(out + strlen(out), text, strlen(text) + 1);
+}
+
+static void add_number(char *out, uint32_t number)
+{
+	char digits[11];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	add_text(out, digits + at);
+}
+
+/* The first thread's name; this one's where that cannot be read. */
+static void get_comm(char comm[COMM_BYTES])
+{
+	int fd = sys_open("/proc/self/comm", O_RDONLY, 0);
+	ssize_t n = 0;
+
+	memset(comm, 0, COMM_BYTES);
+	if (fd >= 0) {
+		n = sys_read(fd, comm, COMM_BYTES - 1);
+		sys_close(fd);
+	}
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
+	if (!comm[0])
+		prctl(PR_GET_NAME, comm);
+	if (!comm[0])
+		comm[0] = '_';
+}
+
+/* Makes the file under the first name that is free. */
+static int create(struct gate *g, const char *comm)
+{
+	char *name;
+	size_t base;
+	uint32_t n;
+	int fd = -1;
+
+	g->path[0] = '\0';
+	add_text(g->path, gate_settings.folder);
+	add_text(g->path, "/");
+	name = g->path + strlen(g->path);
+	add_text(name, comm);
+	for (; *name; name++)
+		if (*name == '/' || (uint8_t)*name < ' ')
+			*name = '_';
+	add_text(g->path, ".");
+	add_number(g->path, g->pid);
+	base = strlen(g->path);
+	for (n = 1; n < SAME_NAMES_MAX; n++) {
+		if (n > 1) {
+			g->path[base] = '\0';
+			add_text(g->path, ".");
+			add_number(g->path, n);
+		}
+		fd = sys_open(g->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+static uint64_t limit_of(int resource, uint32_t part)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur / part;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How the file is divided; at most half of it is slots. */
+static void plan(struct gate *g, uint64_t bytes)
+{
+	const struct settings *s = &gate_settings;
+	uint64_t slot = s->choosy ? sizeof(struct slot) : offsetof(struct slot, choice);
+	uint64_t head;
+
+	slot = (slot + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	g->slot_bytes = (uint32_t)slot;
+	g->n_slots = (uint32_t)least(s->threads, bytes / 2 / slot);
+	g->n_slots += !g->n_slots;
+	head = FUNC_BUFFER_HEADER + (uint64_t)g->n_slots * slot;
+	g->chunk_bytes = (uint32_t)s->chunk_bytes;
+	while (g->chunk_bytes > 16384 && head + 4ULL * g->chunk_bytes > bytes)
+		g->chunk_bytes = g->chunk_bytes / 2 & ~(PAGE - 1);
+	g->n_chunks = head < bytes ? (uint32_t)least((bytes - head) / g->chunk_bytes,
+						     FUNC_BUFFER_CHUNKS_MAX)
+				   : 0;
+	g->bytes = head + (uint64_t)g->n_chunks * g->chunk_bytes;
+}
+
+/* The mapping, in the largest size that can be had. */
+static uint8_t *map(struct gate *g, int fd)
+{
+	uint64_t bytes = least(gate_settings.bytes,
+			       least(limit_of(RLIMIT_AS, 8), limit_of(RLIMIT_FSIZE, 1)));
+	void *at = MAP_FAILED;
+
+	errno = ENOMEM;
+	for (; bytes >= BYTES_LEAST; bytes /= 2) {
+		plan(g, bytes);
+		if (g->n_chunks < 2 || g->bytes > SIZE_MAX / 2)
+			continue;
+		if (ftruncate(fd, (off_t)g->bytes) < 0)
+			return NULL;
+		at = mmap(NULL, (size_t)g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (at != MAP_FAILED)
+			break;
+	}
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, (size_t)g->bytes, MADV_DONTFORK);
+	if (!chunk_populate(g, at, FUNC_BUFFER_HEADER)) {
+		munmap(at, (size_t)g->bytes);
+		errno = ENOSPC;
+		return NULL;
+	}
+	return (uint8_t *)at;
+}
+
+static void fill_numbers(const struct gate *g, uint8_t *h)
+{
+	put_le32(h + FUNC_BUFFER_AT_VERSION, FUNC_BUFFER_VERSION);
+	put_le32(h + FUNC_BUFFER_AT_HEADER_BYTES, FUNC_BUFFER_HEADER);
+	put_le32(h + FUNC_BUFFER_AT_SLOTS, g->n_slots);
+	put_le32(h + FUNC_BUFFER_AT_SLOT_BYTES, g->slot_bytes);
+	put_le32(h + FUNC_BUFFER_AT_CHUNKS, g->n_chunks);
+	put_le32(h + FUNC_BUFFER_AT_CHUNK_BYTES, g->chunk_bytes);
+	put_le64(h + FUNC_BUFFER_AT_SLOTS_AT, (uint64_t)(g->slots - h));
+	put_le64(h + FUNC_BUFFER_AT_CHUNKS_AT, (uint64_t)(g->chunks - h));
+	put_le32(h + FUNC_BUFFER_AT_PID, g->pid);
+	put_le32(h + FUNC_BUFFER_AT_PARENT, (uint32_t)getppid());
+	put_le64(h + FUNC_BUFFER_AT_START_TICK, func_clock_tick(g->shift, g->kind));
+	put_le64(h + FUNC_BUFFER_AT_START_MONOTONIC, func_clock_ns(CLOCK_MONOTONIC));
+	put_le64(h + FUNC_BUFFER_AT_START_REALTIME, func_clock_ns(CLOCK_REALTIME));
+	put_le64(h + FUNC_BUFFER_AT_TICK_HZ, gate_clock.hz);
+	put_le32(h + FUNC_BUFFER_AT_TICK_SHIFT, gate_clock.shift);
+	put_le32(h + FUNC_BUFFER_AT_CLOCK, gate_clock.kind);
+	put_le32(h + FUNC_BUFFER_AT_ON, (uint32_t)gate_settings.on);
+	put_le32(h + FUNC_BUFFER_AT_POLICY, g->policy);
+}
+
+static void fill(const struct gate *g, uint8_t *h, const char *comm)
+{
+	ssize_t n;
+
+	fill_numbers(g, h);
+	memcpy(h + FUNC_BUFFER_AT_COMM, comm, COMM_BYTES);
+	n = readlink("/proc/self/exe", (char *)h + FUNC_BUFFER_AT_EXE, FUNC_BUFFER_EXE_LEN - 1);
+	if (n < 0)
+		h[FUNC_BUFFER_AT_EXE] = 0;
+	memcpy(h + FUNC_BUFFER_AT_SETTINGS, gate_settings.text, SETTINGS_TEXT_MAX - 1);
+}
+
+uint8_t *file_open(struct gate *g, const char **ret_verb, int *ret_errno)
+{
+	char comm[COMM_BYTES];
+	uint8_t *base;
+	int fd;
+
+	get_comm(comm);
+	*ret_verb = "create";
+	fd = create(g, comm);
+	*ret_errno = errno;
+	if (fd < 0)
+		return NULL;
+	*ret_verb = "map";
+	base = map(g, fd);
+	*ret_errno = errno;
+	sys_close(fd);
+	if (!base) {
+		unlink(g->path);
+		return NULL;
+	}
+	g->slots = base + FUNC_BUFFER_HEADER;
+	g->chunks = g->slots + (size_t)g->n_slots * g->slot_bytes;
+	fill(g, base, comm);
+	return base;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys: the few system calls of the hooks that the C library wraps in too much.
+ *
+ * Its open, read, write, close and sleep are points where a thread may be cancelled; a hook must
+ * not be. All of them leave errno as the C library does; who calls the hook's slow path keeps it.
+ */
+#ifndef KISEKI_DEVICE_FUNC_SYS_H
+#define KISEKI_DEVICE_FUNC_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static inline int sys_open(const char *path, int flags, mode_t mode)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline void sys_close(int fd)
+{
+	syscall(SYS_close, fd);
+}
+
+static inline ssize_t sys_read(int fd, void *out, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = syscall(SYS_read, fd, out, len);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* All of it, or false. */
+static inline bool sys_write(int fd, const char *data, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = syscall(SYS_write, fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static inline uint32_t sys_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* Whether the kernel says that this process has no such thread. */
+static inline bool sys_thread_is_gone(uint32_t pid, uint32_t tid)
+{
+	return syscall(SYS_tgkill, pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+static inline void sys_sleep_us(uint32_t us)
+{
+#ifdef SYS_nanosleep
+	long time[2] = { 0, (long)us * 1000 };
+
+	syscall(SYS_nanosleep, time, NULL);
+#else
+	int64_t time[2] = { 0, (int64_t)us * 1000 };
+
+	syscall(SYS_clock_nanosleep_time64, 1, 0, time, NULL);
+#endif
+}
+
+#endif

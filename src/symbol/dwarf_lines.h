@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_lines: source file and line of an address, from .debug_line.
+ *
+ * Our own reader instead of libdw, for the reason given in elf_file.h: debug files are the largest and
+ * least checked input there is, and a crash in a library takes the whole report with it. The line
+ * tables are a small part of DWARF (versions 2 to 5 are read here), they need nothing of the rest but the
+ * folder of a compilation, and this way they can be fuzzed with everything else.
+ */
+#ifndef KISEKI_SYMBOL_DWARF_LINES_H
+#define KISEKI_SYMBOL_DWARF_LINES_H
+
+#include "symbol/elf_file.h"
+
+#define DWARF_SEQUENCES_MAX (1U << 22)
+
+struct dwarf_lines;
+
+/* The file is not needed any more afterwards. -ENODATA: no lines; -EBADMSG, -ENOMEM. */
+int dwarf_lines_open(const struct elf_file *f, struct dwarf_lines **ret);
+void dwarf_lines_free(struct dwarf_lines *l);
+
+/* 1: found, *ret_file is borrowed until the lines are freed; 0: not known; -ENOMEM. */
+int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_file,
+		     uint32_t *ret_line);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kallsyms: see kallsyms.h.
+ *
+ * The text stays in memory and names point into it; the tab behind a module's symbol becomes its end,
+ * so that the module is what stands there. The kernel and its modules have tables of their own, since
+ * they lie far apart and the page index wants symbols close together. Symbols that are no code only end
+ * the function before them.
+ */
+#include "symbol/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hex.h"
+
+#define READ_FIRST (1U << 20)
+#define PAGE 4096U
+#define NO_CODE UINT8_MAX
+
+struct kallsyms {
+	char *text;
+	struct symtab *kernel, *modules;
+};
+
+DEFINE_CLEANUP(kallsyms, kallsyms_free)
+
+/* Names end at white space until the text is known to be read. */
+struct line {
+	uint64_t address;
+	const char *name, *module; /* "[ext4]", NULL: the kernel's own */
+	uint32_t name_len, module_len;
+	uint8_t rank; /* NO_CODE: it is none */
+};
+
+struct lines {
+	struct line *line;
+	size_t n, room;
+	size_t without_address;
+	struct line last; /* in the text */
+};
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	symtab_free(k->kernel);
+	symtab_free(k->modules);
+	free(k->text);
+	free(k);
+}
+
+static bool ends_with(const struct line *l, const char *end)
+{
+	size_t n = strlen(end);
+
+	return l->name_len >= n && memcmp(l->name + l->name_len - n, end, n) == 0;
+}
+
+/* Names that linker scripts give to where a section begins or ends. */
+static bool is_section_mark(const struct line *l)
+{
+	return l->name[0] == '_' &&
+	       (ends_with(l, "text_start") || ends_with(l, "text_end") || ends_with(l, "_text") ||
+		ends_with(l, "_stext") || ends_with(l, "_etext") || ends_with(l, "_sinittext") ||
+		ends_with(l, "_einittext") || ends_with(l, "text_begin"));
+}
+
+static uint8_t get_rank(const struct line *l, char type)
+{
+	uint8_t rank = type == 'T' ? SYMTAB_GLOBAL : type == 't' ? SYMTAB_LOCAL : SYMTAB_WEAK;
+
+	if (!strchr("tTwW", type) || l->name[0] == '$')
+		return NO_CODE;
+	return (uint8_t)(is_section_mark(l) ? rank + SYMTAB_LABEL : rank);
+}
+
+/* "ffffffc008010000 T name\t[module]", without its end. */
+static bool parse_line(const char *p, const char *end, struct line *ret)
+{
+	const char *first = p;
+	uint64_t v = 0;
+	char type;
+
+	for (; p < end && hex_digit(*p) >= 0; p++)
+		v = v << 4 | (unsigned)hex_digit(*p);
+	if (p == first || p - first > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	type = p[1];
+	ret->address = v;
+	ret->name = p + 3;
+	ret->name_len = (uint32_t)strcspn(ret->name, "\t\n ");
+	p = ret->name + ret->name_len;
+	ret->module = NULL;
+	ret->module_len = 0;
+	if (p < end && *p == '\t' && end - p > 3 && p[1] == '[' && end[-1] == ']') {
+		ret->module = p + 1;
+		ret->module_len = (uint32_t)(end - p) - 1;
+	}
+	ret->rank = ret->name_len ? get_rank(ret, type) : NO_CODE;
+	return ret->name_len > 0 && type;
+}
+
+static int push_line(struct lines *l, const struct line *line)
+{
+	size_t room = l->room ? l->room * 2 : 4096;
+	struct line *moved;
+
+	l->last = *line;
+	if (line->address == 0) {
+		l->without_address++;
+		return 0;
+	}
+	if (l->n >= SYMTAB_SYMBOLS_MAX)
+		return -E2BIG;
+	if (l->n == l->room) {
+		moved = realloc(l->line, room * sizeof(*moved));
+		if (!moved)
+			return -ENOMEM;
+		l->line = moved;
+		l->room = room;
+	}
+	l->line[l->n++] = *line;
+	return 0;
+}
+
+static int read_lines(struct lines *l, const char *text, size_t len)
+{
+	const char *end = text + len, *stop, *p;
+	struct line line;
+	int r = 0;
+
+	for (p = text; p < end && r == 0; p = stop + 1) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		if (!stop)
+			break; /* cut: half a name is another name */
+		if (parse_line(p, stop, &line))
+			r = push_line(l, &line);
+	}
+	return r;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool same_module(const struct line *a, const struct line *b)
+{
+	return a->module_len == b->module_len &&
+	       (!a->module || memcmp(a->module, b->module, a->module_len) == 0);
+}
+
+/* Where line i is over, `next` being the first one with a higher address, or n. */
+static uint64_t get_end(const struct lines *l, size_t i, size_t next)
+{
+	const struct line *line = &l->line[i];
+	uint64_t page = line->address | (PAGE - 1);
+
+	if (next < l->n && same_module(line, &l->line[next]) &&
+	    l->line[next].address - line->address <= KALLSYMS_REACH)
+		return l->line[next].address;
+	if (same_module(line, &l->last))
+		return line->address + 1;
+	page = page < UINT64_MAX ? page + 1 : page;
+	return next < l->n && l->line[next].address < page ? l->line[next].address : page;
+}
+
+static int push_lines(struct kallsyms *k, struct lines *l)
+{
+	size_t i, next = 0;
+	int r = 0;
+
+	if (l->n)
+		qsort(l->line, l->n, sizeof(*l->line), compare_lines);
+	for (i = 0; i < l->n && r == 0; i++) {
+		const struct line *line = &l->line[i];
+		struct symtab_item item = { .start = line->address,
+					    .name = line->name,
+					    .name_len = line->name_len,
+					    .rank = line->rank };
+
+		while (next < l->n && l->line[next].address <= line->address)
+			next++;
+		item.end = get_end(l, i, next);
+		if (line->rank != NO_CODE && item.end > item.start)
+			r = symtab_push(line->module ? k->modules : k->kernel, &item);
+	}
+	return r;
+}
+
+/* Ends each name and module in place, for whoever is given them as strings. */
+static void end_names(char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (text[i] == '\n' || text[i] == '\t' || text[i] == ' ')
+			text[i] = 0;
+}
+
+static int index_lines(struct kallsyms *k, struct lines *l, size_t len, struct error *e)
+{
+	int r = read_lines(l, k->text, len);
+
+	if (r == 0 && l->n == 0)
+		return error_set(e, ENODATA,
+				 l->without_address ? "hides all addresses (kernel.kptr_restrict); "
+						      "read it as root"
+						    : "has no symbols of a kernel");
+	if (r == 0)
+		r = push_lines(k, l);
+	end_names(k->text, len);
+	if (r == 0)
+		r = symtab_index(k->kernel);
+	if (r == 0)
+		r = symtab_index(k->modules);
+	return r < 0 ? error_set(e, -r, "cannot be read: %s", strerror(-r)) : 0;
+}
+
+static int index_text(struct kallsyms *k, size_t len, struct error *e)
+{
+	struct lines l = { 0 };
+	int r = index_lines(k, &l, len, e);
+
+	free(l.line);
+	return r;
+}
+
+/* Takes the text, which has a NUL behind it. */
+static int parse_taken(char *text, size_t len, struct kallsyms **ret, struct error *e)
+{
+	CLEANUP(kallsyms) struct kallsyms *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k) {
+		free(text);
+		return error_set(e, ENOMEM, "cannot be read: %s", strerror(ENOMEM));
+	}
+	k->text = text;
+	k->kernel = symtab_new();
+	k->modules = symtab_new();
+	if (!k->kernel || !k->modules)
+		return error_set(e, ENOMEM, "cannot be read: %s", strerror(ENOMEM));
+	/* A NUL inside would end strings where lines do not. */
+	r = index_text(k, strlen(text) < len ? strlen(text) : len, e);
+	if (r == 0)
+		*ret = take_ptr(k);
+	return r;
+}
+
+int kallsyms_parse(const char *text, size_t len, struct kallsyms **ret, struct error *e)
+{
+	char *copy = len < KALLSYMS_TEXT_MAX ? malloc(len + 1) : NULL;
+
+	if (!copy)
+		return error_set(e, ENOMEM, "cannot be read: %s", strerror(ENOMEM));
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	return parse_taken(copy, len, ret, e);
+}
+
+/* Files of procfs do not know their size. */
+static int read_all(int fd, char **ret, size_t *ret_len)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0, room = 0;
+	ssize_t n = 1;
+	char *moved;
+
+	while (n > 0) {
+		if (room - len < 2) {
+			room = room ? room * 2 : READ_FIRST;
+			moved = room > KALLSYMS_TEXT_MAX ? NULL : realloc(text, room);
+			if (!moved)
+				return room > KALLSYMS_TEXT_MAX ? -E2BIG : -ENOMEM;
+			text = moved;
+		}
+		n = read(fd, text + len, room - len - 1);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		len += n > 0 ? (size_t)n : 0;
+		n = n < 0 ? 1 : n;
+	}
+	text[len] = 0;
+	*ret = take_ptr(text);
+	*ret_len = len;
+	return 0;
+}
+
+int kallsyms_open(const char *path, struct kallsyms **ret, struct error *e)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	size_t len = 0;
+	char *text = NULL;
+	int r = fd < 0 ? -errno : read_all(fd, &text, &len);
+
+	if (r < 0)
+		return error_set(e, -r, "cannot be read: %s", strerror(-r));
+	return parse_taken(text, len, ret, e);
+}
+
+struct symtab_symbol *kallsyms_find(const struct kallsyms *k, uint64_t address,
+				    const char **ret_module)
+{
+	struct symtab_symbol *s = symtab_find(k->kernel, address);
+
+	*ret_module = NULL;
+	if (s)
+		return s;
+	s = symtab_find(k->modules, address);
+	if (!s)
+		return NULL;
+	*ret_module = s->name + s->name_len + 1; /* behind the NUL that was a tab */
+	return s;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kallsyms: the kernel's functions, and those of its modules, from the text of /proc/kallsyms.
+ *
+ * The text must be of the boot that was traced: addresses are different after each where the kernel
+ * is placed at random. It has starts and no ends, so a function reaches to the next symbol of any
+ * kind, if that is of the same module and not farther than KALLSYMS_REACH. The last one of a module
+ * reaches to the end of its page, which belongs to no other module; and where the text may have been
+ * cut behind it, it is named by its first byte alone. Of several names for one address a global comes before
+ * a weak before a local one, and all before the linker's marks of a section ("_stext",
+ * "__irqentry_text_start"), which are nobody's function.
+ *
+ * A kernel that hides its addresses (kptr_restrict) prints zeros: then there are no names, and the
+ * problem says why.
+ */
+#ifndef KISEKI_SYMBOL_KALLSYMS_H
+#define KISEKI_SYMBOL_KALLSYMS_H
+
+#include "base/error.h"
+#include "symbol/symtab.h"
+
+#define KALLSYMS_TEXT_MAX (512U << 20)
+#define KALLSYMS_REACH (256U << 10)
+
+struct kallsyms;
+
+/* The text of e is the reason alone. -ENODATA: it is no such text, or all addresses are hidden. */
+int kallsyms_open(const char *path, struct kallsyms **ret, struct error *e);
+int kallsyms_parse(const char *text, size_t len, struct kallsyms **ret, struct error *e);
+void kallsyms_free(struct kallsyms *k);
+
+/* NULL: nobody's. *ret_module: "[ext4]", or NULL for the kernel itself; borrowed. */
+struct symtab_symbol *kallsyms_find(const struct kallsyms *k, uint64_t address,
+				    const char **ret_module);
+
+#endif

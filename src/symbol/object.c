@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* object: see object.h. */
+#include "symbol/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "symbol/dwarf_lines.h"
+#include "symbol/elf_symbols.h"
+
+#define DELETED " (deleted)"
+
+struct object {
+	struct search search; /* what it points to outlives us */
+	char *path;	      /* on the device */
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	size_t build_id_len;
+	bool found;
+	struct search_hit code; /* or a debug file that stands for it; its file is closed */
+	struct symtab *table;
+	bool lines_tried;
+	uint64_t lines_bias; /* added to addresses of the lines' file gives ours */
+	struct dwarf_lines *lines;
+};
+
+/* What opening needs beside the object. */
+struct opening {
+	const struct search *search;
+	struct object *object;
+	char **problem;
+};
+
+DEFINE_CLEANUP(object, object_close)
+
+void object_close(struct object *o)
+{
+	if (!o)
+		return;
+	if (o->found)
+		search_hit_done(&o->code);
+	dwarf_lines_free(o->lines);
+	symtab_free(o->table);
+	free(o->path);
+	free(o);
+}
+
+/* "<object>: <what>". The first thing that is said about an object stays. */
+__attribute__((format(printf, 2, 3))) static int say(struct opening *op, const char *fmt, ...)
+{
+	const char *name = strrchr(op->object->path, '/');
+	struct error text = ERROR_INIT;
+	va_list ap;
+	char what[400];
+
+	if (*op->problem)
+		return 0;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	error_set(&text, 0, "%s: %s", name && name[1] ? name + 1 : op->object->path, what);
+	*op->problem = strdup(text.text);
+	return *op->problem ? 0 : -ENOMEM;
+}
+
+static struct search_query make_query(const struct object *o, enum search_kind kind)
+{
+	struct search_query q = { .path = o->path,
+				  .build_id = o->build_id,
+				  .build_id_len = o->build_id_len,
+				  .kind = kind,
+				  .code = o->found ? &o->code : NULL };
+
+	return q;
+}
+
+static uint64_t first_address(const struct elf_file *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_segments; i++)
+		if (f->segments[i].type == PT_LOAD)
+			return f->segments[i].address;
+	return 0;
+}
+
+/* `strip` leaves the debug file's segments at their addresses, but where they were in the object's file
+ * survives in two cases only: the tool kept the headers as they were (sizes tell), or the code's segment
+ * began with the file itself. Elsewhere an offset would lead to a wrong name. */
+static bool restore_segments(struct elf_file *f)
+{
+	bool restored = false;
+	size_t i;
+
+	for (i = 0; i < f->n_segments; i++) {
+		struct elf_segment *s = &f->segments[i];
+		bool kept = s->file_size == s->memory_size || (s->offset == 0 && s->file_size > 0);
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X))
+			continue;
+		s->file_size = kept ? s->memory_size : 0;
+		restored = restored || kept;
+	}
+	return restored;
+}
+
+/* No object, perhaps its debug file. 1: it stands for the object. */
+static int find_stand_in(struct opening *op, const struct error *why)
+{
+	struct search_query q = make_query(op->object, SEARCH_SYMBOLS);
+	struct object *o = op->object;
+	char hex[2 * ELF_BUILD_ID_MAX + 1] = "";
+	int r;
+
+	r = o->build_id_len ? search_find(op->search, &q, &o->code, NULL) : 0;
+	if (r < 0)
+		return r;
+	o->found = r == 1;
+	if (r == 1 && restore_segments(&o->code.file))
+		return 1;
+	hex_format(o->build_id, o->build_id_len, hex);
+	if (r == 1)
+		r = say(op,
+			"only the debug file %s was found, which does not tell where the code "
+			"was in the object; its functions have no names",
+			o->code.path);
+	else if (why->text[0])
+		r = say(op, "%s; its functions have no names", why->text);
+	else
+		r = say(op, "no file was found for %s%s%s; its functions have no names", o->path,
+			hex[0] ? ", build-id " : "", hex);
+	return r;
+}
+
+static int find_code(struct opening *op)
+{
+	struct search_query q = make_query(op->object, SEARCH_CODE);
+	struct error why = ERROR_INIT;
+	int r = search_find(op->search, &q, &op->object->code, &why);
+
+	if (r == 0)
+		return find_stand_in(op, &why);
+	op->object->found = r == 1;
+	return r;
+}
+
+/* Not stripped, or stripped and its debug file is at hand: 1. */
+static int push_symtab(struct opening *op, struct error *why)
+{
+	struct search_query q = make_query(op->object, SEARCH_SYMBOLS);
+	struct elf_file *code = &op->object->code.file;
+	struct search_hit hit;
+	int r;
+
+	if (elf_file_get_typed(code, SHT_SYMTAB)) {
+		r = elf_symbols_push(op->object->table, code, SHT_SYMTAB, 0);
+		return r < 0 ? r : symtab_count(op->object->table) > 0;
+	}
+	r = search_find(op->search, &q, &hit, why);
+	if (r <= 0)
+		return r;
+	r = elf_symbols_push(op->object->table, &hit.file, SHT_SYMTAB,
+			     first_address(code) - first_address(&hit.file));
+	search_hit_done(&hit);
+	return r < 0 ? r : 1;
+}
+
+/* What a stripped object still has. */
+static int push_remains(struct opening *op, const struct error *why)
+{
+	const struct elf_file *code = &op->object->code.file;
+	const struct elf_build_id *id = &op->object->code.id;
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+	struct symtab *t = op->object->table;
+	int packed = elf_symbols_push_packed(t, code, 0), r;
+
+	r = elf_symbols_push(t, code, SHT_DYNSYM, 0);
+	if (packed > 0 || r < 0)
+		return r < 0 ? r : 0;
+	if (packed == -ENOMEM)
+		return packed;
+	if (why->text[0])
+		return say(
+			op,
+			"%s is stripped, and %s; functions that it does not export have no names",
+			op->object->code.path, why->text);
+	return say(op,
+		   "%s is stripped, and no debug file was found%s%s; functions that it does not "
+		   "export have no names",
+		   op->object->code.path, id->len ? " for build-id " : "",
+		   hex_format(id->bytes, id->len, hex));
+}
+
+static int load_symbols(struct opening *op)
+{
+	struct error why = ERROR_INIT;
+	struct object *o = op->object;
+	int r = push_symtab(op, &why);
+
+	if (r == 0)
+		r = push_remains(op, &why);
+	if (r >= 0)
+		r = elf_symbols_push_plt(o->table, &o->code.file);
+	if (r < 0 && r != -ENOMEM) {
+		/* Half a table would give names to what the other half has. */
+		symtab_free(o->table);
+		o->table = symtab_new();
+		r = say(op, "the symbols of %s are damaged; its functions have no names",
+			o->code.path);
+	}
+	if (r >= 0 && o->build_id_len == 0)
+		r = say(op, "the device told no build-id; names are those of %s, unchecked",
+			o->code.path);
+	if (r >= 0 && !o->table)
+		r = -ENOMEM;
+	return r < 0 ? r : symtab_index(o->table);
+}
+
+static int load(struct opening *op, bool deleted)
+{
+	struct object *o = op->object;
+	int r;
+
+	if (o->path[0] != '/')
+		return say(op, "is no file; what runs there has no names");
+	if (deleted && o->build_id_len == 0)
+		return say(op, "was deleted or replaced while the process ran, and its build-id is "
+			       "not known; its functions have no names");
+	r = find_code(op);
+	if (r <= 0)
+		return r;
+	r = load_symbols(op);
+	close(o->code.file.fd); /* there may be more objects than descriptors */
+	o->code.file.fd = -1;
+	return r;
+}
+
+/* The kernel says so behind the path of a file that is no longer there. */
+static bool cut_deleted(char *path)
+{
+	size_t len = strlen(path), end = sizeof(DELETED) - 1;
+
+	if (len <= end || strcmp(path + len - end, DELETED) != 0)
+		return false;
+	path[len - end] = 0;
+	return true;
+}
+
+int object_open(const struct search *s, const struct object_wanted *w, struct object **ret,
+		char **ret_problem)
+{
+	CLEANUP(object) struct object *o = calloc(1, sizeof(*o));
+	_cleanup_free_ char *problem = NULL;
+	struct opening op = { .search = s, .object = o, .problem = &problem };
+	int r;
+
+	if (!o || w->build_id_len > sizeof(o->build_id))
+		return o ? -EINVAL : -ENOMEM;
+	o->code.file.fd = -1;
+	o->search = *s;
+	o->path = strdup(w->path);
+	o->table = symtab_new();
+	if (!o->path || !o->table)
+		return -ENOMEM;
+	if (w->build_id_len)
+		memcpy(o->build_id, w->build_id, w->build_id_len);
+	o->build_id_len = w->build_id_len;
+	r = load(&op, cut_deleted(o->path));
+	if (r < 0)
+		return r;
+	*ret = take_ptr(o);
+	*ret_problem = take_ptr(problem);
+	return 0;
+}
+
+struct symtab_symbol *object_find(const struct object *o, uint64_t file_offset,
+				  uint64_t *ret_address)
+{
+	*ret_address = 0;
+	if (!o->found || !elf_file_find_address(&o->code.file, file_offset, ret_address))
+		return NULL;
+	*ret_address = elf_symbols_code_address(&o->code.file, *ret_address);
+	return symtab_find(o->table, *ret_address);
+}
+
+struct symtab *object_get_table(struct object *o)
+{
+	return o->table;
+}
+
+static int open_lines(struct object *o)
+{
+	struct search_query q = make_query(o, SEARCH_LINES);
+	struct search_hit hit;
+	int r;
+
+	o->lines_tried = true;
+	if (!o->found)
+		return 0;
+	r = search_find(&o->search, &q, &hit, NULL);
+	if (r <= 0)
+		return r;
+	o->lines_bias = first_address(&o->code.file) - first_address(&hit.file);
+	r = dwarf_lines_open(&hit.file, &o->lines);
+	search_hit_done(&hit);
+	return r == -ENOMEM ? r : 0;
+}
+
+int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,
+		     uint32_t *ret_line)
+{
+	uint64_t address;
+	int r = o->lines_tried ? 0 : open_lines(o);
+
+	if (r < 0 || !o->lines || !elf_file_find_address(&o->code.file, file_offset, &address))
+		return r;
+	address = elf_symbols_code_address(&o->code.file, address);
+	return dwarf_lines_find(o->lines, address - o->lines_bias, ret_file, ret_line);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols: see symbols.h. Objects are numbered as they come and found again by a hash of path and
+ * build-id; they are opened when the first address is asked of, because most that a process maps have
+ * no function in a trace. A name is made readable when it is first shown.
+ */
+#include "symbol/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "symbol/demangle.h"
+#include "symbol/kallsyms.h"
+#include "symbol/object.h"
+
+#define FOLDERS_MAX 256U
+#define FIRST_SLOTS 64U
+#define DELETED " (deleted)"
+
+struct entry {
+	char *path;
+	char *base; /* its name without folders */
+	uint8_t build_id[SYMBOLS_BUILD_ID_MAX];
+	size_t build_id_len;
+	bool opened;
+	struct object *object; /* NULL: not opened yet */
+};
+
+struct symbols {
+	char *sysroot, *kallsyms_path;
+	char **folders;
+	struct search search;
+	bool mangled;
+	struct entry *entries;
+	size_t n, room;
+	uint32_t *slots; /* number plus one; 0: empty */
+	size_t n_slots;	 /* a power of two */
+	char **problems;
+	size_t n_problems;
+	bool kernel_tried;
+	struct kallsyms *kernel;
+};
+
+DEFINE_CLEANUP(symbols, symbols_free)
+
+void symbols_free(struct symbols *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->n; i++) {
+		object_close(s->entries[i].object);
+		free(s->entries[i].path);
+		free(s->entries[i].base);
+	}
+	for (i = 0; i < s->n_problems; i++)
+		free(s->problems[i]);
+	for (i = 0; s->folders && s->folders[i]; i++)
+		free(s->folders[i]);
+	kallsyms_free(s->kernel);
+	free(s->problems);
+	free(s->folders);
+	free(s->entries);
+	free(s->slots);
+	free(s->sysroot);
+	free(s->kallsyms_path);
+	free(s);
+}
+
+/* What a user names must be there: a typing error is not the same as no names. */
+static int dup_folder(const char *what, const char *path, char **ret, struct error *e)
+{
+	_cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t len = strlen(path);
+
+	if (fd < 0)
+		return error_set(e, errno, "cannot open %s %s: %s", what, path, strerror(errno));
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	*ret = strndup(path, len);
+	return *ret ? 0
+		    : error_set(e, ENOMEM, "cannot open %s %s: %s", what, path, strerror(ENOMEM));
+}
+
+static int dup_folders(struct symbols *s, const char *const *folders, struct error *e)
+{
+	size_t i, n = 0;
+	int r = 0;
+
+	while (folders && folders[n])
+		n++;
+	if (n > FOLDERS_MAX)
+		return error_set(e, E2BIG, "cannot search %zu folders: more than %u", n,
+				 FOLDERS_MAX);
+	s->folders = calloc(n + 1, sizeof(*s->folders));
+	if (!s->folders)
+		return error_set(e, ENOMEM, "cannot search folders: %s", strerror(ENOMEM));
+	for (i = 0; i < n && r == 0; i++)
+		r = dup_folder("folder", folders[i], &s->folders[i], e);
+	return r;
+}
+
+int symbols_new(const struct symbols_options *o, struct symbols **ret, struct error *e)
+{
+	CLEANUP(symbols) struct symbols *s = calloc(1, sizeof(*s));
+	int r = 0;
+
+	if (!s)
+		return error_set(e, ENOMEM, "cannot read symbols: %s", strerror(ENOMEM));
+	s->mangled = o->mangled;
+	if (o->sysroot && strcmp(o->sysroot, "/") != 0)
+		r = dup_folder("sysroot", o->sysroot, &s->sysroot, e);
+	if (r == 0)
+		r = dup_folders(s, o->folders, e);
+	if (r < 0)
+		return r;
+	if (o->kallsyms) {
+		s->kallsyms_path = strdup(o->kallsyms);
+		if (!s->kallsyms_path)
+			return error_set(e, ENOMEM, "cannot read symbols: %s", strerror(ENOMEM));
+	}
+	s->search.sysroot = s->sysroot;
+	s->search.folders = (const char *const *)s->folders;
+	*ret = take_ptr(s);
+	return 0;
+}
+
+/* Takes the text. */
+static int add_problem(struct symbols *s, char *text)
+{
+	char **moved = realloc(s->problems, (s->n_problems + 1) * sizeof(*moved));
+
+	if (!moved) {
+		free(text);
+		return -ENOMEM;
+	}
+	s->problems = moved;
+	s->problems[s->n_problems++] = text;
+	return 0;
+}
+
+const char *symbols_get_problem(const struct symbols *s, size_t n)
+{
+	return n < s->n_problems ? s->problems[n] : NULL;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * 1099511628211ULL;
+	return hash;
+}
+
+/* The slot of this object, or the empty one where it belongs. */
+static size_t find_slot(const struct symbols *s, const struct symbol_object *o)
+{
+	uint64_t hash = hash_bytes(14695981039346656037ULL, o->path, strlen(o->path));
+	size_t i;
+
+	if (o->build_id_len)
+		hash = hash_bytes(hash, o->build_id, o->build_id_len);
+	for (i = (size_t)(hash ^ hash >> 32) & (s->n_slots - 1); s->slots[i];
+	     i = (i + 1) & (s->n_slots - 1)) {
+		const struct entry *e = &s->entries[s->slots[i] - 1];
+
+		if (strcmp(e->path, o->path) == 0 && e->build_id_len == o->build_id_len &&
+		    (e->build_id_len == 0 ||
+		     memcmp(e->build_id, o->build_id, e->build_id_len) == 0))
+			break;
+	}
+	return i;
+}
+
+static int grow_slots(struct symbols *s)
+{
+	size_t i, n = s->n_slots ? s->n_slots * 2 : FIRST_SLOTS;
+	uint32_t *old = s->slots, *slots = calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	s->slots = slots;
+	s->n_slots = n;
+	free(old);
+	for (i = 0; i < s->n; i++) {
+		const struct entry *e = &s->entries[i];
+		struct symbol_object o = { e->path, e->build_id, e->build_id_len };
+
+		s->slots[find_slot(s, &o)] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static int reserve_entry(struct symbols *s)
+{
+	size_t room = s->room ? s->room * 2 : FIRST_SLOTS;
+	struct entry *moved;
+
+	if (s->n >= SYMBOLS_OBJECTS_MAX)
+		return -E2BIG;
+	if (2 * s->n >= s->n_slots && grow_slots(s) < 0)
+		return -ENOMEM;
+	if (s->n < s->room)
+		return 0;
+	moved = realloc(s->entries, room * sizeof(*moved));
+	if (!moved)
+		return -ENOMEM;
+	s->entries = moved;
+	s->room = room;
+	return 0;
+}
+
+/* "[vdso]" and the like keep theirs; what has no name at all is [unknown]. */
+static char *dup_base(const char *path)
+{
+	size_t len = strlen(path), end = sizeof(DELETED) - 1;
+	const char *slash;
+
+	if (len > end && strcmp(path + len - end, DELETED) == 0)
+		len -= end;
+	slash = path[0] == '/' ? memrchr(path, '/', len) : NULL;
+	if (slash) {
+		len -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	return len ? strndup(path, len) : strdup("[unknown]");
+}
+
+int symbols_add(struct symbols *s, const struct symbol_object *o, uint32_t *ret_object)
+{
+	struct entry e = { .build_id_len = o->build_id_len };
+	int r;
+
+	if (e.build_id_len > sizeof(e.build_id))
+		return -E2BIG;
+	if (s->n_slots && s->slots[find_slot(s, o)]) {
+		*ret_object = s->slots[find_slot(s, o)] - 1;
+		return 0;
+	}
+	r = reserve_entry(s);
+	if (r < 0)
+		return r;
+	if (e.build_id_len)
+		memcpy(e.build_id, o->build_id, e.build_id_len);
+	e.path = strdup(o->path);
+	e.base = dup_base(o->path);
+	if (!e.path || !e.base) {
+		free(e.path);
+		free(e.base);
+		return -ENOMEM;
+	}
+	s->slots[find_slot(s, o)] = (uint32_t)s->n + 1;
+	*ret_object = (uint32_t)s->n;
+	s->entries[s->n++] = e;
+	return 0;
+}
+
+static int open_entry(struct symbols *s, struct entry *e)
+{
+	struct object_wanted w = { e->path, e->build_id, e->build_id_len };
+	char *problem = NULL;
+	int r;
+
+	e->opened = true;
+	r = object_open(&s->search, &w, &e->object, &problem);
+	return r == 0 && problem ? add_problem(s, problem) : r;
+}
+
+/* "_ZN1A1bEv@plt" is "A::b()@plt". */
+static char *dup_readable(const char *name)
+{
+	static const char plt[] = "@plt";
+	size_t len = strlen(name), end = sizeof(plt) - 1;
+	_cleanup_free_ char *inner = NULL, *readable = NULL;
+	char *joined;
+
+	if (len <= end || strcmp(name + len - end, plt) != 0)
+		return demangle_dup(name);
+	inner = strndup(name, len - end);
+	readable = inner ? demangle_dup(inner) : NULL;
+	if (!readable || asprintf(&joined, "%s%s", readable, plt) < 0)
+		return NULL;
+	return joined;
+}
+
+/* NULL: no memory. */
+static const char *show(struct symbols *s, struct symtab *t, struct symtab_symbol *symbol)
+{
+	char *name, *readable;
+
+	if (symbol->shown)
+		return symbol->name;
+	name = strndup(symbol->name, symbol->name_len);
+	readable = name && !s->mangled ? dup_readable(name) : NULL;
+	if (readable) {
+		free(name);
+		name = readable;
+	}
+	if (!name || symtab_take(t, name) < 0) {
+		free(name);
+		return NULL;
+	}
+	symbol->name = name;
+	symbol->shown = true;
+	return name;
+}
+
+int symbols_find(struct symbols *s, uint32_t object, uint64_t file_offset, struct symbol *ret)
+{
+	struct symtab_symbol *symbol = NULL;
+	const char *name = NULL;
+	struct entry *e;
+	uint64_t address = 0;
+	int r = 0;
+
+	if (object >= s->n)
+		return -EINVAL;
+	e = &s->entries[object];
+	if (!e->opened)
+		r = open_entry(s, e);
+	if (r < 0)
+		return r;
+	if (e->object)
+		symbol = object_find(e->object, file_offset, &address);
+	if (symbol) {
+		name = show(s, object_get_table(e->object), symbol);
+		if (!name)
+			return -ENOMEM;
+	}
+	*ret = (struct symbol){ .name = name, .object = e->base, .offset = file_offset };
+	if (symbol) {
+		ret->start = symbol->start;
+		ret->offset = address - symbol->start;
+	}
+	return 0;
+}
+
+static int open_kernel(struct symbols *s)
+{
+	struct error why = ERROR_INIT, text = ERROR_INIT;
+	char *problem;
+	int r;
+
+	s->kernel_tried = true;
+	if (s->kallsyms_path) {
+		r = kallsyms_open(s->kallsyms_path, &s->kernel, &why);
+		if (r == 0 || r == -ENOMEM)
+			return r;
+		error_set(&text, 0, "[kernel]: %s %s; its functions have no names",
+			  s->kallsyms_path, why.text);
+	} else {
+		error_set(&text, 0,
+			  "[kernel]: there is no file of the kernel's symbols (kallsyms); "
+			  "its functions have no names");
+	}
+	problem = strdup(text.text);
+	return problem ? add_problem(s, problem) : -ENOMEM;
+}
+
+int symbols_find_kernel(struct symbols *s, uint64_t address, struct symbol *ret)
+{
+	const struct symtab_symbol *symbol = NULL;
+	const char *module = NULL;
+	int r = s->kernel_tried ? 0 : open_kernel(s);
+
+	if (r < 0)
+		return r;
+	if (s->kernel)
+		symbol = kallsyms_find(s->kernel, address, &module);
+	*ret = (struct symbol){ .object = module ? module : "[kernel]", .offset = address };
+	if (symbol) {
+		ret->name = symbol->name;
+		ret->start = symbol->start;
+		ret->offset = address - symbol->start;
+	}
+	return 0;
+}
+
+int symbols_find_line(struct symbols *s, uint32_t object, uint64_t file_offset,
+		      const char **ret_file, uint32_t *ret_line)
+{
+	struct entry *e;
+	int r = 0;
+
+	if (object >= s->n)
+		return -EINVAL;
+	e = &s->entries[object];
+	if (!e->opened)
+		r = open_entry(s, e);
+	if (r < 0 || !e->object)
+		return r;
+	return object_find_line(e->object, file_offset, ret_file, ret_line);
+}

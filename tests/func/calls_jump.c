@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_jump: flow that does not come back the way it went: longjmp, signals, jumps out of them. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "func/calls.h"
+
+static jmp_buf back;
+static sigjmp_buf out;
+static volatile sig_atomic_t signals;
+
+static void fall(int depth)
+{
+	calls_leaf(depth);
+	if (!depth)
+		longjmp(back, 1);
+	fall(depth - 1);
+}
+
+static void catch_one(int i)
+{
+	if (!setjmp(back))
+		fall(i % 30);
+	calls_twice(i);
+}
+
+static int case_longjmp(void)
+{
+	int i;
+
+	for (i = 0; i < 2000; i++)
+		catch_one(i);
+	return 0;
+}
+
+/* It jumps to the same frame for ever: nothing of what it left returns. */
+static int case_loop(void)
+{
+	static volatile int i;
+
+	while (setjmp(back) >= 0 && i++ < 3000)
+		fall(3);
+	calls_twice(1);
+	return 0;
+}
+
+static void on_signal(int number)
+{
+	calls_twice(number);
+	signals++;
+}
+
+static void set_timer(long us)
+{
+	struct itimerval t = { { 0, us }, { 0, us } };
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void catch_signal(void (*handler)(int), int flags)
+{
+	struct sigaction a;
+
+	memset(&a, 0, sizeof(a));
+	a.sa_handler = handler;
+	a.sa_flags = flags;
+	sigaction(SIGALRM, &a, NULL);
+}
+
+/* Handlers that are instrumented, many of them inside of a hook; with a stack of their own, too. */
+static int case_signals(int own_stack)
+{
+	static char space[65536];
+	stack_t s = { .ss_sp = space, .ss_size = sizeof(space) };
+	unsigned i;
+
+	if (own_stack)
+		sigaltstack(&s, NULL);
+	catch_signal(on_signal, SA_RESTART | (own_stack ? SA_ONSTACK : 0));
+	set_timer(50);
+	for (i = 0; i < 5000 && (i < 100 || signals < 50); i++)
+		calls_walk(i, 100);
+	set_timer(0);
+	return signals < 5;
+}
+
+static void on_signal_jump(int number)
+{
+	calls_leaf(number);
+	signals++;
+	siglongjmp(out, 1);
+}
+
+/* Hooks that never end, because a handler jumps out of them. */
+static int case_siglongjmp(void)
+{
+	static volatile unsigned i;
+
+	catch_signal(on_signal_jump, 0);
+	sigsetjmp(out, 1);
+	for (; i < 3000 && (i < 100 || signals < 50); i++) {
+		set_timer(100);
+		calls_walk(i, 100);
+	}
+	set_timer(0);
+	return signals < 5;
+}
+
+#ifdef __GLIBC__ /* other C libraries have no contexts */
+static ucontext_t main_context, other_context;
+
+static void other(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		calls_twice(i);
+		swapcontext(&other_context, &main_context);
+	}
+}
+
+/* Two stacks, one thread. */
+static int case_contexts(void)
+{
+	static char stack[65536];
+	int i;
+
+	getcontext(&other_context);
+	other_context.uc_stack.ss_sp = stack;
+	other_context.uc_stack.ss_size = sizeof(stack);
+	other_context.uc_link = &main_context;
+	makecontext(&other_context, other, 0);
+	for (i = 0; i < 50; i++) {
+		swapcontext(&main_context, &other_context);
+		calls_leaf(i);
+	}
+	return 0;
+}
+#else
+static int case_contexts(void)
+{
+	return NO_SUCH_CASE;
+}
+#endif
+
+QUIET int case_jump(const char *name, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (!strcmp(name, "longjmp"))
+		return case_longjmp();
+	if (!strcmp(name, "loop"))
+		return case_loop();
+	if (!strcmp(name, "signals"))
+		return case_signals(0);
+	if (!strcmp(name, "signal_stack"))
+		return case_signals(1);
+	if (!strcmp(name, "siglongjmp"))
+		return case_siglongjmp();
+	if (!strcmp(name, "contexts"))
+		return case_contexts();
+	return NO_SUCH_CASE;
+}

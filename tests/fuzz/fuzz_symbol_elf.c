@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* symbol_elf: any bytes as an object: its identity, all its symbols, its lines. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "symbol/demangle.h"
+#include "symbol/dwarf_lines.h"
+#include "symbol/elf_identity.h"
+#include "symbol/elf_symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void find_names(const struct elf_file *f, const struct symtab *t)
+{
+	size_t i, step;
+
+	for (i = 0; i < f->n_code && i < 64; i++)
+		for (step = 0; step < 256; step++) {
+			uint64_t at =
+				f->code[i].from + (f->code[i].to - f->code[i].from) / 256 * step;
+			const struct symtab_symbol *s = symtab_find(t, at);
+
+			assert(!s || (s->start <= at && s->name_len && !s->shown));
+			if (s && !s->name[s->name_len])
+				free(demangle_dup(s->name));
+		}
+}
+
+static void find_lines(const struct elf_file *f)
+{
+	struct dwarf_lines *l = NULL;
+	const char *file = NULL;
+	uint32_t line = 0;
+	uint64_t at;
+	size_t i;
+
+	if (dwarf_lines_open(f, &l) < 0)
+		return;
+	for (i = 0; i < f->n_code && i < 8; i++)
+		for (at = f->code[i].from; at < f->code[i].to && at - f->code[i].from < 128; at++)
+			if (dwarf_lines_find(l, at, &file, &line) == 1)
+				assert(*file && line);
+	dwarf_lines_free(l);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_debug_link link;
+	struct elf_build_id id;
+	struct elf_file f;
+	struct symtab *t;
+	uint64_t address;
+	uint32_t crc;
+
+	if (elf_file_open_memory(&f, data, size, NULL) < 0)
+		return 0;
+	elf_identity_get_build_id(&f, &id);
+	elf_identity_get_link(&f, &link);
+	assert(elf_identity_get_crc(&f, &crc) == 0);
+	elf_file_find_address(&f, size / 2, &address);
+	t = symtab_new();
+	assert(t);
+	elf_symbols_push(t, &f, SHT_SYMTAB, 0);
+	elf_symbols_push(t, &f, SHT_DYNSYM, 0);
+	elf_symbols_push_packed(t, &f, 4096);
+	elf_symbols_push_plt(t, &f);
+	assert(symtab_index(t) == 0);
+	find_names(&f, t);
+	find_lines(&f);
+	symtab_free(t);
+	elf_file_close(&f);
+	return 0;
+}

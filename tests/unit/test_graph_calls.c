@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_calls: records with ends missing, and what comes out. A line of a script is a record: the tick,
+ * what it is ('>' entry, '<' exit, '!' loss, 'o' of the OS), depth, function, and of an exit the tick of
+ * its call.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "convert/graph_calls.h"
+
+static void push(struct graph_calls *c, uint32_t thread, const char *line)
+{
+	struct graph_record r = { .call_tick = GRAPH_NO_TICK };
+	unsigned long long tick, call;
+	unsigned int depth;
+	char kind, func;
+	int n = sscanf(line, "%llu %c %u %c %llu", &tick, &kind, &depth, &func, &call);
+
+	assert_true(n >= 4);
+	r.tick = tick;
+	r.depth = (uint16_t)depth;
+	r.value = (uint64_t)func;
+	r.kind = kind == '>'   ? FUNC_ENTER
+		 : kind == '<' ? FUNC_EXIT
+		 : kind == '!' ? GRAPH_LOSS
+			       : FUNC_OS;
+	if (n == 5)
+		r.call_tick = call;
+	assert_int_equal(graph_calls_push(c, thread, &r), 0);
+}
+
+/* Runs a script; what comes out is in the same form, "tick kind func". */
+static void check(const char *const *script, const char *want, uint64_t slack)
+{
+	struct graph_calls c;
+	struct graph_thread *t;
+	uint32_t thread;
+	char got[1024] = "";
+	size_t i, at = 0;
+
+	graph_calls_init(&c, slack);
+	assert_int_equal(graph_calls_get_thread(&c, 7, 0, &thread), 0);
+	for (i = 0; script[i]; i++)
+		push(&c, thread, script[i]);
+	assert_int_equal(graph_calls_finish(&c), 0);
+	assert_int_equal(c.n, 1);
+	t = &c.threads[0];
+	for (i = 0; i < t->n; i++)
+		at += (size_t)snprintf(got + at, sizeof(got) - at, "%s%llu%c%c", i ? " " : "",
+				       (unsigned long long)t->records[i].tick,
+				       t->records[i].kind == FUNC_ENTER	  ? '>'
+				       : t->records[i].kind == FUNC_EXIT  ? '<'
+				       : t->records[i].kind == GRAPH_LOSS ? '!'
+									  : 'o',
+				       (char)t->records[i].value);
+	assert_string_equal(got, want);
+	graph_calls_done(&c);
+}
+
+#define CHECK(want, slack, ...) check((const char *const[]){ __VA_ARGS__, NULL }, want, slack)
+
+static void test_whole(void **state)
+{
+	(void)state;
+	CHECK("10>a 12>b 15<b 20<a", 0, "10 > 0 a", "12 > 1 b", "15 < 1 b", "20 < 0 a");
+	/* Entries move to the moment of the call, but not before what was there. */
+	CHECK("9>a 10>b 15<b 20<a", 0, "10 > 0 a", "12 > 1 b", "15 < 1 b 10", "20 < 0 a 9");
+	CHECK("10>a 20<a 20>b 25<b", 0, "10 > 0 a", "20 < 0 a 10", "22 > 0 b", "25 < 0 b 18");
+	/* A call that says it began later than it did left sleep out. */
+	CHECK("10>a 90<a", 0, "10 > 0 a", "90 < 0 a 80");
+	/* Within the slack of text it is believed. */
+	CHECK("10>a 90<a", 5, "8 > 0 a", "90 < 0 a 10");
+	CHECK("10>a 12>b", 0, "10 > 0 a", "12 > 1 b");
+}
+
+static void test_only_exits(void **state)
+{
+	(void)state;
+	CHECK("10>a 12>b 13>c 15<c 16<b 17>d 18<d 20<a 30>a 40<a", 0, "15 < 2 c 13", "16 < 1 b 12",
+	      "18 < 1 d 17", "20 < 0 a 10", "40 < 0 a 30");
+	/* b is deeper than a and was over before it began. */
+	CHECK("10>b 12<b 20>a 30<a", 0, "12 < 3 b 10", "30 < 0 a 20");
+	/* Zero-length calls keep their order. */
+	CHECK("10>a 10>b 10<b 10<a", 0, "10 < 1 b 10", "10 < 0 a 10");
+	/* Without the moment of the call nothing can be made up. */
+	CHECK("15<a", 0, "15 < 0 a");
+}
+
+static void test_missing_ends(void **state)
+{
+	(void)state;
+	/* The recording began inside of a. */
+	CHECK("5>a 12>b 15<b 20<a", 0, "12 > 1 b", "15 < 1 b", "20 < 0 a 5");
+	/* c shows that a and b are over. */
+	CHECK("10>a 12>b 30<b 30<a 30>c 40<c", 0, "10 > 0 a", "12 > 1 b", "30 > 0 c", "40 < 0 c");
+	CHECK("10>a 12>b 20<b 20<a", 0, "10 > 0 a", "12 > 1 b", "20 < 0 a");
+	/* b's entry and a's exit are lost: a was over when b began. */
+	CHECK("10>a 15<a 15>b 20<b", 0, "10 > 0 a", "20 < 0 b 15");
+}
+
+static void test_interrupts(void **state)
+{
+	(void)state;
+	/* Between the call of a at 10 and its record at 20 an interrupt was recorded, at a's depth. */
+	CHECK("10>a 12>i 15<i 30<a", 0, "12 > 0 i", "15 < 0 i 12", "20 > 0 a", "30 < 0 a 10");
+	/* The same where only exits are. */
+	CHECK("10>a 12>i 15<i 30<a", 0, "15 < 0 i 12", "30 < 0 a 10");
+	/* Between the return of a at 14 and its record. */
+	CHECK("10>a 14<a 16>i 17>j 18<j 20<i", 0, "10 > 0 a", "16 > 0 i", "17 > 1 j", "18 < 1 j 17",
+	      "20 < 0 i 16", "14 < 0 a 10");
+	CHECK("10>a 14<a 16>i 20<i", 0, "20 < 0 i 16", "14 < 0 a 10");
+}
+
+static void test_loss_and_os(void **state)
+{
+	(void)state;
+	CHECK("10>a 12>b 15<b 20!9 25>c 30<c 40<a", 0, "10 > 0 a", "12 > 1 b", "15 < 1 b",
+	      "20 ! 0 9", "30 < 1 c 25", "40 < 0 a");
+	/* A call that began before the gap and whose entry was not recorded begins before it. */
+	CHECK("5>a 10>b 15<b 20!9 40<a", 0, "10 > 1 b", "15 < 1 b", "20 ! 0 9", "40 < 0 a 5");
+	CHECK("10>a 11ox 12>b 15<b 20<a", 0, "10 > 0 a", "11 o 0 x", "14 > 1 b", "15 < 1 b 12",
+	      "20 < 0 a");
+}
+
+static void test_threads(void **state)
+{
+	struct graph_calls c;
+	uint32_t a, b, again;
+
+	(void)state;
+	graph_calls_init(&c, 0);
+	assert_int_equal(graph_calls_get_thread(&c, 0, 0, &a), 0);
+	assert_int_equal(graph_calls_get_thread(&c, 0, 1, &b), 0);
+	assert_int_not_equal(a, b);
+	assert_int_equal(graph_calls_get_thread(&c, 0, 1, &again), 0);
+	assert_int_equal(b, again);
+	assert_int_equal(graph_calls_get_thread(&c, 5, 0, &a), 0);
+	assert_int_equal(graph_calls_get_thread(&c, 5, 1, &again), 0);
+	assert_int_equal(a, again);
+	graph_calls_set_comm(&c, a, "one", 3);
+	graph_calls_set_comm(&c, a, "two", 3);
+	push(&c, a, "10 > 0 a");
+	push(&c, b, "10 o 0 a");
+	assert_int_equal(graph_calls_finish(&c), 0);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.threads[0].pid, 5);
+	assert_string_equal(c.threads[0].comm, "one");
+	graph_calls_done(&c);
+}
+
+/* Many open calls of one depth, as no kernel has them, stay within bounds. */
+static void test_bounds(void **state)
+{
+	struct graph_calls c;
+	struct graph_record r = { .call_tick = GRAPH_NO_TICK };
+	uint32_t thread, i;
+
+	(void)state;
+	graph_calls_init(&c, 0);
+	assert_int_equal(graph_calls_get_thread(&c, 7, 0, &thread), 0);
+	for (i = 0; i < 20 * GRAPH_DEPTH_MAX; i++) {
+		r.tick = i;
+		r.value = i;
+		r.depth = (uint16_t)(i / 20);
+		r.kind = FUNC_ENTER;
+		assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	}
+	for (i = 20 * GRAPH_DEPTH_MAX; i-- > 0;) {
+		r.tick++;
+		r.value = i;
+		r.depth = (uint16_t)(i / 20);
+		r.kind = FUNC_EXIT;
+		r.call_tick = i % 3 ? i : GRAPH_NO_TICK;
+		assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	}
+	assert_int_equal(graph_calls_finish(&c), 0);
+	assert_true(c.threads[0].n >= 40 * GRAPH_DEPTH_MAX);
+	graph_calls_done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),	     cmocka_unit_test(test_only_exits),
+		cmocka_unit_test(test_missing_ends), cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_loss_and_os),  cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
