@@ -18,7 +18,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("KISEKI_BENCH_FUNC", Path.home() / ".cache/kiseki/bench-func"))
-MIRROR = "http://deb.debian.org/debian"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FLAGS = ["-O2", "-g"]
 TRACED = ["-finstrument-functions"]
@@ -44,13 +43,22 @@ def codename():
     raise ProgramError("cannot tell which release of Debian this is")
 
 
+def mirror():
+    """Where this machine gets its packages from."""
+    rows = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Label: Debian",
+               "Identifier: Packages").splitlines()
+    if not rows:
+        raise ProgramError("apt knows no mirror of Debian, where the programs' sources come from")
+    return rows[0]
+
+
 def apt_options():
     folder = CACHE / "apt"
     (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
     (folder / "archives/partial").mkdir(parents=True, exist_ok=True)
     (folder / "status").touch()
     sources = folder / "sources.list"
-    sources.write_text(f"deb-src [signed-by={KEYRING}] {MIRROR} {codename()} main\n")
+    sources.write_text(f"deb-src [signed-by={KEYRING}] {mirror()} {codename()} main\n")
     options = ["-q", "-o", f"Dir::Etc::sourcelist={sources}", "-o", "Dir::Etc::sourceparts=-",
                "-o", f"Dir::State::lists={folder / 'lists'}", "-o", f"Dir::Cache={folder}",
                "-o", f"Dir::State::status={folder / 'status'}", "-o", "Acquire::Languages=none",
