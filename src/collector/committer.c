@@ -150,7 +150,7 @@ static int start_threads(struct committer *c, struct error *e)
 		return r;
 	r = pthread_create(&c->thread, NULL, run, c);
 	if (r) {
-		keeper_stop(c->keeper);
+		keeper_free(c->keeper);
 		return error_set(e, r, "cannot start the committer: %s", strerror(r));
 	}
 	return 0;
@@ -187,6 +187,7 @@ void committer_stop(struct committer *c)
 	pthread_cond_signal(&c->wake);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
+	keeper_free(c->keeper); /* the last commit told it, too */
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->wake);
 	free(c);

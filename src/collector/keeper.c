@@ -112,10 +112,17 @@ static void set(struct keeper *k, bool *what)
 
 void keeper_stop(struct keeper *k)
 {
-	if (!k)
+	if (k->stopping)
 		return;
 	set(k, &k->stopping);
 	pthread_join(k->thread, NULL);
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	keeper_stop(k);
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->wake);
 	free(k);

@@ -25,8 +25,10 @@ struct keeper_options {
 };
 
 int keeper_start(struct keeper **ret, const struct keeper_options *o, struct error *e);
+/* Its thread has ended; those that still call wake and make_room may go on doing so. */
 void keeper_stop(struct keeper *k);
-DEFINE_CLEANUP(keeper, keeper_stop)
+void keeper_free(struct keeper *k);
+DEFINE_CLEANUP(keeper, keeper_free)
 
 void keeper_wake(struct keeper *k);	 /* there was a commit: perhaps a file is full */
 void keeper_make_room(struct keeper *k); /* the disk is full: remove at once what may go */
