@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from board_test import KISEKI, Failed, build_driver, expect, export, main, wait_for
+from board_test import KISEKI, Failed, build_driver, build_tool, expect, export, main, wait_for
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
@@ -22,17 +22,11 @@ from boards.machine import Machine
 NAPS, COMM, LATE_S = 200, "napper", 0.1
 TRACE = "/sys/kernel/tracing/instances/codecs"
 WORK = f"""
-cat >/tmp/{COMM} <<'END'
-#!/bin/sh
-i=0
-while [ $i -lt {NAPS} ]; do usleep 5000; i=$((i + 1)); done
-END
-chmod +x /tmp/{COMM}
 mkdir -p {TRACE}
 echo 4096 > {TRACE}/buffer_size_kb
 echo mono > {TRACE}/trace_clock
 echo 1 > {TRACE}/events/sched/sched_switch/enable
-/tmp/{COMM}
+/{COMM} {NAPS}
 sleep 0.2 # its last switch comes after its parent knows that it is over
 echo 0 > {TRACE}/events/sched/sched_switch/enable
 grep -c 'prev_comm={COMM} ' {TRACE}/trace
@@ -66,11 +60,12 @@ def check(collector, name, count, span_s):
 
 def run(arguments):
     board = get_board(arguments.board)
-    module = build_driver(board)
+    files = [(build_driver(board), "/kiseki.ko"),
+             (build_tool(board, "tests/boards/napper.c"), f"/{COMM}")]
     with tempfile.TemporaryDirectory(prefix="kiseki-codecs-") as work:
         collector = Collector(KISEKI, Path(work) / "store", Path(work) / "collector.log").start()
         try:
-            with Machine(board, [(module, "/kiseki.ko")], timeout_s=600) as machine:
+            with Machine(board, files, timeout_s=600) as machine:
                 for codec in ("sched", "bsf"):
                     check(collector, *record(machine, collector, codec))
         finally:

@@ -62,7 +62,7 @@ for n, line in enumerate(open("truth")):
 # Elfutils does not understand all that clang writes; binutils does, and takes much longer.
 # A program with sanitizers in it has much that was compiled without lines.
 truth='eu-addr2line -S' share=2
-if readelf -p .comment "$KISEKI" | grep -q clang; then truth='addr2line -f' share=3; fi
+if readelf -p .comment "$KISEKI" | grep -q clang; then truth='addr2line -f' share=4; fi
 $truth -e "$KISEKI" <asked >theirs
 python3 - $share <<'END' || fail "lines of kiseki are not those of $truth"
 import os, re, sys
