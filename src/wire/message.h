@@ -59,6 +59,14 @@ enum spool_policy {
 	POLICY_FLIGHT = 1, /* drop the oldest segments, so the latest are there */
 };
 
+/* Whether programs that ask are traced. */
+enum func_mode {
+	FUNC_MODE_OFF = 0, /* those that are there go on without recording, new ones wait */
+	FUNC_MODE_ON = 1,
+	FUNC_MODE_SPLIT = 2, /* and their system calls, switches and wakings beside them */
+	FUNC_MODES = 3,
+};
+
 struct message_hello {
 	uint32_t version;
 	struct message_id device; /* stays the same over boots */
@@ -112,7 +120,8 @@ enum config_field {
 	CONFIG_COMMS = 9,
 	CONFIG_CGROUP_PATHS = 10,
 	CONFIG_CODEC = 11,
-	CONFIG_FIELDS = 12,
+	CONFIG_FUNC = 12,
+	CONFIG_FIELDS = 13,
 };
 
 #define CONFIG_ALL ((1U << CONFIG_FIELDS) - 2) /* every field is given */
@@ -133,6 +142,7 @@ struct message_config {
 	uint8_t origin;		/* enum trace_origin */
 	uint8_t policy;		/* enum spool_policy */
 	uint8_t codec;		/* enum block_codec: CODEC_SCHED or CODEC_BSF */
+	uint8_t func;		/* enum func_mode; no part of what a run of events is */
 	uint32_t events;	/* 1 << enum sched_kind */
 	uint32_t block_bytes;	/* payload at which a block ends */
 	uint32_t flush_ms;	/* the longest that an event waits in a block */
