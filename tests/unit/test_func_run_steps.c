@@ -43,7 +43,8 @@ static int put(struct func_run *run, uint32_t row, enum func_run_lane lane)
 				    .lane = lane,
 				    .payload = room + BLOCK_HEADER_MAX,
 				    .until = 1000,
-				    .block = { .events = 7, .first_tick = 900, .payload_len = 40 } };
+				    .block = {
+					    .events = 7, .first_tick = 900, .payload_len = 40 } };
 
 	b.block.lost[LOSS_RING] = 2;
 	return func_run_put(run, &b);
@@ -348,8 +349,8 @@ static void test_recover(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_put),   cmocka_unit_test(test_take),
-		cmocka_unit_test(test_stop),  cmocka_unit_test(test_start),
+		cmocka_unit_test(test_put),	     cmocka_unit_test(test_take),
+		cmocka_unit_test(test_stop),	     cmocka_unit_test(test_start),
 		cmocka_unit_test(test_start_events), cmocka_unit_test(test_recover),
 	};
 	const char *obstacle = stepper_find_obstacle();

@@ -182,7 +182,8 @@ static const char *look(uint8_t *copy, size_t len)
 	}
 	if (wrong)
 		return wrong;
-	if (!s->mark.run || (s->mark.state != MEMORY_IDLE && !spool_get_current(s, SPOOL_EVENTS, &run)))
+	if (!s->mark.run ||
+	    (s->mark.state != MEMORY_IDLE && !spool_get_current(s, SPOOL_EVENTS, &run)))
 		return "the run is gone";
 	return NULL;
 }
