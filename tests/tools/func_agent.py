@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "func"))
 from record import read_references  # noqa: E402
 
 E = os.environ
+MAPS = 7  # FUNC_OS_MAPS
 PATIENCE = 120  # seconds until a test is given up
 
 
@@ -39,7 +40,8 @@ class Stored:
     def __init__(self, text):
         self.calls, self.system = defaultdict(list), defaultdict(list)
         self.losses = []  # (pid, tid, cause, count)
-        self.lost, self.unknown, self.runs, self.mappings = 0, 0, [], defaultdict(int)
+        self.lost, self.unknown, self.runs = 0, 0, []
+        self.mappings = defaultdict(list)  # of a pid: (from, to, since, until, path)
         blocks = text.split("run ")[1:]
         for block in sorted(blocks, key=lambda b: int(b.split()[0])):
             self.take_run(block.splitlines())
@@ -52,7 +54,9 @@ class Stored:
         for fields in map(str.split, lines[1:]):
             if fields[0] == "process":
                 pids[fields[1]] = int(fields[2])
-                self.mappings[int(fields[2])] += int(fields[5])
+            elif fields[0] == "map":
+                self.mappings[pids[fields[1]]].append(
+                    (int(fields[2], 16), int(fields[3], 16), int(fields[4]), int(fields[5]), fields[6]))
             elif fields[0] == "thread":
                 who[fields[1]] = (pids[fields[2]], int(fields[3]))
             elif fields[0] == "L":
@@ -60,7 +64,8 @@ class Stored:
                 self.lost += max(int(fields[3]), 0)
                 self.losses.append((*who[fields[1]], fields[2], fields[3]))
             elif fields[0] == "O":
-                self.system[who[fields[1]]].append((int(fields[2]), int(fields[3])))
+                thread = who[fields[1]]
+                self.system[thread].append((int(fields[2]), int(fields[3]), len(self.calls[thread])))
             else:
                 self.calls[who[fields[1]]].append((fields[0] == "X", int(fields[2], 16)))
 
@@ -146,6 +151,11 @@ class Setup:
         """Records that are left."""
         return [p.name for p in self.records.iterdir() if p.name != "mode"]
 
+    def recording(self):
+        """Records that are begun."""
+        return [p for p in self.records.iterdir() if p.suffix[1:].isdigit() and
+                p.read_bytes()[:8] == b"KSKFUNC\n"]
+
     def wait_for_records(self):
         wait_for("records to go", lambda: not self.names())
 
@@ -199,7 +209,7 @@ def accounted(made, stored):
 
 
 def case_programs(s):
-    """Threads, children, programs that execute themselves, end as they like, and change their maps."""
+    """Threads, children, programs that execute themselves and end as they like."""
     s.start_agent()
     s.run("walk", 50000)
     s.run("threads", 24)
@@ -207,23 +217,47 @@ def case_programs(s):
     s.run("exec")
     s.run("deep", 5000)
     s.run("longjmp")
-    plugins = s.run("plugins", *E["PLUGINS"].split(":")) if E.get("PLUGINS") else None
     s.run("end", "kill", status=-signal.SIGKILL, SIZE="2M")
     s.run("end", "segv", status=-signal.SIGSEGV, SIZE="2M")
     s.wait_for_records()
     stored = s.finish()
     same(s.made(), stored)
     assert len(stored.runs) == 1, stored.runs
-    assert all(stored.mappings[pid] for pid, _ in s.made())
-    if plugins:
-        assert any(os == 7 for os, _ in stored.system[(plugins, plugins)])
+    assert all(any(m[4] == os.path.realpath(E["CALLS"]) for m in stored.mappings[pid])
+               for pid, _ in s.made())
+
+
+def case_maps(s):
+    """Objects come and go: each call lies in the object that the maps of its time say."""
+    order = E["PLUGINS"].split(":")
+    order = order + order[::-1] + order
+    s.start_agent()
+    process = s.start("plugins", *order, POLICY="wait", WAIT=60)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0 and err == "", err
+    functions = [int(line.split()[1], 16) for line in out.splitlines()]
+    s.wait_for_records()
+    stored = s.finish()
+    who = (process.pid, process.pid)
+    told = [(value, at) for kind, value, at in stored.system[who] if kind == MAPS]
+    seen = []
+    for number, (is_exit, address) in enumerate(stored.calls[who]):
+        now = max((value for value, at in told if at <= number), default=1)
+        found = [m[4] for m in stored.mappings[process.pid]
+                 if m[0] <= address < m[1] and m[2] <= now < m[3]]
+        assert len(found) == 1, f"call {number}, {address:#x}, generation {now}: {found}"
+        if not is_exit and address in functions and found[0] != os.path.realpath(E["CALLS"]):
+            seen.append(found[0])
+    assert seen == [os.path.realpath(p) for p in order], seen
+    assert stored.lost == 0 and len(told) > 2
 
 
 def case_killed(s):
     """The agent dies, over and over, while programs go on; they wait where they must."""
     s.start_agent()
-    programs = [s.start("walk", 300000, POLICY="wait", WAIT=60, SIZE="1M"),
-                s.start("threads", 12, POLICY="wait", WAIT=60, SIZE="1M")]
+    programs = [s.start("walk", 450000, POLICY="wait", WAIT=60, SIZE="1M"),
+                s.start("threads", 12, POLICY="wait", WAIT=60, SIZE="2M")]
+    wait_for("both to record", lambda: len(s.recording()) == 2)
     for turn in range(6):
         time.sleep(0.01 + 0.03 * turn)  # anywhere
         s.kill_agent()
@@ -239,7 +273,7 @@ def case_dead(s):
     s.start_agent()
     process = s.start("forever")
     assert process.stdout.readline() == "running\n"
-    wait_for("the record", lambda: s.names())
+    wait_for("the record", s.recording)
     s.kill_agent()
     process.kill()
     process.wait()

@@ -5,7 +5,8 @@
  *	run_calls FOLDER
  *
  *	run NUMBER ended lost_unknown
- *	process NUMBER PID PARENT comm MAPPINGS
+ *	process NUMBER PID PARENT comm
+ *	map PROCESS from to since until path
  *	thread NUMBER PROCESS TID comm
  *	E thread address tick | X thread address tick | O thread os value tick | L thread cause count
  *
@@ -25,12 +26,18 @@ static int fail(const struct error *e)
 
 static void print_tables(const struct func_source *s)
 {
-	size_t i;
+	const struct func_mapping *m;
+	size_t i, k;
 
-	for (i = 0; i < s->n_processes; i++)
-		printf("process %zu %d %d %s %zu\n", i, (int)s->processes[i].pid,
-		       (int)s->processes[i].parent, s->processes[i].command,
-		       s->processes[i].n_mappings);
+	for (i = 0; i < s->n_processes; i++) {
+		printf("process %zu %d %d %s\n", i, (int)s->processes[i].pid,
+		       (int)s->processes[i].parent, s->processes[i].command);
+		for (k = 0; k < s->processes[i].n_mappings; k++) {
+			m = &s->processes[i].mappings[k];
+			printf("map %zu %" PRIx64 " %" PRIx64 " %" PRIu32 " %" PRIu32 " %s\n", i,
+			       m->from, m->to, m->since, m->until, m->path);
+		}
+	}
 	for (i = 0; i < s->n_threads; i++)
 		printf("thread %zu %" PRIu32 " %d %.16s\n", i, s->threads[i].process,
 		       (int)s->threads[i].tid, s->threads[i].comm);

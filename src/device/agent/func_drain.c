@@ -149,7 +149,7 @@ static int flush(struct func_drain *d)
 static void open_block(struct func_drain *d, uint64_t tick)
 {
 	func_encoder_begin(&d->encoder, d->block + BLOCK_HEADER_MAX, FUNC_DRAIN_BLOCK, tick);
-	d->is_open = true;
+	d->is_open = d->is_ready = true;
 	d->first_tick = d->until = tick;
 }
 
