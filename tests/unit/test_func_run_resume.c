@@ -191,7 +191,7 @@ static int end_events(struct calls *f, const struct spool_run *run)
 
 static int describe_events(struct calls *f, const struct spool_run *run)
 {
-	static uint8_t body[3000];
+	static uint8_t body[8];
 	struct spool_entry e = { .kind = FRAME_BLOCK,
 				 .run = run->number,
 				 .key = true,
