@@ -239,6 +239,8 @@ static void test_full(void **state)
 		assert_int_equal(func_run_stop(f.run, NULL), 0);
 		if (order == 0)
 			assert_int_equal(end_events(&f, &events), 0);
+		assert_int_equal(func_run_start(f.run, &calls_clock, NULL), -ENOSPC);
+		assert_int_equal(calls_number(&f), number);
 		calls_collect(&f, number, &s);
 		assert_int_equal(s.ends, 1);
 		assert_int_equal(s.end_rows, 1 + CALLS_STREAMS);
