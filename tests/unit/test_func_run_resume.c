@@ -189,6 +189,18 @@ static int end_events(struct calls *f, const struct spool_run *run)
 	return spool_put(f->spool, &e, SPOOL_META, NULL);
 }
 
+static int describe_events(struct calls *f, const struct spool_run *run)
+{
+	static uint8_t body[8];
+	struct spool_entry e = { .kind = FRAME_BLOCK,
+				 .run = run->number,
+				 .key = true,
+				 .bytes = body,
+				 .len = sizeof(body) };
+
+	return spool_put(f->spool, &e, SPOOL_META, &(struct checkpoint){ .next_sequence = 1 });
+}
+
 /* However full it is, both runs can end, whichever is the first. */
 static void test_full(void **state)
 {
@@ -199,7 +211,7 @@ static void test_full(void **state)
 	uint32_t i, n, order, number;
 
 	(void)state;
-	for (order = 0; order < 2; order++) {
+	for (order = 0; order < 3; order++) {
 		memset(&s, 0, sizeof(s));
 		calls_begin(&f, POLICY_OLDEST);
 		number = calls_number(&f);
@@ -220,11 +232,15 @@ static void test_full(void **state)
 		assert_memory_equal(&before, &after, sizeof(after));
 		while (!func_run_put_sync(f.run, 1, 1, NULL))
 			; /* nor do descriptions take what is kept */
-		if (order)
+		if (order == 1)
 			assert_int_equal(end_events(&f, &events), 0);
+		while (order == 2 && !describe_events(&f, &events))
+			; /* nor do those of the other run */
 		assert_int_equal(func_run_stop(f.run, NULL), 0);
-		if (!order)
+		if (order == 0)
 			assert_int_equal(end_events(&f, &events), 0);
+		assert_int_equal(func_run_start(f.run, &calls_clock, NULL), -ENOSPC);
+		assert_int_equal(calls_number(&f), number);
 		calls_collect(&f, number, &s);
 		assert_int_equal(s.ends, 1);
 		assert_int_equal(s.end_rows, 1 + CALLS_STREAMS);

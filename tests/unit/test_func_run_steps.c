@@ -2,9 +2,10 @@
 /*
  * func_run, stopped after every single instruction of what changes the file (tools/stepper.h).
  *
- * After each one a copy is opened as the next agent would. Nothing was acknowledged, so the ring has
- * every block: the rows must say what these say, and a block that is put now must go on behind them.
- * No number of a process may be given twice. The run of events beside it stays as it was.
+ * After each one a copy is opened as the next agent would. Some blocks were acknowledged before, and
+ * so are known from the rows alone; all others are in the ring. The rows must say what both say, and a
+ * block that is put now must go on behind them. No number of a process may be given twice. The run of
+ * events beside it stays as it was.
  *
  * Skipped (77) where programs cannot be stepped through.
  */
@@ -34,6 +35,16 @@ struct subject {
 	struct spool *spool;
 	struct func_run *run;
 };
+
+struct found {
+	struct func_run_place streams[STREAMS];
+	uint64_t metas;
+	uint32_t processes; /* the highest number that was given, + 1 */
+	uint32_t ends;
+};
+
+static struct found gone; /* what was acknowledged, of the first run */
+static uint32_t first_run;
 
 static uint8_t room[BLOCK_HEADER_MAX + 256];
 
@@ -104,12 +115,6 @@ static void tear_down(struct subject *s)
 
 /* --- what the next agent finds --- */
 
-struct found {
-	struct func_run_place streams[STREAMS];
-	uint32_t processes; /* the highest number that was given, + 1 */
-	uint32_t ends;
-};
-
 static void find_processes(const struct block *b, struct found *f)
 {
 	struct meta_reader m;
@@ -129,9 +134,11 @@ static const char *read_entries(const struct spool *s, uint32_t run, struct foun
 	struct func_run_place *p;
 	struct spool_entry e;
 	struct block b;
-	uint64_t at = 0, metas = 0;
+	uint64_t at = 0;
 
 	memset(f, 0, sizeof(*f));
+	if (run == first_run)
+		*f = gone;
 	while (spool_next(s, &at, &e)) {
 		if (e.run != run)
 			continue;
@@ -141,7 +148,7 @@ static const char *read_entries(const struct spool *s, uint32_t run, struct foun
 		if (block_decode(e.bytes, e.len, &b) != WIRE_OK)
 			return "an entry is not whole";
 		if (b.stream == STREAM_META) {
-			if (b.sequence != metas++)
+			if (b.sequence != f->metas++)
 				return "a description's sequence is missing, or there twice";
 			find_processes(&b, f);
 			continue;
@@ -285,6 +292,21 @@ static void act_recover(void *context)
 	func_run_new(&s->run, &fo, NULL);
 }
 
+/* What set_up() put has reached the collector, and leaves the ring. */
+static void acknowledge(struct subject *s)
+{
+	struct spool_entry e;
+
+	memset(&gone, 0, sizeof(gone));
+	first_run = s->spool->mark.func >> 2;
+	assert_null(read_entries(s->spool, first_run, &gone));
+	assert_int_equal(gone.streams[0].next_sequence, 1);
+	while (spool_peek(s->spool, &e))
+		spool_sent(s->spool);
+	assert_int_equal(spool_ack(s->spool, s->spool->sent), 0);
+	assert_int_equal(spool_used(s->spool), 0);
+}
+
 static void step_through(void (*act)(void *context), bool lose_row)
 {
 	struct subject s;
@@ -294,6 +316,7 @@ static void step_through(void (*act)(void *context), bool lose_row)
 	uint32_t looked;
 
 	set_up(&s);
+	acknowledge(&s);
 	if (lose_row) {
 		row = memory_get_func_rows(s.memory)[0];
 		assert_int_equal(put(s.run, 0, FUNC_LANE_CALLS), 0);

@@ -278,6 +278,9 @@ int func_run_start(struct func_run *r, const struct meta_clock *clock, struct er
 
 	if (r->is_open)
 		return error_set(e, EBUSY, "cannot begin a run of calls: there is one");
+	/* Asked first: who tries again and again should not use up a number each time. */
+	if (!spool_has_room(r->spool, SPOOL_META_MOST))
+		return error_set(e, ENOSPC, "cannot begin a run of calls: the spool is full");
 	forget(r);
 	res = run_meta_draw(&run.id, e);
 	if (!res)

@@ -348,19 +348,21 @@ bool spool_has_room(const struct spool *s, uint32_t len)
 	return free_bytes(s) >= cost(s, len) + s->keep_free;
 }
 
-/* The last words of a run need no more than was kept for them, and leave what was kept for the other
- * run's. Of calls they are the end alone: their descriptions never cease. */
+/* The last words of a run may take what was kept for them. Of calls they are the end alone, which is
+ * never more than that: their descriptions never cease. Those of events could be more, so they leave
+ * what is kept for the end of calls. */
 static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry,
 			     enum spool_kind kind)
 {
-	enum spool_kind other = kind == SPOOL_CALLS ? SPOOL_EVENTS : SPOOL_CALLS;
 	bool is_last = entry->kind == FRAME_RUN_END ||
 		       (kind == SPOOL_EVENTS &&
 			(entry->stream == STREAM_META || entry->len <= BLOCK_HEADER_MAX));
 
 	if (!is_last)
 		return s->keep_free;
-	return s->keep_last + (ring_state(s, other) != MEMORY_IDLE ? s->keep_end[other] : 0);
+	if (kind == SPOOL_CALLS || ring_state(s, SPOOL_CALLS) == MEMORY_IDLE)
+		return s->keep_last;
+	return s->keep_last + s->keep_end[SPOOL_CALLS];
 }
 
 /* Descriptions that are never dropped must not become all that there is. */
