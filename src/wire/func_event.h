@@ -28,7 +28,15 @@ enum func_os {
 	FUNC_OS_INTERRUPT = 5,	    /* value: number */
 	FUNC_OS_INTERRUPT_RETURN = 6,
 	FUNC_OS_MAPS = 7,  /* value: generation of the maps from here on */
+	FUNC_OS_WATCH = 8, /* value: enum func_os_watch: what is recorded from here on */
 	FUNC_OS_MAX = 127, /* as large as an info type of `rtc` with its usual 7 bits */
+};
+
+/* Bits of FUNC_OS_WATCH. What the thread did before it is not known; from here on, whatever of this
+ * happens to it is told. 0: nothing is told any more. */
+enum func_os_watch {
+	FUNC_WATCH_SWITCHES = 1, /* and wakings */
+	FUNC_WATCH_SYSCALLS = 2,
 };
 
 struct func_event {
