@@ -137,7 +137,7 @@ static int add_streams(struct func_ksk *k, struct func_meta *m)
 
 	while (r == 0 && k->reader->ops->find(k->reader, stream, &stream) &&
 	       stream_is_func(stream)) {
-		r = func_meta_add_thread(m, (stream - STREAM_FUNC_FIRST) / 2);
+		r = func_meta_add_thread(m, stream_func_thread(stream));
 		stream++;
 	}
 	return r < 0 ? r : func_meta_settle(m);
@@ -248,12 +248,20 @@ int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, s
 	const struct store_range range = { .to_tick = UINT64_MAX };
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
+	struct store_clock clock;
 	int r = store_reader_open(&reader, s, run, &range, e);
 
 	if (r < 0)
 		return r;
 	r = open_source(reader, NULL, ret, &reason);
-	return r < 0 ? error_set(e, r, "cannot read run %u: %s", run, reason.text) : 0;
+	if (r < 0)
+		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
+	if (store_get_clock(s, run, &clock) == 0) {
+		(*ret)->clock.has_realtime = true;
+		(*ret)->clock.realtime_off_ns = clock.off_ns;
+		(*ret)->clock.realtime_err_ns = clock.err_ns;
+	}
+	return 0;
 }
 
 int func_ksk_open_joined(const char *path, struct func_source **ret, struct error *e)

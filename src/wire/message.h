@@ -22,7 +22,9 @@
 #define MESSAGE_ROOM 8192U
 #define MESSAGE_TEXT_MAX 255U
 #define MESSAGE_RUNS_MAX 8U
-#define MESSAGE_STREAMS_MAX 4097U /* that one run can have: the description and the CPUs */
+/* Streams of the description and the CPUs, which are numbered from 0; and rows of one run in WELCOME
+ * and END, so that is also the description and 2048 threads. */
+#define MESSAGE_STREAMS_MAX 4097U
 
 struct message_id {
 	uint8_t bytes[16];

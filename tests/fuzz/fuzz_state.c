@@ -55,7 +55,7 @@ static void use(struct memory *m, uint8_t policy)
 
 	if (spool_open(&s, &o, NULL) < 0)
 		return;
-	spool_get_current(s, &run);
+	spool_get_current(s, SPOOL_EVENTS, &run);
 	for (i = spool_get_runs(s, numbers); i--;)
 		assert(spool_get_run(s, numbers[i]));
 	spool_rewind(s);

@@ -114,7 +114,7 @@ static void set_up(struct subject *s, uint8_t policy)
 	assert_int_equal(spool_start_run(s->spool, &s->run, NULL), 0);
 	for (i = 0; i < METAS; i++)
 		assert_int_equal(put(s, 0, 100), 0);
-	spool_set_described(s->spool);
+	spool_set_described(s->spool, SPOOL_EVENTS);
 	spool_rewind(s->spool);
 	file_len = memory_get_len(s->memory);
 	seen = malloc(file_len);
@@ -214,7 +214,7 @@ static const char *look(uint32_t *ret_entries)
 	}
 	if (wrong)
 		return wrong;
-	if (!s->mark.run || (s->mark.state != MEMORY_IDLE && !spool_get_current(s, &run)))
+	if (!s->mark.run || (s->mark.state != MEMORY_IDLE && !spool_get_current(s, SPOOL_EVENTS, &run)))
 		return "the run is gone";
 	return NULL;
 }

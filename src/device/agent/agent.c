@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
+#include "device/agent/func_run.h"
 
 void agent_log(const struct agent *a, const char *fmt, ...)
 {
@@ -64,7 +65,8 @@ static int open_spool(struct agent *a, struct error *e)
 	struct memory_options m = { .path = s->spool_file,
 				    .cpus = a->identity.cpus,
 				    .slots = STAGING_SLOTS,
-				    .spool_bytes = (uint32_t)s->spool_bytes };
+				    .spool_bytes = (uint32_t)s->spool_bytes,
+				    .func_rows = func_run_rows((uint32_t)s->spool_bytes) };
 	struct spool_options o = { .policy = s->config.policy, .sync_ms = SYNC_MS };
 	struct recorder_options r = { .device = s->name, .cpus = a->identity.cpus };
 	int res;
@@ -85,14 +87,15 @@ static int open_spool(struct agent *a, struct error *e)
 	return recorder_new(&a->recorder, &r, e);
 }
 
-/* A block ends when it is full, so with its last event it may be larger; an end has a row for each
- * stream. */
-static uint32_t largest_entry(uint32_t cpus)
+/* A block ends when it is full, so with its last event it may be larger (those of calls never are);
+ * an end has a row for each stream. */
+static uint32_t largest_entry(const struct agent *a)
 {
 	uint32_t block = BLOCK_HEADER_MAX + CONFIG_BLOCK_MOST + 2 * SCHED_FILENAME_MAX;
-	uint32_t end = VARINT_MAX + (cpus + 1) * (2 * VARINT_MAX + 3);
+	uint32_t calls = FUNC_LANES * memory_get_head(a->memory)->name.func_rows;
+	uint32_t rows = 2 + (calls > a->identity.cpus ? calls : a->identity.cpus);
 
-	return block > end ? block : end;
+	return block > rows * SPOOL_END_ROW ? block : rows * SPOOL_END_ROW;
 }
 
 static int make_uplink(struct agent *a, struct error *e)
@@ -105,7 +108,7 @@ static int make_uplink(struct agent *a, struct error *e)
 				    .kernel = a->identity.system.release,
 				    .machine = a->identity.system.machine,
 				    .cpus = a->identity.cpus,
-				    .entry_max = largest_entry(a->identity.cpus),
+				    .entry_max = largest_entry(a),
 				    .hooks = { a, agent_instruct, agent_clocks } };
 	int r;
 

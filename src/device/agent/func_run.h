@@ -23,6 +23,9 @@
 #include "wire/block.h"
 #include "wire/func_meta_encode.h"
 
+#define FUNC_RUN_PAYLOAD_MOST CONFIG_BLOCK_MOST /* bytes of a block's payload */
+#define FUNC_RUN_PROCESSES 65536U		/* that a run can number */
+
 struct func_run;
 
 struct func_run_options {
@@ -39,18 +42,23 @@ int func_run_new(struct func_run **ret, const struct func_run_options *o, struct
 void func_run_free(struct func_run *r);
 DEFINE_CLEANUP(func_run, func_run_free)
 
+/* Payloads that such a spool can take: larger ones may never find room in it. */
+uint32_t func_run_block_most(const struct func_run *r);
+
 bool func_run_is_open(const struct func_run *r);
 uint32_t func_run_left(const struct func_run *r); /* rows that can still be taken */
 
 /* A new run with its description: this machine, and the clock that all its streams have. */
 int func_run_start(struct func_run *r, const struct meta_clock *clock, struct error *e);
 
-/* Puts the END. All processes and rows are forgotten. */
+/* Puts the END. All processes and rows are forgotten. -ENOSPC: it goes on, and is to be stopped
+ * later. */
 int func_run_stop(struct func_run *r, struct error *e);
 
 /* --- who is traced; all of these may be said again; -ENOSPC: the spool is full, try later --- */
 
-/* A process is known by its pid and the tick of its start. Its number is given. */
+/* A process is known by its pid and the tick of its start. Its number is given. -ENOBUFS: the run has
+ * as many as it can have. */
 struct func_run_process {
 	uint64_t start_tick;
 	struct func_meta_process about; /* `number` is set */

@@ -65,6 +65,7 @@ static const struct setting table[] = {
 	{ "ring", set_config, NULL, 0, 0, 0 },
 	{ "resolution", set_config, NULL, 0, 0, 0 },
 	{ "codec", set_config, NULL, 0, 0, 0 },
+	{ "func", set_config, NULL, 0, 0, 0 },
 	{ "spool", setting_size, "64K to 1G", PLACE(spool_bytes), SPOOL_LEAST, SPOOL_MOST },
 	{ "spool-file", setting_text, "a path of up to 255 bytes", TEXT(spool_file) },
 	{ "policy", set_config, NULL, 0, 0, 0 },
