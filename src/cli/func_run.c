@@ -29,6 +29,7 @@
 
 #define PATH_MAX_LEN 4096U
 #define TURN_MS 1000
+#define SPLIT_FILE "calls.ksk" /* of --split, in the folder */
 
 /* Options that the library takes as they are, and those that are names of functions. */
 static const struct {
@@ -52,7 +53,8 @@ struct run {
 	bool made; /* the folder is ours and goes away */
 	struct record_command command;
 	int signals;
-	const char *words[ARGS_OPERANDS_MAX + 16]; /* of --sched */
+	char trace[PATH_MAX_LEN + 16];		   /* file of --sched and of --split */
+	const char *words[ARGS_OPERANDS_MAX + 16]; /* of both */
 };
 
 /* --- before --- */
@@ -134,23 +136,34 @@ static int set_environment(const struct run *r, struct error *e)
 	return 0;
 }
 
-/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
- * status is the program's. */
-static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN],
-					 char sched[PATH_MAX_LEN])
+static const char **put_words(const char **to, const char *const *from, size_t n)
 {
-	const char *const record[] = { self, "record", "--only",   "-q",
-				       "-o", sched,    "--events", "switch,waking,wakeup_new,exit",
-				       "--" };
-	size_t n = sizeof(record) / sizeof(record[0]);
-	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	memcpy(to, from, n * sizeof(*to));
+	return to + n;
+}
 
-	if (!args_has(r->args, "sched") || len <= 0)
+/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
+ * status is the program's. With --split so it is, too, but then its agent takes the calls themselves, with the
+ * kernel's side of their threads, and of the scheduler only who ended. */
+static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
+{
+	const char *const sched[] = { "--events", "switch,waking,wakeup_new,exit" };
+	const char *const split[] = { "--func", "split", "--events", "exit" };
+	const char *const record[] = { self, "record", "--only", "-q", "-o", r->trace };
+	bool is_split = args_has(r->args, "split");
+	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	const char **word = r->words;
+
+	if ((!is_split && !args_has(r->args, "sched")) || len <= 0)
 		return r->args->operands;
 	self[len] = 0;
-	snprintf(sched, PATH_MAX_LEN, "%.4000s/" FUNC_READING_SCHED, r->folder);
-	memcpy(r->words, record, sizeof(record));
-	memcpy(r->words + n, r->args->operands, r->args->n_operands * sizeof(*r->words));
+	snprintf(r->trace, sizeof(r->trace), "%.4000s/%s", r->folder,
+		 is_split ? SPLIT_FILE : FUNC_READING_SCHED);
+	word = put_words(word, record, sizeof(record) / sizeof(*record));
+	word = is_split ? put_words(word, split, sizeof(split) / sizeof(*split))
+			: put_words(word, sched, sizeof(sched) / sizeof(*sched));
+	*word++ = "--";
+	put_words(word, r->args->operands, r->args->n_operands);
 	return r->words;
 }
 
@@ -169,8 +182,8 @@ static void take_signals(struct run *r)
 static int run_command(struct run *r, struct error *e)
 {
 	struct pollfd p = { .events = POLLIN };
-	char self[PATH_MAX_LEN], sched[PATH_MAX_LEN];
-	const char *const *argv = choose_command(r, self, sched);
+	char self[PATH_MAX_LEN];
+	const char *const *argv = choose_command(r, self);
 	int rc;
 
 	r->signals = p.fd = signals_open(e);
@@ -208,12 +221,15 @@ static void print_report(struct run *r)
 	CLEANUP_FUNC_READING struct func_reading in = { 0 };
 	struct error e = ERROR_INIT;
 
+	if (args_has(r->args, "split") && access(r->trace, R_OK))
+		return; /* and kiseki record has said why */
 	if (!has_files(r->folder)) {
 		say_note("no calls were recorded: the program has none of -finstrument-functions, "
 			 "or it is static");
 		return;
 	}
-	if (func_reading_open(&in, r->args, r->folder, &e) < 0) {
+	if (func_reading_open(&in, r->args, args_has(r->args, "split") ? r->trace : r->folder, &e) <
+	    0) {
 		func_reading_failure(&in, &e);
 		return;
 	}
@@ -221,7 +237,8 @@ static void print_report(struct run *r)
 		in.path = r->args->operands[0];
 	func_summary_print(&in, r->args);
 	if (!r->made)
-		say_note("the records are in %s", args_get(r->args, "output"));
+		say_note("the records are in %s%s", args_get(r->args, "output"),
+			 args_has(r->args, "split") ? "/" SPLIT_FILE : "");
 }
 
 static void remove_folder(const char *folder)
@@ -283,7 +300,8 @@ static const struct cli_option options[] = {
 	{ 0, "policy", "WORD", "when it is full: keep the oldest (default) or flight",
 	  "oldest flight" },
 	{ 0, "threads", "N", "threads of a process at a time (256)", NULL },
-	{ 0, "sched", NULL, "trace the scheduler too (needs root): splits local time", NULL },
+	{ 0, "split", NULL, "split local time into user, kernel, … (needs root)", NULL },
+	{ 0, "sched", NULL, "the same by the scheduler alone: user and kernel are one", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },
 	{ 'n', "limit", "N", "show this many functions (20); 0 shows all", NULL },

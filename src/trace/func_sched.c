@@ -265,7 +265,8 @@ static int peek_item(struct func_sched *f, struct error *e)
 static void take_item(struct func_sched *f)
 {
 	f->has_item = false;
-	f->source.watched = true;
+	/* A trace that has no switches tells nobody whether a thread runs. */
+	f->source.watched |= f->item.type == ITEM_EVENT && f->item.event.kind == SCHED_SWITCH;
 	if (f->item.type == ITEM_EVENT)
 		take_event(f, f->item.cpu, &f->item.event);
 	else
