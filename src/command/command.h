@@ -14,7 +14,7 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 
-#define COMMAND_OPTIONS_MAX 24
+#define COMMAND_OPTIONS_MAX 32
 
 struct args;
 

@@ -168,6 +168,7 @@ int agent_new(struct agent **ret, const struct agent_options *o, struct error *e
 				       .recorder = a->recorder,
 				       .cpus = a->identity.cpus,
 				       .instance = a->instance };
+	agent_open_feed(a);
 	*ret = take_ptr(a);
 	return 0;
 }
@@ -178,6 +179,7 @@ void agent_free(struct agent *a)
 		return;
 	if (agent_is_tracing(a))
 		tracing_leave(&a->tracing);
+	func_feed_free(a->feed);
 	uplink_free(a->uplink);
 	dial_free(a->dial);
 	recorder_free(a->recorder);
@@ -225,7 +227,8 @@ static void turn_status(struct agent *a)
 	if (a->now_ms < a->status_ms || !uplink_is_welcome(a->uplink))
 		return;
 	agent_tell_status(a);
-	a->status_ms = a->now_ms + (agent_is_tracing(a) ? STATUS_MS - TICK_MS / 2 : STATUS_IDLE_MS);
+	a->status_ms = a->now_ms + (agent_is_tracing(a) || agent_is_fed(a) ? STATUS_MS - TICK_MS / 2
+									   : STATUS_IDLE_MS);
 }
 
 static void begin_to_end(struct agent *a, const char *why)
@@ -235,6 +238,7 @@ static void begin_to_end(struct agent *a, const char *why)
 	a->end_ms = a->now_ms + LAST_MS;
 	agent_log(a, "ends: %s", why);
 	a->wanted = false;
+	agent_end_feed(a, a->o.settings->keep_recording);
 	if (!agent_is_tracing(a))
 		return;
 	if (a->o.settings->keep_recording)
@@ -270,13 +274,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void set_timer(struct agent *a)
 {
 	struct itimerspec at = { { 0, 0 }, { 0, 0 } };
-	uint64_t next = agent_next_link(a);
+	uint64_t next = least(agent_next_link(a), agent_next_feed(a));
 
 	if (a->wanted && !agent_is_tracing(a))
 		next = least(next, a->retry_ms);
 	if (agent_is_tracing(a))
 		next = least(next, a->tick_ms);
-	else if (uplink_is_welcome(a->uplink))
+	else if (uplink_is_welcome(a->uplink) && !agent_is_fed(a))
 		next = least(next, a->status_ms); /* else it goes with a tick */
 	if (a->is_ending)
 		next = least(next, a->end_ms);
@@ -296,6 +300,7 @@ static int wait_for_something(struct agent *a, struct error *e)
 		{ .fd = a->signals, .events = POLLIN },
 		{ .fd = dial_fd(a->dial), .events = agent_link_events(a) },
 		{ .fd = tracing_wake_fd(&a->tracing), .events = POLLIN },
+		{ .fd = agent_feed_fd(a), .events = POLLIN },
 	};
 	uint64_t expired;
 
@@ -311,6 +316,8 @@ static int wait_for_something(struct agent *a, struct error *e)
 	/* A ring that fills up does not wait for the tick. */
 	if (fds[3].revents)
 		a->tick_ms = a->now_ms;
+	if (fds[4].revents && a->feed)
+		agent_answer_feed(a);
 	return 0;
 }
 
@@ -323,6 +330,7 @@ int agent_run(struct agent *a, struct error *e)
 	while (r >= 0 && !a->is_over) {
 		if (!agent_is_tracing(a) || a->now_ms >= a->tick_ms)
 			turn_tracing(a);
+		agent_turn_feed(a);
 		turn_status(a);
 		agent_turn_link(a);
 		turn_end(a);

@@ -44,6 +44,10 @@ struct func_drain_thread {
 	bool has_doubt;	    /* whether what is missing before the chunk of this sequence really is */
 	uint64_t doubt;
 	uint64_t waits_ms; /* since when a little waits; 0: nothing does */
+
+	/* the feed's own, when a run ends */
+	bool is_kept;  /* more may come of it */
+	uint64_t told; /* what func_drain_told() said then */
 };
 
 struct func_drain_job {

@@ -81,7 +81,7 @@ int func_traced_open(struct func_traced *t, int folder, const struct func_traced
 	memset(t, 0, sizeof(*t));
 	t->folder = folder;
 	t->fd = t->pidfd = -1;
-	t->pid = owner->pid;
+	t->pid = t->made_for = owner->pid;
 	t->bytes = bytes;
 	r = create(t, owner);
 	if (r >= 0 && (ftruncate(t->fd, (off_t)bytes) < 0 || fstat(t->fd, &st) < 0))
@@ -97,25 +97,45 @@ int func_traced_open(struct func_traced *t, int folder, const struct func_traced
 	return 0;
 }
 
-/* The process whose record this is, if it still has it: its number is one of the last two in the
- * name. */
-static void find_owner(struct func_traced *t)
+/* COMMAND.PID or COMMAND.PID.N, and the command may have dots of its own: the last number of the
+ * name, or the one before it. */
+static int32_t number_in_name(const struct func_traced *t, bool is_last)
 {
 	const char *at = t->name + strlen(t->name);
-	int tries;
+	int parts;
 
-	for (tries = 0; tries < 2 && at > t->name; tries++) {
+	for (parts = is_last ? 1 : 2; parts && at > t->name; parts--)
 		for (at--; at > t->name && *at != '.'; at--)
 			;
-		t->pid = (int32_t)strtol(at + 1, NULL, 10);
-		if (t->pid > 0 && func_alive_has(t->pid, t->inode, t->name) > 0)
-			break;
-		t->pid = 0;
-	}
-	if (!t->pid)
+	return *at == '.' ? (int32_t)strtol(at + 1, NULL, 10) : 0;
+}
+
+/* The process whose record this is, if it still has it. */
+static void find_owner(struct func_traced *t)
+{
+	int32_t pid;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pid = number_in_name(t, i == 0);
+		if (pid <= 0 || func_alive_has(pid, t->inode, t->name) <= 0)
+			continue;
+		t->pid = t->made_for = pid;
+		t->pidfd = func_alive_open(pid);
+		t->born = func_alive_born(pid);
 		return;
-	t->pidfd = func_alive_open(t->pid);
-	t->born = func_alive_born(t->pid);
+	}
+}
+
+/* For whom it was made if that process is gone. What the header says helps to read the name, and no
+ * more: it is the number by which the process knew itself. */
+static void guess_owner(struct func_traced *t, int32_t said)
+{
+	int32_t last = number_in_name(t, true), before = number_in_name(t, false);
+	bool has_two = before > 0 && last < (int32_t)SAME_NAMES_MAX;
+
+	if (!t->made_for)
+		t->made_for = last != said && (before == said || has_two) ? before : last;
 }
 
 static bool is_record_name(const char *name)
@@ -253,6 +273,7 @@ static int parse_header(struct func_traced *t, const uint8_t *h, struct error *e
 	if (t->clock > FUNC_CLOCK_MONOTONIC || t->shift > 31)
 		return error_set(e, EBADMSG, "cannot read the record %s: its clock is not known",
 				 t->name);
+	guess_owner(t, (int32_t)get_le32(h + FUNC_BUFFER_AT_PID));
 	t->is_known = true;
 	return 0;
 }

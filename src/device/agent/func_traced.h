@@ -28,7 +28,8 @@
 struct func_traced {
 	int folder; /* borrowed */
 	int fd, pidfd;
-	int32_t pid;
+	int32_t pid;	  /* 0: it was gone when the record was found */
+	int32_t made_for; /* the same, or what the name of the record says */
 	uint64_t born; /* its start, in the kernel's own unit; 0: not known */
 	uint64_t bytes;
 	uint64_t inode;
