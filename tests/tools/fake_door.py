@@ -4,6 +4,8 @@
 	with FakeDoor(path, folder) as door:
 	    …                   # programs that ask at path leave COMM.PID and COMM.PID.maps in folder
 
+	fake_door.py SOCKET FOLDER      # the same until standard input ends; prints "ready"
+
 Nobody drains these records unless the test does. `behaviour` says how requests are answered: "open" as the format
 has it, or one of the wrong ways below, which may be changed while programs run. Everything that was asked is in
 `requests`.
@@ -11,6 +13,7 @@ has it, or one of the wrong ways below, which may be changed while programs run.
 import os
 import socket
 import struct
+import sys
 import threading
 from collections import namedtuple
 from pathlib import Path
@@ -199,3 +202,9 @@ class FakeDoor:
     def do_read_only(self, connection, request):
         path, size = self.create(request)
         self.send(connection, answer(size=size), [path, f"{path}.maps"], os.O_RDONLY)
+
+
+if __name__ == "__main__":
+    with FakeDoor(sys.argv[1], sys.argv[2]):
+        print("ready", flush=True)
+        sys.stdin.read()
