@@ -108,6 +108,7 @@ static int make_uplink(struct agent *a, struct error *e)
 				    .kernel = a->identity.system.release,
 				    .machine = a->identity.system.machine,
 				    .cpus = a->identity.cpus,
+				    .threads = memory_get_head(a->memory)->name.func_rows,
 				    .entry_max = largest_entry(a),
 				    .hooks = { a, agent_instruct, agent_clocks } };
 	int r;

@@ -51,7 +51,7 @@ struct spool_entry {
 	uint32_t run;	 /* number of the run; spool_get_run() has its identity */
 	uint32_t stream; /* FRAME_BLOCK only, as the next */
 	uint64_t sequence;
-	bool key; /* of a description: nobody else says it, so it is never dropped */
+	bool key;	      /* of a description: nobody else says it, so it is never dropped */
 	uint32_t events;      /* and those that its header tells as lost: what goes with it */
 	const uint8_t *bytes; /* the frame's body; borrowed until the spool is changed */
 	uint32_t len;

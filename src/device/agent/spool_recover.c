@@ -35,8 +35,9 @@ static bool is_entry(const struct spool *s, uint64_t at, uint64_t end, uint64_t 
 		return false;
 	if (h->kind == RING_FILLER)
 		return true;
-	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_RUN_END) || !ring_has_stream(s, h->stream) ||
-	    !spool_find_run(s, h->run) || *vain > (uint64_t)s->size * VAIN_LAPS)
+	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_RUN_END) ||
+	    !ring_has_stream(s, h->stream) || !spool_find_run(s, h->run) ||
+	    *vain > (uint64_t)s->size * VAIN_LAPS)
 		return false;
 	if (memory_crc(h + 1, h->len) == h->body_crc)
 		return true;
@@ -73,7 +74,8 @@ static void count_entry(struct spool *s, uint64_t at)
 
 	h->sent = 0;
 	run = spool_count(s, h, 1);
-	if (run && h->kind == FRAME_BLOCK && h->stream == STREAM_META && h->sequence >= run->next_meta)
+	if (run && h->kind == FRAME_BLOCK && h->stream == STREAM_META &&
+	    h->sequence >= run->next_meta)
 		run->next_meta = h->sequence + 1;
 }
 

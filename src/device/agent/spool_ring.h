@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spool_ring: the ring of the spool, for spool.c, which fills it, and spool_recover.c, which finds
- * it again after a death.
+ * spool_ring: the ring of the spool, for spool.c, which fills it, spool_runs.c, whose runs it has
+ * entries of, and spool_recover.c, which finds it again after a death.
  *
  * An entry lies at one piece: a head, its body, and zero to seven bytes, so that all heads are
  * aligned. Where it would not fit before the ring's end, a filler goes there and the entry starts at
@@ -134,6 +134,12 @@ static inline bool ring_has_stream(const struct spool *s, uint32_t stream)
 
 /* The row of a run that the file knows; NULL if it does not. */
 struct memory_run *spool_find_run(const struct spool *s, uint32_t number);
+
+/* What was changed in the mark holds from now on. */
+void spool_publish(struct spool *s);
+
+/* The oldest entry goes; the caller publishes. */
+void spool_pop(struct spool *s);
 
 /* One entry more, or less; NULL if it is a filler or of no run. */
 struct ring_run *spool_count(struct spool *s, const struct ring_head *h, int by);
