@@ -206,9 +206,13 @@ static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
 /* What makes no sense without files of our own. */
 static int check_agent(const struct run *r, struct error *e)
 {
-	static const char *const ours[] = { "output", "sched", NULL };
+	static const char *const ours[] = { "output", "sched", "split", NULL };
 	size_t i;
 
+	if (args_has(r->args, "sched") && args_has(r->args, "split"))
+		return error_set(e, EINVAL,
+				 "cannot run kiseki func run: --split and --sched exclude each "
+				 "other; see kiseki func run --help");
 	for (i = 0; args_has(r->args, "agent") && ours[i]; i++)
 		if (args_has(r->args, ours[i]))
 			return error_set(e, EINVAL,

@@ -102,7 +102,8 @@ static void test_plain(void **state)
 	expect(2, 600, FUNC_OS_SYSCALL_RETURN, 63);
 	expect_end(2);
 	push(OS_SWITCH, 3 * SECOND, 7, 9, 0);
-	os_threads_remove(threads, 7, 3 * SECOND + 5);
+	os_threads_remove(threads, 7, 1, SECOND); /* it was another's */
+	os_threads_remove(threads, 7, 2, 3 * SECOND + 5);
 	/* What lies before the end was not all taken yet. */
 	assert_int_equal(os_threads_flush(threads, 3 * SECOND + 1, false), 0);
 	push(OS_SWITCH, 3 * SECOND + 2, 9, 7, 0);
@@ -206,8 +207,10 @@ static void test_folded(void **state)
 	expect_end(4);
 	/* Another program in the same thread: what it is doing goes over. */
 	push(OS_SYSCALL, 11 * SECOND, 20, 0, 221);
-	assert_int_equal(os_threads_set_row(threads, 20, 5), 0);
+	assert_int_equal(os_threads_watch(threads, 20, 11 * SECOND + 1), 1);
 	push(OS_RETURN, 12 * SECOND, 20, 0, 221);
+	os_threads_remove(threads, 20, 4, 12 * SECOND);
+	assert_int_equal(os_threads_set_row(threads, 20, 5), 0);
 	assert_int_equal(os_threads_flush(threads, 12 * SECOND, true), 0);
 	expect(4, 11 * SECOND, FUNC_OS_SYSCALL, 221);
 	expect_end(4);

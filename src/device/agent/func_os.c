@@ -94,9 +94,9 @@ int func_os_add(struct func_os *o, int32_t tid, uint32_t row, struct error *e)
 }
 
 /* The kernel's list forgets who ends by itself, or it is written anew from time to time. */
-void func_os_remove(struct func_os *o, int32_t tid)
+void func_os_remove(struct func_os *o, int32_t tid, uint32_t row)
 {
-	os_threads_remove(o->threads, tid, clock_mono_ns());
+	os_threads_remove(o->threads, tid, row, clock_mono_ns());
 	if (o->instance.follows || ++o->stale < STALE_MAX)
 		return;
 	o->stale = 0;

@@ -6,7 +6,7 @@
  *	func_os_watch(o, pid)         when a program asks, before it is answered: the kernel follows it
  *	func_os_add(o, tid, row)      when a thread's row is known: its records go there
  *	func_os_drain(o, now_ms, e)   from time to time
- *	func_os_remove(o, tid)        when a thread is gone
+ *	func_os_remove(o, tid, row)   when a thread is gone
  *	func_os_stop(o, e)            before the run is ended
  *
  * Switches, wakings and system calls come from a tracefs instance of the agent that is limited to
@@ -47,12 +47,13 @@ int func_os_open(struct func_os **ret, const struct func_os_options *o, struct e
 void func_os_close(struct func_os *o); /* takes NULL; puts what it can */
 DEFINE_CLEANUP(func_os, func_os_close)
 
-/* From here on the thread is watched, and those that it makes. -ENOBUFS: too many are. */
+/* From here on the thread is watched, and those that it makes. One that has a row executes another
+ * program, whose row will come. -ENOBUFS: too many are. */
 int func_os_watch(struct func_os *o, int32_t tid, struct error *e);
 
 /* Its row is this; it is watched if it was not. A tid that had another row begins anew. */
 int func_os_add(struct func_os *o, int32_t tid, uint32_t row, struct error *e);
-void func_os_remove(struct func_os *o, int32_t tid);
+void func_os_remove(struct func_os *o, int32_t tid, uint32_t row);
 
 /* Takes what the kernel recorded, and puts blocks that are due. 1: there is more; 0; < 0: failed. */
 int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e);

@@ -269,24 +269,7 @@ static struct thread *make(struct os_threads *s, int32_t tid, uint64_t tick)
 	return t;
 }
 
-int os_threads_watch(struct os_threads *s, int32_t tid, uint64_t ns)
-{
-	struct thread *t = find(s, tid);
-
-	if (tid <= 0)
-		return -EINVAL;
-	if (t && !t->dead) {
-		t->removed = false;
-		return 1;
-	}
-	if (t)
-		unhash(s, t);
-	if (t && t->row == NO_ROW)
-		drop(s, t);
-	return make(s, tid, os_clock_tick(s->o.clock, ns)) ? 0 : -ENOBUFS;
-}
-
-/* The thread executes another program, so to say: what it is doing goes over to the other row. */
+/* The thread executes another program: what it is doing goes over to the other row. */
 static int begin_anew(struct os_threads *s, struct thread *old, uint32_t row)
 {
 	struct thread was = *old, *t;
@@ -308,6 +291,23 @@ static int begin_anew(struct os_threads *s, struct thread *old, uint32_t row)
 	return 0;
 }
 
+int os_threads_watch(struct os_threads *s, int32_t tid, uint64_t ns)
+{
+	struct thread *t = find(s, tid);
+
+	if (tid <= 0)
+		return -EINVAL;
+	if (t && !t->dead && t->row != NO_ROW)
+		return begin_anew(s, t, NO_ROW) < 0 ? -ENOBUFS : 1;
+	if (t && !t->dead)
+		return 1;
+	if (t)
+		unhash(s, t);
+	if (t && t->row == NO_ROW)
+		drop(s, t);
+	return make(s, tid, os_clock_tick(s->o.clock, ns)) ? 0 : -ENOBUFS;
+}
+
 int os_threads_set_row(struct os_threads *s, int32_t tid, uint32_t row)
 {
 	struct thread *t = find(s, tid);
@@ -325,11 +325,11 @@ int os_threads_set_row(struct os_threads *s, int32_t tid, uint32_t row)
 	return 0;
 }
 
-void os_threads_remove(struct os_threads *s, int32_t tid, uint64_t ns)
+void os_threads_remove(struct os_threads *s, int32_t tid, uint32_t row, uint64_t ns)
 {
 	struct thread *t = find(s, tid);
 
-	if (!t || t->removed)
+	if (!t || t->removed || t->row != row)
 		return;
 	t->removed = true;
 	t->removed_ns = ns;

@@ -39,14 +39,16 @@ int os_threads_new(struct os_threads **ret, const struct os_threads_options *o, 
 void os_threads_free(struct os_threads *s);
 DEFINE_CLEANUP(os_threads, os_threads_free)
 
-/* The thread is watched from ns on. 1: it was already; 0; -ENOBUFS: too many are. */
+/* The thread is watched from ns on. 1: it was already, and one that had a row waits for another; 0;
+ * -ENOBUFS: too many are. */
 int os_threads_watch(struct os_threads *s, int32_t tid, uint64_t ns);
 
 /* Its row. One that had another begins anew, with what is known of it. -ENOENT: it is not watched. */
 int os_threads_set_row(struct os_threads *s, int32_t tid, uint32_t row);
 
-/* It is gone, or nobody cares any more: at ns, which records may still lie before. */
-void os_threads_remove(struct os_threads *s, int32_t tid, uint64_t ns);
+/* It is gone, or nobody cares any more: at ns, which records may still lie before. If it has another row,
+ * it is not meant. */
+void os_threads_remove(struct os_threads *s, int32_t tid, uint32_t row, uint64_t ns);
 
 /* Whether a record can be taken now. If not, blocks must be put first. */
 bool os_threads_has_room(const struct os_threads *s);
