@@ -276,15 +276,20 @@ static void print_report(struct run *r)
 	CLEANUP_FUNC_READING struct func_reading in = { 0 };
 	struct error e = ERROR_INIT;
 
-	if (args_has(r->args, "split") && access(r->trace, R_OK))
+	bool is_split = args_has(r->args, "split");
+	int rc;
+
+	if (is_split && access(r->trace, R_OK))
 		return; /* and kiseki record has said why */
-	if (!has_files(r->folder)) {
+	rc = is_split || has_files(r->folder)
+		     ? func_reading_open(&in, r->args, is_split ? r->trace : r->folder, &e)
+		     : -ENODATA;
+	if (rc == -ENODATA) {
 		say_note("no calls were recorded: the program has none of -finstrument-functions, "
 			 "or it is static");
 		return;
 	}
-	if (func_reading_open(&in, r->args, args_has(r->args, "split") ? r->trace : r->folder, &e) <
-	    0) {
+	if (rc < 0) {
 		func_reading_failure(&in, &e);
 		return;
 	}
@@ -293,7 +298,7 @@ static void print_report(struct run *r)
 	func_summary_print(&in, r->args);
 	if (!r->made)
 		say_note("the records are in %s%s", args_get(r->args, "output"),
-			 args_has(r->args, "split") ? "/" SPLIT_FILE : "");
+			 is_split ? "/" SPLIT_FILE : "");
 }
 
 static void remove_folder(const char *folder)
