@@ -23,6 +23,7 @@ struct turn {
 	struct func_feed_program *p;
 	bool is_last; /* the process was gone before anything was looked at */
 	bool has_more;
+	bool is_fast; /* the record will be full before the next tick */
 	struct error *e;
 };
 
@@ -255,6 +256,7 @@ static int drain_streams(struct turn *t)
 	uint32_t from, to;
 	int r, rows = 0;
 
+	t->is_fast = c->full > t->p->traced.chunks / 8 && t->p->traced.policy != FUNC_FLIGHT;
 	j.is_behind = c->full > t->p->traced.chunks / 2 && t->p->traced.policy != FUNC_FLIGHT;
 	for (from = 0; from < c->n; from = to) {
 		for (to = from + 1; to < c->n && c->at[to].stream == c->at[from].stream; to++)
@@ -400,5 +402,5 @@ int func_feed_turn_program(struct func_feed *f, struct func_feed_program *p, str
 		r = drain_streams(&t);
 	if (r >= 0 && t.is_last && !t.has_more)
 		r = finish(&t);
-	return r < 0 ? r : t.has_more;
+	return r < 0 ? r : t.has_more || t.is_fast;
 }

@@ -19,6 +19,7 @@
 #include "wire/varint.h"
 
 #define WAIT_NS 2000000000U
+#define SPARE_FDS 2U	/* room for more than belong to an answer, to see that they came */
 #define ERRNO_MAX 4095U /* of Linux */
 
 _Static_assert(sizeof(((struct sockaddr_un *)0)->sun_path) >= DOOR_PATH_MAX, "a path fits");
@@ -122,7 +123,7 @@ static void close_all(struct door_answer *a)
 	}
 }
 
-/* Returns how many came. For those that it has no room for the kernel made no number. */
+/* Returns how many came. What there is no room for, the kernel keeps. */
 static uint32_t take_descriptors(struct msghdr *m, struct door_answer *ret)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -147,7 +148,7 @@ static int receive_answer(int fd, uint32_t wanted, uint64_t end_ns, struct door_
 	uint8_t bytes[FUNC_DOOR_ANSWER + 1];
 	union {
 		struct cmsghdr head;
-		uint8_t room[CMSG_SPACE(DOOR_FDS * sizeof(int))];
+		uint8_t room[CMSG_SPACE((DOOR_FDS + SPARE_FDS) * sizeof(int))];
 	} control;
 	struct iovec part = { bytes, sizeof(bytes) };
 	struct msghdr m;
