@@ -29,11 +29,11 @@
 #include "cli/record_command.h"
 #include "cli/signals.h"
 #include "command/say.h"
+#include "convert/func_input.h"
 #include "wire/func_door.h"
 
 #define PATH_MAX_LEN 4096U
 #define TURN_MS 1000
-#define SPLIT_FILE "calls.ksk" /* of --split, in the folder */
 
 /* Options that the library takes as they are, and those that are names of functions. */
 static const struct {
@@ -194,7 +194,7 @@ static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
 		return r->args->operands;
 	self[len] = 0;
 	snprintf(r->trace, sizeof(r->trace), "%.4000s/%s", r->folder,
-		 is_split ? SPLIT_FILE : FUNC_READING_SCHED);
+		 is_split ? FUNC_INPUT_CALLS : FUNC_READING_SCHED);
 	word = put_words(word, record, sizeof(record) / sizeof(*record));
 	word = is_split ? put_words(word, split, sizeof(split) / sizeof(*split))
 			: put_words(word, sched, sizeof(sched) / sizeof(*sched));
@@ -297,8 +297,7 @@ static void print_report(struct run *r)
 		in.path = r->args->operands[0];
 	func_summary_print(&in, r->args);
 	if (!r->made)
-		say_note("the records are in %s%s", args_get(r->args, "output"),
-			 is_split ? "/" SPLIT_FILE : "");
+		say_note("the records are in %s", args_get(r->args, "output"));
 }
 
 static void remove_folder(const char *folder)
@@ -384,6 +383,7 @@ static const struct cli_example examples[] = {
 	{ "Where does it spend its time?", "kiseki func run -- ./program --its-option" },
 	{ "Only the parser, and keep the record:",
 	  "kiseki func run --tree 'parse_*' -o record -- ./program" },
+	{ "Is it slow, or does it wait? And for what?", "kiseki func run --split -- ./program" },
 	{ "To the collector, by way of the agent of this machine:",
 	  "kiseki func run --agent -- ./program" },
 	{ NULL, NULL },
@@ -401,6 +401,9 @@ const struct command command_func_run = {
 		"exit status is the program's.\n\n"
 		"Functions are given by name; a name may have * and ?. NAME@FILE is one of a "
 		"library, libdraw.so* means all of one.\n\n"
+		"With --split, as root, local time is split into user, kernel (system calls), "
+		"preempted and blocked: a private kiseki-agent takes the calls, with the system "
+		"calls, switches and wakings of their threads, into one .ksk file.\n\n"
 		"With --agent the program asks kiseki-agent for its record (at " FUNC_DOOR_PATH
 		", if no other socket is named), which passes it on to the collector. There is no "
 		"report then, and options that shape one mean nothing: kiseki runs lists what has "

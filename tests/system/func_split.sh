@@ -42,6 +42,12 @@ grep -q '"kernel' out.chrome || fail "Chrome's JSON has no split"
 gzip -dc out.pprof 2>/dev/null | cat - out.pprof | grep -qa kernel || fail "pprof has no split"
 "$KISEKI" check out/calls.ksk >out.check 2>&1 || fail "the file is damaged: $(cat out.check)"
 
+# The folder is what is in it; and packed anew it says the same.
+"$KISEKI" func report out --json --limit 0 >first 2>err || fail "the folder: $(cat err)"
+"$KISEKI" convert out/calls.ksk -o again.ksk 2>err || fail "convert: $(cat err)"
+"$KISEKI" func report again.ksk --json --limit 0 >second 2>err || fail "the report of the other file"
+cmp -s first second || fail "packed anew it says something else"
+
 # What cannot be is said.
 "$KISEKI" func run --split --sched -- ./program >out.both 2>err
 [ $? = 2 ] && grep -q 'exclude each other' err || fail "--split and --sched: $(cat err)"
