@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -256,13 +257,22 @@ static void select_command(struct record *r)
 	c->given |= 1U << CONFIG_PIDS;
 }
 
+static bool wants_programs(const struct record *r)
+{
+	return r->config.given & 1U << CONFIG_FUNC && r->config.func != FUNC_MODE_OFF;
+}
+
+/* The command's programs are told where our agent is, not that of the machine. */
 static int record(struct record *r, const struct args *a, struct error *e)
 {
 	bool only = args_has(a, "only");
 	char host[64] = "";
-	int rc = 0;
+	int rc;
 
-	if (a->n_operands)
+	rc = record_agent_open(&r->agent, wants_programs(r), e);
+	if (rc >= 0 && r->agent.socket[0])
+		setenv("KISEKI_FUNC_AGENT", r->agent.socket, 1);
+	if (rc >= 0 && a->n_operands)
 		rc = record_command_new(&r->command, a->operands, only, e);
 	if (rc >= 0)
 		rc = recording_open(&r->recording, r->path, e);

@@ -29,6 +29,7 @@
 #include "cli/record_command.h"
 #include "cli/signals.h"
 #include "command/say.h"
+#include "convert/func_input.h"
 #include "wire/func_door.h"
 
 #define PATH_MAX_LEN 4096U
@@ -57,7 +58,8 @@ struct run {
 	bool made;		  /* the folder is ours and goes away */
 	struct record_command command;
 	int signals;
-	const char *words[ARGS_OPERANDS_MAX + 16]; /* of --sched */
+	char trace[PATH_MAX_LEN + 16];		   /* file of --sched and of --split */
+	const char *words[ARGS_OPERANDS_MAX + 16]; /* of both */
 };
 
 /* --- before --- */
@@ -170,32 +172,47 @@ static int set_environment(struct run *r, struct error *e)
 	return 0;
 }
 
-/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
- * status is the program's. */
-static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN],
-					 char sched[PATH_MAX_LEN])
+static const char **put_words(const char **to, const char *const *from, size_t n)
 {
-	const char *const record[] = { self, "record", "--only",   "-q",
-				       "-o", sched,    "--events", "switch,waking,wakeup_new,exit",
-				       "--" };
-	size_t n = sizeof(record) / sizeof(record[0]);
-	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	memcpy(to, from, n * sizeof(*to));
+	return to + n;
+}
 
-	if (!args_has(r->args, "sched") || len <= 0)
+/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
+ * status is the program's. With --split so it is, too, but then its agent takes the calls themselves, with the
+ * kernel's side of their threads, and of the scheduler only who ended. */
+static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
+{
+	const char *const sched[] = { "--events", "switch,waking,wakeup_new,exit" };
+	const char *const split[] = { "--func", "split", "--events", "exit" };
+	const char *const record[] = { self, "record", "--only", "-q", "-o", r->trace };
+	bool is_split = args_has(r->args, "split");
+	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	const char **word = r->words;
+
+	if ((!is_split && !args_has(r->args, "sched")) || len <= 0)
 		return r->args->operands;
 	self[len] = 0;
-	snprintf(sched, PATH_MAX_LEN, "%.4000s/" FUNC_READING_SCHED, r->folder);
-	memcpy(r->words, record, sizeof(record));
-	memcpy(r->words + n, r->args->operands, r->args->n_operands * sizeof(*r->words));
+	snprintf(r->trace, sizeof(r->trace), "%.4000s/%s", r->folder,
+		 is_split ? FUNC_INPUT_CALLS : FUNC_READING_SCHED);
+	word = put_words(word, record, sizeof(record) / sizeof(*record));
+	word = is_split ? put_words(word, split, sizeof(split) / sizeof(*split))
+			: put_words(word, sched, sizeof(sched) / sizeof(*sched));
+	*word++ = "--";
+	put_words(word, r->args->operands, r->args->n_operands);
 	return r->words;
 }
 
 /* What makes no sense without files of our own. */
 static int check_agent(const struct run *r, struct error *e)
 {
-	static const char *const ours[] = { "output", "sched", NULL };
+	static const char *const ours[] = { "output", "sched", "split", NULL };
 	size_t i;
 
+	if (args_has(r->args, "sched") && args_has(r->args, "split"))
+		return error_set(e, EINVAL,
+				 "cannot run kiseki func run: --split and --sched exclude each "
+				 "other; see kiseki func run --help");
 	for (i = 0; args_has(r->args, "agent") && ours[i]; i++)
 		if (args_has(r->args, ours[i]))
 			return error_set(e, EINVAL,
@@ -220,8 +237,8 @@ static void take_signals(struct run *r)
 static int run_command(struct run *r, struct error *e)
 {
 	struct pollfd p = { .events = POLLIN };
-	char self[PATH_MAX_LEN], sched[PATH_MAX_LEN];
-	const char *const *argv = choose_command(r, self, sched);
+	char self[PATH_MAX_LEN];
+	const char *const *argv = choose_command(r, self);
 	int rc;
 
 	r->signals = p.fd = signals_open(e);
@@ -259,12 +276,20 @@ static void print_report(struct run *r)
 	CLEANUP_FUNC_READING struct func_reading in = { 0 };
 	struct error e = ERROR_INIT;
 
-	if (!has_files(r->folder)) {
+	bool is_split = args_has(r->args, "split");
+	int rc;
+
+	if (is_split && access(r->trace, R_OK))
+		return; /* and kiseki record has said why */
+	rc = is_split || has_files(r->folder)
+		     ? func_reading_open(&in, r->args, is_split ? r->trace : r->folder, &e)
+		     : -ENODATA;
+	if (rc == -ENODATA) {
 		say_note("no calls were recorded: the program has none of -finstrument-functions, "
 			 "or it is static");
 		return;
 	}
-	if (func_reading_open(&in, r->args, r->folder, &e) < 0) {
+	if (rc < 0) {
 		func_reading_failure(&in, &e);
 		return;
 	}
@@ -341,7 +366,8 @@ static const struct cli_option options[] = {
 	{ 0, "policy", "WORD", "when it is full: oldest (default), flight, or wait for the agent",
 	  "oldest flight wait" },
 	{ 0, "threads", "N", "threads of a process at a time (256)", NULL },
-	{ 0, "sched", NULL, "trace the scheduler too (needs root): splits local time", NULL },
+	{ 0, "split", NULL, "split local time into user, kernel, … (needs root)", NULL },
+	{ 0, "sched", NULL, "the same by the scheduler alone: user and kernel are one", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },
 	{ 'n', "limit", "N", "show this many functions (20); 0 shows all", NULL },
@@ -357,6 +383,7 @@ static const struct cli_example examples[] = {
 	{ "Where does it spend its time?", "kiseki func run -- ./program --its-option" },
 	{ "Only the parser, and keep the record:",
 	  "kiseki func run --tree 'parse_*' -o record -- ./program" },
+	{ "Is it slow, or does it wait? And for what?", "kiseki func run --split -- ./program" },
 	{ "To the collector, by way of the agent of this machine:",
 	  "kiseki func run --agent -- ./program" },
 	{ NULL, NULL },
@@ -374,6 +401,9 @@ const struct command command_func_run = {
 		"exit status is the program's.\n\n"
 		"Functions are given by name; a name may have * and ?. NAME@FILE is one of a "
 		"library, libdraw.so* means all of one.\n\n"
+		"With --split, as root, local time is split into user, kernel (system calls), "
+		"preempted and blocked: a private kiseki-agent takes the calls, with the system "
+		"calls, switches and wakings of their threads, into one .ksk file.\n\n"
 		"With --agent the program asks kiseki-agent for its record (at " FUNC_DOOR_PATH
 		", if no other socket is named), which passes it on to the collector. There is no "
 		"report then, and options that shape one mean nothing: kiseki runs lists what has "

@@ -22,10 +22,15 @@ struct record_agent {
 	char words[RECORD_WORDS_MAX]; /* the last of them, terminated */
 	size_t n_words;
 	char folder[64];
+	char socket[96]; /* where programs find it; "": they do not */
 };
 
 /* -1 in the descriptors, nothing to be done. */
 void record_agent_init(struct record_agent *a);
+
+/* Makes its folder, so that it is known where things will be; it starts later. With `takes_programs` it has a
+ * socket for them there. */
+int record_agent_open(struct record_agent *a, bool takes_programs, struct error *e);
 int record_agent_start(struct record_agent *a, struct error *e);
 
 /* Reads what it said. */

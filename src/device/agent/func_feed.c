@@ -12,8 +12,8 @@
 #include "device/agent/func_feed_state.h"
 #include "device/agent/memory.h"
 
-#define RECORD_PART 8U	      /* of all memory, that one record may have, */
-#define LEFT_PART 4U	      /* and of what is left */
+#define RECORD_PART 8U /* of all memory, that one record may have, */
+#define LEFT_PART 4U   /* and of what is left */
 #define RECORD_STEP (64U << 10)
 #define BLOCK_LEAST (32U << 10) /* a spool that takes no such block is too small */
 #define LAST_ROUNDS 64		/* of turns when it ends */
@@ -88,10 +88,12 @@ static int check_clock(struct func_feed *f, const struct func_door_ask *a, struc
 	if (!count_programs(f) && !func_pairs_is_same(&f->pairs, a->clock, a->shift)) {
 		if (func_feed_stop_run(f, e) < 0)
 			return -EBUSY;
+		func_os_close(take_ptr(f->os));
 		f->has_clock = false;
 	}
 	if (f->has_clock && !func_pairs_is_same(&f->pairs, a->clock, a->shift))
-		return error_set(e, EINVAL, "its clock is not that of the programs that are traced");
+		return error_set(e, EINVAL,
+				 "its clock is not that of the programs that are traced");
 	f->pairs.clock = a->clock;
 	f->pairs.shift = a->shift;
 	f->has_clock = true;
@@ -139,6 +141,7 @@ static int open_record(struct func_feed *f, const struct func_door_ask *a,
 	if (r < 0)
 		return r;
 	begin_program(f, p);
+	func_feed_watch(f, a->pid);
 	/* Descriptions of their own: what a process sets on one of its own is no concern of ours. */
 	f->given[0] = func_traced_beside(&p->traced, "", O_RDWR);
 	f->given[1] = func_traced_beside(&p->traced, FUNC_TRACED_MAPS, O_WRONLY | O_APPEND);
@@ -155,8 +158,8 @@ static int open_maps(struct func_feed *f, const struct func_door_ask *a,
 {
 	struct func_feed_program *p = find_program(f, a->pid);
 
-	f->given[0] = p ? func_traced_beside(&p->traced, FUNC_TRACED_MAPS, O_WRONLY | O_APPEND)
-			: -ENOENT;
+	f->given[0] =
+		p ? func_traced_beside(&p->traced, FUNC_TRACED_MAPS, O_WRONLY | O_APPEND) : -ENOENT;
 	if (f->given[0] < 0)
 		return error_set(e, ENOENT, "this process has no record");
 	ret->n_fds = 1;
@@ -266,8 +269,9 @@ static void read_mode(struct func_feed *f)
 
 static void write_mode(const struct func_feed *f)
 {
-	_cleanup_close_ int fd = openat(f->folder, MODE_FILE,
-					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_close_ int fd =
+		openat(f->folder, MODE_FILE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		       0600);
 	char digit = (char)('0' + f->mode);
 
 	if (fd < 0 || write(fd, &digit, 1) != 1)
@@ -343,6 +347,7 @@ void func_feed_free(struct func_feed *f)
 		if (f->programs[i].is_used)
 			func_traced_close(&f->programs[i].traced);
 	close_given(f);
+	func_os_close(f->os);
 	func_drain_free(f->drain);
 	func_run_free(f->run);
 	cleanup_closep(&f->folder);
@@ -416,8 +421,11 @@ static void finish_turn(struct func_feed *f, bool soon)
 		return;
 	}
 	f->next_ms = is_open ? f->alone_ms + FUNC_FEED_LINGER_MS : UINT64_MAX;
+	if (is_open && f->os && now_ms - f->alone_ms < FUNC_FEED_QUIET_MS)
+		f->next_ms = soon ? now_ms + FUNC_FEED_SOON_MS : now_ms + FUNC_FEED_SLOW_MS;
 	if (is_open && now_ms >= f->next_ms)
-		f->next_ms = func_feed_stop_run(f, NULL) < 0 ? now_ms + FUNC_FEED_SLOW_MS : UINT64_MAX;
+		f->next_ms =
+			func_feed_stop_run(f, NULL) < 0 ? now_ms + FUNC_FEED_SLOW_MS : UINT64_MAX;
 }
 
 void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
@@ -444,6 +452,10 @@ void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
 	f->first = (f->first + 1) % FUNC_FEED_PROGRAMS;
 	if (needs_rows && func_feed_turn_run(f) == 0)
 		soon = true;
+	one.text[0] = 0;
+	soon |= func_feed_turn_os(f, &one) > 0;
+	if (one.text[0])
+		*e = one;
 	finish_turn(f, soon);
 }
 
@@ -474,5 +486,6 @@ void func_feed_get_status(const struct func_feed *f, struct message_status *m)
 
 uint64_t func_feed_get_fixed_bytes(const struct func_feed *f)
 {
-	return sizeof(*f) + f->most_threads * sizeof(*f->threads) + func_drain_memory();
+	return sizeof(*f) + f->most_threads * sizeof(*f->threads) + func_drain_memory() +
+	       (f->os ? func_os_fixed_bytes(f->os) : 0);
 }

@@ -24,21 +24,21 @@
 #define FUNC_FEED_PROGRAMS 64U
 #define FUNC_FEED_TICK_MS 100U
 #define FUNC_FEED_SOON_MS 10U
-#define FUNC_FEED_SLOW_MS 1000U	  /* when programs are off */
+#define FUNC_FEED_SLOW_MS 1000U	   /* when programs are off */
 #define FUNC_FEED_LINGER_MS 10000U /* a run without programs */
-#define FUNC_FEED_QUIET_MS 2000U  /* a run whose programs are off and silent */
+#define FUNC_FEED_QUIET_MS 2000U   /* a run whose programs are off and silent */
 
 struct func_feed;
 struct spool;
 
 struct func_feed_options {
-	struct spool *spool;  /* borrowed, as all of these */
-	const char *device;   /* its name, for the description */
-	const char *socket;   /* where programs ask */
-	const char *group;    /* whose programs may; "": root alone, "*": everybody */
-	const char *folder;   /* of the records */
-	uint64_t bytes;	      /* of all records together */
-	uint8_t mode;	      /* enum func_mode */
+	struct spool *spool; /* borrowed, as all of these */
+	const char *device;  /* its name, for the description */
+	const char *socket;  /* where programs ask */
+	const char *group;   /* whose programs may; "": root alone, "*": everybody */
+	const char *folder;  /* of the records */
+	uint64_t bytes;	     /* of all records together */
+	uint8_t mode;	     /* enum func_mode */
 };
 
 /* Takes up what an earlier agent left. */
@@ -56,7 +56,7 @@ int func_feed_stop(struct func_feed *f, uint64_t now_ms, struct error *e);
 void func_feed_set_mode(struct func_feed *f, uint8_t mode, uint64_t now_ms);
 uint8_t func_feed_get_mode(const struct func_feed *f);
 
-int func_feed_fd(const struct func_feed *f);   /* readable: somebody asks */
+int func_feed_fd(const struct func_feed *f); /* readable: somebody asks */
 void func_feed_answer(struct func_feed *f, uint64_t now_ms);
 
 /* Takes what the programs recorded. What went wrong is in e, once, and does not end anything. */

@@ -56,8 +56,8 @@ static int check_clock(struct turn *t)
 	}
 	if (func_pairs_is_same(&f->pairs, x->clock, x->shift))
 		return 0;
-	return error_set(t->e, EBADMSG, "cannot read the record %s: its clock is not that of others",
-			 x->name);
+	return error_set(t->e, EBADMSG,
+			 "cannot read the record %s: its clock is not that of others", x->name);
 }
 
 /* The header for the first time. It may have been switched since it was answered. */
@@ -169,8 +169,9 @@ static void find_slot(const struct turn *t, const struct func_traced_chunk *c,
 static void say_broken(struct turn *t)
 {
 	if (!t->p->has_failed)
-		error_set(t->e, EBADMSG, "cannot read a part of the record %s: it is not as it "
-					 "should be",
+		error_set(t->e, EBADMSG,
+			  "cannot read a part of the record %s: it is not as it "
+			  "should be",
 			  t->p->traced.name);
 	t->p->has_failed = true;
 }

@@ -36,9 +36,12 @@ void func_feed_forget_threads(struct func_feed *f, const struct func_feed_progra
 {
 	uint32_t i, n = 0, process = number_of(f, p);
 
-	for (i = 0; i < f->n_threads; i++)
+	for (i = 0; i < f->n_threads; i++) {
 		if (f->threads[i].process != process)
 			f->threads[n++] = f->threads[i];
+		else
+			func_feed_remove_os(f, &f->threads[i]);
+	}
 	f->n_threads = n;
 }
 
@@ -83,6 +86,7 @@ int func_feed_take_thread(struct func_feed *f, struct func_feed_program *p,
 	t->base = row.base;
 	t->is_adopted &= !func_drain_told(f->drain, t); /* else its row was there */
 	f->n_threads += t == &f->threads[f->n_threads];
+	func_feed_add_os(f, t);
 	*ret = t;
 	return 0;
 }
@@ -125,9 +129,12 @@ static void keep_threads(struct func_feed *f, const struct func_feed_program *p)
 		if (t)
 			t->is_kept = true;
 	}
-	for (i = 0; i < f->n_threads; i++)
+	for (i = 0; i < f->n_threads; i++) {
 		if (f->threads[i].process != process || f->threads[i].is_kept)
 			f->threads[n++] = f->threads[i];
+		else
+			func_feed_remove_os(f, &f->threads[i]);
+	}
 	f->n_threads = n;
 }
 
@@ -164,7 +171,9 @@ int func_feed_stop_run(struct func_feed *f, struct error *e)
 	}
 	for (t = f->threads; t < f->threads + f->n_threads; t++)
 		t->told = func_drain_told(f->drain, t);
-	r = func_run_stop(f->run, e);
+	r = func_feed_stop_os(f, !f->n_threads, e);
+	if (r >= 0)
+		r = func_run_stop(f->run, e);
 	if (r < 0)
 		return r;
 	for (t = f->threads; t < f->threads + f->n_threads; t++) {

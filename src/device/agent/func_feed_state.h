@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * func_feed_state: what the parts of the feed share: func_feed.c is the table of programs, the door
- * and the switch, func_feed_run.c the run and its rows, func_feed_program.c one program's turn.
+ * and the switch, func_feed_run.c the run and its rows, func_feed_program.c one program's turn,
+ * func_feed_os.c what the kernel does to their threads.
  */
 #ifndef KISEKI_DEVICE_AGENT_FUNC_FEED_STATE_H
 #define KISEKI_DEVICE_AGENT_FUNC_FEED_STATE_H
@@ -10,6 +11,7 @@
 #include "device/agent/func_drain.h"
 #include "device/agent/func_feed.h"
 #include "device/agent/func_maps.h"
+#include "device/agent/func_os.h"
 #include "device/agent/func_pairs.h"
 #include "device/agent/func_run.h"
 #include "device/agent/func_traced.h"
@@ -19,14 +21,14 @@
 
 struct func_feed_program {
 	bool is_used;
-	bool was_known;	   /* its header was complete before */
-	bool is_announced; /* in this run */
-	bool is_adopted;   /* an earlier agent made its record */
-	bool is_replaced;  /* the process executes another program */
-	bool has_failed;   /* and that was said */
-	uint32_t number;   /* in the run */
-	uint32_t on;	   /* what it was told last */
-	uint64_t order;	   /* by which it came */
+	bool was_known;	    /* its header was complete before */
+	bool is_announced;  /* in this run */
+	bool is_adopted;    /* an earlier agent made its record */
+	bool is_replaced;   /* the process executes another program */
+	bool has_failed;    /* and that was said */
+	uint32_t number;    /* in the run */
+	uint32_t on;	    /* what it was told last */
+	uint64_t order;	    /* by which it came */
 	uint64_t active_ms; /* when something of it was new */
 	uint64_t asked_ms;  /* when its memory map was looked at */
 	uint64_t maps_size; /* of the file, when it was read */
@@ -42,9 +44,11 @@ struct func_feed {
 	struct func_door *door;
 	struct func_run *run;
 	struct func_drain *drain;
+	struct func_os *os; /* with FUNC_MODE_SPLIT; NULL: there is none */
+	bool os_failed;	    /* to open, and that was said */
 	struct func_pairs pairs;
-	bool has_clock; /* clock and shift of `pairs` hold, */
-	bool has_pairs; /* and all of it */
+	bool has_clock;	   /* clock and shift of `pairs` hold, */
+	bool has_pairs;	   /* and all of it */
 	uint64_t began_ms; /* the run */
 	uint64_t alone_ms; /* since when there is no program */
 	uint64_t quiet_ms; /* since when nothing is new */
@@ -80,6 +84,19 @@ int func_feed_take_thread(struct func_feed *f, struct func_feed_program *p,
 struct func_drain_thread *func_feed_find_thread(struct func_feed *f,
 						const struct func_feed_program *p, uint32_t stream);
 void func_feed_forget_threads(struct func_feed *f, const struct func_feed_program *p);
+
+/* --- func_feed_os.c --- */
+
+/* A process asks: all its threads are watched from here on, if the mode is so. */
+void func_feed_watch(struct func_feed *f, int32_t pid);
+void func_feed_add_os(struct func_feed *f, const struct func_drain_thread *t);
+void func_feed_remove_os(struct func_feed *f, const struct func_drain_thread *t);
+
+/* As the mode has it, and takes what the kernel recorded. 1: there is more. */
+int func_feed_turn_os(struct func_feed *f, struct error *e);
+
+/* Before the run ends; nobody is left: the kernel's memory is given back, too. */
+int func_feed_stop_os(struct func_feed *f, bool is_last, struct error *e);
 
 /* --- func_feed_program.c --- */
 
