@@ -34,10 +34,9 @@ static void start_agent(struct func_rig *r)
 {
 	char socket_path[128], folder[128];
 	struct spool_options so = { .memory = r->memory, .policy = POLICY_OLDEST };
-	struct func_feed_options o = { .device = "box",
-				       .group = "",
-				       .bytes = r->o.bytes,
-				       .mode = FUNC_MODE_ON };
+	struct func_feed_options o = {
+		.device = "box", .group = "", .bytes = r->o.bytes, .mode = FUNC_MODE_ON
+	};
 	struct error e = ERROR_INIT;
 
 	snprintf(socket_path, sizeof(socket_path), "%s", path_of(r, "sock"));
@@ -151,8 +150,9 @@ int func_rig_ask_for(struct func_rig *r, uint32_t verb, uint64_t bytes, int fds[
 struct func_file *func_rig_start(struct func_rig *r, uint32_t number,
 				 const struct func_file_layout *l)
 {
-	static const char maps[] = "# kiseki maps 1\n# generation 1\n"
-				   "1000-2000 r-xp 00000000 fe:00 131    /usr/bin/sample\n# end 1\n";
+	static const char maps[] =
+		"# kiseki maps 1\n# generation 1\n"
+		"1000-2000 r-xp 00000000 fe:00 131    /usr/bin/sample\n# end 1\n";
 	struct func_rig_program *p = &r->programs[number];
 	struct stat st;
 	int fds[2];

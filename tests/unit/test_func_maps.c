@@ -33,8 +33,8 @@ static int put(void *context, const struct func_meta_mapping *m)
 	n = snprintf(t->text + t->len, sizeof(t->text) - t->len, "%llx-%llx %llx %u:%d %u %.*s\n",
 		     (unsigned long long)m->from, (unsigned long long)m->to,
 		     (unsigned long long)m->offset, m->since,
-		     m->until == UINT32_MAX ? -1 : (int)m->until, m->build_id_len,
-		     (int)m->path.len, m->path.text);
+		     m->until == UINT32_MAX ? -1 : (int)m->until, m->build_id_len, (int)m->path.len,
+		     m->path.text);
 	t->len += (size_t)n;
 	assert_true(t->len < sizeof(t->text));
 	return 0;
@@ -82,7 +82,8 @@ static void passes_changes_on(void **state)
 	turn(&m, fd, "8000-9000 1000 2:-1 0 /lib/a plug.so\n");
 	add(fd, "# generation 3\n# build-id 8d7f1c0e\n" EDITOR OTHER "# end 3\n");
 	turn(&m, fd,
-	     "8000-9000 2000 3:-1 0 /lib/other\n.so (deleted)\n8000-9000 1000 2:3 0 /lib/a plug.so\n");
+	     "8000-9000 2000 3:-1 0 /lib/other\n.so (deleted)\n8000-9000 1000 2:3 0 /lib/a "
+	     "plug.so\n");
 	/* One is missing: all that was there may have gone and come again. */
 	add(fd, "# generation 5\n# build-id 8d7f1c0e\n" EDITOR "# end 5\n");
 	turn(&m, fd,
@@ -147,10 +148,21 @@ static void takes_more_than_it_knows(void **state)
 static void passes_over_nonsense(void **state)
 {
 	static const char *const lines[] = {
-		"", "x", "1000", "1000-2000", "2000-1000 r-xp 0 0:0 1 /x", "1000-2000 r--p 0 0:0 1 /x",
-		"1000-2000 r-xp 0 0:0 1 [vdso]", "1000-2000 r-xp 0 0:0 1", "1000-2000 r-xp 0 0:0 x /x",
-		"1000-20000000000000000 r-xp 0 0:0 1 /x", "1000-2000 r-xp 0 00 1 /x",
-		"# build-id 8d7", "# build-id zz", "# end 9", "# generation x",
+		"",
+		"x",
+		"1000",
+		"1000-2000",
+		"2000-1000 r-xp 0 0:0 1 /x",
+		"1000-2000 r--p 0 0:0 1 /x",
+		"1000-2000 r-xp 0 0:0 1 [vdso]",
+		"1000-2000 r-xp 0 0:0 1",
+		"1000-2000 r-xp 0 0:0 x /x",
+		"1000-20000000000000000 r-xp 0 0:0 1 /x",
+		"1000-2000 r-xp 0 00 1 /x",
+		"# build-id 8d7",
+		"# build-id zz",
+		"# end 9",
+		"# generation x",
 		"1000-2000 r-xp 0 0:0 1 a/x",
 	};
 	struct func_meta_mapping row;
@@ -170,7 +182,8 @@ static void passes_over_nonsense(void **state)
 		add(fd, "\n" EDITOR "# end 1\n");
 		clear();
 		func_maps_turn(&m, fd, &sink);
-		assert_true(!taken.len || !strcmp(taken.text, "1000-2000 0 1:-1 0 /usr/bin/editor\n"));
+		assert_true(!taken.len ||
+			    !strcmp(taken.text, "1000-2000 0 1:-1 0 /usr/bin/editor\n"));
 		close(fd);
 	}
 	/* A line without end is no reason to read for ever, or to forget what was there before it. */

@@ -33,7 +33,8 @@ static int set_address(struct sockaddr_un *a, const char *path, struct error *e)
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(a->sun_path))
-		return error_set(e, ENAMETOOLONG, "cannot listen at %s: the path is too long", path);
+		return error_set(e, ENAMETOOLONG, "cannot listen at %s: the path is too long",
+				 path);
 	memcpy(a->sun_path, path, strlen(path) + 1);
 	return 0;
 }

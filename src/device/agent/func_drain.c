@@ -83,8 +83,8 @@ uint64_t func_drain_told(const struct func_drain *d, const struct func_drain_thr
 /* All of it was read before. */
 static bool is_read(const struct func_drain_thread *t, const struct func_traced_chunk *c)
 {
-	return t->has_read && (c->sequence < t->sequence ||
-			       (c->sequence == t->sequence && c->used <= t->used));
+	return t->has_read &&
+	       (c->sequence < t->sequence || (c->sequence == t->sequence && c->used <= t->used));
 }
 
 uint64_t func_drain_pending(const struct func_drain_job *j, bool *ret_due)
@@ -102,7 +102,8 @@ uint64_t func_drain_pending(const struct func_drain_job *j, bool *ret_due)
 		if (c->state == FUNC_CHUNK_FULL && (is_news || j->traced->policy != FUNC_FLIGHT))
 			*ret_due = true;
 		if (is_news)
-			pending += c->used - (t->has_read && c->sequence == t->sequence ? t->used : 0);
+			pending +=
+				c->used - (t->has_read && c->sequence == t->sequence ? t->used : 0);
 	}
 	return pending;
 }
@@ -272,8 +273,8 @@ static int begin_chunk(struct func_drain *d, const struct func_traced_chunk *c)
 		return 0;
 	}
 	d->job->thread->is_broken = false; /* it says how much there was before */
-	if (c->before > d->told || (d->is_open && !is_same_stack(&d->encoder.model.stack,
-								 &d->decoder.model.stack))) {
+	if (c->before > d->told ||
+	    (d->is_open && !is_same_stack(&d->encoder.model.stack, &d->decoder.model.stack))) {
 		r = flush(d);
 		if (r < 0)
 			return r;

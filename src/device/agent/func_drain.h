@@ -21,10 +21,10 @@
 #include "device/agent/func_run.h"
 #include "device/agent/func_traced.h"
 
-#define FUNC_DRAIN_BLOCK (64U << 10)   /* most bytes of a payload */
-#define FUNC_DRAIN_EVENTS (1U << 20)   /* most events of a block */
-#define FUNC_DRAIN_SMALL 1024U	       /* bytes of the hook that may wait, */
-#define FUNC_DRAIN_WAIT_MS 1000U       /* for so long */
+#define FUNC_DRAIN_BLOCK (64U << 10)	/* most bytes of a payload */
+#define FUNC_DRAIN_EVENTS (1U << 20)	/* most events of a block */
+#define FUNC_DRAIN_SMALL 1024U		/* bytes of the hook that may wait, */
+#define FUNC_DRAIN_WAIT_MS 1000U	/* for so long */
 #define FUNC_DRAIN_BUDGET (1024U << 10) /* bytes of the hook in one turn of the agent */
 
 struct func_drain;
@@ -35,13 +35,14 @@ struct func_drain_thread {
 	uint32_t stream;  /* in the process's file */
 	uint32_t row;	  /* of the run */
 	int32_t tid;
-	uint64_t base;	   /* events of the stream before this run */
-	uint64_t sequence; /* of the chunk that was read last, and up to where; all of it was told */
+	uint64_t base; /* events of the stream before this run */
+	uint64_t
+		sequence; /* of the chunk that was read last, and up to where; all of it was told */
 	uint32_t used;
-	bool has_read;	    /* these two hold */
-	bool is_broken;	    /* a chunk could not be read, and nothing since has said what it had */
-	bool is_adopted;    /* another agent had it before, and left no word how far it came */
-	bool has_doubt;	    /* whether what is missing before the chunk of this sequence really is */
+	bool has_read;	 /* these two hold */
+	bool is_broken;	 /* a chunk could not be read, and nothing since has said what it had */
+	bool is_adopted; /* another agent had it before, and left no word how far it came */
+	bool has_doubt;	 /* whether what is missing before the chunk of this sequence really is */
 	uint64_t doubt;
 	uint64_t waits_ms; /* since when a little waits; 0: nothing does */
 

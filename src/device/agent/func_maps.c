@@ -240,8 +240,7 @@ static int put_new(const struct func_maps *m, struct lines *l, const struct func
 		if (r < 0)
 			return r;
 		if (now->n < FUNC_MAPS_KNOWN)
-			now->known[now->n++] =
-				(struct func_maps_known){ one.hash, one.row.since };
+			now->known[now->n++] = (struct func_maps_known){ one.hash, one.row.since };
 	}
 	return 0;
 }

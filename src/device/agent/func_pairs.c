@@ -43,8 +43,8 @@ static void set_realtime(struct meta_clock *c)
 static bool get_newest(const struct func_traced_header *h, uint64_t *ret_tick, uint64_t *ret_ns)
 {
 	uint32_t next = get_le32(h->bytes + FUNC_BUFFER_AT_SYNC_NEXT);
-	const uint8_t *p = h->bytes + FUNC_BUFFER_AT_SYNC +
-			   (size_t)((next - 1) % FUNC_BUFFER_SYNCS) * 16;
+	const uint8_t *p =
+		h->bytes + FUNC_BUFFER_AT_SYNC + (size_t)((next - 1) % FUNC_BUFFER_SYNCS) * 16;
 
 	*ret_tick = get_le64(p);
 	*ret_ns = get_le64(p + 8);
@@ -68,10 +68,9 @@ void func_pairs_init(struct func_pairs *p, const struct func_traced *t,
 	memset(p, 0, sizeof(*p));
 	p->clock = t->clock;
 	p->shift = t->shift;
-	*c = (struct meta_clock){ .name = CLOCK_NAME,
-				  .name_len = sizeof(CLOCK_NAME) - 1,
-				  .mult = 1,
-				  .print_digits = 9 };
+	*c = (struct meta_clock){
+		.name = CLOCK_NAME, .name_len = sizeof(CLOCK_NAME) - 1, .mult = 1, .print_digits = 9
+	};
 	set_realtime(c);
 	if (t->clock == FUNC_CLOCK_MONOTONIC) {
 		c->mult = 1U << t->shift;

@@ -17,7 +17,7 @@
 struct func_pairs {
 	uint32_t clock, shift; /* as in the headers of all programs of the run */
 	uint64_t hz;
-	uint64_t tick, mono_ns;	 /* of the last pair; 0: none */
+	uint64_t tick, mono_ns; /* of the last pair; 0: none */
 	struct meta_clock line; /* for the description */
 };
 

@@ -250,8 +250,8 @@ static int parse_layout(struct func_traced *t, const uint8_t *h, struct error *e
 	    t->chunks_at - t->slots_at >= (uint64_t)t->slots * t->slot_bytes &&
 	    t->chunks <= (t->bytes - t->chunks_at) / t->chunk_bytes)
 		return 0;
-	return error_set(e, EBADMSG, "cannot read the record %s: it does not say where its parts are",
-			 t->name);
+	return error_set(e, EBADMSG,
+			 "cannot read the record %s: it does not say where its parts are", t->name);
 }
 
 static int parse_header(struct func_traced *t, const uint8_t *h, struct error *e)

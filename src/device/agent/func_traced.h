@@ -30,7 +30,7 @@ struct func_traced {
 	int fd, pidfd;
 	int32_t pid;	  /* 0: it was gone when the record was found */
 	int32_t made_for; /* the same, or what the name of the record says */
-	uint64_t born; /* its start, in the kernel's own unit; 0: not known */
+	uint64_t born;	  /* its start, in the kernel's own unit; 0: not known */
 	uint64_t bytes;
 	uint64_t inode;
 	char name[FUNC_TRACED_NAME_MAX]; /* of the file, in the folder */
