@@ -87,8 +87,7 @@ void func_rig_done(struct func_rig *r)
 		func_rig_end(r, i);
 	stop_agent(r);
 	memory_free(r->memory);
-	for (i = 0; i < r->n_threads; i++)
-		free(r->threads[i].at);
+	func_rig_forget(r);
 	snprintf(command, sizeof(command), "rm -rf %s", r->folder);
 	assert(system(command) == 0);
 }
@@ -214,9 +213,20 @@ static struct func_rig_events *events_of(struct func_rig *r, int32_t tid)
 	for (i = 0; i < r->n_threads; i++)
 		if (r->threads[i].tid == tid)
 			return &r->threads[i];
-	assert(r->n_threads < FUNC_RIG_THREADS);
+	if (r->n_threads == FUNC_RIG_THREADS)
+		return &r->threads[FUNC_RIG_THREADS - 1];
 	r->threads[r->n_threads].tid = tid;
 	return &r->threads[r->n_threads++];
+}
+
+void func_rig_forget(struct func_rig *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n_threads; i++)
+		free(r->threads[i].at);
+	memset(r->threads, 0, sizeof(r->threads));
+	r->n_threads = 0;
 }
 
 const struct func_rig_events *func_rig_get(const struct func_rig *r, int32_t tid)

@@ -4,7 +4,7 @@
  * door and writes records (func_file.h) into the files that it gets. Time is what the test says.
  *
  * What comes out of the spool is decoded and kept by thread: tid, which every thread of a test has for
- * itself. So what was put in can be held against it, whichever runs and rows it went through.
+ * itself; those beyond FUNC_RIG_THREADS share the last place. So what was put in can be held against it, whichever runs and rows it went through.
  */
 #ifndef KISEKI_TESTS_TOOLS_FUNC_RIG_H
 #define KISEKI_TESTS_TOOLS_FUNC_RIG_H
@@ -74,6 +74,7 @@ void func_rig_turn(struct func_rig *r, uint32_t ms);
 
 /* Takes all that is in the spool. */
 void func_rig_collect(struct func_rig *r);
+void func_rig_forget(struct func_rig *r); /* what came out so far */
 const struct func_rig_events *func_rig_get(const struct func_rig *r, int32_t tid); /* or NULL */
 
 #endif
