@@ -33,10 +33,11 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 
 /* --- the run --- */
 
+/* The latest run of each kind: a device may send one of either at the same time. */
 struct latest {
 	uint64_t from_ns, to_ns;
-	bool found;
-	struct store_run run;
+	bool found, found_func;
+	struct store_run run, func;
 };
 
 static int take_latest(void *context, const struct store_run *r)
@@ -46,16 +47,44 @@ static int take_latest(void *context, const struct store_run *r)
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;
-	l->run = *r;
-	l->found = true;
-	return 1;
+	if (store_run_is_func(r) && !l->found_func) {
+		l->func = *r;
+		l->found_func = true;
+	} else if (!store_run_is_func(r) && !l->found) {
+		l->run = *r;
+		l->found = true;
+	}
+	return l->found && l->found_func;
 }
 
-static int find_latest(struct http_request *q, struct store_run *ret, struct error *e)
+int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
+{
+	const char *text = http_target_get(&q->target, "kind");
+
+	*ret = HTTP_RUN_ANY;
+	if (!text)
+		return 0;
+	*ret = !strcmp(text, "func") ? HTTP_RUN_FUNC : HTTP_RUN_SCHED;
+	if (*ret == HTTP_RUN_SCHED && strcmp(text, "sched"))
+		return error_set(e, EINVAL, "cannot take kind=%s: it is sched or func", text);
+	return 0;
+}
+
+/* Where both will do, the scheduler's comes first. */
+static const struct store_run *choose_latest(const struct latest *l, enum http_run_kind kind)
+{
+	if (kind != HTTP_RUN_FUNC && l->found)
+		return &l->run;
+	return kind != HTTP_RUN_SCHED && l->found_func ? &l->func : NULL;
+}
+
+static int find_latest(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
+		       struct error *e)
 {
 	const char *from = http_target_get(&q->target, "from");
 	const char *to = http_target_get(&q->target, "to");
 	struct latest l = { .to_ns = UINT64_MAX - ARRIVAL_NS };
+	const struct store_run *found;
 	struct registry_row row;
 	int r = http_device_find(q->http, q->captured[0], &row, e);
 
@@ -67,10 +96,14 @@ static int find_latest(struct http_request *q, struct store_run *ret, struct err
 		r = store_runs(q->http->options.store, &row.device.id, take_latest, &l, e);
 	if (r < 0)
 		return r;
-	if (!l.found)
-		return error_set(e, ENOENT, "%s has no run%s", row.device.name,
+	found = choose_latest(&l, kind);
+	if (!found)
+		return error_set(e, ENOENT, "%s has no run%s%s", row.device.name,
+				 kind == HTTP_RUN_FUNC ? " of its programs"
+				 : l.found_func	       ? " of its scheduler"
+						       : "",
 				 from || to ? " in this time" : " yet");
-	*ret = l.run;
+	*ret = *found;
 	return 0;
 }
 
@@ -87,13 +120,14 @@ static int parse_run(const char *text, uint32_t *ret, struct error *e)
 	return 0;
 }
 
-int http_range_find_run(struct http_request *q, struct store_run *ret, struct error *e)
+int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
+			struct error *e)
 {
 	uint32_t number = 0;
 	int r;
 
 	if (strstr(q->route->pattern, "{device}"))
-		return find_latest(q, ret, e);
+		return find_latest(q, kind, ret, e);
 	r = parse_run(q->captured[0], &number, e);
 	if (r >= 0)
 		r = store_get_run(q->http->options.store, number, ret, e);
@@ -161,7 +195,7 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
 	struct http_selection s = { .to_tick = UINT64_MAX };
-	int r = http_range_find_run(q, &s.run, e);
+	int r = http_range_find_run(q, HTTP_RUN_SCHED, &s.run, e);
 
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);
