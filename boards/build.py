@@ -76,6 +76,7 @@ def build_device_part(board, target, output=None):
                              **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
     if not cross.exists() or cross.read_text() != text:
         cross.write_text(text)
+        shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
     name = Path(target).name
     if not (folder / "build/build.ninja").exists():
         run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *AGENT_OPTIONS)
