@@ -139,6 +139,7 @@ static int read_agent(struct record *r, struct error *e)
 		return recording_push(r->recording, bytes, (size_t)n, &at, e);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
+	recording_leave(r->recording);
 	if (recording_get_state(r->recording) == RECORDING_ENDED)
 		return 0;
 	return error_set(e, ECONNRESET, "cannot record: the agent ended: %s",
@@ -201,6 +202,8 @@ static int step(struct record *r, struct error *e)
 	if (state < RECORDING_ON && ms > r->begin_ms + HELLO_MS)
 		return error_set(e, ETIMEDOUT, "cannot record: the agent does not get ready: %s",
 				 record_agent_last_line(&r->agent));
+	if (state == RECORDING_LAST)
+		record_agent_stop(&r->agent);
 	if (r->stop_ms && ms > r->stop_ms + STOP_MS)
 		return error_set(e, ETIMEDOUT,
 				 "cannot finish the recording: the agent does not "
@@ -284,6 +287,8 @@ static void print_summary(const struct record *r)
 	fprintf(stderr, "%s: %" PRIu64 " events in %s, %s (%.2f bytes per event)", r->path,
 		c->events, units_duration((end - r->on_ms) * 1000000, length),
 		units_bytes(c->bytes, size), c->events ? (double)c->bytes / (double)c->events : 0);
+	if (c->func_events)
+		fprintf(stderr, ", %" PRIu64 " of them of programs", c->func_events);
 	if (lost || c->lost_unknown)
 		fprintf(stderr, ", %s%" PRIu64 "%s lost%s; --ring makes room for more",
 			say_style(stderr, STYLE_BAD), lost, c->lost_unknown ? " and more" : "",

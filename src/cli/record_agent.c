@@ -158,12 +158,19 @@ static void wait_for_end(struct record_agent *a)
 	}
 }
 
+void record_agent_stop(struct record_agent *a)
+{
+	if (a->pid && !a->asked)
+		kill(a->pid, SIGTERM);
+	a->asked = true;
+}
+
 void record_agent_done(struct record_agent *a)
 {
 	if (a->fd >= 0)
 		close(a->fd);
-	if (a->pid)
-		kill(a->pid, SIGTERM);
+	a->asked = false; /* the connection is gone: it need not wait for anything */
+	record_agent_stop(a);
 	wait_for_end(a);
 	if (a->pid) {
 		kill(a->pid, SIGKILL);

@@ -6,6 +6,7 @@
 #ifndef KISEKI_CLI_RECORD_AGENT_H
 #define KISEKI_CLI_RECORD_AGENT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@
 struct record_agent {
 	pid_t pid;		      /* 0: it is over */
 	int status;		      /* as waitpid() gives it */
+	bool asked;		      /* to end */
 	int fd;			      /* the connection */
 	int words_fd;		      /* its standard error */
 	char words[RECORD_WORDS_MAX]; /* the last of them, terminated */
@@ -33,6 +35,9 @@ const char *record_agent_last_line(struct record_agent *a);
 
 /* Has it ended? */
 void record_agent_check(struct record_agent *a);
+
+/* Asks it to end, once: it sends what it still has. */
+void record_agent_stop(struct record_agent *a);
 
 /* Closes the connection, asks it to end, and after a while makes it; removes its folder. */
 void record_agent_done(struct record_agent *a);

@@ -288,7 +288,7 @@ json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 {
 	char device[ID_TEXT_LEN], id[ID_TEXT_LEN], boot[ID_TEXT_LEN];
 
-	return json_pack("{so ss ss ss so so so so so so so so so sb sb so so so}", "run",
+	return json_pack("{so ss ss ss so so so so so so so so so sb sb so so so sb}", "run",
 			 json_value_count(r->number), "id", http_id_format(&r->id, id), "device_id",
 			 http_id_format(&r->device, device), "boot", http_id_format(&r->boot, boot),
 			 "device", json_value_text(http_names_get(names, &r->device)), "first",
@@ -298,5 +298,6 @@ json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 			 "events", json_value_count(r->events), "bytes", json_value_count(r->bytes),
 			 "lost", http_lost_json(r->lost), "lost_unknown", (int)r->lost_unknown,
 			 "ended", (int)r->ended, "streams", json_value_count(r->streams), "kinds",
-			 kinds_json(r), "threads", json_value_count(r->threads));
+			 kinds_json(r), "threads", json_value_count(r->threads), "split",
+			 (int)r->split);
 }

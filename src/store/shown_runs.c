@@ -196,6 +196,7 @@ static void count_streams(const struct run_state *s, struct store_run *ret)
 			ret->cpus += stream != STREAM_META;
 			continue;
 		}
+		ret->split |= stream == STREAM_FUNC_OS(stream_func_thread(stream));
 		ret->threads += stream_func_thread(stream) != thread;
 		thread = stream_func_thread(stream);
 	}

@@ -56,6 +56,7 @@ struct store_run {
 	uint32_t streams;
 	uint32_t cpus;	  /* that have a stream of scheduler events */
 	uint32_t threads; /* that have a stream of calls, or of what the machine did to them */
+	bool split;	  /* there are streams of the latter */
 };
 
 /* Whether it is of programs' calls, and has nothing of the scheduler. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/ksk.h"
 #include "trace/func_heap.h"
 #include "trace/func_meta.h"
 #include "trace/func_sched.h"
@@ -295,6 +296,36 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 	const struct func_cursor *c = k->cursors[2 * (size_t)thread + os];
 
 	return c ? func_cursor_totals(c) : NULL;
+}
+
+/* Where a stream ends: its last segment leads there. */
+static uint64_t find_last(struct block_reader *r, uint32_t stream)
+{
+	uint64_t place = r->ops->seek(r, stream, UINT64_MAX), at, until = 0;
+	struct block b;
+
+	while (r->ops->next(r, stream, &place, &b, &at) == 1)
+		until = ksk_until(until, &b);
+	return until;
+}
+
+bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const struct func_ksk *k = (const struct func_ksk *)s;
+	uint64_t first, last, from = UINT64_MAX, to = 0;
+	size_t i;
+
+	for (i = 0; i < k->n_cursors; i++) {
+		if (!k->cursors[i])
+			continue;
+		first = func_cursor_first_tick(k->cursors[i]);
+		last = find_last(k->reader, STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2));
+		from = first && first < from ? first : from;
+		to = last > to ? last : to;
+	}
+	*ret_from = from;
+	*ret_to = to;
+	return from <= to;
 }
 
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread)
