@@ -102,9 +102,10 @@ def recorded_calls(collector, work, program):
         path = work / f"{run['run']}.ksk"
         answer = collector.client("export", "--run", run["run"], "-o", path)
         expect(f"export ({answer.stderr.strip()})", answer.returncode, 0)
-        tree = subprocess.run([KISEKI, "func", "tree", path, "--json", "--limit", "0", "--symbols", program.parent],
-                              check=True, stdout=subprocess.PIPE).stdout
-        tree = json.loads(tree)
+        done = subprocess.run([KISEKI, "func", "tree", path, "--json", "--limit", "0", "--symbols", program.parent],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        expect("what func tree says about names and losses", (done.returncode, done.stderr), (0, ""))
+        tree = json.loads(done.stdout)
         lost += tree["all"]["lost"]
         for call in tree["calls"]:
             expect("how a call ends", call["end"], "returned")
@@ -139,10 +140,12 @@ def test(arguments):
                 on_board.run("threads 8")
                 on_board.run("thread_fork 4")
                 # It runs on while there is no agent, and its record waits for the next one.
-                on_board.run("pace 200", "&")
+                on_board.run("pace 300", ">/tmp/pace.log &")
+                machine.check("while ! grep -q calls /tmp/func-*/*.maps; do sleep 0.1; done; killall -STOP calls")
                 on_board.end_agent("KILL")
+                machine.check("pidof calls && killall -CONT calls")
                 on_board.start_agent()
-                machine.check("wait; while pidof calls >/dev/null; do sleep 0.2; done", 300)
+                machine.check("while pidof calls >/dev/null; do sleep 0.2; done; [ ! -s /tmp/pace.log ]", 300)
                 wait_for("the rest", lambda: not machine.check("ls /tmp/func-*/ | grep -v told; true").strip())
                 on_board.end_agent("TERM")
                 print(machine.check("cat /tmp/agent.log"))
