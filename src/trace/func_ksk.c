@@ -298,6 +298,18 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 	return c ? func_cursor_totals(c) : NULL;
 }
 
+/* The tick of its first event; 0: it has none that decodes. */
+static uint64_t find_first(struct block_reader *r, uint32_t stream)
+{
+	uint64_t place = 0, at;
+	struct block b;
+
+	while (r->ops->next(r, stream, &place, &b, &at) == 1)
+		if (b.flags & BLOCK_KEY && b.events)
+			return b.first_tick;
+	return 0;
+}
+
 /* Where a stream ends: its last segment leads there. */
 static uint64_t find_last(struct block_reader *r, uint32_t stream)
 {
@@ -313,13 +325,15 @@ bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *re
 {
 	const struct func_ksk *k = (const struct func_ksk *)s;
 	uint64_t first, last, from = UINT64_MAX, to = 0;
+	uint32_t stream;
 	size_t i;
 
 	for (i = 0; i < k->n_cursors; i++) {
 		if (!k->cursors[i])
 			continue;
-		first = func_cursor_first_tick(k->cursors[i]);
-		last = find_last(k->reader, STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2));
+		stream = STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2);
+		first = find_first(k->reader, stream);
+		last = find_last(k->reader, stream);
 		from = first && first < from ? first : from;
 		to = last > to ? last : to;
 	}

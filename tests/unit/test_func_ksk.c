@@ -21,6 +21,7 @@
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 #include "trace/ksk_source.h"
+#include "wire/rtc_func_encode.h"
 #include "wire/varint.h"
 
 #define ITEMS_MAX 200000U
@@ -320,6 +321,106 @@ static void test_damage(void **state)
 	remove(path);
 }
 
+/* Blocks of codec rtc, each of which stands for itself; then one of codec func. */
+static void put_rtc(struct ksk_writer *w, const struct func_event *ev, size_t n, bool damaged)
+{
+	static struct rtc_func_encoder encoder;
+	static const struct rtc_params params = RTC_PARAMS_PUBLISHED;
+	static uint8_t room[BLOCK_HEADER_MAX + 65536];
+	uint8_t *payload = room + BLOCK_HEADER_MAX, *start;
+	size_t at = 0, len, got;
+	struct block b = { .codec = CODEC_RTC, .flags = BLOCK_KEY, .stream = STREAM_FUNC(0) };
+
+	assert_true(rtc_func_encoder_init(&encoder, &params, payload, 65536));
+	while (at < n) {
+		got = rtc_func_encode(&encoder, ev + at, n - at < 100 ? n - at : 100, &len);
+		assert_true(got > 0);
+		b.first_tick = ev[at].tick;
+		b.before = at;
+		b.events = (uint32_t)got;
+		b.ticks = ev[at + got - 1].tick - b.first_tick;
+		b.payload = payload;
+		b.payload_len = (uint32_t)len;
+		if (damaged && b.sequence == 1)
+			payload[0] ^= 0x10; /* another version */
+		start = block_encode(&b, payload, &b.len);
+		assert_int_equal(ksk_writer_put(w, &b, start, b.len, NULL), 0);
+		b.sequence++;
+		at += got;
+	}
+}
+
+static void check_rtc(bool damaged)
+{
+	enum { N = 450 };
+	static struct func_event made[N];
+	struct func_source *back;
+	struct ksk_writer *w = NULL;
+	struct func_item item;
+	uint32_t i = 0;
+
+	for (i = 0; i < N; i++)
+		made[i] =
+			(struct func_event){ .tick = 1000 + i * 3,
+					     .value = i % 10 == 8 ? i : 0x400000 + (i / 2 % 7) * 64,
+					     .kind = i % 10 == 8 ? FUNC_OS : i & 1,
+					     .os = i % 10 == 8 ? FUNC_OS_SWITCH_IN : 0 };
+	assert_int_equal(ksk_writer_open(&w, path, NULL), 0);
+	put_rtc(w, made, N, damaged);
+	assert_int_equal(ksk_writer_commit(w, NULL), 0);
+	ksk_writer_free(w);
+	back = open_packed();
+	for (i = 0; back->ops->next(back, &item, NULL) == 1;) {
+		if (item.type == FUNC_ITEM_LOSS) {
+			assert_true(damaged && i == 100);
+			assert_int_equal(item.loss.count, 100);
+			i += 100;
+			continue;
+		}
+		assert_true(func_event_equal(&item.event, &made[i]));
+		i++;
+	}
+	assert_int_equal(i, N);
+	func_source_free(back);
+	remove(path);
+}
+
+static void test_rtc(void **state)
+{
+	(void)state;
+	check_rtc(false);
+	check_rtc(true);
+}
+
+/* When the calls were, by the headers alone. */
+static void test_span(void **state)
+{
+	struct func_items *s = make_items(9, FUNC_RANDOM_REAL, 5, 5000);
+	struct func_packing p = { .block_bytes = 300, .segment_bytes = 1500 };
+	uint64_t from, to, first = UINT64_MAX, last = 0;
+	struct func_source *back;
+	struct func_item item;
+	uint32_t seen = 0;
+
+	(void)state;
+	pack(s, &p);
+	back = open_packed();
+	while (back->ops->next(back, &item, NULL) == 1) {
+		if (item.type != FUNC_ITEM_EVENT)
+			continue;
+		if (!(seen >> item.thread & 1) && item.event.tick < first)
+			first = item.event.tick;
+		seen |= 1U << item.thread; /* later ones may step back */
+		last = item.event.tick > last ? item.event.tick : last;
+	}
+	assert_true(func_ksk_span(back, &from, &to));
+	assert_int_equal(from, first);
+	assert_int_equal(to, last);
+	func_source_free(back);
+	func_source_free(&s->source);
+	remove(path);
+}
+
 /* Readers of the scheduler's streams pass the others over, and find no damage in them. */
 static void test_ignored(void **state)
 {
@@ -407,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_rtc),	   cmocka_unit_test(test_span),
 		cmocka_unit_test(test_ignored),	   cmocka_unit_test(test_no_calls),
 		cmocka_unit_test(test_store),
 	};

@@ -333,7 +333,7 @@ static void test_many_runs(void **state)
 	struct spool_run events;
 	struct calls f;
 	uint32_t n = 1;
-	int r;
+	int r = 0;
 
 	(void)state;
 	calls_begin(&f, POLICY_OLDEST);
