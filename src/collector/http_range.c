@@ -33,28 +33,25 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 
 /* --- the run --- */
 
-/* The latest run of each kind: a device may send one of either at the same time. */
+/* The latest run of each kind: a device may send one of either at the same time. One of which only the
+ * description came may become either, and will do where there is no other. */
 struct latest {
 	uint64_t from_ns, to_ns;
-	bool found, found_func;
-	struct store_run run, func;
+	struct store_run sched, func, bare; /* the number is 0: there is none */
 };
 
 static int take_latest(void *context, const struct store_run *r)
 {
 	struct latest *l = context;
+	struct store_run *to;
 	uint64_t until = r->ended ? r->last_ns + ARRIVAL_NS : UINT64_MAX;
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;
-	if (store_run_is_func(r) && !l->found_func) {
-		l->func = *r;
-		l->found_func = true;
-	} else if (!store_run_is_func(r) && !l->found) {
-		l->run = *r;
-		l->found = true;
-	}
-	return l->found && l->found_func;
+	to = r->cpus ? &l->sched : r->threads ? &l->func : &l->bare;
+	if (!to->number)
+		*to = *r;
+	return l->sched.number && l->func.number;
 }
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
@@ -73,9 +70,11 @@ int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct 
 /* Where both will do, the scheduler's comes first. */
 static const struct store_run *choose_latest(const struct latest *l, enum http_run_kind kind)
 {
-	if (kind != HTTP_RUN_FUNC && l->found)
-		return &l->run;
-	return kind != HTTP_RUN_SCHED && l->found_func ? &l->func : NULL;
+	if (kind != HTTP_RUN_FUNC && l->sched.number)
+		return &l->sched;
+	if (kind != HTTP_RUN_SCHED && l->func.number)
+		return &l->func;
+	return kind != HTTP_RUN_FUNC && l->bare.number ? &l->bare : NULL;
 }
 
 static int find_latest(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
@@ -100,7 +99,7 @@ static int find_latest(struct http_request *q, enum http_run_kind kind, struct s
 	if (!found)
 		return error_set(e, ENOENT, "%s has no run%s%s", row.device.name,
 				 kind == HTTP_RUN_FUNC ? " of its programs"
-				 : l.found_func	       ? " of its scheduler"
+				 : l.func.number       ? " of its scheduler"
 						       : "",
 				 from || to ? " in this time" : " yet");
 	*ret = *found;

@@ -134,7 +134,7 @@ def test(arguments):
     with tempfile.TemporaryDirectory(prefix="kiseki-func-") as work:
         collector = Collector(KISEKI, Path(work) / "store", Path(work) / "collector.log").start()
         try:
-            with Machine(board, [(agent, "/bin/kiseki-agent"), (program, "/bin/calls")], timeout_s=900) as machine:
+            with Machine(board, [(agent, "/bin/kiseki-agent"), (program, "/bin/calls")], timeout_s=1800) as machine:
                 on_board = Board(machine, collector)
                 on_board.start_agent()
                 on_board.run("threads 8")

@@ -256,6 +256,10 @@ def case_silent():
         a_run = new_run()
         with door_of(a_run, behaviour=behaviour) as (_, where):
             untraced(a_run.run(path, "walk", 300, **where), reason)
+    # One that is closed on before it could say anything comes again.
+    a_run = new_run()
+    with door_of(a_run, behaviour="close_first") as (_, where):
+        same(ok(a_run.run(path, "walk", 300, **where)))
     # Signals come all the time while it waits.
     a_run = new_run()
     with door_of(a_run, behaviour="silent") as (_, where):

@@ -76,6 +76,9 @@ class FakeDoor:
         pid = struct.unpack("iII", credentials)[0]
         if self.behaviour == "close":
             return
+        if self.behaviour == "close_first":
+            self.behaviour = "open"
+            return
         data = connection.recv(4096)
         if not data:
             return

@@ -242,6 +242,60 @@ static void goes_on_after_an_end_in_order(void **state)
 	func_rig_done(&r);
 }
 
+/* What is known of a thread that rests is kept from one run to the next, also by an agent that never
+ * had anything of it. */
+static void remembers_threads_that_rest(void **state)
+{
+	static struct func_rig r;
+	struct func_file *f;
+	struct source s;
+	uint32_t i;
+
+	(void)state;
+	func_rig_init(&r, &plain);
+	f = func_rig_start(&r, 0, &layout);
+	source_init(&s, f, 31, FUNC_RANDOM_REAL);
+	source_push(&s, 2000);
+	func_rig_turn(&r, 2000);
+	func_feed_set_mode(r.feed, FUNC_MODE_OFF, r.now_ms);
+	func_rig_turn(&r, 5000);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(func_feed_stop(r.feed, r.now_ms, NULL), 0);
+		func_rig_restart(&r);
+		func_feed_set_mode(r.feed, FUNC_MODE_OFF, r.now_ms);
+		func_rig_turn(&r, i * 1500);
+	}
+	func_feed_set_mode(r.feed, FUNC_MODE_ON, r.now_ms);
+	source_push(&s, 2000);
+	func_rig_turn(&r, 100);
+	func_rig_end(&r, 0);
+	func_rig_turn(&r, 30000);
+	func_rig_collect(&r);
+	source_check(&s, &r);
+	func_rig_done(&r);
+}
+
+/* A program that switched itself off stays so, whatever happens to the agent. */
+static void leaves_alone_who_is_off(void **state)
+{
+	static struct func_rig r;
+	struct func_file *f;
+
+	(void)state;
+	func_rig_init(&r, &plain);
+	f = func_rig_start(&r, 0, &layout);
+	func_rig_turn(&r, 100);
+	put_le32(f->data + FUNC_BUFFER_AT_ON, 0);
+	func_rig_restart(&r);
+	func_rig_turn(&r, 100);
+	assert_int_equal(get_le32(f->data + FUNC_BUFFER_AT_ON), 0);
+	assert_int_equal(func_feed_stop(r.feed, r.now_ms, NULL), 0);
+	func_rig_restart(&r);
+	func_rig_turn(&r, 100);
+	assert_int_equal(get_le32(f->data + FUNC_BUFFER_AT_ON), 0);
+	func_rig_done(&r);
+}
+
 /* --- no room --- */
 
 static void loses_nothing_twice_in_a_full_spool(void **state)
@@ -594,6 +648,8 @@ int main(void)
 		cmocka_unit_test(sends_chunks_as_they_are_when_behind),
 		cmocka_unit_test(survives_the_agent),
 		cmocka_unit_test(goes_on_after_an_end_in_order),
+		cmocka_unit_test(remembers_threads_that_rest),
+		cmocka_unit_test(leaves_alone_who_is_off),
 		cmocka_unit_test(loses_nothing_twice_in_a_full_spool),
 		cmocka_unit_test(begins_another_run_for_rows),
 		cmocka_unit_test(tells_what_was_lost_at_the_end),

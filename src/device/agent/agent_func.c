@@ -7,7 +7,9 @@
  * wake up for them.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "device/agent/agent_state.h"
 #include "wire/func_door.h"
@@ -16,6 +18,23 @@
 static bool is_wanted(const struct settings *s)
 {
 	return s->func_socket[0] && (geteuid() == 0 || strcmp(s->func_socket, FUNC_DOOR_PATH));
+}
+
+/* The socket's folder, if only that is missing; others than root must be able to pass through it. */
+static void open_way(const struct settings *s)
+{
+	char path[SETTINGS_PATH_MAX];
+	struct stat st;
+	char *slash;
+
+	snprintf(path, sizeof(path), "%s", s->func_socket);
+	slash = strrchr(path, '/');
+	if (!slash || slash == path)
+		return;
+	*slash = 0;
+	mkdir(path, 0755); /* if it fails, what follows says why */
+	if (s->func_group[0] && stat(path, &st) == 0 && st.st_uid == geteuid())
+		chmod(path, (st.st_mode & 07777) | 0111);
 }
 
 void agent_open_feed(struct agent *a)
@@ -32,6 +51,7 @@ void agent_open_feed(struct agent *a)
 
 	if (!is_wanted(s))
 		return;
+	open_way(s);
 	if (func_feed_new(&a->feed, &o, &e) < 0)
 		agent_log(a, "no program is traced: %s", e.text);
 	else

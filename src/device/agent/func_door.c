@@ -250,7 +250,8 @@ static void serve(const struct func_door *d, int fd, const uint8_t *bytes, size_
 		r = hooks->ask(hooks->context, &ask, &reply, &e);
 	if (r < 0) {
 		memset(&reply, 0, sizeof(reply));
-		snprintf(reply.text, sizeof(reply.text), "%s", e.text);
+		snprintf(reply.text, sizeof(reply.text), "%.*s", (int)sizeof(reply.text) - 1,
+			 e.text);
 		answer(fd, r, &reply);
 		return;
 	}

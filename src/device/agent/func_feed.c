@@ -5,12 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "device/agent/func_feed_state.h"
 #include "device/agent/memory.h"
+#include "wire/varint.h"
 
 #define RECORD_PART 8U /* of all memory, that one record may have, */
 #define LEFT_PART 4U   /* and of what is left */
@@ -432,11 +434,17 @@ static void turn_programs(struct func_feed *f, struct error *e)
 {
 	struct func_feed_program *p;
 	bool soon = false, needs_rows = false;
+	uint64_t now_ms = f->now_ms;
 	struct error one;
 	uint32_t i;
 	int r = 0;
 
 	func_drain_begin(f->drain);
+	/* What would not be taken is not encoded over and over. */
+	if (now_ms < f->full_ms && !spool_has_room(f->o.spool, FUNC_DRAIN_BLOCK)) {
+		f->next_ms = now_ms + FUNC_FEED_TICK_MS;
+		return;
+	}
 	for (i = 0; i < FUNC_FEED_PROGRAMS && r != -ENOSPC; i++) {
 		p = &f->programs[(f->first + i) % FUNC_FEED_PROGRAMS];
 		if (!p->is_used)
@@ -448,6 +456,8 @@ static void turn_programs(struct func_feed *f, struct error *e)
 		soon |= r > 0;
 		needs_rows |= r == -ENOBUFS;
 	}
+	f->full_ms = r == -ENOSPC ? now_ms + FUNC_FEED_SLOW_MS : 0;
+	soon &= !f->full_ms;
 	f->first = (f->first + 1) % FUNC_FEED_PROGRAMS;
 	if (needs_rows && func_feed_turn_run(f) == 0)
 		soon = true;
@@ -462,6 +472,17 @@ void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
 		turn_programs(f, e);
 }
 
+/* Which programs record now: these are switched on again by the next agent. */
+static void note_on(struct func_feed *f)
+{
+	struct func_feed_program *p;
+
+	for (p = f->programs; p < f->programs + FUNC_FEED_PROGRAMS; p++)
+		if (p->is_used && p->was_known &&
+		    func_traced_look(&p->traced, &f->header, NULL) > 0)
+			p->was_on = get_le32(f->header.bytes + FUNC_BUFFER_AT_ON) != 0;
+}
+
 int func_feed_stop(struct func_feed *f, uint64_t now_ms, struct error *e)
 {
 	struct error ignored = ERROR_INIT;
@@ -469,6 +490,7 @@ int func_feed_stop(struct func_feed *f, uint64_t now_ms, struct error *e)
 
 	f->is_ending = true;
 	f->now_ms = now_ms;
+	note_on(f);
 	tell_mode(f);
 	do
 		turn_programs(f, &ignored);

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "device/agent/func_feed_state.h"
+#include "device/agent/func_told.h"
 #include "wire/varint.h"
 
-#define ASK_MS 5000U /* how often the map of a silent process is looked at */
+#define ASK_MS 5000U	/* how often the map of a silent process is looked at */
+#define BEGIN_MS 60000U /* until it has its record mapped, at the latest */
 #define NO_SLOT_COMM "(no slot)"
 
 /* A turn of one program. */
@@ -39,7 +41,8 @@ static bool is_over(struct turn *t)
 	if (t->f->now_ms - p->active_ms < ASK_MS || t->f->now_ms - p->asked_ms < ASK_MS)
 		return false;
 	p->asked_ms = t->f->now_ms;
-	p->is_replaced = p->was_known && !func_traced_is_mapped(&p->traced);
+	p->is_replaced = (p->was_known || t->f->now_ms - p->active_ms >= BEGIN_MS) &&
+			 !func_traced_is_mapped(&p->traced);
 	return p->is_replaced;
 }
 
@@ -72,7 +75,8 @@ static int begin(struct turn *t)
 	p->was_known = true;
 	if (p->is_adopted)
 		func_traced_put(&p->traced, FUNC_BUFFER_AT_DRAINED, (uint32_t)getpid());
-	if (p->on != on || p->is_adopted)
+	/* One that is off may have switched itself off; unless it was an agent that ended. */
+	if (p->on != on || !on || (p->is_adopted && func_told_was_on(&p->traced)))
 		func_traced_put(&p->traced, FUNC_BUFFER_AT_ON, on);
 	p->on = on;
 	return 0;

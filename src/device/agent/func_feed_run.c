@@ -138,14 +138,31 @@ static void keep_threads(struct func_feed *f, const struct func_feed_program *p)
 	f->n_threads = n;
 }
 
-/* Where its threads are, for the next run. */
+/* A thread that this run had nothing of is where it was. */
+static void write_again(struct func_feed *f, const struct func_feed_program *p, FILE *out,
+			uint32_t stream)
+{
+	uint64_t count;
+
+	if (!func_feed_find_thread(f, p, stream) && func_told_get(&p->traced, stream, &count) >= 0)
+		func_told_put(out, stream, count);
+}
+
+/* Where its threads are, for the next run. The chunks are those of this program. */
 static void write_told(struct func_feed *f, const struct func_feed_program *p)
 {
-	FILE *out = func_told_start(&p->traced);
-	uint32_t i, process = number_of(f, p);
+	FILE *out = func_told_start(&p->traced, p->was_on);
+	uint32_t i, process = number_of(f, p), at = 0;
+	struct func_traced_slot slot;
 
 	if (!out)
 		return;
+	for (i = 0; i < f->chunks.n; i++)
+		if (!i || f->chunks.at[i].stream != f->chunks.at[i - 1].stream)
+			write_again(f, p, out, f->chunks.at[i].stream);
+	while (func_traced_next_slot(&p->traced, &at, &slot))
+		write_again(f, p, out, slot.stream);
+	write_again(f, p, out, FUNC_FEED_NO_SLOT);
 	for (i = 0; i < f->n_threads; i++) {
 		const struct func_drain_thread *t = &f->threads[i];
 
@@ -161,7 +178,7 @@ int func_feed_stop_run(struct func_feed *f, struct error *e)
 	uint32_t i;
 	int r;
 
-	if (!func_run_is_open(f->run))
+	if (!func_run_is_open(f->run) && !f->is_ending)
 		return 0;
 	for (i = 0; i < FUNC_FEED_PROGRAMS; i++) {
 		if (!f->programs[i].is_used || !f->programs[i].traced.is_known)

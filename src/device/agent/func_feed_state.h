@@ -28,6 +28,7 @@ struct func_feed_program {
 	bool has_failed;    /* and that was said */
 	uint32_t number;    /* in the run */
 	uint32_t on;	    /* what it was told last */
+	bool was_on;	    /* when the agent began to end */
 	uint64_t order;	    /* by which it came */
 	uint64_t active_ms; /* when something of it was new */
 	uint64_t asked_ms;  /* when its memory map was looked at */
@@ -53,7 +54,8 @@ struct func_feed {
 	uint64_t alone_ms; /* since when there is no program */
 	uint64_t quiet_ms; /* since when nothing is new */
 	uint64_t now_ms, next_ms;
-	uint64_t os_ms; /* the kernel's side is looked at more often */
+	uint64_t full_ms; /* until when nothing is tried, unless there is room; 0: there was */
+	uint64_t os_ms;	  /* the kernel's side is looked at more often */
 	uint64_t orders;
 	uint32_t first; /* whose turn it is first */
 	int given[FUNC_DOOR_FDS];

@@ -10,8 +10,9 @@
 
 #define NEW_SUFFIX ".told.new"
 #define HEAD "# kiseki told 1\n"
+#define ON_MARK "# on\n"
 
-FILE *func_told_start(const struct func_traced *t)
+FILE *func_told_start(const struct func_traced *t, bool was_on)
 {
 	int fd = func_traced_beside(t, NEW_SUFFIX, O_WRONLY | O_CREAT | O_TRUNC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
@@ -19,7 +20,7 @@ FILE *func_told_start(const struct func_traced *t)
 	if (!f && fd >= 0)
 		close(fd);
 	if (f)
-		fputs(HEAD, f);
+		fputs(was_on ? HEAD ON_MARK : HEAD, f);
 	return f;
 }
 
@@ -42,26 +43,50 @@ int func_told_stop(FILE *f, const struct func_traced *t)
 	return is_bad ? -EIO : -errno;
 }
 
-int func_told_get(const struct func_traced *t, uint32_t stream, uint64_t *ret)
+/* Behind the head; NULL: there is none. */
+static FILE *open_told(const struct func_traced *t)
 {
-	int fd = func_traced_beside(t, FUNC_TRACED_TOLD, O_RDONLY), r = -ENOENT;
+	int fd = func_traced_beside(t, FUNC_TRACED_TOLD, O_RDONLY);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	uint64_t count;
-	uint32_t found;
 	char line[64];
 
 	if (!f && fd >= 0)
 		close(fd);
+	if (f && (!fgets(line, sizeof(line), f) || strcmp(line, HEAD))) {
+		fclose(f);
+		return NULL;
+	}
+	return f;
+}
+
+bool func_told_was_on(const struct func_traced *t)
+{
+	FILE *f = open_told(t);
+	char line[64];
+	bool on;
+
 	if (!f)
-		return -ENOENT;
-	if (fgets(line, sizeof(line), f) && !strcmp(line, HEAD))
-		while (r < 0 && fgets(line, sizeof(line), f)) {
-			if (sscanf(line, "%" SCNu32 " %" SCNu64, &found, &count) != 2 ||
-			    found != stream)
-				continue;
-			*ret = count;
-			r = 0;
-		}
+		return false;
+	on = fgets(line, sizeof(line), f) && !strcmp(line, ON_MARK);
 	fclose(f);
+	return on;
+}
+
+int func_told_get(const struct func_traced *t, uint32_t stream, uint64_t *ret)
+{
+	FILE *f = open_told(t);
+	uint64_t count;
+	uint32_t found;
+	char line[64];
+	int r = -ENOENT;
+
+	while (f && r < 0 && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNu32 " %" SCNu64, &found, &count) != 2 || found != stream)
+			continue;
+		*ret = count;
+		r = 0;
+	}
+	if (f)
+		fclose(f);
 	return r;
 }

@@ -14,11 +14,14 @@
 
 #include "device/agent/func_traced.h"
 
-/* NULL: it cannot be written. */
-FILE *func_told_start(const struct func_traced *t);
+/* was_on: the process recorded until the agent switched it off, so the next one switches it on. NULL:
+ * it cannot be written. */
+FILE *func_told_start(const struct func_traced *t, bool was_on);
 void func_told_put(FILE *f, uint32_t stream, uint64_t count);
 /* Takes the place of the one before. */
 int func_told_stop(FILE *f, const struct func_traced *t);
+
+bool func_told_was_on(const struct func_traced *t);
 
 /* Events of the stream that were told of, found or lost; -ENOENT: it does not say. */
 int func_told_get(const struct func_traced *t, uint32_t stream, uint64_t *ret);

@@ -110,15 +110,17 @@ static int32_t number_in_name(const struct func_traced *t, bool is_last)
 	return *at == '.' ? (int32_t)strtol(at + 1, NULL, 10) : 0;
 }
 
-/* The process whose record this is, if it still has it. */
+/* The process whose record this is, if it still has it. Where its map may not be read (it is another
+ * user's, and this one has not all of root's powers), a process of that number has to do. */
 static void find_owner(struct func_traced *t)
 {
 	int32_t pid;
-	int i;
+	int i, has;
 
 	for (i = 0; i < 2; i++) {
 		pid = number_in_name(t, i == 0);
-		if (pid <= 0 || func_alive_has(pid, t->inode, t->name) <= 0)
+		has = pid > 0 ? func_alive_has(pid, t->inode, t->name) : 0;
+		if (!has || !func_alive_born(pid))
 			continue;
 		t->pid = t->made_for = pid;
 		t->pidfd = func_alive_open(pid);

@@ -19,7 +19,9 @@
 #include "wire/varint.h"
 
 #define WAIT_NS 2000000000U
-#define SPARE_FDS 2U	/* room for more than belong to an answer, to see that they came */
+#define SPARE_FDS 2U /* room for more than belong to an answer, to see that they came */
+#define TURNS 3U
+#define PAUSE_US 1000U
 #define ERRNO_MAX 4095U /* of Linux */
 
 _Static_assert(sizeof(((struct sockaddr_un *)0)->sun_path) >= DOOR_PATH_MAX, "a path fits");
@@ -185,9 +187,9 @@ static bool is_file(int fd, uint64_t bytes)
 	       (!bytes || (uint64_t)st.st_size == bytes);
 }
 
-static int ask(int fd, const char *path, const struct door_request *q, struct door_answer *ret)
+static int ask(int fd, const char *path, const struct door_request *q, struct door_answer *ret,
+	       uint64_t end_ns)
 {
-	uint64_t end_ns = func_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	bool opens = q->verb == FUNC_DOOR_OPEN;
 	int rc = connect_to(fd, path, end_ns);
 
@@ -201,21 +203,36 @@ static int ask(int fd, const char *path, const struct door_request *q, struct do
 		rc = -EPROTO;
 	if (!rc && !is_file(ret->fd[opens], 0))
 		rc = -EPROTO;
+	return rc == -EAGAIN ? -ETIMEDOUT : rc;
+}
+
+static int ask_once(const char *path, const struct door_request *q, struct door_answer *ret,
+		    uint64_t end_ns)
+{
+	int rc, fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	rc = ask(fd, path, q, ret, end_ns);
+	sys_close(fd);
+	if (rc < 0)
+		close_all(ret);
 	return rc;
 }
 
 int door_ask(const char *path, const struct door_request *q, struct door_answer *ret)
 {
-	int fd, rc;
+	uint64_t end_ns = func_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	uint32_t turn = 0;
+	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->fd[0] = ret->fd[1] = -1;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	rc = ask(fd, path, q, ret);
-	sys_close(fd);
-	if (rc < 0)
-		close_all(ret);
-	return rc == -EAGAIN ? -ETIMEDOUT : rc;
+	/* An agent that many come to at once may close on those who have not said anything yet. */
+	do {
+		if (turn)
+			sys_sleep_us(PAUSE_US << turn);
+		rc = ask_once(path, q, ret, end_ns);
+	} while ((rc == -ECONNRESET || rc == -EPIPE) && ++turn < TURNS);
+	return rc;
 }
