@@ -122,7 +122,8 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 static int take_loss(struct walk *k, struct walked *t, const struct func_item *item)
 {
 	const struct trace_loss *loss = &item->loss;
-	uint64_t ns = clock_ns(&k->w->source->clock, loss->from_tick);
+	/* 0: nothing came before it, so it is at no time of the thread. */
+	uint64_t ns = loss->from_tick ? clock_ns(&k->w->source->clock, loss->from_tick) : 0;
 
 	if (item->os_only) {
 		k->totals.os_losses++;

@@ -10,6 +10,8 @@
 #include "wire/func_decode.h"
 #include "wire/rtc_func_decode.h"
 
+#define STATE_DEAD 0x30U /* bits of a task's state: it is gone */
+
 struct func_cursor {
 	struct block_reader *reader;
 	uint32_t stream;
@@ -20,6 +22,7 @@ struct func_cursor {
 	uint64_t first_tick; /* of its key block */
 	uint32_t left;	     /* events of the block yet to decode */
 	struct func_totals totals;
+	bool watching; /* by FUNC_OS_WATCH, and nothing has said that it is over */
 	/* From the first event to the last: there are many threads. */
 	struct func_decoder *decoder;
 	struct rtc_func_decoder *rtc;
@@ -54,6 +57,7 @@ void func_cursor_rewind(struct func_cursor *c)
 	stream_ledger_init(&c->ledger, c->reader, c->stream, 0);
 	func_stream_init(&c->out, thread, c->stream % 2 != STREAM_FUNC_FIRST % 2);
 	c->left = 0;
+	c->watching = false;
 	memset(&c->totals, 0, sizeof(c->totals));
 }
 
@@ -144,6 +148,17 @@ static void sum_losses(struct func_cursor *c)
 	memset(&c->ledger.tally, 0, sizeof(c->ledger.tally));
 }
 
+/* Whether more records of the thread are to be expected. */
+static void see_watch(struct func_cursor *c, const struct func_event *ev)
+{
+	if (ev->kind != FUNC_OS)
+		return;
+	if (ev->os == FUNC_OS_WATCH)
+		c->watching = ev->value != 0;
+	else if (ev->os == FUNC_OS_SWITCH_OUT && ev->value & STATE_DEAD)
+		c->watching = false;
+}
+
 static void decode(struct func_cursor *c)
 {
 	struct func_event ev;
@@ -160,6 +175,19 @@ static void decode(struct func_cursor *c)
 	if (ev.tick > c->totals.last_tick)
 		c->totals.last_tick = ev.tick;
 	sum_losses(c);
+	see_watch(c, &ev);
+	func_stream_push(&c->out, &ev);
+}
+
+/* The run goes on, or its end was lost: what its thread does behind the last record is not known, though
+ * there may be calls. */
+static void stop_watching(struct func_cursor *c)
+{
+	const struct func_event ev = { .tick = c->out.last_tick,
+				       .kind = FUNC_OS,
+				       .os = FUNC_OS_WATCH };
+
+	c->watching = false;
 	func_stream_push(&c->out, &ev);
 }
 
@@ -168,6 +196,10 @@ static bool finish(struct func_cursor *c)
 {
 	free(take_ptr(c->decoder));
 	free(take_ptr(c->rtc));
+	if (c->watching && c->out.os_only) {
+		stop_watching(c);
+		return true;
+	}
 	if (!stream_ledger_finish(&c->ledger))
 		return false;
 	sum_losses(c);

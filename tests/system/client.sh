@@ -107,7 +107,8 @@ gives 1 func tree ./nobody.ksk
 says err 'No such file'
 gives 1 func on nobody
 says err 'cannot switch nobody: there is no such device'
-gives 2 func report nobody --run 7
+gives 1 func report nobody --run 7
+says err "is not the folder of a store"
 
 # Exports: whole or not at all; times are this machine's.
 TZ=IST-5:30 gives 0 export board-1 --from '2026-11-15 10:30:00' --to '2026-11-15T06:00:00Z' -o x.txt

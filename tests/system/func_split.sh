@@ -56,6 +56,50 @@ cmp -s first second || fail "packed anew it says something else"
 "$KISEKI" func run --split -- /bin/sh -c 'echo ran; exit 5' >out.plain 2>err
 [ $? = 5 ] && grep -q ran out.plain && grep -q 'no calls were recorded' err || fail "a program without hooks: $(cat out.plain err)"
 
+# Through an agent that is killed, and switched off and on.
+cat >forever.c <<'END'
+#include <sys/random.h>
+#include <time.h>
+
+static volatile unsigned long sum;
+
+__attribute__((noinline)) void nap(void)
+{
+	const struct timespec t = { .tv_nsec = 5000000 };
+
+	nanosleep(&t, 0);
+}
+
+__attribute__((noinline)) void ask(void)
+{
+	char bytes[65536];
+	int i;
+
+	for (i = 0; i < 10; i++)
+		if (getrandom(bytes, sizeof(bytes), 0) < 0)
+			return;
+}
+
+__attribute__((noinline)) void compute(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < 1000000; i++)
+		sum += i;
+}
+
+int main(void)
+{
+	for (;;) {
+		nap();
+		ask();
+		compute();
+	}
+}
+END
+cc -O1 -g -finstrument-functions forever.c -o forever || exit 1
+python3 "$SRC/tests/tools/func_split_agent.py" "$KISEKI" "$AGENT" "$KISEKI_LIBFUNC" ./forever || fail "an agent that is killed"
+
 # Nothing stays in the kernel.
 [ "$(ls /sys/kernel/tracing/instances | grep -c record)" -le "$before" ] || fail "an instance was left: $(ls /sys/kernel/tracing/instances)"
 exit $failed

@@ -156,6 +156,20 @@ class Setup:
         return [p for p in self.records.iterdir() if p.suffix[1:].isdigit() and
                 p.read_bytes()[:8] == b"KSKFUNC\n"]
 
+    def on(self, process):
+        return int.from_bytes(self.record(process)[384:388], "little")
+
+    def record(self, process):
+        return (self.records / f"func_calls.{process.pid}").read_bytes()
+
+    def wait_for_calls(self, process):
+        """Until its first thread has recorded some, and the agent has given back a chunk."""
+        def numbers():
+            record = self.record(process)
+            return [int.from_bytes(record[at:at + n], "little") for at, n in ((4096 + 24, 8), (428, 4))]
+        was = numbers()
+        wait_for("calls", lambda: all(a > b for a, b in zip(numbers(), was)))
+
     def wait_for_records(self):
         wait_for("records to go", lambda: not self.names())
 
@@ -302,15 +316,13 @@ def case_full(s):
 def case_restart(s):
     """An agent that ends in order, and the next one: two runs, and nothing lost or twice."""
     s.start_agent()
-    process = s.start("forever")
+    process = s.start("forever", POLICY="wait", WAIT=60)
     assert process.stdout.readline() == "running\n"
-    pid = process.pid
-    time.sleep(0.3)
+    s.wait_for_calls(process)
     s.end_agent()
-    header = (s.records / f"func_calls.{pid}").read_bytes()[:4096]
-    assert int.from_bytes(header[384:388], "little") == 0, "it was not switched off"
-    s.start_agent("--func", "on")
-    time.sleep(0.3)
+    assert s.on(process) == 0, "it was not switched off"
+    s.start_agent()
+    s.wait_for_calls(process)
     process.kill()
     process.wait()
     s.wait_for_records()
@@ -322,24 +334,38 @@ def case_restart(s):
     assert stored.lost <= 1 and calls and all(c in wanted for c in calls)
 
 
+def case_keep(s):
+    """An agent that is told to leave programs as they are, and the next one: one run, every call."""
+    s.start_agent("--keep-recording")
+    process = s.start("walk", 450000, POLICY="wait", WAIT=60, SIZE="1M")
+    wait_for("the record", s.recording)
+    for _ in range(3):
+        s.end_agent()
+        s.start_agent("--keep-recording")
+    assert process.wait(timeout=PATIENCE) == 0, process.stderr.read()
+    s.wait_for_records()
+    s.end_agent()
+    s.start_agent()  # nobody is left: it ends the run
+    stored = s.finish()
+    same(s.made(), stored)
+    assert len(stored.runs) == 1, stored.runs
+
+
 def case_off(s):
     """Off and on again, by an instruction of the collector; a program that comes meanwhile waits."""
     s.start_agent("--func", "off")
-    process = s.start("forever")
+    process = s.start("forever", POLICY="wait", WAIT=60)
     assert process.stdout.readline() == "running\n"
-    path = wait_for("a record", lambda: [p for p in s.records.iterdir() if p.name.endswith(str(process.pid))])[0]
-    on = lambda: int.from_bytes(path.read_bytes()[384:388], "little")  # noqa: E731
-    assert on() == 0
+    wait_for("a record", s.recording)
+    assert s.on(process) == 0
     wait_for("the device", lambda: '"t"' in s.kiseki("devices", "--json"))
     s.kiseki("configure", "t", "--func", "on")
-    wait_for("on", on)
-    time.sleep(0.3)
+    s.wait_for_calls(process)
     s.kill_agent()
     s.start_agent("--func", "off")  # what was said last holds
-    time.sleep(0.3)
-    assert on() == 1
-    s.kiseki("configure", "t", "--func", "off")
-    wait_for("off", lambda: not on())
+    s.wait_for_calls(process)
+    assert s.on(process) == 1
+    wait_for("off", lambda: s.kiseki("configure", "t", "--func", "off") is not None and not s.on(process))
     process.kill()
     process.wait()
     s.wait_for_records()

@@ -182,9 +182,10 @@ __attribute__((noinline)) static void rounds(struct worker *w)
 
 QUIET static void print(const char *name, const struct figures *f)
 {
-	printf(", \"%s\": {\"wall\": %" PRIu64 ", \"run\": %" PRIu64 ", \"wait\": %" PRIu64
+	printf(", \"%s\": {\"wall\": %" PRIu64 ", \"run\": %" PRIu64 ", \"wait\": %" PRId64
 	       ", \"user\": %" PRIu64 ", \"kernel\": %" PRIu64 "}",
-	       name, f->wall, f->run, f->wait, f->user, f->kernel);
+	       name, f->wall, f->run, (int64_t)f->wait, f->user,
+	       f->kernel); /* some nanoseconds of none may be below it */
 }
 
 QUIET static void *run_worker(void *who)

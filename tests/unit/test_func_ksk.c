@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "store/ksk_writer.h"
 #include "store/run_state.h"
 #include "tools/func_items.h"
 #include "tools/func_random.h"
@@ -21,6 +22,7 @@
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 #include "trace/ksk_source.h"
+#include "wire/func_encode.h"
 #include "wire/rtc_func_encode.h"
 #include "wire/varint.h"
 
@@ -478,6 +480,80 @@ static void test_store(void **state)
 	remove(path);
 }
 
+/* A file whose one thread has this OS stream and no calls. */
+static void write_os(const struct func_event *events, uint32_t n)
+{
+	static struct func_encoder encoder;
+	static uint8_t room[BLOCK_HEADER_MAX + (64 << 10)];
+	struct block b = { .codec = CODEC_FUNC, .flags = BLOCK_KEY, .stream = STREAM_FUNC_OS(0) };
+	struct ksk_writer *w = NULL;
+	uint8_t *start;
+	uint32_t i;
+
+	func_encoder_init(&encoder, NULL);
+	func_encoder_begin(&encoder, room + BLOCK_HEADER_MAX, 64 << 10, events[0].tick);
+	for (i = 0; i < n; i++)
+		assert_int_equal(func_encode(&encoder, &events[i]), WIRE_OK);
+	b.first_tick = events[0].tick;
+	b.ticks = events[n - 1].tick - events[0].tick;
+	b.events = n;
+	b.payload = room + BLOCK_HEADER_MAX;
+	b.payload_len = func_encoder_end(&encoder);
+	start = block_encode(&b, room + BLOCK_HEADER_MAX, &b.len);
+	assert_int_equal(ksk_writer_open(&w, path, NULL), 0);
+	assert_int_equal(ksk_writer_put(w, &b, start, b.len, NULL), 0);
+	assert_int_equal(ksk_writer_commit(w, NULL), 0);
+	ksk_writer_free(w);
+}
+
+/* How many events it has; the last one is this. */
+static void expect_last(uint32_t n, const struct func_event *wanted)
+{
+	struct func_source *s = NULL;
+	struct func_item item;
+	uint32_t i;
+	int round;
+
+	assert_int_equal(func_ksk_open(path, &s, NULL), 0);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < n; i++)
+			assert_int_equal(s->ops->next(s, &item, NULL), 1);
+		assert_int_equal(item.type, FUNC_ITEM_EVENT);
+		assert_int_equal(item.event.tick, wanted->tick);
+		assert_int_equal(item.event.os, wanted->os);
+		assert_int_equal(item.event.value, wanted->value);
+		assert_int_equal(s->ops->next(s, &item, NULL), 0);
+		assert_int_equal(s->ops->rewind(s, NULL), 0);
+	}
+	func_source_free(s);
+	assert_int_equal(remove(path), 0);
+}
+
+/* Records that stop without a word say nothing about what comes behind them. */
+static void test_open_end(void **state)
+{
+	struct func_event events[] = {
+		{ .tick = 100, .value = 3, .kind = FUNC_OS, .os = FUNC_OS_WATCH },
+		{ .tick = 200, .value = 1, .kind = FUNC_OS, .os = FUNC_OS_SWITCH_IN },
+		{ .tick = 300, .value = 1, .kind = FUNC_OS, .os = FUNC_OS_SWITCH_OUT },
+	};
+	const struct func_event over = { .tick = 300, .kind = FUNC_OS, .os = FUNC_OS_WATCH };
+
+	(void)state;
+	write_os(events, 3);
+	expect_last(4, &over);
+	events[2].value = 0x10; /* it is dead */
+	write_os(events, 3);
+	expect_last(3, &events[2]);
+	events[2] = over;
+	write_os(events, 3);
+	expect_last(3, &over);
+	events[0].os = FUNC_OS_SWITCH_OUT; /* nobody ever said that it is watched */
+	events[2].os = FUNC_OS_SWITCH_IN;
+	write_os(events, 3);
+	expect_last(3, &events[2]);
+}
+
 static void test_no_calls(void **state)
 {
 	struct func_source *s;
@@ -510,7 +586,7 @@ int main(void)
 		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_rtc),	   cmocka_unit_test(test_span),
 		cmocka_unit_test(test_ignored),	   cmocka_unit_test(test_no_calls),
-		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_store),	   cmocka_unit_test(test_open_end),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

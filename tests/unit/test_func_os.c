@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "device/agent/func_os.h"
+#include "device/agent/os_instance.h"
 #include "device/agent/tracefs.h"
 #include "device/func/clock.h"
 #include "ftrace/bytes.h"
@@ -294,6 +295,36 @@ static void test_overrun(void **state)
 	close_os();
 }
 
+/* The list of who is watched, as kernels without event-fork need it. */
+static void test_list(void **state)
+{
+	static const int32_t tids[] = { 1, 2, 77 };
+	struct error e = ERROR_INIT;
+	struct os_instance i;
+	char text[128];
+
+	(void)state;
+	check(os_instance_open(&i, instance, 64, &e), &e);
+	assert_false(i.was_there);
+	check(tracefs_read(folder, "tracing_on", text, sizeof(text), &e), &e);
+	assert_string_equal(text, "0\n"); /* an empty list would be everybody */
+	check(os_instance_put(&i, 5, &e), &e);
+	check(os_instance_put(&i, 6, &e), &e);
+	check(tracefs_read(folder, "set_event_pid", text, sizeof(text), &e), &e);
+	assert_string_equal(text, "5\n6\n");
+	check(tracefs_read(folder, "tracing_on", text, sizeof(text), &e), &e);
+	assert_string_equal(text, "1\n");
+	check(os_instance_put_all(&i, tids, 3, &e), &e);
+	check(os_instance_put_all(&i, tids, 0, &e), &e);
+	check(tracefs_read(folder, "set_event_pid", text, sizeof(text), &e), &e);
+	assert_string_equal(text, "1\n2\n77\n");
+	/* Left by one that died: it is replaced, and that is known. */
+	check(os_instance_open(&i, instance, 64, &e), &e);
+	assert_true(i.was_there);
+	os_instance_close(&i);
+	assert_int_not_equal(access(folder, F_OK), 0);
+}
+
 /* Is it there, and are its pages in the byte order that this program has? */
 static bool can_trace(void)
 {
@@ -311,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_list),
 	};
 	const char *root;
 	struct error e = ERROR_INIT;

@@ -309,6 +309,16 @@ static void test_many(void **state)
 	assert_int_equal(os_threads_watch(threads, 0, 1), -EINVAL);
 }
 
+/* Kernels that do not follow: nobody is watched who was not named. */
+static void test_not_followed(void **state)
+{
+	const struct os_record r = { .kind = OS_RETURN, .ns = 5, .tid = 9, .value = 220 };
+
+	(void)state;
+	os_threads_push(threads, &r, false);
+	assert_int_equal(os_threads_set_row(threads, 9, 0), -ENOENT);
+}
+
 /* The agent was started again: what was between is marked, and told as lost if one had died. */
 static void test_again(void **state)
 {
@@ -339,8 +349,9 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),  TEST(test_held), TEST(test_folded), TEST(test_gap),
-		TEST(test_before), TEST(test_full), TEST(test_many),   TEST(test_again),
+		TEST(test_plain), TEST(test_held),   TEST(test_folded),
+		TEST(test_gap),	  TEST(test_before), TEST(test_full),
+		TEST(test_many),  TEST(test_again),  TEST(test_not_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

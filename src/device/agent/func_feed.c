@@ -329,7 +329,7 @@ int func_feed_new(struct func_feed **ret, const struct func_feed_options *o, str
 	if (r < 0)
 		return r;
 	read_mode(f);
-	f->next_ms = UINT64_MAX;
+	f->next_ms = f->os_ms = UINT64_MAX;
 	take_up(f);
 	/* Nobody is left whose clock its run would have. */
 	if (!count_programs(f))
@@ -388,32 +388,6 @@ uint8_t func_feed_get_mode(const struct func_feed *f)
 	return f->mode;
 }
 
-/* Which programs record now: these are switched on again by the next agent. */
-static void note_on(struct func_feed *f)
-{
-	struct func_feed_program *p;
-
-	for (p = f->programs; p < f->programs + FUNC_FEED_PROGRAMS; p++)
-		if (p->is_used && p->was_known &&
-		    func_traced_look(&p->traced, &f->header, NULL) > 0)
-			p->was_on = get_le32(f->header.bytes + FUNC_BUFFER_AT_ON) != 0;
-}
-
-int func_feed_stop(struct func_feed *f, uint64_t now_ms, struct error *e)
-{
-	struct error ignored = ERROR_INIT;
-	int round = 0;
-
-	f->is_ending = true;
-	note_on(f);
-	tell_mode(f);
-	do
-		func_feed_turn(f, now_ms, &ignored);
-	while (f->next_ms == now_ms + FUNC_FEED_SOON_MS && ++round < LAST_ROUNDS);
-	unlinkat(f->folder, MODE_FILE, 0);
-	return func_feed_stop_run(f, e);
-}
-
 /* --- turns --- */
 
 /* Ends the run when nothing more comes; otherwise says when to look again. */
@@ -442,15 +416,29 @@ static void finish_turn(struct func_feed *f, bool soon)
 			func_feed_stop_run(f, NULL) < 0 ? now_ms + FUNC_FEED_SLOW_MS : UINT64_MAX;
 }
 
-void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
+/* The kernel's rings are small beside what a program can make them write: they are looked at more often
+ * than programs are. */
+static void turn_os(struct func_feed *f, struct error *e)
+{
+	struct error one = ERROR_INIT;
+	int r = func_feed_turn_os(f, &one);
+
+	if (one.text[0])
+		*e = one;
+	f->os_ms = UINT64_MAX;
+	if (f->os && count_programs(f))
+		f->os_ms = f->now_ms + (r > 0 ? FUNC_FEED_SOON_MS : FUNC_FEED_OS_MS);
+}
+
+static void turn_programs(struct func_feed *f, struct error *e)
 {
 	struct func_feed_program *p;
 	bool soon = false, needs_rows = false;
+	uint64_t now_ms = f->now_ms;
 	struct error one;
 	uint32_t i;
 	int r = 0;
 
-	f->now_ms = now_ms;
 	func_drain_begin(f->drain);
 	/* What would not be taken is not encoded over and over. */
 	if (now_ms < f->full_ms && !spool_has_room(f->o.spool, FUNC_DRAIN_BLOCK)) {
@@ -473,16 +461,47 @@ void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
 	f->first = (f->first + 1) % FUNC_FEED_PROGRAMS;
 	if (needs_rows && func_feed_turn_run(f) == 0)
 		soon = true;
-	one.text[0] = 0;
-	soon |= func_feed_turn_os(f, &one) > 0;
-	if (one.text[0])
-		*e = one;
 	finish_turn(f, soon);
+}
+
+void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
+{
+	f->now_ms = now_ms;
+	turn_os(f, e);
+	if (now_ms >= f->next_ms)
+		turn_programs(f, e);
+}
+
+/* Which programs record now: these are switched on again by the next agent. */
+static void note_on(struct func_feed *f)
+{
+	struct func_feed_program *p;
+
+	for (p = f->programs; p < f->programs + FUNC_FEED_PROGRAMS; p++)
+		if (p->is_used && p->was_known &&
+		    func_traced_look(&p->traced, &f->header, NULL) > 0)
+			p->was_on = get_le32(f->header.bytes + FUNC_BUFFER_AT_ON) != 0;
+}
+
+int func_feed_stop(struct func_feed *f, uint64_t now_ms, struct error *e)
+{
+	struct error ignored = ERROR_INIT;
+	int round = 0;
+
+	f->is_ending = true;
+	f->now_ms = now_ms;
+	note_on(f);
+	tell_mode(f);
+	do
+		turn_programs(f, &ignored);
+	while (f->next_ms == now_ms + FUNC_FEED_SOON_MS && ++round < LAST_ROUNDS);
+	unlinkat(f->folder, MODE_FILE, 0);
+	return func_feed_stop_run(f, e);
 }
 
 uint64_t func_feed_next(const struct func_feed *f)
 {
-	return f->next_ms;
+	return f->next_ms < f->os_ms ? f->next_ms : f->os_ms;
 }
 
 bool func_feed_is_busy(const struct func_feed *f)

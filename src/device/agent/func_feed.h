@@ -24,6 +24,7 @@
 #define FUNC_FEED_PROGRAMS 64U
 #define FUNC_FEED_TICK_MS 100U
 #define FUNC_FEED_SOON_MS 10U
+#define FUNC_FEED_OS_MS 20U	   /* between two looks at the kernel's side */
 #define FUNC_FEED_SLOW_MS 1000U	   /* when programs are off */
 #define FUNC_FEED_LINGER_MS 10000U /* a run without programs */
 #define FUNC_FEED_QUIET_MS 2000U   /* a run whose programs are off and silent */

@@ -55,6 +55,7 @@ struct func_feed {
 	uint64_t quiet_ms; /* since when nothing is new */
 	uint64_t now_ms, next_ms;
 	uint64_t full_ms; /* until when nothing is tried, unless there is room; 0: there was */
+	uint64_t os_ms;	  /* the kernel's side is looked at more often */
 	uint64_t orders;
 	uint32_t first; /* whose turn it is first */
 	int given[FUNC_DOOR_FDS];

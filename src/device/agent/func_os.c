@@ -19,6 +19,7 @@
 #define SAFE_NS 2000000U
 
 #define TURN_RECORDS 65536U /* that one drain takes; the agent has other things to do */
+#define BUSY_MS 100U	    /* that nobody may come for */
 #define STALE_MAX 256U	    /* pids in the kernel's list that nobody watches any more */
 
 struct func_os {
@@ -26,7 +27,9 @@ struct func_os {
 	struct os_rings *rings;
 	struct os_threads *threads;
 	struct os_clock clock;
-	uint64_t ring_bytes;
+	uint64_t ring_bytes; /* of one CPU, */
+	uint32_t cpus;	     /* and how many there are */
+	uint64_t drained_ms;
 	uint64_t last_ns; /* up to here all records are with the threads */
 	uint32_t stale;
 	int32_t tids[OS_THREADS_MAX];
@@ -51,7 +54,8 @@ int func_os_open(struct func_os **ret, const struct func_os_options *o, struct e
 		r = os_threads_new(&f->threads, &to, e);
 	if (r < 0)
 		return r;
-	f->ring_bytes = (uint64_t)o->cpus * kib << 10;
+	f->ring_bytes = (uint64_t)kib << 10;
+	f->cpus = o->cpus;
 	*ret = take_ptr(f);
 	return 0;
 }
@@ -125,15 +129,25 @@ static int take_records(struct func_os *o, uint64_t safe_ns, uint32_t most, stru
 	return 1;
 }
 
+/* At the rate of this drain, would a ring be a quarter full in so many milliseconds? */
+static bool is_busy(struct func_os *o, uint64_t now_ms)
+{
+	uint64_t ms = now_ms - o->drained_ms, taken = os_rings_get_taken(o->rings);
+
+	o->drained_ms = now_ms;
+	return taken && ms && taken / ms * BUSY_MS > o->ring_bytes / 4;
+}
+
 int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e)
 {
 	struct os_clock_pair now = os_clock_read(&o->clock);
 	uint64_t safe = now.ns - SAFE_NS;
+	bool busy;
 	int more, r;
 
-	(void)now_ms; /* of the agent's loop, which may be older than what was just recorded */
 	os_clock_push(&o->clock, now);
 	more = take_records(o, safe, TURN_RECORDS, e);
+	busy = is_busy(o, now_ms);
 	if (more == 0)
 		o->last_ns = safe;
 	if (more == -ENOSPC)
@@ -141,7 +155,7 @@ int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e)
 	if (more < 0)
 		return more;
 	r = os_threads_flush(o->threads, o->last_ns, false);
-	return r < 0 && r != -ENOSPC ? r : more;
+	return r < 0 && r != -ENOSPC ? r : more || busy;
 }
 
 int func_os_stop(struct func_os *o, struct error *e)
@@ -162,6 +176,6 @@ int func_os_stop(struct func_os *o, struct error *e)
 
 uint64_t func_os_fixed_bytes(const struct func_os *o)
 {
-	return sizeof(*o) + o->ring_bytes + os_rings_fixed_bytes(o->rings) +
+	return sizeof(*o) + o->cpus * o->ring_bytes + os_rings_fixed_bytes(o->rings) +
 	       os_threads_fixed_bytes();
 }

@@ -29,7 +29,7 @@
 #include "base/error.h"
 #include "device/agent/func_run.h"
 
-#define FUNC_OS_RING_KIB 1024U /* of each CPU, where nothing else is said */
+#define FUNC_OS_RING_KIB 2048U /* of each CPU, where nothing else is said */
 
 struct func_os;
 
@@ -55,7 +55,8 @@ int func_os_watch(struct func_os *o, int32_t tid, struct error *e);
 int func_os_add(struct func_os *o, int32_t tid, uint32_t row, struct error *e);
 void func_os_remove(struct func_os *o, int32_t tid, uint32_t row);
 
-/* Takes what the kernel recorded, and puts blocks that are due. 1: there is more; 0; < 0: failed. */
+/* Takes what the kernel recorded, and puts blocks that are due. 1: there is more, or so much came that it
+ * must come again soon; 0; < 0: failed. */
 int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e);
 
 /* All up to now is put, and every row is forgotten; tids stay watched. -ENOSPC: the spool is full, so not

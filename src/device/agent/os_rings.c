@@ -26,6 +26,7 @@ struct os_ring {
 	uint64_t last_ns;	   /* of its last record */
 	uint64_t empty_ns;	   /* up to here nothing is missing, for it was empty */
 	uint64_t overrun, dropped; /* of what the kernel counts, told */
+	uint32_t pages;		   /* read since the last begin */
 };
 
 struct os_rings {
@@ -164,6 +165,16 @@ void os_rings_close(struct os_rings *r)
 	free(r);
 }
 
+uint64_t os_rings_get_taken(const struct os_rings *r)
+{
+	uint32_t cpu, most = 0;
+
+	for (cpu = 0; cpu < r->cpus; cpu++)
+		if (r->rings[cpu].pages > most)
+			most = r->rings[cpu].pages;
+	return (uint64_t)most * r->page_bytes;
+}
+
 uint64_t os_rings_fixed_bytes(const struct os_rings *r)
 {
 	return sizeof(*r) + (uint64_t)r->cpus * (sizeof(*r->rings) + r->page_bytes);
@@ -249,6 +260,7 @@ static int read_page(struct os_rings *r, uint32_t cpu, struct error *e)
 		return 1;
 	}
 	ring->has_page = true;
+	ring->pages++;
 	if (ring->page.missed)
 		tell_missed(ring);
 	return 1;
@@ -307,6 +319,7 @@ void os_rings_begin(struct os_rings *r)
 
 	for (cpu = 0; cpu < r->cpus; cpu++) {
 		r->rings[cpu].is_empty = false;
+		r->rings[cpu].pages = 0;
 		if (look)
 			tell_dropped(&r->rings[cpu]);
 	}

@@ -31,6 +31,9 @@ DEFINE_CLEANUP(os_rings, os_rings_close)
 void os_rings_begin(struct os_rings *r);
 int os_rings_next(struct os_rings *r, uint64_t safe_ns, struct os_record *ret, struct error *e);
 
+/* Bytes of the fullest ring since os_rings_begin(). */
+uint64_t os_rings_get_taken(const struct os_rings *r);
+
 uint64_t os_rings_fixed_bytes(const struct os_rings *r);
 
 #endif
