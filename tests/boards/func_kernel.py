@@ -126,8 +126,8 @@ def check_filters(board):
 def check_choices(board):
     """Of tasks, CPUs and times."""
     board.record("-o cpu.dat -d 2 -a --cpu 1 -- sh -c 'i=0; while [ $i -lt 20 ]; do ls / >/dev/null; i=$((i + 1)); done'")
+    # What a task did elsewhere is missing, so no two readers agree about its calls.
     path = board.fetch("cpu.dat")
-    compare(path)
     cpus = set(re.findall(r"\[(\d{3})\]", report(path)))
     expect("CPUs of --cpu 1", cpus, {"001"})
     # The shell forks; only what it does itself is wanted.
