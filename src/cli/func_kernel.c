@@ -29,7 +29,7 @@
 #define PATH_MAX_LEN 4200U
 #define WORD_MAX 4096U
 #define TURN_MS 1000
-#define N_RECORDING 17U /* the first options of the table are the agent's */
+#define N_RECORDING 16U /* the first options of the table are the agent's */
 
 static const struct cli_option options[] = {
 	{ 0, "tree", "LIST", "record only these functions and what they call", NULL },
@@ -45,7 +45,6 @@ static const struct cli_option options[] = {
 	{ 0, "no-fork", NULL, "not the tasks that they start", NULL },
 	{ 'c', "cpu", "LIST", "only on these CPUs, as 0,2-3", NULL },
 	{ 0, "no-irqs", NULL, "no functions of interrupts", NULL },
-	{ 0, "no-sleep-time", NULL, "durations without time asleep", NULL },
 	{ 0, "sched", NULL, "record switches of tasks: splits local time", NULL },
 	{ 0, "clock", "NAME", "what stamps the records (local)", NULL },
 	{ 'b', "buffer", "KIB", "memory of each CPU's ring (8192)", NULL },
