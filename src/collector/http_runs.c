@@ -69,22 +69,21 @@ int http_device_runs(struct http_request *q, struct http_reply *reply, struct er
 	return r < 0 ? r : list_runs(q, &row.device.id, reply, e);
 }
 
-/* Whose calls it has. */
-static int add_processes(struct http_request *q, const struct store_run *run, json_t *o,
-			 struct error *e)
+/* Whose calls it has; a description that is not understood does not hide the run. */
+static void add_processes(struct http_request *q, const struct store_run *run, json_t *o)
 {
-	json_t *list = json_array();
 	struct func_source *calls = NULL;
 	_cleanup_free_ uint32_t *threads = NULL;
+	json_t *list;
 	size_t i;
-	int r = func_ksk_open_run(q->http->options.store, run->number, &calls, e);
 
-	threads = r < 0 ? NULL : calloc(calls->n_processes + 1, sizeof(*threads));
-	if (r >= 0 && !threads)
-		r = error_set(e, ENOMEM, "cannot answer: out of memory");
-	for (i = 0; r >= 0 && i < calls->n_threads; i++)
+	if (func_ksk_open_run(q->http->options.store, run->number, &calls, NULL) < 0)
+		return;
+	list = json_array();
+	threads = calloc(calls->n_processes + 1, sizeof(*threads));
+	for (i = 0; threads && i < calls->n_threads; i++)
 		threads[calls->threads[i].process]++;
-	for (i = 0; r >= 0 && i < calls->n_processes; i++) {
+	for (i = 0; threads && i < calls->n_processes; i++) {
 		const struct func_process *p = &calls->processes[i];
 
 		json_array_append_new(list,
@@ -96,7 +95,6 @@ static int add_processes(struct http_request *q, const struct store_run *run, js
 	}
 	func_source_free(calls);
 	json_object_set_new(o, "processes", list);
-	return r;
 }
 
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
@@ -112,10 +110,7 @@ int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 		return r;
 	o = http_run_json(&run, &names);
 	http_names_done(&names);
-	r = o && run.threads ? add_processes(q, &run, o, e) : 0;
-	if (r < 0) {
-		json_decref(o);
-		return r;
-	}
+	if (o && run.threads)
+		add_processes(q, &run, o);
 	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

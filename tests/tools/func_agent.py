@@ -334,6 +334,23 @@ def case_restart(s):
     assert stored.lost <= 1 and calls and all(c in wanted for c in calls)
 
 
+def case_keep(s):
+    """An agent that is told to leave programs as they are, and the next one: one run, every call."""
+    s.start_agent("--keep-recording")
+    process = s.start("walk", 450000, POLICY="wait", WAIT=60, SIZE="1M")
+    wait_for("the record", s.recording)
+    for _ in range(3):
+        s.end_agent()
+        s.start_agent("--keep-recording")
+    assert process.wait(timeout=PATIENCE) == 0, process.stderr.read()
+    s.wait_for_records()
+    s.end_agent()
+    s.start_agent()  # nobody is left: it ends the run
+    stored = s.finish()
+    same(s.made(), stored)
+    assert len(stored.runs) == 1, stored.runs
+
+
 def case_off(s):
     """Off and on again, by an instruction of the collector; a program that comes meanwhile waits."""
     s.start_agent("--func", "off")

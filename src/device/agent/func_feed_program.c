@@ -261,7 +261,7 @@ static int drain_streams(struct turn *t)
 	int r, rows = 0;
 
 	t->is_fast = c->full > t->p->traced.chunks / 8 && t->p->traced.policy != FUNC_FLIGHT;
-	j.is_behind = c->full > t->p->traced.chunks / 2 && t->p->traced.policy != FUNC_FLIGHT;
+	j.is_behind = t->is_fast && !t->is_last && c->full > t->p->traced.chunks / 2;
 	for (from = 0; from < c->n; from = to) {
 		for (to = from + 1; to < c->n && c->at[to].stream == c->at[from].stream; to++)
 			;
