@@ -15,7 +15,7 @@
 #include "wire/varint.h"
 
 #define RECORD_PART 8U /* of all memory, that one record may have, */
-#define LEFT_PART 4U   /* and of what is left */
+#define LEFT_PART 8U   /* and of what is left */
 #define RECORD_STEP (64U << 10)
 #define BLOCK_LEAST (32U << 10) /* a spool that takes no such block is too small */
 #define LAST_ROUNDS 64		/* of turns when it ends */
@@ -112,7 +112,7 @@ static int choose_size(const struct func_feed *f, uint64_t wanted, uint64_t *ret
 		used += f->programs[i].is_used ? f->programs[i].traced.bytes : 0;
 	left = used < f->o.bytes ? f->o.bytes - used : 0;
 	most = most < left / LEFT_PART ? most : left / LEFT_PART;
-	most = most > 2 * FUNC_TRACED_LEAST ? most : 2 * FUNC_TRACED_LEAST;
+	most = most > FUNC_TRACED_LEAST ? most : FUNC_TRACED_LEAST;
 	most = wanted && wanted < most ? wanted : most;
 	most = most / RECORD_STEP * RECORD_STEP;
 	if (most < FUNC_TRACED_LEAST || most > left)
