@@ -488,6 +488,11 @@ def case_min_time():
     accounted(run)
 
 
+def slot_events(file):
+    """What the first thread has recorded so far; it has no slot before its first call."""
+    return int.from_bytes(file.read_bytes()[4096 + 24:4096 + 32], "little")
+
+
 def case_switch():
     """Off at the start; turned on from outside, and off again."""
     path = E.get("CALLS") or program("STATIC")
@@ -496,7 +501,7 @@ def case_switch():
     assert record.calls() == 0 and record.lost() == 0
 
     run = new_run()
-    process = run.start(path, "pace", 250, ON=0)
+    process = run.start(path, "pace", 1000, ON=0)
     deadline = time.monotonic() + 60
     while not [p for p in run.records_at.iterdir() if p.suffix != ".maps"]:
         assert time.monotonic() < deadline
@@ -505,9 +510,12 @@ def case_switch():
     while b"KSKFUNC\n" != file.read_bytes()[:8]:
         time.sleep(0.005)
     for on in (1, 0, 1, 0):
+        before = slot_events(file)
         with file.open("r+b") as f:
             f.seek(384)
             f.write(on.to_bytes(4, "little"))
+        while on and slot_events(file) == before and process.poll() is None:
+            time.sleep(0.005)
         time.sleep(0.05)
     process.communicate()
     assert process.returncode == 0

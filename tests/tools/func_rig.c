@@ -303,6 +303,7 @@ void func_rig_collect(struct func_rig *r)
 				take_calls(r, &b);
 		}
 		spool_sent(r->spool);
-		assert(spool_ack(r->spool, ++frames) == 0);
+		frames++;
+		assert(spool_ack(r->spool, frames) == 0);
 	}
 }

@@ -3,7 +3,7 @@
  * The running kernel's records of threads whose system calls and sleeps are known, through the instance into
  * blocks: every one is there, in order, also of a thread that nobody named; and where the rings were too
  * small, the number that the kernel counted is told. Needs root and tracefs, and is skipped (77) where there
- * is none; also where the program is emulated and the kernel below it has the other byte order.
+ * is none; also where the program is emulated, because the kernel below it has other numbers for system calls.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +25,6 @@
 #include "device/agent/os_instance.h"
 #include "device/agent/tracefs.h"
 #include "device/func/clock.h"
-#include "ftrace/bytes.h"
 #include "tools/fake_func_run.h"
 
 #define CALLS 1000U
@@ -325,16 +323,12 @@ static void test_list(void **state)
 	assert_int_not_equal(access(folder, F_OK), 0);
 }
 
-/* Is it there, and are its pages in the byte order that this program has? */
 static bool can_trace(void)
 {
-	struct utsname u;
-
 	if (open_os(0) < 0)
 		return false;
 	close_os();
-	uname(&u);
-	return !(BYTES_HOST_BIG && strstr(u.machine, "x86"));
+	return true;
 }
 
 int main(void)
@@ -356,6 +350,11 @@ int main(void)
 		return 77;
 	}
 	snprintf(folder, sizeof(folder), "%s/instances/%s", root, instance);
+	if (getenv("MESON_EXE_WRAPPER")) {
+		puts("skipped: the program is emulated, the kernel has other numbers for its "
+		     "calls");
+		return 77;
+	}
 	if (!can_trace()) {
 		puts("skipped: this kernel does not let us watch threads");
 		return 77;
