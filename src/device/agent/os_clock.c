@@ -16,6 +16,8 @@ static struct os_clock_pair read_pair(const struct os_clock *c, uint64_t *ret_wi
 	uint64_t after = func_clock_tick(c->shift, c->kind);
 
 	*ret_width = after - before;
+	if (c->kind == FUNC_CLOCK_MONOTONIC)
+		return (struct os_clock_pair){ .tick = ns, .ns = ns };
 	return (struct os_clock_pair){ .tick = before + (after - before) / 2, .ns = ns };
 }
 
