@@ -242,6 +242,30 @@ static void goes_on_after_an_end_in_order(void **state)
 	func_rig_done(&r);
 }
 
+/* One that comes while the agent ends, and was never looked at, is not forgotten. */
+static void switches_on_who_came_last(void **state)
+{
+	static struct func_rig r;
+	struct func_file *f;
+	struct source s;
+
+	(void)state;
+	func_rig_init(&r, &plain);
+	f = func_rig_start(&r, 0, &layout);
+	source_init(&s, f, 32, FUNC_RANDOM_REAL);
+	source_push(&s, 100);
+	assert_int_equal(func_feed_stop(r.feed, r.now_ms, NULL), 0);
+	assert_int_equal(get_le32(f->data + FUNC_BUFFER_AT_ON), 0);
+	func_rig_restart(&r);
+	func_rig_turn(&r, 100);
+	assert_int_equal(get_le32(f->data + FUNC_BUFFER_AT_ON), 1);
+	func_rig_end(&r, 0);
+	func_rig_turn(&r, 30000);
+	func_rig_collect(&r);
+	source_check(&s, &r);
+	func_rig_done(&r);
+}
+
 /* What is known of a thread that rests is kept from one run to the next, also by an agent that never
  * had anything of it. */
 static void remembers_threads_that_rest(void **state)
@@ -648,6 +672,7 @@ int main(void)
 		cmocka_unit_test(sends_chunks_as_they_are_when_behind),
 		cmocka_unit_test(survives_the_agent),
 		cmocka_unit_test(goes_on_after_an_end_in_order),
+		cmocka_unit_test(switches_on_who_came_last),
 		cmocka_unit_test(remembers_threads_that_rest),
 		cmocka_unit_test(leaves_alone_who_is_off),
 		cmocka_unit_test(loses_nothing_twice_in_a_full_spool),

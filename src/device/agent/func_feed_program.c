@@ -73,6 +73,8 @@ static int begin(struct turn *t)
 	if (r < 0)
 		return r;
 	p->was_known = true;
+	if (t->f->is_ending) /* it came too late to be noted with the others */
+		p->was_on = get_le32(t->f->header.bytes + FUNC_BUFFER_AT_ON) != 0;
 	if (p->is_adopted)
 		func_traced_put(&p->traced, FUNC_BUFFER_AT_DRAINED, (uint32_t)getpid());
 	/* One that is off may have switched itself off; unless it was an agent that ended. */
