@@ -59,6 +59,7 @@ class Live:
             r"^devices +(\S+)\nweb +(\S+)/\n(?:.*\n)*ready", self.said("collector"), re.M))
         self.server = places[2]
         self.agent = self.spawn("agent", AGENT, "--collector", places[1], "--name", self.name,
+                                "--func-socket", "none",
                                 "--state-dir", self.work / "state", "--spool-file",
                                 self.work / "spool", "--config", "/dev/null", "--source",
                                 self.source, "--start", *self.options)

@@ -17,6 +17,7 @@ CROSS_FILE = """\
 [binaries]
 c = '{gcc}'
 ar = '{ar}'
+objcopy = '{objcopy}'
 strip = '{strip}'
 
 [host_machine]
@@ -66,17 +67,28 @@ def compile_program(board, sources, output, options=()):
     return Path(output)
 
 
-def build_agent(board, output=None):
-    """kiseki-agent, static, for the board."""
+def build_device_part(board, target, output=None):
+    """A file of the device's part of the build, static, for the board."""
     folder = Path(output or ROOT / f"build/boards/{board.name}") / "agent"
     folder.mkdir(parents=True, exist_ok=True)
     cross = folder / "cross.ini"
     text = CROSS_FILE.format(family=FAMILIES[board.kbuild],
-                             **{x: board.tool(x) for x in ("gcc", "ar", "strip")})
+                             **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
     if not cross.exists() or cross.read_text() != text:
         cross.write_text(text)
+        shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
+    name = Path(target).name
     if not (folder / "build/build.ninja").exists():
-        run("kiseki-agent", "meson", "setup", folder / "build", ROOT, "--cross-file", cross,
-            *AGENT_OPTIONS)
-    run("kiseki-agent", "ninja", "-C", folder / "build", "src/device/agent/kiseki-agent")
-    return folder / "build/src/device/agent/kiseki-agent"
+        run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *AGENT_OPTIONS)
+    run(name, "ninja", "-C", folder / "build", target)
+    return folder / "build" / target
+
+
+def build_agent(board, output=None):
+    """kiseki-agent, static, for the board."""
+    return build_device_part(board, "src/device/agent/kiseki-agent", output)
+
+
+def build_func(board, output=None):
+    """libkiseki-func.a for programs of the board."""
+    return build_device_part(board, "src/device/func/libkiseki-func.a", output)

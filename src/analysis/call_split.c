@@ -47,13 +47,25 @@ static void begin(struct call_split_state *s, const struct func_event *ev)
 	s->known = s->any = true;
 	s->running = ev->os != FUNC_OS_WAKING;
 	s->runnable = s->in_call = s->waking = false;
+	s->may_call = s->calls;
 	s->nested = 0;
+}
+
+/* What is recorded from here on; what it was doing, the next record or call tells. */
+static void set_watch(struct call_split_state *s, uint64_t value)
+{
+	call_split_lose(s);
+	s->watched = value & FUNC_WATCH_SWITCHES;
+	s->calls = value & FUNC_WATCH_SYSCALLS;
+	s->gap = !value;
+	s->any = true;
 }
 
 static void enter_kernel(struct call_split_state *s, const struct func_event *ev)
 {
 	s->running = true; /* only who has a CPU gets here */
 	s->waking = false;
+	s->may_call &= ev->os != FUNC_OS_SYSCALL;
 	if (ev->os == FUNC_OS_SYSCALL)
 		s->in_call = true;
 	else
@@ -65,15 +77,17 @@ static void leave_kernel(struct call_split_state *s, const struct func_event *ev
 	s->running = true;
 	s->waking = false;
 	if (ev->os == FUNC_OS_SYSCALL_RETURN)
-		s->in_call = false;
+		s->in_call = s->may_call = false;
 	else if (s->nested)
 		s->nested--;
 }
 
 void call_split_push(struct call_split_state *s, const struct func_event *ev)
 {
-	if (ev->os > FUNC_OS_INTERRUPT_RETURN)
-		return; /* it says nothing about the CPU */
+	if (ev->os == FUNC_OS_WATCH)
+		set_watch(s, ev->value);
+	if (ev->os > FUNC_OS_INTERRUPT_RETURN || s->gap)
+		return; /* it says nothing about the CPU, or nothing that can be relied on */
 	begin(s, ev);
 	s->doubts = 0;
 	switch (ev->os) {
@@ -96,18 +110,27 @@ void call_split_push(struct call_split_state *s, const struct func_event *ev)
 	}
 }
 
-void call_split_start(struct call_split_state *s)
+static void start(struct call_split_state *s)
 {
 	const struct func_event on = { .kind = FUNC_OS, .os = FUNC_OS_SWITCH_IN };
 
+	call_split_push(s, &on);
+}
+
+void call_split_start(struct call_split_state *s)
+{
 	if (!s->any)
-		call_split_push(s, &on);
+		start(s);
 }
 
 void call_split_see(struct call_split_state *s)
 {
+	if (!s->known && s->watched)
+		start(s);
 	if (!s->known)
 		return;
+	if (s->running)
+		s->may_call = false;
 	if (s->running && (s->kernel || (!s->in_call && !s->nested))) {
 		s->waking = false; /* it went on running: that waking led to no switch */
 		return;
@@ -128,5 +151,7 @@ enum call_part call_split_get(const struct call_split_state *s)
 		return CALL_UNKNOWN;
 	if (!s->running)
 		return s->runnable ? CALL_PREEMPTED : CALL_BLOCKED;
-	return s->kernel || s->in_call || s->nested ? CALL_KERNEL : CALL_USER;
+	if (s->kernel || s->in_call || s->nested)
+		return CALL_KERNEL;
+	return s->may_call ? CALL_UNKNOWN : CALL_USER;
 }

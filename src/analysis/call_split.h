@@ -11,6 +11,10 @@
  *	blocked		it slept, up to the moment when somebody woke it
  *	unknown		no record covers it: before the thread's first one, and after a loss
  *
+ * Where the records come from an agent, FUNC_OS_WATCH says from where on they are complete: then a call of the
+ * thread is enough to know that it ran its own code, and whether a system call was open is not assumed.
+ * Page faults and interrupts have no records there: they count as what they interrupted.
+ *
  * The stamps of calls and those of the operating system come from two readers of one clock, and a
  * call's may lie a little on the wrong side of a switch. One function event inside of a sleep is
  * therefore no contradiction; many of them without any record between them are: then records are
@@ -45,7 +49,11 @@ struct call_split_state {
 	bool any;	 /* a record was ever seen */
 	bool running;	 /* else it is blocked or waits for a CPU */
 	bool runnable;	 /* not running, but it could */
-	bool in_call;	 /* of the system */
+	bool in_call;	 /* of the system, */
+	bool may_call;	 /* or it may be: nothing has told yet */
+	bool watched;	 /* records are complete since FUNC_OS_WATCH, */
+	bool calls;	 /* those of system calls, too */
+	bool gap;	 /* FUNC_OS_WATCH said that they are not: none is believed */
 	bool waking;	 /* woken while it was still on its way off its CPU */
 	uint32_t nested; /* interrupts */
 	uint32_t doubts; /* function events since it should not have been running its own code */

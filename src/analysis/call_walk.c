@@ -66,10 +66,14 @@ static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
 	return 0;
 }
 
-static uint64_t see_time(struct walk *k, uint64_t tick)
+/* Records of the operating system count as long as calls are open: a thread's first ones may be much
+ * older than its first call. */
+static uint64_t see_time(struct walk *k, const struct walked *t, const struct func_event *ev)
 {
-	uint64_t ns = clock_ns(&k->w->source->clock, tick);
+	uint64_t ns = clock_ns(&k->w->source->clock, ev->tick);
 
+	if (ev->kind == FUNC_OS && !call_stack_depth(t->stack))
+		return ns;
 	if (!k->any || ns < k->totals.from_ns)
 		k->totals.from_ns = ns;
 	if (!k->any || ns > k->totals.to_ns)
@@ -86,18 +90,23 @@ static void see_maps(struct walk *k, uint32_t thread, const struct func_event *e
 		*generation = ev->value < UINT32_MAX ? (uint32_t)ev->value : UINT32_MAX - 1;
 }
 
+static bool tells_kernel(const struct func_event *ev)
+{
+	return ev->os == FUNC_OS_WATCH
+		       ? (ev->value & FUNC_WATCH_SYSCALLS) != 0
+		       : ev->os >= FUNC_OS_SYSCALL && ev->os <= FUNC_OS_INTERRUPT_RETURN;
+}
+
 static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 		      const struct func_event *ev)
 {
 	uint32_t process = k->w->source->threads[thread].process, function;
-	uint64_t ns = see_time(k, ev->tick);
+	uint64_t ns = see_time(k, t, ev);
 	int r;
 
 	if (ev->kind == FUNC_OS) {
 		see_maps(k, thread, ev);
-		k->totals.kernel_known |=
-			is_kernel(k, thread) ||
-			(ev->os >= FUNC_OS_SYSCALL && ev->os <= FUNC_OS_INTERRUPT_RETURN);
+		k->totals.kernel_known |= is_kernel(k, thread) || tells_kernel(ev);
 		call_stack_os(t->stack, ns, ev);
 		return 0;
 	}
@@ -113,7 +122,8 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 static int take_loss(struct walk *k, struct walked *t, const struct func_item *item)
 {
 	const struct trace_loss *loss = &item->loss;
-	uint64_t ns = clock_ns(&k->w->source->clock, loss->from_tick);
+	/* 0: nothing came before it, so it is at no time of the thread. */
+	uint64_t ns = loss->from_tick ? clock_ns(&k->w->source->clock, loss->from_tick) : 0;
 
 	if (item->os_only) {
 		k->totals.os_losses++;

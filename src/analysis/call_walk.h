@@ -26,14 +26,15 @@ struct call_walk {
 
 struct call_totals {
 	struct call_counts counts;
-	uint64_t from_ns, to_ns; /* first and last event of the threads looked at */
-	uint64_t threads;	 /* that had any */
-	uint64_t os_threads;	 /* of these, with records of the operating system */
-	bool kernel_known;	 /* system calls and interrupts are among them: else time that seems
+	uint64_t from_ns,
+		to_ns;	       /* from the first call of the threads looked at to the last event */
+	uint64_t threads;      /* that had any */
+	uint64_t os_threads;   /* of these, with records of the operating system */
+	bool kernel_known;     /* system calls and interrupts are among them: else time that seems
 				  * to be the user's may be the kernel's */
-	uint64_t losses;	 /* places where events are missing */
-	uint64_t lost;		 /* events, as far as counted */
-	uint64_t lost_unknown;	 /* places whose count is not known */
+	uint64_t losses;       /* places where events are missing */
+	uint64_t lost;	       /* events, as far as counted */
+	uint64_t lost_unknown; /* places whose count is not known */
 	uint64_t
 		os_losses; /* places where records of the operating system are missing, and no calls */
 };

@@ -67,7 +67,7 @@ static void bash_options(const struct command *c)
 
 	command_full_name(c, ' ', name);
 	for (o = c->options; o && o->name; o++) {
-		if (!o->argument)
+		if (cli_option_is_switch(o))
 			continue;
 		printf("\t\t'%s --%s'", name, o->name);
 		if (o->letter)
@@ -134,7 +134,7 @@ static void zsh_option(const struct cli_option *o)
 	putchar('[');
 	zsh_text(o->help);
 	putchar(']');
-	if (o->argument) {
+	if (!cli_option_is_switch(o)) {
 		printf(":%s:", o->argument);
 		if (is_file(o->argument, o->values))
 			fputs("_files", stdout);

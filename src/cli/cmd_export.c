@@ -84,7 +84,7 @@ static int push_time(struct url *u, const struct args *a, const char *name, stru
 
 static int make_url(struct url *u, const struct args *a, struct error *e)
 {
-	static const char *const passed[] = { "cpu", "pid", "comm", "event" };
+	static const char *const passed[] = { "cpu", "pid", "comm", "event", "kind" };
 	const struct format *f = choose_format(a, e);
 	size_t i;
 	int r;
@@ -191,6 +191,8 @@ static const struct cli_option options[] = {
 	{ 0, "from", "TIME", "from this time on: -5m, 10:02:30, 2026-11-15T10:02:30Z, +5s", NULL },
 	{ 0, "to", "TIME", "before this time", NULL },
 	{ 0, "run", "RUN", "of this run instead of the device's latest", NULL },
+	{ 0, "kind", "KIND", "the latest run of this kind: sched, or func (programs)",
+	  "sched func" },
 	{ 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },
 	{ 0, "pid", "LIST", "only events of these tasks", NULL },
 	{ 0, "comm", "GLOB", "only events of tasks with such names", NULL },
@@ -217,7 +219,9 @@ const struct command command_export = {
 		"zone, "
 		"@1763200000.5; or +5s, after the recording's begin. Formats and endings are those "
 		"of kiseki convert; CTF comes as an archive (.ctf.tar). The output appears whole "
-		"or not at all.",
+		"or not at all.\n\n"
+		"A run of programs is exported whole; of its formats (kiseki func export) those "
+		"that this command has are written without names of functions.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -13,8 +13,8 @@
 #include "command/say.h"
 
 static const struct table_column columns[] = {
-	{ "CPU", false }, { "cause", true },  { "events", false },
-	{ "from", true }, { "until", false }, { NULL, false },
+	{ "stream", true }, { "cause", true },	{ "events", false },
+	{ "from", true },   { "until", false }, { NULL, false },
 };
 
 /* How long the gap is, where both ends are known. */
@@ -32,10 +32,13 @@ static void push_length(struct table *t, const json_t *row)
 static void push_row(struct table *t, const json_t *row)
 {
 	const json_t *cpu = json_object_get(row, "cpu"), *count = json_object_get(row, "count");
+	const json_t *tid = json_object_get(row, "tid");
 	char text[UNITS_LEN];
 
 	if (json_is_integer(cpu))
-		table_printf(t, "%" JSON_INTEGER_FORMAT, json_integer_value(cpu));
+		table_printf(t, "CPU %" JSON_INTEGER_FORMAT, json_integer_value(cpu));
+	else if (json_is_integer(tid))
+		table_printf(t, "thread %" JSON_INTEGER_FORMAT, json_integer_value(tid));
 	else
 		table_push(t, "all");
 	table_push(t, device_json_text(row, "cause"));
@@ -129,7 +132,8 @@ const struct command command_ledger = {
 	.usage = "DEVICE|RUN [--json]",
 	.description =
 		"Events generated = events stored + events in the ledger. Each row is a gap on one "
-		"CPU: how many events, why (ring: the kernel's memory was overwritten; buffer, "
+		"CPU or of one thread: how many events, why (ring: the kernel's memory was "
+		"overwritten; buffer, "
 		"spool: the device's was full; damage; store), and when. A device stands for its "
 		"latest run.",
 	.options = options,

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -139,6 +140,7 @@ static int read_agent(struct record *r, struct error *e)
 		return recording_push(r->recording, bytes, (size_t)n, &at, e);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
+	recording_leave(r->recording);
 	if (recording_get_state(r->recording) == RECORDING_ENDED)
 		return 0;
 	return error_set(e, ECONNRESET, "cannot record: the agent ended: %s",
@@ -201,6 +203,8 @@ static int step(struct record *r, struct error *e)
 	if (state < RECORDING_ON && ms > r->begin_ms + HELLO_MS)
 		return error_set(e, ETIMEDOUT, "cannot record: the agent does not get ready: %s",
 				 record_agent_last_line(&r->agent));
+	if (state == RECORDING_LAST)
+		record_agent_stop(&r->agent);
 	if (r->stop_ms && ms > r->stop_ms + STOP_MS)
 		return error_set(e, ETIMEDOUT,
 				 "cannot finish the recording: the agent does not "
@@ -253,13 +257,22 @@ static void select_command(struct record *r)
 	c->given |= 1U << CONFIG_PIDS;
 }
 
+static bool wants_programs(const struct record *r)
+{
+	return r->config.given & 1U << CONFIG_FUNC && r->config.func != FUNC_MODE_OFF;
+}
+
+/* The command's programs are told where our agent is, not that of the machine. */
 static int record(struct record *r, const struct args *a, struct error *e)
 {
 	bool only = args_has(a, "only");
 	char host[64] = "";
-	int rc = 0;
+	int rc;
 
-	if (a->n_operands)
+	rc = record_agent_open(&r->agent, wants_programs(r), e);
+	if (rc >= 0 && r->agent.socket[0])
+		setenv("KISEKI_FUNC_AGENT", r->agent.socket, 1);
+	if (rc >= 0 && a->n_operands)
 		rc = record_command_new(&r->command, a->operands, only, e);
 	if (rc >= 0)
 		rc = recording_open(&r->recording, r->path, e);
@@ -284,6 +297,8 @@ static void print_summary(const struct record *r)
 	fprintf(stderr, "%s: %" PRIu64 " events in %s, %s (%.2f bytes per event)", r->path,
 		c->events, units_duration((end - r->on_ms) * 1000000, length),
 		units_bytes(c->bytes, size), c->events ? (double)c->bytes / (double)c->events : 0);
+	if (c->func_events)
+		fprintf(stderr, ", %" PRIu64 " of them of programs", c->func_events);
 	if (lost || c->lost_unknown)
 		fprintf(stderr, ", %s%" PRIu64 "%s lost%s; --ring makes room for more",
 			say_style(stderr, STYLE_BAD), lost, c->lost_unknown ? " and more" : "",

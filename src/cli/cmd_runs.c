@@ -12,10 +12,26 @@
 #include "command/say.h"
 
 static const struct table_column columns[] = {
-	{ "run", false },    { "device", true }, { "from", true },     { "to", true },
-	{ "events", false }, { "size", false },	 { "B/event", false }, { "lost", false },
-	{ "state", true },   { NULL, false },
+	{ "run", false },  { "device", true },	{ "kind", true },  { "from", true },
+	{ "to", true },	   { "events", false }, { "size", false }, { "B/event", false },
+	{ "lost", false }, { "state", true },	{ NULL, false },
 };
+
+/* What it has; of programs, of how many threads. */
+static void push_kind(struct table *t, const json_t *r)
+{
+	const json_t *kinds = json_object_get(r, "kinds");
+	uint64_t threads = device_json_count(r, "threads");
+
+	if (!json_array_size(kinds))
+		table_push(t, NULL);
+	else if (threads)
+		table_printf(t, "%s of %" PRIu64 " thread%s",
+			     json_is_true(json_object_get(r, "split")) ? "split" : "func", threads,
+			     threads == 1 ? "" : "s");
+	else
+		table_push(t, json_string_value(json_array_get(kinds, 0)));
+}
 
 static void push_run(struct table *t, const json_t *r)
 {
@@ -25,6 +41,7 @@ static void push_run(struct table *t, const json_t *r)
 
 	table_printf(t, "%" PRIu64, device_json_count(r, "run"));
 	table_push(t, device_json_text(r, "device"));
+	push_kind(t, r);
 	table_push(t, device_json_text(r, "first"));
 	table_push(t, device_json_text(r, "last"));
 	table_printf(t, "%" PRIu64, events);
@@ -68,6 +85,7 @@ static int run(const struct args *a)
 		url_push(&u, "runs");
 	}
 	url_push_param(&u, "limit", args_get(a, "limit"));
+	url_push_param(&u, "kind", args_get(a, "kind"));
 	if (client_get_json(c, &u, &answer, &e) < 0)
 		return say_failure(&e);
 	if (args_has(a, "json"))
@@ -79,6 +97,8 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'n', "limit", "N", "at most so many (1000)", NULL },
+	{ 'k', "kind", "KIND", "only those of the scheduler, or of programs: sched func",
+	  "sched func" },
 	{ 0, "json", NULL, "print the collector's JSON", NULL },
 	CLIENT_OPTION,
 	{ 0 },
@@ -92,9 +112,11 @@ static const struct cli_example examples[] = {
 const struct command command_runs = {
 	.name = "runs",
 	.summary = "list the recordings that a collector holds",
-	.usage = "[DEVICE] [--limit N] [--json]",
-	.description = "A run is one recording of one device, from start to stop. `export` takes a "
-		       "part of one, `ledger` says what is missing in it.",
+	.usage = "[DEVICE] [--kind KIND] [--limit N] [--json]",
+	.description =
+		"A run is one recording of one device, from start to stop. `export` takes a "
+		"part of one, `ledger` says what is missing in it, and `func` reads those of "
+		"programs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

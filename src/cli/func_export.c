@@ -79,7 +79,7 @@ static const struct cli_example examples[] = {
 const struct command command_func_export = {
 	.name = "export",
 	.summary = "write calls in the format of another tool",
-	.usage = "FILE -o OUT [--format FORMAT] [OPTION...]",
+	.usage = "FILE|DEVICE|RUN -o OUT [--format FORMAT] [OPTION...]",
 	.description =
 		"The formats, with the endings that choose them: folded (.folded), stacks with "
 		"their local time for flame graphs; speedscope (.speedscope.json); chrome "

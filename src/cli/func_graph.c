@@ -175,7 +175,7 @@ static const struct cli_example examples[] = {
 const struct command command_func_graph = {
 	.name = "graph",
 	.summary = "who calls a function, and whom it calls",
-	.usage = "FILE FUNCTION [OPTION...]",
+	.usage = "FILE|DEVICE|RUN FUNCTION [OPTION...]",
 	.description = "For each function that fits the pattern: its callers and its callees, with "
 		       "how often and how long. The callers' times add up to the function's. Where "
 		       "it is below itself, only its outermost calls count as time.",

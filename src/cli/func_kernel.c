@@ -23,11 +23,13 @@
 #include "cli/record_command.h"
 #include "cli/signals.h"
 #include "command/say.h"
+#include "convert/func_input.h"
+#include "trace/func_pack.h"
 
 #define PATH_MAX_LEN 4200U
 #define WORD_MAX 4096U
 #define TURN_MS 1000
-#define N_RECORDING 17U /* the first options of the table are the agent's */
+#define N_RECORDING 16U /* the first options of the table are the agent's */
 
 static const struct cli_option options[] = {
 	{ 0, "tree", "LIST", "record only these functions and what they call", NULL },
@@ -43,11 +45,10 @@ static const struct cli_option options[] = {
 	{ 0, "no-fork", NULL, "not the tasks that they start", NULL },
 	{ 'c', "cpu", "LIST", "only on these CPUs, as 0,2-3", NULL },
 	{ 0, "no-irqs", NULL, "no functions of interrupts", NULL },
-	{ 0, "no-sleep-time", NULL, "durations without time asleep", NULL },
 	{ 0, "sched", NULL, "record switches of tasks: splits local time", NULL },
 	{ 0, "clock", "NAME", "what stamps the records (local)", NULL },
 	{ 'b', "buffer", "KIB", "memory of each CPU's ring (8192)", NULL },
-	{ 'o', "output", "FILE", "keep the recording, a trace.dat", NULL },
+	{ 'o', "output", "FILE", "keep the recording: a trace.dat, or FILE.ksk", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },
 	{ 'n', "limit", "N", "show this many functions (20); 0 shows all", NULL },
@@ -59,6 +60,7 @@ static const struct cli_option options[] = {
 
 struct recording {
 	const struct args *args;
+	const char *packed;	   /* where it goes as function streams; NULL: nowhere */
 	char folder[PATH_MAX_LEN]; /* "": the file is kept */
 	char file[PATH_MAX_LEN];
 	char agent[AGENT_PATH_MAX];
@@ -67,11 +69,20 @@ struct recording {
 	struct record_command command;
 };
 
+static bool ends_in_ksk(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 4 && !strcmp(path + len - 4, ".ksk");
+}
+
 static int choose_file(struct recording *r, struct error *e)
 {
 	const char *given = args_get(r->args, "output"), *tmp = getenv("TMPDIR");
 
-	if (given) {
+	if (given && ends_in_ksk(given)) {
+		r->packed = given;
+	} else if (given) {
 		snprintf(r->file, sizeof(r->file), "%s", given);
 		return 0;
 	}
@@ -135,19 +146,36 @@ static int run_agent(struct recording *r, struct error *e)
 	return 0;
 }
 
+/* Into the streams that programs have, too (docs/format/func.md). */
+static int pack(const struct recording *r, struct error *e)
+{
+	struct func_packing p = { 0 };
+	struct func_source *calls;
+	int rc = func_input_open(r->file, &calls, e);
+
+	if (rc < 0)
+		return rc;
+	rc = func_pack_file(r->packed, calls, &p, e);
+	func_source_free(calls);
+	return rc;
+}
+
 /* The agent has said why, if there is no file. */
 static int print_report(struct recording *r)
 {
 	CLEANUP_FUNC_READING struct func_reading in = { 0 };
+	const char *kept = r->packed ? r->packed : r->file;
 	struct error e = ERROR_INIT;
 
 	if (access(r->file, R_OK))
 		return r->command.status ? r->command.status : EXIT_FAILED;
-	if (func_reading_open(&in, r->args, r->file, &e) < 0)
+	if (r->packed && pack(r, &e) < 0)
+		return say_failure(&e);
+	if (func_reading_open(&in, r->args, kept, &e) < 0)
 		return func_reading_failure(&in, &e);
 	in.path = r->args->n_operands ? r->args->operands[0] : "the kernel";
-	if (!r->folder[0])
-		in.path = r->file;
+	if (r->packed || !r->folder[0])
+		in.path = kept;
 	func_summary_print(&in, r->args);
 	return r->command.status;
 }
@@ -197,9 +225,9 @@ const struct command command_func_kernel = {
 		"work "
 		"for it and for all that it starts; else all tasks.\n\n"
 		"`kiseki-agent kernel` does the recording, also alone on a device; --output keeps "
-		"its file, a trace.dat that trace-cmd reads, too. The kernel's switches are put "
-		"back as "
-		"they were (docs/format/graph.md).",
+		"its file, a trace.dat that trace-cmd reads, too, or packs it into FILE.ksk, which "
+		"takes a part of the room. The kernel's switches are put back as they were "
+		"(docs/format/graph.md).",
 	.options = options,
 	.examples = examples,
 	.parent = &command_func,

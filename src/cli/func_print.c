@@ -85,14 +85,20 @@ void func_print_missing(const struct call_totals *t)
 {
 	const struct call_counts *c = &t->counts;
 
-	if (!t->losses && !c->ends[CALL_CUT] && !c->ends[CALL_OPEN] && !c->ends[CALL_UNWOUND] &&
-	    !c->orphans && !c->too_deep)
+	if (!t->losses && !t->os_losses && !c->ends[CALL_CUT] && !c->ends[CALL_OPEN] &&
+	    !c->ends[CALL_UNWOUND] && !c->orphans && !c->too_deep)
 		return;
 	putchar('\n');
 	if (t->losses)
 		printf("%s%" PRIu64 "%s events lost%s at %" PRIu64 " place%s\n",
 		       say_style(stdout, STYLE_BAD), t->lost, t->lost_unknown ? " and more" : "",
 		       say_style(stdout, STYLE_PLAIN), t->losses, t->losses == 1 ? "" : "s");
+	print_count(
+		t->os_losses,
+		"place where records of the scheduler or of system calls are lost: the split is "
+		"unknown there",
+		"places where records of the scheduler or of system calls are lost: the split is "
+		"unknown there");
 	print_count(c->ends[CALL_CUT], "call was open at a loss and counts up to it",
 		    "calls were open at a loss and count up to it");
 	print_count(c->ends[CALL_OPEN], "call was open at the end of its thread's trace",

@@ -10,7 +10,6 @@
 
 #include "base/when.h"
 #include "command/say.h"
-#include "convert/func_input.h"
 #include "trace/func_sched.h"
 
 static const char *option(const struct args *a, const char *name)
@@ -93,7 +92,8 @@ int func_reading_open(struct func_reading *r, const struct args *a, const char *
 	int rc;
 
 	r->path = path;
-	rc = func_input_open(path, &r->source, e);
+	rc = func_place_open(&r->place, a, path, e);
+	r->source = take_ptr(r->place.source);
 	if (rc >= 0)
 		rc = join_sched(r, a, e);
 	if (rc >= 0)
@@ -137,6 +137,7 @@ void func_reading_close(struct func_reading *r)
 	call_names_free(r->names);
 	symbols_free(r->symbols);
 	func_source_free(r->source);
+	func_place_close(&r->place);
 	input_free(r->sched);
 	free(r->folders_text);
 	memset(r, 0, sizeof(*r));

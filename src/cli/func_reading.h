@@ -7,6 +7,7 @@
 #define KISEKI_CLI_FUNC_READING_H
 
 #include "analysis/call_walk.h"
+#include "cli/func_place.h"
 #include "cli/progress.h"
 #include "command/args.h"
 #include "convert/input.h"
@@ -21,7 +22,7 @@
 		{ 't', "thread", "LIST", "only these threads: tids, or patterns of names", NULL }, \
 		{ 0, "sched", "FILE",                                                              \
 		  "a trace of the scheduler of the same time: splits local time", NULL },          \
-		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },                     \
+		FUNC_PLACE_OPTIONS, { 0, "sysroot", "DIR", "where the device's files lie", NULL }, \
 		{ 0, "symbols", "DIR[:DIR]",                                                       \
 		  "also look here for objects, and for build-ids below .build-id", NULL },         \
 		{ 0, "kallsyms", "FILE", "names of the kernel's functions", NULL },                \
@@ -32,6 +33,7 @@
 struct func_reading {
 	const char *path;
 	bool mangled; /* set before it is opened: names of C++ as they are, whatever the options say */
+	struct func_place place; /* where it came from */
 	struct func_source *source;
 	struct input *sched; /* that the source reads, too; NULL: none */
 	struct symbols *symbols;

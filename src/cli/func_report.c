@@ -34,7 +34,7 @@ static const struct cli_example examples[] = {
 const struct command command_func_report = {
 	.name = "report",
 	.summary = "what each function cost: calls, total, local, average, split",
-	.usage = "FILE [--sort KEY] [--limit N] [--function PATTERN] [OPTION...]",
+	.usage = "FILE|DEVICE|RUN [--sort KEY] [--limit N] [--function PATTERN] [OPTION...]",
 	.description =
 		"Total is the time from a function's calls to their returns; recursion counts "
 		"once. Local is what is left without the functions it called. With records of the "
@@ -43,7 +43,10 @@ const struct command command_func_report = {
 		"They add up to local time, and all local times to the time of the outermost "
 		"calls.\n\n"
 		"FILE is the record of a process, a folder of such records, a .ksk file with "
-		"function streams, or the kernel's function_graph as text or trace.dat.",
+		"function streams, the kernel's function_graph as text or trace.dat, or the folder "
+		"of a collector's store. What is no file is asked of a collector: a number is a "
+		"run, a name a device, whose latest run of programs is meant. A run is joined with "
+		"the scheduler's of the same time, if there is one.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_func,

@@ -5,7 +5,8 @@
  *
  * The library is told everything by the environment (docs/func.md) and writes one file for each process into a
  * folder; this program only waits. What the program prints comes first, its exit status is ours, and
- * so are the signals that would end us: the program gets them.
+ * so are the signals that would end us: the program gets them. With --agent it asks the agent of this machine for its
+ * record instead; then there is nothing here to report.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/func_library.h"
@@ -26,6 +29,8 @@
 #include "cli/record_command.h"
 #include "cli/signals.h"
 #include "command/say.h"
+#include "convert/func_input.h"
+#include "wire/func_door.h"
 
 #define PATH_MAX_LEN 4096U
 #define TURN_MS 1000
@@ -49,10 +54,12 @@ static const struct {
 struct run {
 	const struct args *args;
 	char folder[PATH_MAX_LEN];
-	bool made; /* the folder is ours and goes away */
+	char agent[PATH_MAX_LEN]; /* socket, if one is asked */
+	bool made;		  /* the folder is ours and goes away */
 	struct record_command command;
 	int signals;
-	const char *words[ARGS_OPERANDS_MAX + 16]; /* of --sched */
+	char trace[PATH_MAX_LEN + 16];		   /* file of --sched and of --split */
+	const char *words[ARGS_OPERANDS_MAX + 16]; /* of both */
 };
 
 /* --- before --- */
@@ -110,13 +117,44 @@ static int set_names(const struct run *r, const char *name, const char *list, st
 	return rc;
 }
 
-static int set_environment(const struct run *r, struct error *e)
+/* The socket that was named, or the usual one; a relative name is meant from here. An agent that is not
+ * there is better said before the program has run. */
+static int set_agent(struct run *r, struct error *e)
+{
+	const char *given = args_get(r->args, "agent");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	char here[PATH_MAX_LEN] = "";
+	int fd, rc;
+
+	if (*given && *given != '/' && !getcwd(here, sizeof(here)))
+		return error_set(e, errno, "cannot find %s: %s", given, strerror(errno));
+	rc = snprintf(r->agent, sizeof(r->agent), "%s%s%s", here, *here ? "/" : "",
+		      *given ? given : FUNC_DOOR_PATH);
+	if (rc >= (int)sizeof(to.sun_path))
+		return error_set(e, ENAMETOOLONG,
+				 "cannot ask the agent at %s: the name is too long", r->agent);
+	strcpy(to.sun_path, r->agent);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	rc = fd < 0 || (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EAGAIN);
+	if (rc)
+		rc = error_set(e, errno, "cannot ask the agent at %s: %s", r->agent,
+			       strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	setenv("KISEKI_FUNC_AGENT", r->agent, 1);
+	return rc;
+}
+
+static int set_environment(struct run *r, struct error *e)
 {
 	const char *value, *loaded = getenv("LD_PRELOAD");
 	char library[FUNC_LIBRARY_MAX], name[64], list[2 * FUNC_LIBRARY_MAX];
 	size_t i;
 	int rc = func_library_find(library, e);
 
+	unsetenv("KISEKI_FUNC_AGENT");
+	if (rc >= 0 && args_has(r->args, "agent"))
+		rc = set_agent(r, e);
 	for (i = 0; rc >= 0 && i < N_VARIABLES; i++) {
 		value = args_get(r->args, variables[i].option);
 		snprintf(name, sizeof(name), "KISEKI_FUNC_%s", variables[i].variable);
@@ -127,31 +165,61 @@ static int set_environment(const struct run *r, struct error *e)
 	}
 	if (rc < 0)
 		return rc;
-	setenv("KISEKI_FUNC_FOLDER", r->folder, 1);
+	setenv("KISEKI_FUNC_FOLDER", r->folder, 1); /* empty with an agent: as none */
 	snprintf(list, sizeof(list), "%s%s%.4000s", library, loaded && *loaded ? ":" : "",
 		 loaded ? loaded : "");
 	setenv("LD_PRELOAD", list, 1);
 	return 0;
 }
 
-/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
- * status is the program's. */
-static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN],
-					 char sched[PATH_MAX_LEN])
+static const char **put_words(const char **to, const char *const *from, size_t n)
 {
-	const char *const record[] = { self, "record", "--only",   "-q",
-				       "-o", sched,    "--events", "switch,waking,wakeup_new,exit",
-				       "--" };
-	size_t n = sizeof(record) / sizeof(record[0]);
-	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	memcpy(to, from, n * sizeof(*to));
+	return to + n;
+}
 
-	if (!args_has(r->args, "sched") || len <= 0)
+/* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
+ * status is the program's. With --split so it is, too, but then its agent takes the calls themselves, with the
+ * kernel's side of their threads, and of the scheduler only who ended. */
+static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
+{
+	const char *const sched[] = { "--events", "switch,waking,wakeup_new,exit" };
+	const char *const split[] = { "--func", "split", "--events", "exit" };
+	const char *const record[] = { self, "record", "--only", "-q", "-o", r->trace };
+	bool is_split = args_has(r->args, "split");
+	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	const char **word = r->words;
+
+	if ((!is_split && !args_has(r->args, "sched")) || len <= 0)
 		return r->args->operands;
 	self[len] = 0;
-	snprintf(sched, PATH_MAX_LEN, "%.4000s/" FUNC_READING_SCHED, r->folder);
-	memcpy(r->words, record, sizeof(record));
-	memcpy(r->words + n, r->args->operands, r->args->n_operands * sizeof(*r->words));
+	snprintf(r->trace, sizeof(r->trace), "%.4000s/%s", r->folder,
+		 is_split ? FUNC_INPUT_CALLS : FUNC_READING_SCHED);
+	word = put_words(word, record, sizeof(record) / sizeof(*record));
+	word = is_split ? put_words(word, split, sizeof(split) / sizeof(*split))
+			: put_words(word, sched, sizeof(sched) / sizeof(*sched));
+	*word++ = "--";
+	put_words(word, r->args->operands, r->args->n_operands);
 	return r->words;
+}
+
+/* What makes no sense without files of our own. */
+static int check_agent(const struct run *r, struct error *e)
+{
+	static const char *const ours[] = { "output", "sched", "split", NULL };
+	size_t i;
+
+	if (args_has(r->args, "sched") && args_has(r->args, "split"))
+		return error_set(e, EINVAL,
+				 "cannot run kiseki func run: --split and --sched exclude each "
+				 "other; see kiseki func run --help");
+	for (i = 0; args_has(r->args, "agent") && ours[i]; i++)
+		if (args_has(r->args, ours[i]))
+			return error_set(e, EINVAL,
+					 "cannot run kiseki func run: --%s and --agent exclude "
+					 "each other; see kiseki func run --help",
+					 ours[i]);
+	return 0;
 }
 
 /* --- while it runs --- */
@@ -169,8 +237,8 @@ static void take_signals(struct run *r)
 static int run_command(struct run *r, struct error *e)
 {
 	struct pollfd p = { .events = POLLIN };
-	char self[PATH_MAX_LEN], sched[PATH_MAX_LEN];
-	const char *const *argv = choose_command(r, self, sched);
+	char self[PATH_MAX_LEN];
+	const char *const *argv = choose_command(r, self);
 	int rc;
 
 	r->signals = p.fd = signals_open(e);
@@ -208,12 +276,20 @@ static void print_report(struct run *r)
 	CLEANUP_FUNC_READING struct func_reading in = { 0 };
 	struct error e = ERROR_INIT;
 
-	if (!has_files(r->folder)) {
+	bool is_split = args_has(r->args, "split");
+	int rc;
+
+	if (is_split && access(r->trace, R_OK))
+		return; /* and kiseki record has said why */
+	rc = is_split || has_files(r->folder)
+		     ? func_reading_open(&in, r->args, is_split ? r->trace : r->folder, &e)
+		     : -ENODATA;
+	if (rc == -ENODATA) {
 		say_note("no calls were recorded: the program has none of -finstrument-functions, "
 			 "or it is static");
 		return;
 	}
-	if (func_reading_open(&in, r->args, r->folder, &e) < 0) {
+	if (rc < 0) {
 		func_reading_failure(&in, &e);
 		return;
 	}
@@ -251,13 +327,19 @@ static int run(const struct args *a)
 	record_command_init(&r.command);
 	if (func_summary_check(a, &e) < 0)
 		return say_usage(&e);
-	rc = make_folder(&r, &e);
+	rc = check_agent(&r, &e);
+	if (rc < 0)
+		return say_usage(&e);
+	if (!args_has(a, "agent"))
+		rc = make_folder(&r, &e);
 	if (rc >= 0)
 		rc = set_environment(&r, &e);
 	if (rc >= 0)
 		rc = run_command(&r, &e);
 	signals_close(r.signals);
-	if (rc >= 0)
+	if (rc >= 0 && args_has(a, "agent"))
+		say_note("the calls went to the agent at %s", r.agent);
+	else if (rc >= 0)
 		print_report(&r);
 	status = rc < 0 ? say_failure(&e) : r.command.status;
 	record_command_done(&r.command);
@@ -268,6 +350,7 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'o', "output", "DIR", "keep the records in this folder", NULL },
+	{ 0, "agent", "[=SOCKET]", "leave the records to the agent of this machine", NULL },
 	{ 0, "only", "LIST", "record only these functions: 'parse_*,main'", NULL },
 	{ 0, "not", "LIST", "do not record these", NULL },
 	{ 0, "tree", "LIST", "record only these and what they call", NULL },
@@ -279,11 +362,12 @@ static const struct cli_option options[] = {
 	{ 0, "events", "N", "record at most this many calls and returns", NULL },
 	{ 0, "sample", "N", "record one of N of the calls of --sample-at", NULL },
 	{ 0, "sample-at", "LIST", "these functions, with what they call", NULL },
-	{ 0, "size", "BYTES", "memory of each process for its record (64M)", NULL },
-	{ 0, "policy", "WORD", "when it is full: keep the oldest (default) or flight",
-	  "oldest flight" },
+	{ 0, "size", "BYTES", "memory of a process for its record (64M; --agent: 4M)", NULL },
+	{ 0, "policy", "WORD", "when it is full: oldest (default), flight, or wait for the agent",
+	  "oldest flight wait" },
 	{ 0, "threads", "N", "threads of a process at a time (256)", NULL },
-	{ 0, "sched", NULL, "trace the scheduler too (needs root): splits local time", NULL },
+	{ 0, "split", NULL, "split local time into user, kernel, … (needs root)", NULL },
+	{ 0, "sched", NULL, "the same by the scheduler alone: user and kernel are one", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },
 	{ 'n', "limit", "N", "show this many functions (20); 0 shows all", NULL },
@@ -299,6 +383,9 @@ static const struct cli_example examples[] = {
 	{ "Where does it spend its time?", "kiseki func run -- ./program --its-option" },
 	{ "Only the parser, and keep the record:",
 	  "kiseki func run --tree 'parse_*' -o record -- ./program" },
+	{ "Is it slow, or does it wait? And for what?", "kiseki func run --split -- ./program" },
+	{ "To the collector, by way of the agent of this machine:",
+	  "kiseki func run --agent -- ./program" },
 	{ NULL, NULL },
 };
 
@@ -313,7 +400,14 @@ const struct command command_func_run = {
 		"and those of its children. Then comes the report, as of kiseki func report. The "
 		"exit status is the program's.\n\n"
 		"Functions are given by name; a name may have * and ?. NAME@FILE is one of a "
-		"library, libdraw.so* means all of one.",
+		"library, libdraw.so* means all of one.\n\n"
+		"With --split, as root, local time is split into user, kernel (system calls), "
+		"preempted and blocked: a private kiseki-agent takes the calls, with the system "
+		"calls, switches and wakings of their threads, into one .ksk file.\n\n"
+		"With --agent the program asks kiseki-agent for its record (at " FUNC_DOOR_PATH
+		", if no other socket is named), which passes it on to the collector. There is no "
+		"report then, and options that shape one mean nothing: kiseki runs lists what has "
+		"arrived. Without an agent the program is not run.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_func,

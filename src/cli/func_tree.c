@@ -253,9 +253,9 @@ static const struct cli_example examples[] = {
 const struct command command_func_tree = {
 	.name = "tree",
 	.summary = "the calls as an indented tree, in order of time or merged",
-	.usage = "FILE [--merged] [--depth N] [--min-time TIME] [OPTION...]",
+	.usage = "FILE|DEVICE|RUN [--merged] [--depth N] [--min-time TIME] [OPTION...]",
 	.description = "One line for each call: when it began, how long it took, and how much of "
-		       "that was its own, in microseconds from the trace's first event. The "
+		       "that was its own, in microseconds from the first of all calls. The "
 		       "threads stand among each other as they ran; each has its own sign in the "
 		       "indentation. A call whose return was not seen is marked: (open) the trace "
 		       "ended, (cut) events were lost, (unwound) a function below it returned "

@@ -17,8 +17,12 @@
 #define ID_LEN 33U  /* with its comma */
 
 struct instruction {
-	const char *verb;
+	const char *verb; /* of the API */
+	const char *word; /* for what cannot be done */
+	const char *done; /* NULL: as the verb says */
 	const struct args *args;
+	const char *const *devices; /* patterns */
+	size_t n_devices;
 	json_t *body;
 	json_t *results; /* of --json */
 	bool failed;
@@ -30,7 +34,7 @@ static void say_missing(struct instruction *in, const char *pattern)
 	struct error e = ERROR_INIT;
 
 	error_set(&e, ENOENT, "cannot %s %s: there is no such device; `kiseki devices` lists them",
-		  in->verb, pattern);
+		  in->word, pattern);
 	say_failure(&e);
 	in->failed = true;
 }
@@ -41,8 +45,8 @@ static bool is_meant(const struct instruction *in, const json_t *device)
 
 	if (args_has(in->args, "all"))
 		return true;
-	for (i = 0; i < in->args->n_operands; i++)
-		if (device_json_match(device, in->args->operands[i]))
+	for (i = 0; i < in->n_devices; i++)
+		if (device_json_match(device, in->devices[i]))
 			return true;
 	return false;
 }
@@ -51,20 +55,21 @@ static void check_patterns(struct instruction *in, const json_t *list)
 {
 	size_t i, k;
 
-	for (i = 0; i < in->args->n_operands; i++) {
+	for (i = 0; i < in->n_devices; i++) {
 		for (k = 0; k < json_array_size(list); k++)
-			if (device_json_match(json_array_get(list, k), in->args->operands[i]))
+			if (device_json_match(json_array_get(list, k), in->devices[i]))
 				break;
 		if (k == json_array_size(list))
-			say_missing(in, in->args->operands[i]);
+			say_missing(in, in->devices[i]);
 	}
 }
 
-static const char *done_word(const char *verb)
+static const char *done_word(const struct instruction *in)
 {
-	return !strcmp(verb, "start")  ? "started"
-	       : !strcmp(verb, "stop") ? "stopped"
-				       : "configured";
+	return in->done			    ? in->done
+	       : !strcmp(in->verb, "start") ? "started"
+	       : !strcmp(in->verb, "stop")  ? "stopped"
+					    : "configured";
 }
 
 /* One device: what the collector said of it. */
@@ -84,14 +89,13 @@ static void note_result(struct instruction *in, const json_t *result)
 	snprintf(shown, sizeof(shown), "%s", name);
 	table_clean(shown);
 	if (!ok) {
-		error_set(&why, EIO, "cannot %s %s: %s", in->verb, shown,
+		error_set(&why, EIO, "cannot %s %s: %s", in->word, shown,
 			  device_json_text(result, "text"));
 		say_failure(&why);
 	} else if (deferred) {
-		printf("%s: is away; it will be %s when it comes back\n", shown,
-		       done_word(in->verb));
+		printf("%s: is away; it will be %s when it comes back\n", shown, done_word(in));
 	} else {
-		printf("%s: %s\n", shown, done_word(in->verb));
+		printf("%s: %s\n", shown, done_word(in));
 	}
 	fflush(stdout);
 }
@@ -169,7 +173,7 @@ static int read_config(struct instruction *in, enum instruct_config says, struct
 	if (says == INSTRUCT_MUST && !config.given)
 		return error_set(e, EINVAL, "cannot %s: say what; see kiseki %s --help", in->verb,
 				 in->verb);
-	if (!in->args->n_operands && !args_has(in->args, "all"))
+	if (!in->n_devices && !args_has(in->args, "all"))
 		return error_set(e, EINVAL, "cannot %s: name devices, or --all", in->verb);
 	in->body = config_json_format(&config);
 	return 0;
@@ -177,7 +181,11 @@ static int read_config(struct instruction *in, enum instruct_config says, struct
 
 int instruct_run(const struct args *a, enum instruct_config says)
 {
-	struct instruction in = { .verb = a->command->name, .args = a };
+	struct instruction in = { .verb = a->command->name,
+				  .word = a->command->name,
+				  .args = a,
+				  .devices = a->operands,
+				  .n_devices = a->n_operands };
 	struct error e = ERROR_INIT;
 	int r, status;
 
@@ -194,4 +202,24 @@ int instruct_run(const struct args *a, enum instruct_config says)
 	if (in.results && jsonout_print(json_pack("{so}", "results", in.results)) != EXIT_OK)
 		return EXIT_FAILED;
 	return status;
+}
+
+int instruct_configure(const struct args *a, const struct instruct_order *o)
+{
+	struct instruction in = { .verb = "configure",
+				  .word = "switch",
+				  .done = o->done,
+				  .args = a,
+				  .devices = o->devices,
+				  .n_devices = o->n_devices,
+				  .results = o->results };
+	struct error e = ERROR_INIT;
+	int r;
+
+	in.body = config_json_format(o->config);
+	r = instruct_all(&in, &e);
+	json_decref(in.body);
+	if (r < 0)
+		return say_failure(&e);
+	return in.failed ? EXIT_FAILED : EXIT_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/client.h"
 #include "command/args.h"
+#include "wire/message.h"
 
 #define INSTRUCT_OPTIONS                                                                           \
 	{ 0, "all", NULL, "all devices that the collector knows", NULL },                          \
@@ -18,6 +19,18 @@ enum instruct_config {
 	INSTRUCT_MAY,	/* may: the command's table has CONFIG_OPTIONS */
 	INSTRUCT_MUST,
 };
+
+/* For those who have another name for it. */
+struct instruct_order {
+	const char *const *devices; /* patterns; beside them --all */
+	size_t n_devices;
+	const struct message_config *config;
+	const char *done; /* the word for what it is then */
+	json_t *results;  /* what became of it is added; NULL: it is printed */
+};
+
+/* Configures them. The exit status: 1 if it failed at any device. */
+int instruct_configure(const struct args *a, const struct instruct_order *o);
 
 /* The instruction is the command's name. The exit status: 1 if it failed at any device. */
 int instruct_run(const struct args *a, enum instruct_config says);

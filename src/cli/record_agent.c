@@ -21,6 +21,7 @@
 
 #define END_MS 5000 /* that the agent has to end */
 #define LOOK_MS 10
+#define FUNC_MEM "512M" /* an eighth of it is the most for one program, which uses what it needs */
 
 void record_agent_init(struct record_agent *a)
 {
@@ -44,7 +45,8 @@ static void run_agent(const struct record_agent *a, const char *path, int fd, in
 	snprintf(state, sizeof(state), "%s/state", a->folder);
 	snprintf(spool, sizeof(spool), "%s/spool", a->folder);
 	execl(path, "kiseki-agent", "--config", "/dev/null", "--collector", collector, "--name",
-	      name, "--state-dir", state, "--spool-file", spool, (char *)NULL);
+	      name, "--state-dir", state, "--spool-file", spool, "--func-socket",
+	      a->socket[0] ? a->socket : "none", "--func-mem", FUNC_MEM, (char *)NULL);
 	fprintf(stderr, "cannot run %s: %s\n", path, strerror(errno));
 	_exit(127);
 }
@@ -64,6 +66,15 @@ static int make_folder(struct record_agent *a, struct error *e)
 	return error_set(e, errno, "cannot record: no folder for the agent: %s", strerror(errno));
 }
 
+int record_agent_open(struct record_agent *a, bool takes_programs, struct error *e)
+{
+	int r = make_folder(a, e);
+
+	if (r >= 0 && takes_programs)
+		snprintf(a->socket, sizeof(a->socket), "%s/func.sock", a->folder);
+	return r;
+}
+
 int record_agent_start(struct record_agent *a, struct error *e)
 {
 	_cleanup_close_ int theirs = -1, words = -1;
@@ -71,8 +82,6 @@ int record_agent_start(struct record_agent *a, struct error *e)
 	int pair[2], r;
 
 	r = agent_path_find(path, e);
-	if (r >= 0)
-		r = make_folder(a, e);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -158,12 +167,19 @@ static void wait_for_end(struct record_agent *a)
 	}
 }
 
+void record_agent_stop(struct record_agent *a)
+{
+	if (a->pid && !a->asked)
+		kill(a->pid, SIGTERM);
+	a->asked = true;
+}
+
 void record_agent_done(struct record_agent *a)
 {
 	if (a->fd >= 0)
 		close(a->fd);
-	if (a->pid)
-		kill(a->pid, SIGTERM);
+	a->asked = false; /* the connection is gone: it need not wait for anything */
+	record_agent_stop(a);
 	wait_for_end(a);
 	if (a->pid) {
 		kill(a->pid, SIGKILL);

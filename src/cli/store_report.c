@@ -151,10 +151,11 @@ static void print_run(const struct store_digest *g, const struct store_run *r)
 	if (r->events)
 		snprintf(per_event, sizeof(per_event), "%.2f",
 			 (double)r->bytes / (double)r->events);
-	printf("%5" PRIu32 " %-20.20s %20s %-5s %12" PRIu64 " %9" PRIu64 " %12" PRIu64
+	printf("%5" PRIu32 " %-20.20s %20s %-5s %-5s %12" PRIu64 " %9" PRIu64 " %12" PRIu64
 	       " %7s %10" PRIu64 "%s\n",
 	       r->number, name, format_time(r->first_ns, since), r->ended ? "ended" : "open",
-	       r->events, r->blocks, r->bytes, per_event, all_lost(r), r->lost_unknown ? "+" : "");
+	       store_run_is_func(r) ? "func" : "sched", r->events, r->blocks, r->bytes, per_event,
+	       all_lost(r), r->lost_unknown ? "+" : "");
 }
 
 static void print_ledger(const struct store_digest *g)
@@ -207,7 +208,8 @@ static void print_all(const struct store_digest *g, bool verify)
 	if (verify)
 		printf(" in %" PRIu64 " log files, %" PRIu64 " blocks", g->counts.files,
 		       g->counts.blocks);
-	printf("\n\n%s  run device                            since state       events    blocks"
+	printf("\n\n%s  run device                            since state kind        events    "
+	       "blocks"
 	       "        bytes B/event       lost%s\n",
 	       say_style(stdout, STYLE_HEAD), say_style(stdout, STYLE_PLAIN));
 	for (i = 0; i < g->n_runs; i++)
@@ -228,7 +230,7 @@ static json_t *run_json(const struct store_digest *g, const struct store_run *r)
 
 	for (i = 0; i < LOSS_CAUSES; i++)
 		json_object_set_new(lost, word_cause((uint32_t)i), jsonout_count(r->lost[i]));
-	return json_pack("{so so so so so so so so so so so so so so}", "run",
+	return json_pack("{so so so so so so so so so so so so so so ss so}", "run",
 			 jsonout_count(r->number), "id", jsonout_text(format_id(&r->id, id)),
 			 "device", jsonout_text(format_id(&r->device, device)), "name",
 			 jsonout_text(device_name(g, &r->device)), "first_ns",
@@ -236,7 +238,9 @@ static json_t *run_json(const struct store_digest *g, const struct store_run *r)
 			 json_boolean(r->ended), "streams", jsonout_count(r->streams), "events",
 			 jsonout_count(r->events), "blocks", jsonout_count(r->blocks), "bytes",
 			 jsonout_count(r->bytes), "lost", lost, "lost_more",
-			 json_boolean(r->lost_unknown), "last_tick", jsonout_count(r->last_tick));
+			 json_boolean(r->lost_unknown), "last_tick", jsonout_count(r->last_tick),
+			 "kind", store_run_is_func(r) ? "func" : "sched", "threads",
+			 jsonout_count(r->threads));
 }
 
 static json_t *ledger_json(const struct store_digest *g)

@@ -198,6 +198,7 @@ void collector_count(struct collector *c, struct collector_counters *ret)
 		.blocks = n.blocks,
 		.bytes = n.bytes,
 		.events = n.events,
+		.func_events = n.func_events,
 		.duplicates = n.duplicates,
 		.commits = n.commits,
 		.commit_ns = n.commit_ns,

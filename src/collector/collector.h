@@ -50,7 +50,7 @@ uint16_t collector_http_port(const struct collector *c);
 /* For /metrics and the live line. */
 struct collector_counters {
 	uint64_t connections, connections_now, refused;
-	uint64_t frames, blocks, bytes, events, duplicates;
+	uint64_t frames, blocks, bytes, events, func_events, duplicates;
 	uint64_t commits, commit_ns, commit_errors;
 	uint64_t lost[LOSS_CAUSES];
 	uint64_t waiting_bytes;

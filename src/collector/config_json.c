@@ -202,6 +202,8 @@ static json_t *field_json(const struct message_config *c, uint32_t field)
 		return word_json(config_policy_word(c->policy));
 	case CONFIG_CODEC:
 		return word_json(config_codec_word(c->codec));
+	case CONFIG_FUNC:
+		return word_json(config_func_word(c->func));
 	case CONFIG_PIDS:
 		return pids_json(c);
 	case CONFIG_COMMS:

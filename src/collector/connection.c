@@ -260,12 +260,14 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 /* Once, behind WELCOME: what it was told while it was away, and the first PING. */
 static void greet(struct connection *c)
 {
-	struct message_instruction m;
+	struct message_instruction desired[REGISTRY_DESIRED_MAX];
 	struct session_now now = session_clock_now();
+	uint32_t n, i;
 
 	c->greeted = true;
-	if (registry_get_desired(c->server->o.registry, c->slot, &m))
-		session_instruct(&c->session, &m);
+	n = registry_get_desired(c->server->o.registry, c->slot, desired);
+	for (i = 0; i < n; i++)
+		session_instruct(&c->session, &desired[i]);
 	session_ping(&c->session, &now);
 	c->next_ping_ms = server_now_ms(c->server) + FIRST_PING_MS;
 	wheel_set(&c->server->wheel, &c->deadline, c->next_ping_ms);
@@ -327,7 +329,8 @@ void connection_push_traffic(struct connection *c)
 	if (!c->has_slot)
 		return;
 	c->traffic.waiting_bytes = c->session.waiting_bytes;
-	c->traffic.run = c->session.run;
+	c->traffic.run = c->run || c->session.run == c->func_run ? c->run : c->session.run;
+	c->traffic.func_run = c->func_run;
 	registry_push_traffic(c->server->o.registry, c->slot, &c->traffic);
 	memset(&c->traffic, 0, sizeof(c->traffic));
 }

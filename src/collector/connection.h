@@ -22,7 +22,7 @@
 /* Written by the loop's thread alone, read by any. */
 struct loop_counters {
 	atomic_uint_fast64_t connections, connections_now, refused;
-	atomic_uint_fast64_t frames, blocks, bytes, events, duplicates;
+	atomic_uint_fast64_t frames, blocks, bytes, events, func_events, duplicates;
 	atomic_uint_fast64_t lost[LOSS_CAUSES];
 };
 
@@ -70,6 +70,8 @@ struct connection {
 	uint64_t frames_seen;
 	uint64_t next_ping_ms;
 	struct registry_traffic traffic; /* since the registry was told */
+	uint32_t run;			 /* the last that had a block of the scheduler's events, */
+	uint32_t func_run;		 /* and of calls; 0: none */
 	char name[STORE_NAME_MAX];
 	char address[ENDPOINT_TEXT_MAX];
 };

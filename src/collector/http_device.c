@@ -232,9 +232,10 @@ static json_t *status_json(const struct registry_row *row)
 
 static json_t *received_json(const struct registry_row *row)
 {
-	return json_pack("{so so so so so so so so}", "frames", json_value_count(row->frames),
+	return json_pack("{so so so so so so so so so}", "frames", json_value_count(row->frames),
 			 "blocks", json_value_count(row->blocks), "events",
-			 json_value_count(row->events), "bytes", json_value_count(row->bytes),
+			 json_value_count(row->events), "func_events",
+			 json_value_count(row->func_events), "bytes", json_value_count(row->bytes),
 			 "duplicates", json_value_count(row->duplicates), "waiting_bytes",
 			 json_value_count(row->waiting_bytes), "events_per_s",
 			 json_value_count(row->events_per_s), "bytes_per_s",
@@ -255,14 +256,15 @@ json_t *http_device_json(const struct registry_row *row)
 	const struct store_device *d = &row->device;
 	char id[ID_TEXT_LEN];
 
-	return json_pack("{so ss so so so so so sb ss so so so so so so so so so so}", "name",
+	return json_pack("{so ss so so so so so sb ss so so so so so so so so so so so}", "name",
 			 json_value_text(d->name), "id", http_id_format(&d->id, id), "kernel",
 			 json_value_text(d->kernel), "machine", json_value_text(d->machine),
 			 "agent", json_value_text(d->agent), "cpus", json_value_count(d->cpus),
 			 "seen", http_time_json(d->seen_ns), "online", (int)row->online, "state",
 			 row->online ? state_word(row->state) : "offline", "desired",
 			 row->has_desired ? json_string(state_word(row->desired)) : json_null(),
-			 "run", row->run ? json_value_count(row->run) : json_null(), "session",
+			 "run", row->run ? json_value_count(row->run) : json_null(), "func_run",
+			 row->func_run ? json_value_count(row->func_run) : json_null(), "session",
 			 row->session ? json_value_count(row->session) : json_null(), "address",
 			 json_value_text(row->address), "connected",
 			 http_time_json(row->connected_ns), "sources", origins_json(row->origins),
@@ -270,11 +272,23 @@ json_t *http_device_json(const struct registry_row *row)
 			 "status", status_json(row), "clock", clock_json(row));
 }
 
+/* What it has: a run of which only the description came is still neither. */
+static json_t *kinds_json(const struct store_run *r)
+{
+	json_t *kinds = json_array();
+
+	if (r->cpus)
+		json_array_append_new(kinds, json_string("sched"));
+	if (r->threads)
+		json_array_append_new(kinds, json_string("func"));
+	return kinds;
+}
+
 json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 {
 	char device[ID_TEXT_LEN], id[ID_TEXT_LEN], boot[ID_TEXT_LEN];
 
-	return json_pack("{so ss ss ss so so so so so so so so so sb sb so}", "run",
+	return json_pack("{so ss ss ss so so so so so so so so so sb sb so so so sb}", "run",
 			 json_value_count(r->number), "id", http_id_format(&r->id, id), "device_id",
 			 http_id_format(&r->device, device), "boot", http_id_format(&r->boot, boot),
 			 "device", json_value_text(http_names_get(names, &r->device)), "first",
@@ -283,5 +297,7 @@ json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 			 json_value_count(r->last_tick), "blocks", json_value_count(r->blocks),
 			 "events", json_value_count(r->events), "bytes", json_value_count(r->bytes),
 			 "lost", http_lost_json(r->lost), "lost_unknown", (int)r->lost_unknown,
-			 "ended", (int)r->ended, "streams", json_value_count(r->streams));
+			 "ended", (int)r->ended, "streams", json_value_count(r->streams), "kinds",
+			 kinds_json(r), "threads", json_value_count(r->threads), "split",
+			 (int)r->split);
 }

@@ -16,6 +16,7 @@
 void extract_done(struct extract *x)
 {
 	source_free(x->source);
+	func_source_free(x->calls);
 	if (x->counted)
 		atomic_fetch_sub(&x->http->exports, 1);
 	memset(x, 0, sizeof(*x));
@@ -68,7 +69,7 @@ static bool is_made_whole(const struct format *f)
 /* DEVICE-RUN of characters that are plain in every file system and header. */
 static void make_stem(const struct extract *x, char stem[STEM_LEN])
 {
-	const char *device = x->source->info.device;
+	const char *device = x->is_calls ? "calls" : x->source->info.device;
 	size_t i;
 
 	snprintf(stem, STEM_LEN, "%.64s-%" PRIu32, *device ? device : "trace",
@@ -216,14 +217,35 @@ static int choose_format(struct http_request *q, struct extract *x, struct error
 	return 0;
 }
 
-static int open_export(struct http_request *q, struct extract *x, struct error *e)
+static int open_events(struct http_request *q, struct extract *x, struct error *e)
 {
 	int r = choose_format(q, x, e);
 
 	if (r >= 0)
 		r = http_range_select(q, &x->selection, e);
+	return r < 0 ? r : http_range_open(q, &x->selection, NULL, &x->source, e);
+}
+
+/* What it can be exported as follows from what the run is. */
+static int open_run(struct http_request *q, struct extract *x, struct error *e)
+{
+	enum http_run_kind kind;
+	int r = http_range_get_kind(q, &kind, e);
+
+	if (r >= 0 && kind == HTTP_RUN_ANY && extract_wants_calls(q))
+		kind = HTTP_RUN_FUNC;
 	if (r >= 0)
-		r = http_range_open(q, &x->selection, NULL, &x->source, e);
+		r = http_range_find_run(q, kind, &x->selection.run, e);
+	if (r < 0)
+		return r;
+	return store_run_is_func(&x->selection.run) ? extract_open_calls(q, x, e)
+						    : open_events(q, x, e);
+}
+
+static int open_export(struct http_request *q, struct extract *x, struct error *e)
+{
+	int r = open_run(q, x, e);
+
 	if (r < 0)
 		return r;
 	x->q = q;
@@ -235,22 +257,30 @@ static int open_export(struct http_request *q, struct extract *x, struct error *
 	return 0;
 }
 
-static int fill(struct extract *x, struct http_reply *reply, struct error *e)
+static void describe(const struct extract *x, const char *stem, struct http_reply *reply)
 {
-	struct http_request *q = x->q;
-	bool whole = is_made_whole(x->format);
-	char stem[STEM_LEN];
-
-	make_stem(x, stem);
-	make_tag(q, x, reply->etag, sizeof(reply->etag));
 	reply->type = media_type(x->format);
-	reply->takes_ranges = whole;
-	reply->keeps = true;
 	reply->may_code = strcmp(x->format->name, "ksk");
 	snprintf(reply->file_name, sizeof(reply->file_name), "%s%s%s", stem, x->format->endings[0],
 		 strcmp(x->format->name, "ctf") ? "" : ".tar");
 	if (x->format->cannot_hold)
 		snprintf(reply->note, sizeof(reply->note), "%s", x->format->cannot_hold);
+}
+
+static int fill(struct extract *x, struct http_reply *reply, struct error *e)
+{
+	struct http_request *q = x->q;
+	bool whole = x->is_calls || is_made_whole(x->format);
+	char stem[STEM_LEN];
+
+	make_stem(x, stem);
+	make_tag(q, x, reply->etag, sizeof(reply->etag));
+	reply->takes_ranges = whole;
+	reply->keeps = true;
+	if (x->is_calls)
+		extract_describe_calls(x, stem, reply);
+	else
+		describe(x, stem, reply);
 	/* Whoever wants the head, or has the content, does not make us work for it. */
 	if (q->head || http_reply_is_known(q, reply))
 		return http_body_new_static(&reply->body, "", 0, e);
@@ -268,8 +298,36 @@ int http_export(struct http_request *q, struct http_reply *reply, struct error *
 	return r;
 }
 
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+/* Which runs it can hold: events of the scheduler, calls of programs. */
+static json_t *kinds_json(const char *name)
+{
+	json_t *kinds = json_array();
+
+	if (formats_find(name))
+		json_array_append_new(kinds, json_string("sched"));
+	if (func_export_find(name) || !strcmp(name, "ksk"))
+		json_array_append_new(kinds, json_string("func"));
+	return kinds;
+}
+
+static json_t *calls_format_json(const struct func_format *f)
+{
+	char ending[32];
+
+	snprintf(ending, sizeof(ending), "%.*s", (int)strcspn(f->endings, " "), f->endings);
+	return json_pack("{ss ss ss ss sb so so}", "name", f->name, "type", extract_calls_type(f),
+			 "ending", ending, "summary", f->summary, "ranges", 1, "cannot_hold",
+			 text_or_null(f->cannot_hold), "kinds", kinds_json(f->name));
+}
+
 int http_formats(struct http_request *q, struct http_reply *reply, struct error *e)
 {
+	const struct func_format *calls = NULL;
 	json_t *list = json_array();
 	const struct format *f;
 	size_t i;
@@ -277,11 +335,13 @@ int http_formats(struct http_request *q, struct http_reply *reply, struct error 
 	(void)q;
 	for (i = 0; (f = formats_get(i)); i++)
 		json_array_append_new(list,
-				      json_pack("{ss ss ss ss sb so}", "name", f->name, "type",
+				      json_pack("{ss ss ss ss sb so so}", "name", f->name, "type",
 						media_type(f), "ending", f->endings[0], "summary",
 						f->summary, "ranges", (int)is_made_whole(f),
-						"cannot_hold",
-						f->cannot_hold ? json_string(f->cannot_hold)
-							       : json_null()));
+						"cannot_hold", text_or_null(f->cannot_hold),
+						"kinds", kinds_json(f->name)));
+	while ((calls = func_export_next(calls)))
+		if (!formats_find(calls->name))
+			json_array_append_new(list, calls_format_json(calls));
 	return http_reply_json(reply, json_pack("{so}", "formats", list), JSON_INDENT(2), e);
 }

@@ -6,13 +6,15 @@
  * from which the connection's thread sends, so that nothing is kept in memory and a slow client slows
  * the decoding down. A client that goes away closes the pipe, and the thread stops at its next write
  * or item. The others (trace.dat, ctf, and ksk, which is worth resuming) are made in a temporary
- * file first; they have a length and take Range requests.
+ * file first; they have a length and take Range requests. So are all of a run of programs.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_EXPORT_H
 #define KISEKI_COLLECTOR_HTTP_EXPORT_H
 
 #include "collector/http_range.h"
 #include "convert/formats.h"
+#include "convert/func_export.h"
+#include "trace/func_source.h"
 
 struct extract {
 	struct http_request *q; /* not after its request was answered */
@@ -21,11 +23,27 @@ struct extract {
 	const struct format *format;
 	struct format_options options;
 	struct trace_source *source; /* owned */
+	bool is_calls;		     /* a run of programs: of the above only the run and q, but */
+	struct func_source *calls;   /* owned */
+	const struct func_format *calls_format; /* NULL: ksk */
 	atomic_bool cancelled;
 	bool counted; /* among http->exports */
 };
 
 void extract_done(struct extract *x);
+
+/* -ECANCELED if nobody waits any more, -ENOSPC if the folder's disk has no room for others. */
+int extract_check(struct extract *x, const char *folder, struct error *e);
+
+/* --- of a run of programs --- */
+
+bool extract_wants_calls(struct http_request *q); /* the format is one of calls alone */
+int extract_open_calls(struct http_request *q, struct extract *x, struct error *e);
+const char *extract_calls_type(const struct func_format *f);
+void extract_describe_calls(const struct extract *x, const char *stem, struct http_reply *reply);
+int extract_write_calls(struct extract *x, const char *path, const char *folder, struct error *e);
+
+/* --- of all --- */
 
 /* Copies all items. -ECANCELED when it was cancelled. */
 int extract_copy(struct extract *x, struct trace_sink *sink, struct error *e);

@@ -92,20 +92,24 @@ static int careful_begin(struct trace_sink *s, const struct trace_info *info, st
 	return c->inner->ops->begin(c->inner, info, e);
 }
 
+int extract_check(struct extract *x, const char *folder, struct error *e)
+{
+	struct statvfs v;
+
+	if (http_request_is_over(x->q))
+		return error_set(e, ECANCELED, "the client has gone");
+	if (!statvfs(folder, &v) && (uint64_t)v.f_bavail * v.f_frsize < FREE_LEAST)
+		return error_set(e, ENOSPC, "cannot export: less than %llu MiB are free in %s",
+				 FREE_LEAST >> 20, folder);
+	return 0;
+}
+
 static int careful_item(struct trace_sink *s, const struct trace_item *item, struct error *e)
 {
 	struct careful *c = (struct careful *)s;
-	struct statvfs v;
+	int r = c->items++ % LOOK_EVERY ? 0 : extract_check(c->x, c->folder, e);
 
-	if (c->items++ % LOOK_EVERY == 0) {
-		if (http_request_is_over(c->x->q))
-			return error_set(e, ECANCELED, "the client has gone");
-		if (!statvfs(c->folder, &v) && (uint64_t)v.f_bavail * v.f_frsize < FREE_LEAST)
-			return error_set(e, ENOSPC,
-					 "cannot export: less than %llu MiB are free in %s",
-					 FREE_LEAST >> 20, c->folder);
-	}
-	return c->inner->ops->item(c->inner, item, e);
+	return r < 0 ? r : c->inner->ops->item(c->inner, item, e);
 }
 
 static int careful_end(struct trace_sink *s, struct error *e)
@@ -142,12 +146,13 @@ static int write_trace(struct work *w, struct extract *x, struct error *e)
 
 int extract_make_file(struct extract *x, const char *name, struct error *e)
 {
-	bool is_folder = !strcmp(x->format->name, "ctf");
+	bool is_folder = !x->is_calls && !strcmp(x->format->name, "ctf");
 	struct work w = { .folder = "" };
 	int fd = -1, r = make_folder(&w, e);
 
 	if (r >= 0)
-		r = write_trace(&w, x, e);
+		r = x->is_calls ? extract_write_calls(x, w.trace, w.folder, e)
+				: write_trace(&w, x, e);
 	if (r >= 0 && is_folder)
 		r = pack(&w, x, name, e);
 	if (r >= 0) {

@@ -51,8 +51,12 @@ void http_follow_free(struct http_follow *f)
 	free(f);
 }
 
+/* The latest that has something of the scheduler: calls are no items, and a description alone may
+ * become either. */
 static int take_first(void *context, const struct store_run *r)
 {
+	if (!r->cpus)
+		return 0;
 	*(struct store_run *)context = *r;
 	return 1;
 }

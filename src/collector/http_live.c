@@ -78,7 +78,8 @@ static struct seen *get_seen(struct live *l, const struct message_id *id)
 /* What somebody who looks at the device wants to see at once. */
 static uint64_t sum_important(const struct registry_row *row)
 {
-	uint64_t parts[] = { row->online, row->state, row->desired, row->run, row->session };
+	uint64_t parts[] = { row->online, row->state,	 row->desired,
+			     row->run,	  row->func_run, row->session };
 
 	return sum(1, parts, sizeof(parts));
 }

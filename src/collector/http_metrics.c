@@ -63,6 +63,11 @@ static uint64_t received_events(const struct registry_row *r)
 	return r->events;
 }
 
+static uint64_t received_func_events(const struct registry_row *r)
+{
+	return r->func_events;
+}
+
 static uint64_t received_blocks(const struct registry_row *r)
 {
 	return r->blocks;
@@ -119,6 +124,9 @@ static const struct device_metric device_metrics[] = {
 	  0 },
 	{ "kiseki_device_received_events_total", "counter",
 	  "Events received since the collector started.", received_events, 0 },
+	{ "kiseki_device_received_func_events_total", "counter",
+	  "Those of them that are of programs: calls, returns, and what the machine did to them.",
+	  received_func_events, 0 },
 	{ "kiseki_device_received_blocks_total", "counter",
 	  "Blocks received since the collector started.", received_blocks, 0 },
 	{ "kiseki_device_received_bytes_total", "counter",
@@ -215,6 +223,8 @@ static void put_collector(FILE *f, struct collector *collector)
 	put_one(f, "kiseki_blocks_total", "Blocks received.", c.blocks);
 	put_one(f, "kiseki_bytes_total", "Bytes received.", c.bytes);
 	put_one(f, "kiseki_events_total", "Events received.", c.events);
+	put_one(f, "kiseki_func_events_total", "Events received that are of programs.",
+		c.func_events);
 	put_one(f, "kiseki_duplicate_blocks_total", "Blocks that came again.", c.duplicates);
 	put_one(f, "kiseki_commits_total", "Commits of the store.", c.commits);
 	put_one(f, "kiseki_commit_errors_total", "Commits that failed.", c.commit_errors);

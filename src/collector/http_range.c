@@ -33,29 +33,57 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 
 /* --- the run --- */
 
+/* The latest run of each kind: a device may send one of either at the same time. One of which only the
+ * description came may become either, and will do where there is no other. */
 struct latest {
 	uint64_t from_ns, to_ns;
-	bool found;
-	struct store_run run;
+	struct store_run sched, func, bare; /* the number is 0: there is none */
 };
 
 static int take_latest(void *context, const struct store_run *r)
 {
 	struct latest *l = context;
+	struct store_run *to;
 	uint64_t until = r->ended ? r->last_ns + ARRIVAL_NS : UINT64_MAX;
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;
-	l->run = *r;
-	l->found = true;
-	return 1;
+	to = r->cpus ? &l->sched : r->threads ? &l->func : &l->bare;
+	if (!to->number)
+		*to = *r;
+	return l->sched.number && l->func.number;
 }
 
-static int find_latest(struct http_request *q, struct store_run *ret, struct error *e)
+int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
+{
+	const char *text = http_target_get(&q->target, "kind");
+
+	*ret = HTTP_RUN_ANY;
+	if (!text)
+		return 0;
+	*ret = !strcmp(text, "func") ? HTTP_RUN_FUNC : HTTP_RUN_SCHED;
+	if (*ret == HTTP_RUN_SCHED && strcmp(text, "sched"))
+		return error_set(e, EINVAL, "cannot take kind=%s: it is sched or func", text);
+	return 0;
+}
+
+/* Where both will do, the scheduler's comes first. */
+static const struct store_run *choose_latest(const struct latest *l, enum http_run_kind kind)
+{
+	if (kind != HTTP_RUN_FUNC && l->sched.number)
+		return &l->sched;
+	if (kind != HTTP_RUN_SCHED && l->func.number)
+		return &l->func;
+	return kind != HTTP_RUN_FUNC && l->bare.number ? &l->bare : NULL;
+}
+
+static int find_latest(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
+		       struct error *e)
 {
 	const char *from = http_target_get(&q->target, "from");
 	const char *to = http_target_get(&q->target, "to");
 	struct latest l = { .to_ns = UINT64_MAX - ARRIVAL_NS };
+	const struct store_run *found;
 	struct registry_row row;
 	int r = http_device_find(q->http, q->captured[0], &row, e);
 
@@ -67,10 +95,14 @@ static int find_latest(struct http_request *q, struct store_run *ret, struct err
 		r = store_runs(q->http->options.store, &row.device.id, take_latest, &l, e);
 	if (r < 0)
 		return r;
-	if (!l.found)
-		return error_set(e, ENOENT, "%s has no run%s", row.device.name,
+	found = choose_latest(&l, kind);
+	if (!found)
+		return error_set(e, ENOENT, "%s has no run%s%s", row.device.name,
+				 kind == HTTP_RUN_FUNC ? " of its programs"
+				 : l.func.number       ? " of its scheduler"
+						       : "",
 				 from || to ? " in this time" : " yet");
-	*ret = l.run;
+	*ret = *found;
 	return 0;
 }
 
@@ -87,13 +119,14 @@ static int parse_run(const char *text, uint32_t *ret, struct error *e)
 	return 0;
 }
 
-int http_range_find_run(struct http_request *q, struct store_run *ret, struct error *e)
+int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
+			struct error *e)
 {
 	uint32_t number = 0;
 	int r;
 
 	if (strstr(q->route->pattern, "{device}"))
-		return find_latest(q, ret, e);
+		return find_latest(q, kind, ret, e);
 	r = parse_run(q->captured[0], &number, e);
 	if (r >= 0)
 		r = store_get_run(q->http->options.store, number, ret, e);
@@ -161,7 +194,7 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
 	struct http_selection s = { .to_tick = UINT64_MAX };
-	int r = http_range_find_run(q, &s.run, e);
+	int r = http_range_find_run(q, HTTP_RUN_SCHED, &s.run, e);
 
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);

@@ -2,8 +2,8 @@
 /*
  * http_range: which run, which part of its time, and which of its events a request asks for.
  *
- * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run, or with from= or
- * to= the latest that was sent within that time. Times are those of when.h: points in real time,
+ * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run of the kind that is
+ * asked for, or with from= or to= the latest that was sent within that time. Times are those of when.h: points in real time,
  * turned into the run's own clock; or "+…", a length after the run's first event.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_RANGE_H
@@ -24,7 +24,19 @@ struct http_selection {
 	struct filter_time from, to; /* in the run's clock; an item is in it if from <= t < to */
 };
 
-int http_range_find_run(struct http_request *q, struct store_run *ret, struct error *e);
+/* What a request can work with. Either will do where the kind is left open, and then a device's run of
+ * the scheduler comes first. */
+enum http_run_kind {
+	HTTP_RUN_ANY,
+	HTTP_RUN_SCHED,
+	HTTP_RUN_FUNC,
+};
+
+/* By the parameter kind=. */
+int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e);
+
+int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
+			struct error *e);
 int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, struct error *e);
 
 /* The run and the times. */

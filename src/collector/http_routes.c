@@ -13,6 +13,7 @@
 #define DEVICE API "/devices/{device}"
 #define RUN API "/runs/{run}"
 #define EXPORT HTTP_RANGE_PARAMS " format codec"
+#define EXPORT_LATEST EXPORT " kind"
 #define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
 #define LATENCY SCHED " worst"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
@@ -29,14 +30,16 @@ static const struct http_route routes[] = {
 	{ "POST", DEVICE "/stop", "timeout_ms", http_instruct_stop, "stop tracing" },
 	{ "POST", DEVICE "/configure", "timeout_ms", http_instruct_configure,
 	  "change what to trace" },
-	{ "GET", DEVICE "/runs", "limit", http_device_runs, "runs of a device, the latest first" },
-	{ "GET", DEVICE "/export", EXPORT, http_export, "its latest run in any format" },
+	{ "GET", DEVICE "/runs", "limit kind", http_device_runs,
+	  "runs of a device, the latest first" },
+	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
-	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES, http_ledger, "what its latest run lacks" },
+	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
+	  "what its latest run lacks" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
-	{ "GET", API "/runs", "limit", http_runs, "runs of all devices, the latest first" },
+	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
 	{ "GET", RUN, "", http_run, "one run" },
 	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
 	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },

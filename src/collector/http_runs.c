@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* http_runs: the lists of runs, one run, and the ledger of one. */
+/* http_runs: the lists of runs, and one run. */
 #include <errno.h>
 
 #include "analysis/json_value.h"
 #include "collector/http_device.h"
 #include "collector/http_range.h"
-#include "trace/word.h"
-#include "wire/loss.h"
+#include "trace/func_ksk.h"
 
 #define RUNS_DEFAULT 1000U
 #define RUNS_MOST 100000U
-#define ROWS_MOST 100000U
 
 struct run_list {
 	json_t *list;
+	enum http_run_kind kind;
 	struct http_names names;
 	uint64_t limit, n;
 };
@@ -22,6 +21,9 @@ static int add_run(void *context, const struct store_run *r)
 {
 	struct run_list *l = context;
 
+	if ((l->kind == HTTP_RUN_SCHED && store_run_is_func(r)) ||
+	    (l->kind == HTTP_RUN_FUNC && !r->threads))
+		return 0;
 	if (l->n++ < l->limit)
 		json_array_append_new(l->list, http_run_json(r, &l->names));
 	return 0;
@@ -35,6 +37,8 @@ static int list_runs(struct http_request *q, const struct message_id *device,
 	int r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, RUNS_MOST },
 				      &l.limit, e);
 
+	if (r >= 0)
+		r = http_range_get_kind(q, &l.kind, e);
 	if (r >= 0)
 		r = http_names_init(&l.names, q->http->options.store, e);
 	if (r < 0)
@@ -65,95 +69,48 @@ int http_device_runs(struct http_request *q, struct http_reply *reply, struct er
 	return r < 0 ? r : list_runs(q, &row.device.id, reply, e);
 }
 
+/* Whose calls it has; a description that is not understood does not hide the run. */
+static void add_processes(struct http_request *q, const struct store_run *run, json_t *o)
+{
+	struct func_source *calls = NULL;
+	_cleanup_free_ uint32_t *threads = NULL;
+	json_t *list;
+	size_t i;
+
+	if (func_ksk_open_run(q->http->options.store, run->number, &calls, NULL) < 0)
+		return;
+	list = json_array();
+	threads = calloc(calls->n_processes + 1, sizeof(*threads));
+	for (i = 0; threads && i < calls->n_threads; i++)
+		threads[calls->threads[i].process]++;
+	for (i = 0; threads && i < calls->n_processes; i++) {
+		const struct func_process *p = &calls->processes[i];
+
+		json_array_append_new(list,
+				      json_pack("{so so so so}", "pid",
+						p->pid >= 0 ? json_integer(p->pid) : json_null(),
+						"command", json_value_text(p->command), "path",
+						json_value_text(p->exe), "threads",
+						json_value_count(threads[i])));
+	}
+	func_source_free(calls);
+	json_object_set_new(o, "processes", list);
+}
+
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	struct http_names names;
 	struct store_run run;
-	int r = http_range_find_run(q, &run, e);
+	json_t *o;
+	int r = http_range_find_run(q, HTTP_RUN_ANY, &run, e);
 
 	if (r >= 0)
 		r = http_names_init(&names, q->http->options.store, e);
 	if (r < 0)
 		return r;
-	r = http_reply_json(reply, http_run_json(&run, &names), JSON_INDENT(2), e);
+	o = http_run_json(&run, &names);
 	http_names_done(&names);
-	return r;
-}
-
-/* --- the ledger --- */
-
-struct ledger {
-	json_t *rows;
-	const struct trace_clock *clock;
-	uint64_t n;
-	uint64_t lost[LOSS_CAUSES];
-	uint64_t uncounted; /* rows */
-};
-
-static json_t *ns_json(const struct trace_clock *c, uint64_t tick)
-{
-	return tick ? json_value_count(clock_ns(c, tick)) : json_null();
-}
-
-static json_t *real_json(const struct trace_clock *c, uint64_t tick)
-{
-	if (!tick || !c->has_realtime)
-		return json_null();
-	return http_time_json(clock_ns(c, tick) + (uint64_t)c->realtime_off_ns);
-}
-
-static int add_loss(void *context, const struct store_loss *l)
-{
-	struct ledger *b = context;
-	bool known = l->count != LOSS_UNKNOWN;
-	bool has_cpu = l->stream != STREAM_META;
-
-	if (!known)
-		b->uncounted++;
-	else if (l->cause < LOSS_CAUSES)
-		b->lost[l->cause] += l->count;
-	if (b->n++ >= ROWS_MOST)
-		return 0;
-	json_array_append_new(b->rows,
-			      json_pack("{so so ss so so so so so so}", "stream",
-					json_value_count(l->stream), "cpu",
-					has_cpu ? json_value_count(l->stream - STREAM_CPU(0))
-						: json_null(),
-					"cause", word_cause(l->cause), "count",
-					known ? json_value_count(l->count) : json_null(),
-					"from_tick", json_value_count(l->from_tick), "to_tick",
-					json_value_count(l->to_tick), "from_ns",
-					ns_json(b->clock, l->from_tick), "to_ns",
-					ns_json(b->clock, l->to_tick), "from",
-					real_json(b->clock, l->from_tick)));
-	return 0;
-}
-
-int http_ledger(struct http_request *q, struct http_reply *reply, struct error *e)
-{
-	struct ledger b = { .n = 0 };
-	struct trace_clock clock;
-	struct store_run run;
-	int r = http_range_find_run(q, &run, e);
-
-	if (r >= 0)
-		r = http_range_get_clock(q->http, run.number, &clock, e);
-	if (r < 0)
-		return r;
-	b.clock = &clock;
-	b.rows = json_array();
-	r = store_ledger(q->http->options.store, run.number, add_loss, &b, e);
-	if (r < 0) {
-		json_decref(b.rows);
-		return r;
-	}
-	return http_reply_json(reply,
-			       json_pack("{so so so so so so so}", "run",
-					 json_value_count(run.number), "events",
-					 json_value_count(run.events), "lost",
-					 http_lost_json(b.lost), "lost_uncounted",
-					 json_value_count(b.uncounted), "ended",
-					 json_boolean(run.ended), "rows", b.rows, "more",
-					 json_value_count(b.n > ROWS_MOST ? b.n - ROWS_MOST : 0)),
-			       JSON_INDENT(2), e);
+	if (o && run.threads)
+		add_processes(q, &run, o);
+	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

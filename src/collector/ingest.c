@@ -110,9 +110,26 @@ static void count_block(struct connection *c, const struct block *b, bool duplic
 	}
 	c->traffic.events += b->events;
 	atomic_fetch_add_explicit(&n->events, b->events, memory_order_relaxed);
+	if (stream_is_func(b->stream)) {
+		c->traffic.func_events += b->events;
+		atomic_fetch_add_explicit(&n->func_events, b->events, memory_order_relaxed);
+	}
 	for (i = 0; b->flags & BLOCK_LOST && i < LOSS_CAUSES; i++)
 		if (b->lost[i] != LOSS_UNKNOWN)
 			atomic_fetch_add_explicit(&n->lost[i], b->lost[i], memory_order_relaxed);
+}
+
+/* A device may send two runs by turns: that of its scheduler, and that of its programs. Which is
+ * which, only their streams tell; a description alone is taken for the scheduler's, if nothing else
+ * is. */
+static void note_run(struct connection *c, uint32_t run, const struct block *b)
+{
+	if (stream_is_func(b->stream)) {
+		c->func_run = run;
+		c->run = c->run == run ? 0 : c->run;
+	} else if (run != c->func_run && (b->stream != STREAM_META || !c->run)) {
+		c->run = run;
+	}
 }
 
 static int put(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
@@ -121,8 +138,10 @@ static int put(void *owner, uint32_t run, const struct block *b, const uint8_t *
 	struct connection *c = owner;
 	int r = store_put(c->server->o.store, run, b, bytes, e);
 
-	if (r >= 0)
+	if (r >= 0) {
+		note_run(c, run, b);
 		count_block(c, b, r == STORE_DUPLICATE);
+	}
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/recording_run.h"
 #include "collector/recording_tasks.h"
 #include "store/ksk.h"
 #include "store/ksk_writer.h"
@@ -13,14 +14,8 @@
 
 #define WINDOW (4U << 20)
 #define TASKS_ROOM (64U << 10)
-#define RUN 1U /* the number of the one run */
-
-struct stream {
-	uint64_t next_sequence;
-	uint64_t end;	/* events found and lost up to here */
-	uint64_t until; /* the tick where its last block ended */
-	bool anchored;
-};
+/* That of the scheduler, and those of programs, of which a new one begins after each pause. */
+#define RUNS_MAX 65536U
 
 struct recording {
 	struct session session;
@@ -30,12 +25,14 @@ struct recording {
 	uint64_t meta_sequence;	       /* of the next block of ours about the trace */
 	enum recording_state state;
 	struct recording_count count;
-	struct message_id run;
-	bool has_run;
+	struct recording_run *runs; /* by their numbers, from 1 */
+	uint32_t n_runs, room_runs;
+	uint32_t sched;			    /* the number of that of the scheduler; 0: none yet */
+	uint32_t next_process, next_thread; /* in the file */
+	bool wants_func;		    /* programs are traced, too */
 	uint64_t puts;
 	uint64_t instruction; /* the last that was sent */
 	struct error e;	      /* of RECORDING_FAILED */
-	struct stream streams[MESSAGE_STREAMS_MAX];
 	size_t out_len;
 	uint8_t out[RECORDING_OUT_MAX];
 };
@@ -80,16 +77,100 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	return 0;
 }
 
+static int add_run(struct recording *r, const struct message_id *id, struct error *e)
+{
+	uint32_t room = r->room_runs ? 2 * r->room_runs : 4;
+	struct recording_run *grown;
+
+	if (r->n_runs == RUNS_MAX)
+		return error_set(e, EPROTO, "a recording has at most %u runs", RUNS_MAX);
+	if (r->n_runs == r->room_runs) {
+		grown = realloc(r->runs, room * sizeof(*grown));
+		if (!grown)
+			return error_set(e, ENOMEM, "cannot record: out of memory");
+		r->runs = grown;
+		r->room_runs = room;
+	}
+	r->runs[r->n_runs++] = (struct recording_run){ .id = *id };
+	return 0;
+}
+
 static int find_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
 {
 	struct recording *r = owner;
+	uint32_t i = r->n_runs;
+	int rc = 0;
 
-	if (r->has_run && memcmp(&r->run, run, sizeof(*run)))
-		return error_set(e, EPROTO, "a recording has one run, and this is another");
-	r->run = *run;
-	r->has_run = true;
-	*ret = RUN;
+	while (i && memcmp(&r->runs[i - 1].id, run, sizeof(*run)) != 0) /* mostly a late one */
+		i--;
+	if (!i) {
+		rc = add_run(r, run, e);
+		i = r->n_runs;
+	}
+	*ret = i;
+	return rc;
+}
+
+/* The first word of programs gives the run its place in the file: behind all that are there. */
+static void take_for_func(struct recording *r, struct recording_run *run)
+{
+	if (run->is_func)
+		return;
+	run->is_func = true;
+	run->shift.processes = run->shift.next_process = r->next_process;
+	run->shift.threads = run->shift.next_thread = r->next_thread;
+}
+
+static void note_numbers(struct recording *r, const struct recording_run *run)
+{
+	if (run->shift.next_process > r->next_process)
+		r->next_process = run->shift.next_process;
+	if (run->shift.next_thread > r->next_thread)
+		r->next_thread = run->shift.next_thread;
+}
+
+/* Which kind of run it is, the first stream of one of them says. */
+static int check_kind(struct recording *r, uint32_t number, uint32_t stream, struct error *e)
+{
+	struct recording_run *run = &r->runs[number - 1];
+	uint32_t thread;
+
+	if (stream == STREAM_META)
+		return 0;
+	if (!stream_is_func(stream)) {
+		if (!r->sched)
+			r->sched = number;
+		if (r->sched != number || run->is_func)
+			return error_set(e, EPROTO,
+					 "a recording has one run of the scheduler, and this is "
+					 "another");
+		return 0;
+	}
+	if (r->sched == number)
+		return error_set(e, EPROTO, "calls in the run of the scheduler");
+	take_for_func(r, run);
+	if (recording_run_place(run, stream) == UINT32_MAX)
+		return error_set(e, EPROTO, "a recording has at most %u threads",
+				 STREAM_FUNC_THREADS);
+	thread = stream_func_thread(recording_run_place(run, stream));
+	if (thread >= run->shift.next_thread)
+		run->shift.next_thread = thread + 1;
+	note_numbers(r, run);
 	return 0;
+}
+
+/* Where a stream of a run is, if the file can have it. */
+static int find_stream(struct recording *r, uint32_t number, uint32_t stream,
+		       struct recording_stream **ret, struct error *e)
+{
+	int rc = check_kind(r, number, stream, e);
+
+	if (rc < 0)
+		return rc;
+	rc = recording_run_get(&r->runs[number - 1], stream, ret);
+	if (rc == -EPROTO)
+		return error_set(e, EPROTO, "there is no stream %u", stream);
+	return rc < 0 ? error_set(e, ENOMEM, "cannot record: out of memory") : 0;
 }
 
 static size_t next_sequences(void *owner, uint32_t run, struct message_resume *rows, size_t n)
@@ -102,7 +183,7 @@ static size_t next_sequences(void *owner, uint32_t run, struct message_resume *r
 }
 
 /* Is the block the next of its stream, or at least no lie? Those of a gap are lost by the spool. */
-static int check_block(struct recording *r, struct stream *s, const struct block *b,
+static int check_block(struct recording *r, struct recording_stream *s, const struct block *b,
 		       struct error *e)
 {
 	uint64_t told = block_told(b);
@@ -121,7 +202,7 @@ static int check_block(struct recording *r, struct stream *s, const struct block
 	return 0;
 }
 
-static void account_block(struct recording *r, struct stream *s, const struct block *b)
+static void account_block(struct recording *r, struct recording_stream *s, const struct block *b)
 {
 	uint32_t i;
 
@@ -141,6 +222,8 @@ static int write_block(struct recording *r, const struct block *b, const uint8_t
 		       struct error *e)
 {
 	r->count.events += b->events;
+	if (stream_is_func(b->stream))
+		r->count.func_events += b->events;
 	r->count.bytes += b->len;
 	r->count.blocks++;
 	return ksk_writer_put(r->writer, b, bytes, b->len, e);
@@ -171,18 +254,62 @@ static int write_copy(struct recording *r, const struct block *b, struct error *
 	return write_meta(r, copy + BLOCK_HEADER_MAX, b->payload_len, e);
 }
 
-/* Writes a block of the device, unless it waits for the end. */
-static int pass_block(struct recording *r, const struct block *b, const uint8_t *bytes,
-		      struct error *e)
+/* What a run of programs says about itself: its numbers become those of the file, and what the
+ * scheduler's run says is not said again. */
+static int write_func_meta(struct recording *r, struct recording_run *run, const struct block *b,
+			   struct error *e)
 {
-	int rc = r->tasks ? recording_tasks_push(r->tasks, b) : 0;
+	_cleanup_free_ uint8_t *copy =
+		malloc(BLOCK_HEADER_MAX + FUNC_META_SHIFT_ROOM(b->payload_len));
+	ssize_t len;
 
+	if (!copy)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	take_for_func(r, run);
+	len = func_meta_shift_encode(&run->shift, b->payload, b->payload_len,
+				     copy + BLOCK_HEADER_MAX);
+	if (len < 0 || len > (ssize_t)BLOCK_PAYLOAD_MAX)
+		return error_set(e, EPROTO,
+				 "cannot record: the description of programs is not understood");
+	note_numbers(r, run);
+	return write_meta(r, copy + BLOCK_HEADER_MAX, (size_t)len, e);
+}
+
+/* A block of a thread that has another number in the file. */
+static int write_moved(struct recording *r, const struct block *b, uint32_t stream, struct error *e)
+{
+	_cleanup_free_ uint8_t *copy = malloc(BLOCK_HEADER_MAX + (size_t)b->payload_len);
+	struct block moved = *b;
+	uint8_t *start;
+
+	if (!copy)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	memcpy(copy + BLOCK_HEADER_MAX, b->payload, b->payload_len);
+	moved.stream = stream;
+	moved.payload = copy + BLOCK_HEADER_MAX;
+	start = block_encode(&moved, copy + BLOCK_HEADER_MAX, &moved.len);
+	return write_block(r, &moved, start, e);
+}
+
+/* Writes a block of the device, unless it waits for the end. */
+static int pass_block(struct recording *r, struct recording_run *run, const struct block *b,
+		      const uint8_t *bytes, struct error *e)
+{
+	uint32_t stream = recording_run_place(run, b->stream);
+	bool meta = b->codec == CODEC_META && b->stream == STREAM_META;
+	int rc = 0;
+
+	if (meta && func_meta_shift_wants(b->payload, b->payload_len))
+		return write_func_meta(r, run, b, e);
+	if (r->tasks)
+		rc = recording_tasks_push(r->tasks, b);
 	if (rc < 0)
 		return error_set(e, -rc, "cannot record: out of memory");
-	if (rc)
+	if (rc || (meta && run->is_func))
 		return 0;
-	return b->codec == CODEC_META && b->stream == STREAM_META ? write_copy(r, b, e)
-								  : write_block(r, b, bytes, e);
+	if (meta)
+		return write_copy(r, b, e);
+	return stream == b->stream ? write_block(r, b, bytes, e) : write_moved(r, b, stream, e);
 }
 
 static int put_block(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
@@ -190,17 +317,19 @@ static int put_block(void *owner, uint32_t run, const struct block *b, const uin
 {
 	struct recording *r = owner;
 	struct error why = ERROR_INIT;
-	struct stream *s;
+	struct recording_stream *s;
 	int rc;
 
-	(void)run;
-	if (b->stream >= MESSAGE_STREAMS_MAX)
-		return error_set(e, EPROTO, "there is no stream %u", b->stream);
-	s = &r->streams[b->stream];
-	rc = check_block(r, s, b, e);
+	rc = find_stream(r, run, b->stream, &s, e);
+	if (rc == 0)
+		rc = check_block(r, s, b, e);
+	if (rc == 0 && r->runs[run - 1].ended)
+		rc = error_set(e, EPROTO, "stream %u: the run has ended", b->stream);
 	if (rc)
 		return rc;
-	rc = pass_block(r, b, bytes, &why);
+	rc = pass_block(r, &r->runs[run - 1], b, bytes, &why);
+	if (rc == -EPROTO)
+		return error_set(e, EPROTO, "%s", why.text);
 	if (rc < 0) {
 		fail(r, EIO, "%s", why.text);
 		return error_set(e, EIO, "%s", why.text);
@@ -212,13 +341,13 @@ static int put_block(void *owner, uint32_t run, const struct block *b, const uin
 
 /* What the device dropped behind the last block that came: a block of ours says so, without which
  * the file would not. */
-static int put_rest(struct recording *r, struct stream *s, const struct message_stream_end *row,
-		    struct error *e)
+static int put_rest(struct recording *r, struct recording_stream *s,
+		    const struct message_stream_end *row, uint32_t stream, struct error *e)
 {
 	uint8_t room[BLOCK_HEADER_MAX], *start;
-	struct block b = { .codec = CODEC_SCHED,
+	struct block b = { .codec = stream_is_func(stream) ? CODEC_FUNC : CODEC_SCHED,
 			   .flags = BLOCK_KEY | BLOCK_LOST,
-			   .stream = row->stream,
+			   .stream = stream,
 			   .sequence = row->next_sequence,
 			   .first_tick = s->until,
 			   .before = row->events,
@@ -232,26 +361,44 @@ static int put_rest(struct recording *r, struct stream *s, const struct message_
 	return write_block(r, &b, start, e);
 }
 
+/* The recording ends with the scheduler's run; of programs, what is under way is still waited for. */
+static void take_end(struct recording *r, uint32_t number)
+{
+	struct recording_run *run = &r->runs[number - 1];
+	bool open = r->wants_func;
+	uint32_t i;
+
+	run->ended = true;
+	if (!run->is_func && !r->sched)
+		r->sched = number;
+	for (i = 0; i < r->n_runs; i++)
+		open = open || (r->runs[i].is_func && !r->runs[i].ended);
+	if (r->state != RECORDING_FAILED && r->sched && r->runs[r->sched - 1].ended)
+		r->state = open ? RECORDING_LAST : RECORDING_ENDED;
+}
+
 static int put_end(void *owner, uint32_t run, const struct message_end *m, struct error *e)
 {
 	struct recording *r = owner;
 	struct message_end rows = *m;
 	struct message_stream_end row;
+	struct recording_stream *s;
+	int rc;
 
-	(void)run;
+	if (r->runs[run - 1].ended)
+		return 1;
 	while (end_next(&rows, &row)) {
-		struct stream *s =
-			row.stream < MESSAGE_STREAMS_MAX ? &r->streams[row.stream] : NULL;
-
-		if (!s || row.next_sequence < s->next_sequence || row.events < s->end)
+		rc = find_stream(r, run, row.stream, &s, e);
+		if (rc < 0)
+			return rc;
+		if (row.next_sequence < s->next_sequence || row.events < s->end)
 			return error_set(e, EPROTO, "stream %u ends before its last block",
 					 row.stream);
-		if (put_rest(r, s, &row, e) < 0)
+		if (put_rest(r, s, &row, recording_run_place(&r->runs[run - 1], row.stream), e) < 0)
 			return -EIO;
 	}
 	r->puts++;
-	if (r->state != RECORDING_FAILED)
-		r->state = RECORDING_ENDED;
+	take_end(r, run);
 	return 0;
 }
 
@@ -304,6 +451,8 @@ static void take_log(void *owner, const char *text)
 {
 	struct recording *r = owner;
 
+	if (r->state == RECORDING_LAST)
+		r->state = RECORDING_ENDED;
 	if (r->state != RECORDING_ENDED)
 		fail(r, EPROTO, "cannot record: the agent and its collector parted: %s", text);
 }
@@ -353,6 +502,9 @@ void recording_free(struct recording *r)
 	session_room_free(r->env.room);
 	ksk_writer_free(r->writer);
 	recording_tasks_free(r->tasks);
+	while (r->n_runs)
+		recording_run_done(&r->runs[--r->n_runs]);
+	free(r->runs);
 	free(r);
 }
 
@@ -384,6 +536,7 @@ void recording_start(struct recording *r, const struct message_config *c)
 		fail(r, ENOMEM, "cannot record: out of memory");
 		return;
 	}
+	r->wants_func = c && c->given & 1U << CONFIG_FUNC && c->func != FUNC_MODE_OFF;
 	r->state = RECORDING_STARTING;
 	instruct(r, INSTRUCTION_START, c);
 }
@@ -410,6 +563,11 @@ int recording_push(struct recording *r, const uint8_t *bytes, size_t len,
 	if (r->state == RECORDING_FAILED)
 		return error_set(e, EIO, "%s", r->e.text);
 	return 0;
+}
+
+void recording_leave(struct recording *r)
+{
+	session_end(&r->session);
 }
 
 const uint8_t *recording_get(const struct recording *r, size_t *ret_len)

@@ -3,6 +3,10 @@
  * recording: one run of one device into one .ksk file: the collector's side of the protocol
  * (session.h) without a store. For `kiseki record`, whose device is a child on this machine.
  *
+ * Beside the run of the scheduler, the device may send runs of programs: those come into the same
+ * file (recording_run.h). When the former has ended, the device has to be asked to end, since
+ * programs go on; what it sends until it closes the connection still belongs to the file.
+ *
  * It knows no socket: bytes come in by push, go out by get and pop. Blocks are written as they come
  * and acknowledged at once: the file appears whole at the end or not at all, so there is nothing
  * that a sync would make safer.
@@ -22,12 +26,14 @@ enum recording_state {
 	RECORDING_STARTING, /* it was told */
 	RECORDING_ON,
 	RECORDING_STOPPING,
+	RECORDING_LAST, /* the scheduler's run is there; of programs there may be more, until it leaves */
 	RECORDING_ENDED, /* all of the run is there */
 	RECORDING_FAILED,
 };
 
 struct recording_count {
 	uint64_t events, blocks, bytes; /* in the file */
+	uint64_t func_events;		/* of programs, among the events */
 	uint64_t lost[LOSS_CAUSES];	/* as the blocks say, and what an END says is missing */
 	bool lost_unknown;
 	uint64_t passed_over; /* by the filter, as the device last said */
@@ -52,6 +58,8 @@ void recording_ping(struct recording *r, const struct session_now *now);
 /* At most SESSION_READ_MAX bytes. < 0: it failed, and e says why. */
 int recording_push(struct recording *r, const uint8_t *bytes, size_t len,
 		   const struct session_now *now, struct error *e);
+/* The device has closed the connection. */
+void recording_leave(struct recording *r);
 const uint8_t *recording_get(const struct recording *r, size_t *ret_len);
 void recording_pop(struct recording *r, size_t len);
 

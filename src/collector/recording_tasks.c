@@ -113,7 +113,7 @@ int recording_tasks_push(struct recording_tasks *t, const struct block *b)
 		r = info_decode(&t->all, NULL, b->payload, b->payload_len);
 		return r == -ENOMEM ? r : r == 0;
 	}
-	if (b->codec == CODEC_META || t->keeps_all)
+	if (b->codec == CODEC_META || stream_is_func(b->stream) || t->keeps_all)
 		return 0;
 	if (b->codec == CODEC_SCHED && b->stream != STREAM_META)
 		return see_events(t, b);

@@ -327,28 +327,39 @@ void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_
 	pthread_mutex_unlock(&r->lock);
 }
 
-bool registry_get_desired(struct registry *r, uint32_t slot, struct message_instruction *ret)
+/* Of the scheduler; false: nothing. */
+static bool get_desired_trace(const struct registry_row *row, struct message_instruction *ret)
+{
+	ret->config = row->config;
+	ret->config.given &= ~(1U << CONFIG_FUNC);
+	ret->verb = INSTRUCTION_CONFIGURE;
+	if (row->has_desired && row->desired == DEVICE_TRACING)
+		ret->verb = INSTRUCTION_START; /* one that does it already says 0 */
+	else if (row->has_desired && row->state != DEVICE_IDLE)
+		ret->verb = INSTRUCTION_STOP;
+	return ret->verb != INSTRUCTION_CONFIGURE || ret->config.given;
+}
+
+uint32_t registry_get_desired(struct registry *r, uint32_t slot,
+			      struct message_instruction ret[REGISTRY_DESIRED_MAX])
 {
 	const struct registry_row *row;
-	bool wanted;
+	uint32_t n = 0, i;
 
+	memset(ret, 0, REGISTRY_DESIRED_MAX * sizeof(*ret));
 	pthread_mutex_lock(&r->lock);
 	row = &r->entries[slot].row;
-	memset(ret, 0, sizeof(*ret));
-	ret->config = row->config;
-	ret->verb = INSTRUCTION_CONFIGURE;
-	wanted = row->config.given != 0;
-	if (row->has_desired && row->desired == DEVICE_TRACING) {
-		ret->verb = INSTRUCTION_START; /* one that does it already says 0 */
-		wanted = true;
-	} else if (row->has_desired && row->state != DEVICE_IDLE) {
-		ret->verb = INSTRUCTION_STOP;
-		wanted = true;
+	n += get_desired_trace(row, &ret[n]);
+	if (row->config.given & 1U << CONFIG_FUNC) {
+		ret[n].verb = INSTRUCTION_CONFIGURE;
+		ret[n].config = (struct message_config){ .given = 1U << CONFIG_FUNC,
+							 .func = row->config.func };
+		n++;
 	}
-	if (wanted)
-		ret->id = ++r->instructions;
+	for (i = 0; i < n; i++)
+		ret[i].id = ++r->instructions;
 	pthread_mutex_unlock(&r->lock);
-	return wanted;
+	return n;
 }
 
 void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t)
@@ -361,9 +372,11 @@ void registry_push_traffic(struct registry *r, uint32_t slot, const struct regis
 	row->bytes += t->bytes;
 	row->blocks += t->blocks;
 	row->events += t->events;
+	row->func_events += t->func_events;
 	row->duplicates += t->duplicates;
 	row->waiting_bytes = t->waiting_bytes;
 	row->run = t->run;
+	row->func_run = t->func_run;
 	pthread_mutex_unlock(&r->lock);
 }
 

@@ -31,9 +31,11 @@ struct registry_row {
 	bool has_desired;			/* somebody has said so */
 	uint32_t origins;			/* what it could use */
 	uint32_t run;				/* number of the run it sends, 0: none */
+	uint32_t func_run;			/* … of its programs */
 	uint64_t session;			/* of its connection */
 	uint64_t connected_ns;			/* CLOCK_REALTIME; 0: not connected */
 	uint64_t frames, bytes, blocks, events; /* received on all connections since the start */
+	uint64_t func_events;			/* those of calls among them */
 	uint64_t duplicates;
 	uint64_t waiting_bytes;		    /* received and not yet durable */
 	uint64_t events_per_s, bytes_per_s; /* over the last seconds */
@@ -94,14 +96,18 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 /* … and is gone, unless a later session has it. */
 void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns);
 
-/* What it is to be told when it comes: false if nothing. The instruction has an id. */
-bool registry_get_desired(struct registry *r, uint32_t slot, struct message_instruction *ret);
+/* What it is to be told when it comes, in this order: so many instructions, each with an id. Whether
+ * its programs are traced is one of its own: a device that cannot do that still does the rest, and one
+ * that is to stop still hears of it. */
+#define REGISTRY_DESIRED_MAX 2U
+uint32_t registry_get_desired(struct registry *r, uint32_t slot,
+			      struct message_instruction ret[REGISTRY_DESIRED_MAX]);
 
 /* What came since the last time; run and waiting_bytes as they are now. */
 struct registry_traffic {
-	uint64_t frames, bytes, blocks, events, duplicates;
+	uint64_t frames, bytes, blocks, events, func_events, duplicates;
 	uint64_t waiting_bytes;
-	uint32_t run;
+	uint32_t run, func_run;
 };
 void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t);
 void registry_push_status(struct registry *r, uint32_t slot, const struct message_status *m);

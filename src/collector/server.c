@@ -302,6 +302,7 @@ void server_count(struct server *s, struct server_counters *ret)
 		.blocks = atomic_load(&n->blocks),
 		.bytes = atomic_load(&n->bytes),
 		.events = atomic_load(&n->events),
+		.func_events = atomic_load(&n->func_events),
 		.duplicates = atomic_load(&n->duplicates),
 		.commits = commits.commits,
 		.commit_ns = commits.commit_ns,

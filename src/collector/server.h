@@ -35,7 +35,7 @@ struct server_options {
 
 struct server_counters {
 	uint64_t connections, connections_now, refused;
-	uint64_t frames, blocks, bytes, events, duplicates;
+	uint64_t frames, blocks, bytes, events, func_events, duplicates;
 	uint64_t commits, commit_ns, commit_errors;
 	uint64_t lost[LOSS_CAUSES]; /* that blocks told of */
 };

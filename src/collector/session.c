@@ -27,7 +27,6 @@
 
 #define HELD_MAX (FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX)
 #define HELD_LEAST 1024U
-#define STREAM_MAX (MESSAGE_STREAMS_MAX - 1)
 #define ROWS_MAX (MESSAGE_RUNS_MAX * MESSAGE_STREAMS_MAX)
 #define ROW_BYTES 16U		  /* of a row of WELCOME, at most */
 #define CLOCK_RESOLUTION_NS 1000U /* of both readings together: the slowest counters tick each us */
@@ -304,9 +303,10 @@ static bool take_block(struct session *s, const struct frame *f)
 			    f->body_len);
 		return true;
 	}
-	if (b.stream > STREAM_MAX) {
-		session_bye(s, BYE_PROTOCOL, "a block of stream %" PRIu32 "; the last is %u",
-			    b.stream, STREAM_MAX);
+	if (b.stream >= MESSAGE_STREAMS_MAX && !stream_is_func(b.stream)) {
+		session_bye(s, BYE_PROTOCOL,
+			    "a block of stream %" PRIu32 ", which is of no CPU and no thread",
+			    b.stream);
 		return true;
 	}
 	r = s->env->ops->put(s->owner, s->run, &b, f->body, &e);

@@ -58,6 +58,8 @@ static int take_value(struct args *a, struct cursor *c, int i, const char *rest,
 {
 	const struct cli_option *o = &a->command->options[i];
 
+	if (!rest && cli_option_is_switch(o))
+		rest = "";
 	if (!rest && c->at >= c->argc)
 		return wrong(a, e, "--%s needs %s", o->name, o->argument);
 	a->values[i] = rest ? rest : c->argv[c->at++];

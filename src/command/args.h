@@ -2,7 +2,7 @@
 /*
  * args: a command line, parsed by the command's table.
  *
- * -o FILE, -oFILE, --output FILE, --output=FILE; short switches may be joined; -- ends the options;
+ * -o FILE, -oFILE, --output FILE, --output=FILE; an argument that may be left out only with =; short switches may be joined; -- ends the options;
  * options and operands may be mixed; a lone - is an operand. The last of an option given twice
  * counts.
  */

@@ -8,23 +8,35 @@
 #ifndef KISEKI_COMMAND_COMMAND_H
 #define KISEKI_COMMAND_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define EXIT_OK 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 
-#define COMMAND_OPTIONS_MAX 24
+#define COMMAND_OPTIONS_MAX 32
 
 struct args;
 
 struct cli_option {
 	char letter;	      /* 0: none */
 	const char *name;     /* NULL ends the list */
-	const char *argument; /* "FILE", or NULL for a switch */
+	const char *argument; /* "FILE", "[=FILE]" if it may be left out, or NULL for a switch */
 	const char *help;     /* lower case, no full stop */
 	const char *values; /* for completion: words in blanks; NULL: as argument, FILE is a file */
 };
+
+static inline bool cli_option_is_switch(const struct cli_option *o)
+{
+	return !o->argument || o->argument[0] == '[';
+}
+
+/* What stands between its name and its argument. */
+static inline const char *cli_option_gap(const struct cli_option *o)
+{
+	return cli_option_is_switch(o) ? "" : " ";
+}
 
 struct cli_example {
 	const char *text; /* NULL ends the list */

@@ -24,7 +24,7 @@ static const char *const options[] = {
 	[CONFIG_RING] = "ring",		[CONFIG_RESOLUTION] = "resolution",
 	[CONFIG_POLICY] = "policy",	[CONFIG_PIDS] = "pid",
 	[CONFIG_COMMS] = "comm",	[CONFIG_CGROUP_PATHS] = "cgroup",
-	[CONFIG_CODEC] = "codec",
+	[CONFIG_CODEC] = "codec",	[CONFIG_FUNC] = "func",
 };
 
 static const char *const origins[ORIGINS] = {
@@ -42,6 +42,12 @@ static const char *const policies[] = {
 static const char *const codecs[] = {
 	[CODEC_SCHED] = "sched",
 	[CODEC_BSF] = "bsf",
+};
+
+static const char *const func_modes[FUNC_MODES] = {
+	[FUNC_MODE_OFF] = "off",
+	[FUNC_MODE_ON] = "on",
+	[FUNC_MODE_SPLIT] = "split",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -70,6 +76,11 @@ const char *config_policy_word(uint32_t policy)
 const char *config_codec_word(uint32_t codec)
 {
 	return codec < COUNT(codecs) ? codecs[codec] : NULL;
+}
+
+const char *config_func_word(uint32_t mode)
+{
+	return mode < FUNC_MODES ? func_modes[mode] : NULL;
 }
 
 /* --- one word --- */
@@ -117,6 +128,17 @@ static int parse_codec(struct message_config *c, const char *text, struct error 
 		return error_set(e, EINVAL, "there is no codec \"%.*s\"; there are %s", SHOWN, text,
 				 CONFIG_CODEC_WORDS);
 	c->codec = (uint8_t)i;
+	return 0;
+}
+
+static int parse_func(struct message_config *c, const char *text, struct error *e)
+{
+	int i = find_word(func_modes, FUNC_MODES, text);
+
+	if (i < 0)
+		return error_set(e, EINVAL, "programs cannot be \"%.*s\"; there are %s", SHOWN,
+				 text, CONFIG_FUNC_WORDS);
+	c->func = (uint8_t)i;
 	return 0;
 }
 
@@ -327,7 +349,7 @@ static int (*const parsers[])(struct message_config *c, const char *text, struct
 	[CONFIG_RING] = parse_ring,	    [CONFIG_RESOLUTION] = parse_resolution,
 	[CONFIG_POLICY] = parse_policy,	    [CONFIG_PIDS] = parse_pids,
 	[CONFIG_COMMS] = parse_comms,	    [CONFIG_CGROUP_PATHS] = parse_cgroups,
-	[CONFIG_CODEC] = parse_codec,
+	[CONFIG_CODEC] = parse_codec,	    [CONFIG_FUNC] = parse_func,
 };
 
 int config_option_parse(struct message_config *c, const char *name, const char *text,

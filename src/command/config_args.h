@@ -17,6 +17,8 @@
  *	--resolution 64ns            of the stamps; 0 is as fine as the machine's counter
  *	--policy keep-oldest         or flight-recorder, which keeps the latest; oldest and flight will do
  *	--codec sched                or bsf, which only the driver records
+ *	--func on                    calls of programs that were built for it; off; split, which also
+ *	                             has their system calls, switches and wakings
  */
 #ifndef KISEKI_COMMAND_CONFIG_ARGS_H
 #define KISEKI_COMMAND_CONFIG_ARGS_H
@@ -31,6 +33,7 @@
 #define CONFIG_EVENT_WORDS "all switch waking wakeup wakeup_new fork exec exit rename setprio"
 #define CONFIG_POLICY_WORDS "keep-oldest flight-recorder"
 #define CONFIG_CODEC_WORDS "sched bsf"
+#define CONFIG_FUNC_WORDS "off on split"
 
 /* For the tables of commands. */
 #define CONFIG_OPTIONS                                                                             \
@@ -47,9 +50,11 @@
 		{ 0, "resolution", "TIME", "of the time stamps, as 64ns; 0: the finest", NULL },   \
 		{ 0, "policy", "POLICY", "of a full spool: keep-oldest or flight-recorder",        \
 		  CONFIG_POLICY_WORDS },                                                           \
+		{ 0, "codec", "CODEC", "of the events: sched, or bsf (only the driver)",           \
+		  CONFIG_CODEC_WORDS },                                                            \
 	{                                                                                          \
-		0, "codec", "CODEC", "of the events: sched, or bsf (only the driver)",             \
-			CONFIG_CODEC_WORDS                                                         \
+		0, "func", "MODE", "calls of programs: off, on, or split (times true)",            \
+			CONFIG_FUNC_WORDS                                                          \
 	}
 
 /* The option of a field, "source" for CONFIG_ORIGIN; NULL if there is none. */
@@ -60,6 +65,7 @@ const char *config_origin_word(uint32_t origin);
 const char *config_event_word(uint32_t kind);
 const char *config_policy_word(uint32_t policy);
 const char *config_codec_word(uint32_t codec);
+const char *config_func_word(uint32_t mode);
 
 /* Takes one option into the configuration, by its name. -EINVAL with the reason; -ENOENT if there
  * is no such option. The configuration is untouched then. */

@@ -58,10 +58,10 @@ static void print_option(FILE *f, const struct cli_option *o)
 	char left[80];
 
 	if (o->letter)
-		snprintf(left, sizeof(left), "-%c, --%s%s%s", o->letter, o->name,
-			 o->argument ? " " : "", o->argument ? o->argument : "");
+		snprintf(left, sizeof(left), "-%c, --%s%s%s", o->letter, o->name, cli_option_gap(o),
+			 o->argument ? o->argument : "");
 	else
-		snprintf(left, sizeof(left), "    --%s%s%s", o->name, o->argument ? " " : "",
+		snprintf(left, sizeof(left), "    --%s%s%s", o->name, cli_option_gap(o),
 			 o->argument ? o->argument : "");
 	two_columns(f, left, o->help);
 }

@@ -44,7 +44,7 @@ static void put_option(FILE *f, const struct cli_option *o)
 	put(f, o->name);
 	fputs("\\fR", f);
 	if (o->argument)
-		fprintf(f, " \\fI%s\\fR", o->argument);
+		fprintf(f, "%s\\fI%s\\fR", cli_option_gap(o), o->argument);
 	fputc('\n', f);
 	put(f, o->help);
 	fputs(".\n", f);

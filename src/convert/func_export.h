@@ -17,6 +17,7 @@ typedef int (*func_export_fn)(const struct call_walk *w, struct outfile *out, st
 struct func_format {
 	const char *name;
 	const char *endings; /* words in blanks: ".folded .txt" */
+	const char *summary;
 	bool text;
 	bool mangled; /* its readers take no blanks in names */
 	func_export_fn write;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -41,6 +42,16 @@ static int open_file(const char *path, const uint8_t *head, size_t len, struct f
 	return error_set(e, EBADMSG, "cannot read %s: it holds no calls", path);
 }
 
+static int open_folder(const char *path, struct func_source **ret, struct error *e)
+{
+	_cleanup_free_ char *calls = NULL;
+
+	if (asprintf(&calls, "%s/" FUNC_INPUT_CALLS, path) < 0)
+		return error_set(e, ENOMEM, "cannot read %s: out of memory", path);
+	return access(calls, R_OK) ? func_buffer_open_folder(path, ret, e)
+				   : func_ksk_open_joined(calls, ret, e);
+}
+
 int func_input_open(const char *path, struct func_source **ret, struct error *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,7 +63,7 @@ int func_input_open(const char *path, struct func_source **ret, struct error *e)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return func_buffer_open_folder(path, ret, e);
+		return open_folder(path, ret, e);
 	while (len < sizeof(head) && (n = read(fd, head + len, sizeof(head) - len)) != 0) {
 		if (n < 0 && errno != EINTR)
 			return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));

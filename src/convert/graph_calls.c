@@ -224,7 +224,8 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 					      out->list[i].depth != r->depth);
 		     i--)
 			;
-		if (i == from)
+		/* A return that was timed after them was not yet over when they came. */
+		if (i == from || (r->timed && r->tick > out->list[i].tick))
 			break;
 		at = i;
 	}

@@ -41,9 +41,10 @@ struct graph_record {
 	uint64_t value;	    /* number of the function, or as struct func_event has it, or a count */
 	uint16_t depth;	    /* below GRAPH_DEPTH_MAX */
 	uint8_t kind;	    /* enum func_kind, or GRAPH_LOSS */
-	uint8_t os;	    /* enum func_os */
-	bool matched;	    /* private: the other end of the call is there */
-	bool moved;	    /* private: the tick was worked out, not read */
+	uint8_t os;	    /* enum func_os_type */
+	bool timed;   /* of an exit: the tick is that of the return itself, not of its record */
+	bool matched; /* private: the other end of the call is there */
+	bool moved;   /* private: the tick was worked out, not read */
 };
 
 struct graph_thread {

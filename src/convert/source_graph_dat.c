@@ -129,8 +129,10 @@ static void place_exit(const struct reader *r, const struct graph_event *ev, str
 
 	if (!ev->rettime || ev->calltime > ev->rettime)
 		return;
-	if (r->is_local && ev->rettime + r->stamp_add <= g->tick)
+	if (r->is_local && ev->rettime + r->stamp_add <= g->tick) {
 		g->tick = ev->rettime + r->stamp_add;
+		g->timed = true;
+	}
 	g->call_tick = took < g->tick ? g->tick - took : 0;
 }
 

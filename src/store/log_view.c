@@ -69,15 +69,6 @@ struct view_run *log_view_run(const struct log_view *v, uint32_t number)
 
 static size_t place_of(const struct view_run *r, uint32_t stream)
 {
-	size_t at = r->n;
-
-	while (at && r->streams[at - 1].stream >= stream)
-		at--;
-	return at;
-}
-
-const struct view_stream *view_run_stream(const struct view_run *r, uint32_t stream)
-{
 	size_t lo = 0, hi = r->n, mid;
 
 	while (lo < hi) {
@@ -87,7 +78,14 @@ const struct view_stream *view_run_stream(const struct view_run *r, uint32_t str
 		else
 			hi = mid;
 	}
-	return lo < r->n && r->streams[lo].stream == stream ? &r->streams[lo] : NULL;
+	return lo;
+}
+
+const struct view_stream *view_run_stream(const struct view_run *r, uint32_t stream)
+{
+	size_t at = place_of(r, stream);
+
+	return at < r->n && r->streams[at].stream == stream ? &r->streams[at] : NULL;
 }
 
 static int get_stream(struct view_run *r, uint32_t stream, struct view_stream **ret)

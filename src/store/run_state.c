@@ -241,11 +241,17 @@ int run_state_check_end(const struct run_state *s, const struct message_end *m, 
 {
 	struct message_end rows = *m;
 	struct message_stream_end row;
+	size_t n = s->n;
 
 	if (s->ended)
 		return STORE_DUPLICATE;
 	while (end_next(&rows, &row)) {
 		const struct stream_state *t = run_state_stream(s, row.stream);
+
+		if (!t && ++n > RUN_STATE_STREAMS_MAX)
+			return error_set(e, EPROTO,
+					 "the run's end: stream %u: the run has %u others",
+					 row.stream, RUN_STATE_STREAMS_MAX);
 
 		if (!run_state_is_stream(row.stream))
 			return error_set(e, EPROTO,

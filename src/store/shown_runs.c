@@ -185,6 +185,23 @@ int shown_run_cut(struct shown_run *run, struct cuts *cuts)
 	return 0;
 }
 
+static void count_streams(const struct run_state *s, struct store_run *ret)
+{
+	uint32_t thread = UINT32_MAX, stream;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		stream = s->streams[i].stream;
+		if (!stream_is_func(stream)) {
+			ret->cpus += stream != STREAM_META;
+			continue;
+		}
+		ret->split |= stream == STREAM_FUNC_OS(stream_func_thread(stream));
+		ret->threads += stream_func_thread(stream) != thread;
+		thread = stream_func_thread(stream);
+	}
+}
+
 /* What was in files that are gone is lost by the store, and what cannot be decoded without them; the
  * ledger's counts stay. */
 void shown_run_facts(const struct shown_run *run, const struct run_state *s,
@@ -212,4 +229,5 @@ void shown_run_facts(const struct shown_run *run, const struct run_state *s,
 	ret->lost_unknown = t->unknown || t->gaps;
 	ret->ended = s->ended || s->closed;
 	ret->streams = t->streams;
+	count_streams(s, ret);
 }

@@ -48,13 +48,22 @@ struct store_run {
 	uint32_t number;
 	struct message_id device, id, boot;
 	uint64_t first_ns, last_ns;	/* of arrival */
-	uint64_t first_tick, last_tick; /* 0, 0 while there is no event */
+	uint64_t first_tick, last_tick; /* of the scheduler; 0, 0 while there is no event */
 	uint64_t blocks, events, bytes; /* stored */
 	uint64_t lost[LOSS_CAUSES];	/* in the ledger, as far as counted */
 	bool lost_unknown;		/* … and more that nobody counted */
 	bool ended;			/* its END came, or it can never come */
 	uint32_t streams;
+	uint32_t cpus;	  /* that have a stream of scheduler events */
+	uint32_t threads; /* that have a stream of calls, or of what the machine did to them */
+	bool split;	  /* there are streams of the latter */
 };
+
+/* Whether it is of programs' calls, and has nothing of the scheduler. */
+static inline bool store_run_is_func(const struct store_run *r)
+{
+	return r->threads && !r->cpus;
+}
 
 /* A row of the ledger. */
 struct store_loss {

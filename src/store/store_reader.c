@@ -76,7 +76,7 @@ struct store_reader {
 	struct run_state in, out;
 	struct reader_file *files;
 	size_t n_files, room_files;
-	struct reader_stream *streams;
+	struct reader_stream *streams; /* by rising number: a run may have thousands */
 	size_t n_streams, room_streams;
 	struct meta_row *meta;
 	size_t n_meta, room_meta;
@@ -184,17 +184,24 @@ static int gather(struct store_reader *r)
 	return copy_live(f, live);
 }
 
+static int by_stream(const void *key, const void *entry)
+{
+	uint32_t stream = *(const uint32_t *)key;
+	uint32_t other = ((const struct view_stream *)entry)->stream;
+
+	return (stream > other) - (stream < other);
+}
+
 /* The rows of a stream in a file: false if it has none. */
 static bool get_rows(struct store_reader *r, size_t file, uint32_t stream, struct rows *ret)
 {
 	struct reader_file *f = &r->files[file];
-	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
 	if (f->live) {
-		for (i = 0; i < f->n_streams; i++)
-			if (f->streams[i].stream == stream)
-				ret->live = &f->streams[i];
+		if (f->n_streams)
+			ret->live = bsearch(&stream, f->streams, f->n_streams, sizeof(*f->streams),
+					    by_stream);
 		ret->n = ret->live ? ret->live->n : 0;
 		ret->n_keys = ret->live ? ret->live->n_keys : 0;
 		return ret->n;
@@ -316,16 +323,24 @@ static void note_torn(struct store_reader *r, uint64_t place)
 
 static struct reader_stream *get_stream(struct store_reader *r, uint32_t stream)
 {
-	size_t i;
+	size_t lo = 0, hi = r->n_streams, mid;
 
-	for (i = 0; i < r->n_streams; i++)
-		if (r->streams[i].stream == stream)
-			return &r->streams[i];
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (r->streams[mid].stream < stream)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < r->n_streams && r->streams[lo].stream == stream)
+		return &r->streams[lo];
 	if (array_grow(&r->streams, r->n_streams, &r->room_streams, sizeof(*r->streams),
 		       RUN_STATE_STREAMS_MAX) < 0)
 		return NULL;
-	r->streams[r->n_streams] = (struct reader_stream){ .stream = stream };
-	return &r->streams[r->n_streams++];
+	memmove(r->streams + lo + 1, r->streams + lo, (r->n_streams - lo) * sizeof(*r->streams));
+	r->streams[lo] = (struct reader_stream){ .stream = stream };
+	r->n_streams++;
+	return &r->streams[lo];
 }
 
 /* Sets the stream to its first row at or behind a place. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func_cursor: one function stream's items out of blocks of codec `func`, in order, with its losses
- * where they belong (stream_ledger.h has the rules).
+ * func_cursor: one function stream's items out of blocks of the codecs `func` and `rtc`, in order, with
+ * its losses where they belong (stream_ledger.h has the rules).
  */
 #ifndef KISEKI_TRACE_FUNC_CURSOR_H
 #define KISEKI_TRACE_FUNC_CURSOR_H

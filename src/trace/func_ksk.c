@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/ksk.h"
 #include "trace/func_heap.h"
 #include "trace/func_meta.h"
 #include "trace/func_sched.h"
@@ -137,7 +138,7 @@ static int add_streams(struct func_ksk *k, struct func_meta *m)
 
 	while (r == 0 && k->reader->ops->find(k->reader, stream, &stream) &&
 	       stream_is_func(stream)) {
-		r = func_meta_add_thread(m, (stream - STREAM_FUNC_FIRST) / 2);
+		r = func_meta_add_thread(m, stream_func_thread(stream));
 		stream++;
 	}
 	return r < 0 ? r : func_meta_settle(m);
@@ -248,12 +249,20 @@ int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, s
 	const struct store_range range = { .to_tick = UINT64_MAX };
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
+	struct store_clock clock;
 	int r = store_reader_open(&reader, s, run, &range, e);
 
 	if (r < 0)
 		return r;
 	r = open_source(reader, NULL, ret, &reason);
-	return r < 0 ? error_set(e, r, "cannot read run %u: %s", run, reason.text) : 0;
+	if (r < 0)
+		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
+	if (store_get_clock(s, run, &clock) == 0) {
+		(*ret)->clock.has_realtime = true;
+		(*ret)->clock.realtime_off_ns = clock.off_ns;
+		(*ret)->clock.realtime_err_ns = clock.err_ns;
+	}
+	return 0;
 }
 
 int func_ksk_open_joined(const char *path, struct func_source **ret, struct error *e)
@@ -287,6 +296,50 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 	const struct func_cursor *c = k->cursors[2 * (size_t)thread + os];
 
 	return c ? func_cursor_totals(c) : NULL;
+}
+
+/* The tick of its first event; 0: it has none that decodes. */
+static uint64_t find_first(struct block_reader *r, uint32_t stream)
+{
+	uint64_t place = 0, at;
+	struct block b;
+
+	while (r->ops->next(r, stream, &place, &b, &at) == 1)
+		if (b.flags & BLOCK_KEY && b.events)
+			return b.first_tick;
+	return 0;
+}
+
+/* Where a stream ends: its last segment leads there. */
+static uint64_t find_last(struct block_reader *r, uint32_t stream)
+{
+	uint64_t place = r->ops->seek(r, stream, UINT64_MAX), at, until = 0;
+	struct block b;
+
+	while (r->ops->next(r, stream, &place, &b, &at) == 1)
+		until = ksk_until(until, &b);
+	return until;
+}
+
+bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const struct func_ksk *k = (const struct func_ksk *)s;
+	uint64_t first, last, from = UINT64_MAX, to = 0;
+	uint32_t stream;
+	size_t i;
+
+	for (i = 0; i < k->n_cursors; i++) {
+		if (!k->cursors[i])
+			continue;
+		stream = STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2);
+		first = find_first(k->reader, stream);
+		last = find_last(k->reader, stream);
+		from = first && first < from ? first : from;
+		to = last > to ? last : to;
+	}
+	*ret_from = from;
+	*ret_to = to;
+	return from <= to;
 }
 
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread)

@@ -29,6 +29,7 @@ struct func_sched {
 	struct func_source *calls;
 	struct trace_source *sched;
 	struct pidmap *owners;
+	bool *watched;	       /* by thread: it has records of its own */
 	uint64_t add_ns;       /* modulo 2^64: the scheduler's nanoseconds to CLOCK_MONOTONIC */
 	struct func_item call; /* the next one of the calls, */
 	bool has_call, calls_over;
@@ -50,6 +51,7 @@ static void sched_free(struct func_source *s)
 	func_source_free(f->calls);
 	source_free(f->sched);
 	pidmap_free(f->owners);
+	free(f->watched);
 	func_source_done(s);
 	free(f);
 }
@@ -182,6 +184,21 @@ static void pop_record(struct func_sched *f)
 		f->loss_owner++;
 }
 
+static bool is_watch(const struct func_item *i)
+{
+	return i->type == FUNC_ITEM_EVENT && i->event.kind == FUNC_OS &&
+	       i->event.os == FUNC_OS_WATCH;
+}
+
+static void set_watched(struct func_sched *f, int32_t tid)
+{
+	struct owner *o = owner_of(f, tid);
+
+	f->watched[f->call.thread] = true;
+	if (o && o->thread == f->call.thread)
+		o->thread = NO_THREAD;
+}
+
 /* A call's thread has its tid from now on. 0 or -ENOMEM. */
 static int follow_call(struct func_sched *f)
 {
@@ -189,9 +206,11 @@ static int follow_call(struct func_sched *f)
 	struct owner *o;
 	bool is_new;
 
+	if (is_watch(&f->call))
+		set_watched(f, t->tid);
 	/* Streams of a CPU have no tid, nor has what stands for threads without a slot. */
 	if (f->call.type != FUNC_ITEM_EVENT || f->call.event.kind == FUNC_OS || t->cpu >= 0 ||
-	    !t->tid)
+	    !t->tid || f->watched[f->call.thread])
 		return 0;
 	is_new = !pidmap_get(f->owners, t->tid);
 	o = pidmap_add(f->owners, t->tid);
@@ -246,7 +265,8 @@ static int peek_item(struct func_sched *f, struct error *e)
 static void take_item(struct func_sched *f)
 {
 	f->has_item = false;
-	f->source.watched = true;
+	/* A trace that has no switches tells nobody whether a thread runs. */
+	f->source.watched |= f->item.type == ITEM_EVENT && f->item.event.kind == SCHED_SWITCH;
 	if (f->item.type == ITEM_EVENT)
 		take_event(f, f->item.cpu, &f->item.event);
 	else
@@ -305,6 +325,7 @@ static int sched_rewind(struct func_source *s, struct error *e)
 	f->owners = owners;
 	f->has_call = f->calls_over = f->has_item = f->sched_over = f->has_loss = false;
 	f->source.watched = false;
+	memset(f->watched, 0, f->source.n_threads * sizeof(*f->watched));
 	f->n_records = f->at_record = 0;
 	memset(&f->lasting, 0, sizeof(f->lasting));
 	return 0;
@@ -359,7 +380,8 @@ int func_sched_new(struct func_source *calls, struct trace_source *sched, struct
 	f->calls = calls;
 	f->sched = sched;
 	f->owners = pidmap_new(sizeof(struct owner));
-	r = f->owners ? func_source_dup(&f->source, calls) : -ENOMEM;
+	f->watched = calloc(calls->n_threads + 1, sizeof(*f->watched));
+	r = f->owners && f->watched ? func_source_dup(&f->source, calls) : -ENOMEM;
 	r = r < 0 ? error_set(e, r, "%s", strerror(-r)) : join_clocks(f, e);
 	if (r < 0) {
 		sched_free(&f->source);

@@ -15,6 +15,9 @@
  * lost comes as a loss `os_only` of each thread that was alive, or began while it lasted: any of them
  * may have run.
  *
+ * A thread that has records of its own, from an agent that watched it (FUNC_OS_WATCH), keeps these and
+ * gets no others: they also have its system calls.
+ *
  * Ticks are those of the calls. The scheduler's clock must be CLOCK_MONOTONIC ("mono"), or both must
  * know the real time.
  */

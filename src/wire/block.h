@@ -55,6 +55,12 @@ static inline bool stream_is_func(uint32_t stream)
 	return stream >= STREAM_FUNC_FIRST && stream < STREAM_FUNC(STREAM_FUNC_THREADS);
 }
 
+/* The number of the thread that such a stream is of. */
+static inline uint32_t stream_func_thread(uint32_t stream)
+{
+	return (stream - STREAM_FUNC_FIRST) / 2;
+}
+
 struct block {
 	uint8_t codec;
 	uint8_t flags;

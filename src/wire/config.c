@@ -104,6 +104,8 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_cgroups(w, c);
 	if (is_given(c, CONFIG_CODEC))
 		put_number_item(w, CONFIG_CODEC, c->codec);
+	if (is_given(c, CONFIG_FUNC))
+		put_number_item(w, CONFIG_FUNC, c->func);
 }
 
 /* A list that is there twice means the latter. What a list does not use of its array is zero, always: so
@@ -180,6 +182,9 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	case CONFIG_CODEC:
 		c->codec = (uint8_t)v;
 		return v == CODEC_SCHED || v == CODEC_BSF ? WIRE_OK : WIRE_CORRUPT;
+	case CONFIG_FUNC:
+		c->func = (uint8_t)v;
+		return v < FUNC_MODES ? WIRE_OK : WIRE_CORRUPT;
 	default:
 		c->policy = (uint8_t)v;
 		return v <= POLICY_FLIGHT ? WIRE_OK : WIRE_CORRUPT;
@@ -240,4 +245,6 @@ void config_apply(struct message_config *to, const struct message_config *from)
 	}
 	if (is_given(from, CONFIG_CODEC))
 		to->codec = from->codec;
+	if (is_given(from, CONFIG_FUNC))
+		to->func = from->func;
 }

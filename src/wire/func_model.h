@@ -69,7 +69,7 @@ enum func_other {
 enum func_type {
 	FUNC_TYPE_NONE = 0,
 	FUNC_TYPE_CALL = 1,
-	FUNC_TYPE_OS = 2,     /* … + enum func_os */
+	FUNC_TYPE_OS = 2,     /* … + enum func_os_type */
 	FUNC_TYPE_EXIT = 255, /* of an event; no slot has it */
 };
 

@@ -7,6 +7,8 @@
  */
 #include "wire/message.h"
 
+#include "wire/block.h"
+
 static void put_bytes(struct byte_writer *w, const void *data, size_t len)
 {
 	if (w->full || len > (size_t)(w->end - w->at)) {
@@ -124,10 +126,20 @@ void welcome_put(struct byte_writer *w, const struct message_resume *row)
 	put_number(w, row->next_sequence);
 }
 
+/* Of the description, a CPU or a thread. */
+static uint32_t get_stream(struct byte_reader *r)
+{
+	uint32_t stream = get_bounded(r, UINT32_MAX);
+
+	if (stream >= MESSAGE_STREAMS_MAX && !stream_is_func(stream))
+		r->bad = true;
+	return stream;
+}
+
 static void get_resume(struct byte_reader *r, struct message_resume *ret)
 {
 	ret->run = get_bounded(r, MESSAGE_RUNS_MAX - 1);
-	ret->stream = get_bounded(r, MESSAGE_STREAMS_MAX - 1);
+	ret->stream = get_stream(r);
 	ret->next_sequence = reader_varint(r);
 }
 
@@ -187,7 +199,7 @@ void end_put(struct byte_writer *w, const struct message_stream_end *row)
 
 static void get_stream_end(struct byte_reader *r, struct message_stream_end *ret)
 {
-	ret->stream = get_bounded(r, MESSAGE_STREAMS_MAX - 1);
+	ret->stream = get_stream(r);
 	ret->next_sequence = reader_varint(r);
 	ret->events = reader_varint(r);
 }

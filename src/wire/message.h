@@ -22,7 +22,9 @@
 #define MESSAGE_ROOM 8192U
 #define MESSAGE_TEXT_MAX 255U
 #define MESSAGE_RUNS_MAX 8U
-#define MESSAGE_STREAMS_MAX 4097U /* that one run can have: the description and the CPUs */
+/* Streams of the description and the CPUs, which are numbered from 0; and rows of one run in WELCOME
+ * and END, so that is also the description and 2048 threads. */
+#define MESSAGE_STREAMS_MAX 4097U
 
 struct message_id {
 	uint8_t bytes[16];
@@ -57,6 +59,14 @@ enum device_state {
 enum spool_policy {
 	POLICY_OLDEST = 0, /* keep what is there, count what comes */
 	POLICY_FLIGHT = 1, /* drop the oldest segments, so the latest are there */
+};
+
+/* Whether programs that ask are traced. */
+enum func_mode {
+	FUNC_MODE_OFF = 0, /* those that are there go on without recording, new ones wait */
+	FUNC_MODE_ON = 1,
+	FUNC_MODE_SPLIT = 2, /* and their system calls, switches and wakings beside them */
+	FUNC_MODES = 3,
 };
 
 struct message_hello {
@@ -112,7 +122,8 @@ enum config_field {
 	CONFIG_COMMS = 9,
 	CONFIG_CGROUP_PATHS = 10,
 	CONFIG_CODEC = 11,
-	CONFIG_FIELDS = 12,
+	CONFIG_FUNC = 12,
+	CONFIG_FIELDS = 13,
 };
 
 #define CONFIG_ALL ((1U << CONFIG_FIELDS) - 2) /* every field is given */
@@ -133,6 +144,7 @@ struct message_config {
 	uint8_t origin;		/* enum trace_origin */
 	uint8_t policy;		/* enum spool_policy */
 	uint8_t codec;		/* enum block_codec: CODEC_SCHED or CODEC_BSF */
+	uint8_t func;		/* enum func_mode; no part of what a run of events is */
 	uint32_t events;	/* 1 << enum sched_kind */
 	uint32_t block_bytes;	/* payload at which a block ends */
 	uint32_t flush_ms;	/* the longest that an event waits in a block */

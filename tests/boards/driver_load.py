@@ -22,7 +22,7 @@ from boards.collector import HOST, Collector
 from boards.machine import Machine
 
 LOADS = int(os.environ.get("KISEKI_LOADS", 20))
-SECONDS_PER_LOAD = 10  # far more than one takes, on a machine that is busy
+SECONDS_PER_LOAD = 20  # far more than one takes, on a machine that is busy
 SLACK_KB = 6000  # free memory goes up and down by itself
 
 # Tasks that wake each other, tasks that come and go, a processor that is never idle.

@@ -28,6 +28,7 @@ TRACING = "/sys/kernel/tracing"
 SWITCHES = ("current_tracer tracing_on buffer_size_kb set_graph_function set_graph_notrace max_graph_depth "
             "tracing_thresh set_ftrace_pid tracing_cpumask trace_clock set_ftrace_filter set_event "
             "options/function-fork options/funcgraph-irqs options/sleep-time").split()
+INTERRUPTS = ("gic_handle_irq", "handle_percpu_devid_irq", "handle_fasteoi_irq", "irq_exit")
 SUMMARY = re.compile(r"(\d+) calls, (\d+) records lost")
 
 
@@ -77,20 +78,29 @@ def printed(ns):
     return ns if ns < 100_000_000 else ns // 1000 * 1000
 
 
+def report(path):
+    return subprocess.run(["trace-cmd", "report", "-i", path], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+
+
+def durations(path):
+    """Those of trace-cmd's report."""
+    return collections.Counter(printed(round(float(x) * 1000)) for x in
+                               re.findall(r"funcgraph_.*?([\d.]+) us +\|", report(path)))
+
+
 def compare(path):
     """Our calls beside trace-cmd's."""
     calls, counts = read_calls(path)
-    report = subprocess.run(["trace-cmd", "report", "-i", path], stdout=subprocess.PIPE, text=True,
-                            check=True).stdout
-    theirs = collections.Counter(printed(round(float(x) * 1000)) for x in
-                                 re.findall(r"funcgraph_.*?([\d.]+) us +\|", report))
+    text = report(path)
+    theirs = durations(path)
     ours = collections.Counter(printed(int(call[2])) for call in calls)
     expect(f"calls in {path.name}", sum(ours.values()), sum(theirs.values()))
     expect(f"durations in {path.name} that only one has", (ours - theirs) + (theirs - ours),
            collections.Counter())
-    names = set(re.findall(r"\|\s+([\w.]+)\(\)", report)) - {call[3] for call in calls}
+    names = set(re.findall(r"\|\s+([\w.]+)\(\)", text)) - {call[3] for call in calls}
     expect(f"functions in {path.name} that only trace-cmd has", names and
-           {n for n in names if f" {n}();" in report}, set())
+           {n for n in names if f" {n}();" in text}, set())
     return calls, counts
 
 
@@ -116,6 +126,40 @@ def check_filters(board):
     expect("functions at the top", {c[3] for c in calls if c[1] == "0"} - {"vfs_open", "vfs_write"}, set())
     expect("functions left out", [c for c in calls if c[3] == "do_dentry_open" and c[1] != "1"], [])
     print(f"  filters: {said} long calls, {len(calls)} of two functions")
+
+
+def check_choices(board):
+    """Of tasks, CPUs and times."""
+    board.record("-o cpu.dat -d 2 -a --cpu 1 -- sh -c 'i=0; while [ $i -lt 20 ]; do ls / >/dev/null; i=$((i + 1)); done'")
+    # What a task did elsewhere is missing, so no two readers agree about its calls.
+    path = board.fetch("cpu.dat")
+    cpus = set(re.findall(r"\[(\d{3})\]", report(path)))
+    expect("CPUs of --cpu 1", cpus, {"001"})
+    # The shell forks; only what it does itself is wanted.
+    board.machine.check("(while :; do cat /proc/version > /dev/null; done) & echo $! > /tmp/pid")
+    board.record("-o pid.dat -d 1 --time 1s --no-fork --pid $(cat /tmp/pid)")
+    pid = board.machine.check("cat /tmp/pid; kill $(cat /tmp/pid)").split()[0]
+    path = board.fetch("pid.dat")
+    calls, _ = compare(path)
+    if not calls:
+        raise Failed("no calls of a process that works")
+    # A switch to it still runs as the task before it; but nobody else comes into the kernel.
+    expect("tasks of --pid that made system calls",
+           set(re.findall(r"-(\d+) +\[\d{3}\].*\bdo_el0_svc\(", report(path))), {pid})
+    board.record("-o irqs.dat -a -d 2 --no-irqs --time 1s")
+    calls, _ = compare(board.fetch("irqs.dat"))
+    expect("functions of interrupts", [c for c in calls if c[3] in INTERRUPTS], [])
+    # Our times are those of the clock; without the time asleep they are trace-cmd's.
+    longest = []
+    for more in ("", "--no-sleep-time"):
+        board.record(f"-o sleep.dat --tree '*nanosleep*' {more} -- sleep 1")
+        path = board.fetch("sleep.dat")
+        calls, _ = read_calls(path)
+        expect("the sleep", max(int(c[2]) for c in calls) >= 1_000_000_000, True)
+        longest.append(max(durations(path)))
+    if longest[0] < 1_000_000_000 or longest[1] >= 500_000_000:
+        raise Failed(f"a second's sleep has {longest[0]} ns, and without sleep time {longest[1]}")
+    print(f"  choices: a CPU, a task, no interrupts, {longest[1]} ns of a sleep of {longest[0]}")
 
 
 def check_ends(board):
@@ -157,6 +201,7 @@ def run(arguments):
         it = Board(machine, work)
         check_tree(it)
         check_filters(it)
+        check_choices(it)
         check_ends(it)
 
 

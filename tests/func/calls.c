@@ -142,6 +142,13 @@ QUIET static int run_plain(const char *name, int argument)
 		}
 		return 0;
 	}
+	if (!strcmp(name, "drip")) { /* for minutes, a little at a time */
+		while (argument--) {
+			calls_walk((unsigned)argument, 20);
+			usleep(5000);
+		}
+		return 0;
+	}
 	return NO_SUCH_CASE;
 }
 

@@ -21,6 +21,7 @@ from record import Run, find_object, read_maps
 
 E = os.environ
 MAPS = 7  # FUNC_OS_MAPS
+FOLDER = ""  # of this case
 
 
 def skip(reason):
@@ -272,13 +273,12 @@ def case_flight():
             assert thread.calls == wanted[len(wanted) - len(thread.calls):]
 
 
-def case_wait():
-    run = new_run()
-    drain = program("DRAIN")
-    process = run.start(E.get("CALLS") or program("STATIC"), "walk", 150000, SIZE="512K", POLICY="wait")
+def run_drained(run, path, **settings):
+    """A program that waits for a drain which empties its small record; it has all calls."""
+    process = run.start(path, "walk", 150000, SIZE="512K", POLICY="wait", **settings)
     drained = Path(FOLDER) / "drained"
     with drained.open("wb") as out:
-        drainer = subprocess.Popen([*run.wrapper, drain, str(run.records_at), str(process.pid)],
+        drainer = subprocess.Popen([*run.wrapper, program("DRAIN"), str(run.records_at), str(process.pid)],
                                    stdout=out)
         _, err = process.communicate(timeout=100)
         assert process.returncode == 0 and err == "", err
@@ -287,6 +287,10 @@ def case_wait():
     wanted, = run.references()[process.pid].values()
     calls = [(x[0] == "X", int(x[1], 16)) for x in map(str.split, drained.read_text().splitlines())]
     compare(wanted[0], calls)
+
+
+def case_wait():
+    run_drained(new_run(), E.get("CALLS") or program("STATIC"))
     # Nobody drains: it goes on after a while, and counts.
     for run in each("walk", 100000, SIZE="512K", POLICY="wait", WAIT=1):
         assert accounted(run) > 10000
@@ -484,6 +488,11 @@ def case_min_time():
     accounted(run)
 
 
+def slot_events(file):
+    """What the first thread has recorded so far; it has no slot before its first call."""
+    return int.from_bytes(file.read_bytes()[4096 + 24:4096 + 32], "little")
+
+
 def case_switch():
     """Off at the start; turned on from outside, and off again."""
     path = E.get("CALLS") or program("STATIC")
@@ -492,7 +501,7 @@ def case_switch():
     assert record.calls() == 0 and record.lost() == 0
 
     run = new_run()
-    process = run.start(path, "pace", 250, ON=0)
+    process = run.start(path, "pace", 1000, ON=0)
     deadline = time.monotonic() + 60
     while not [p for p in run.records_at.iterdir() if p.suffix != ".maps"]:
         assert time.monotonic() < deadline
@@ -501,9 +510,12 @@ def case_switch():
     while b"KSKFUNC\n" != file.read_bytes()[:8]:
         time.sleep(0.005)
     for on in (1, 0, 1, 0):
+        before = slot_events(file)
         with file.open("r+b") as f:
             f.seek(384)
             f.write(on.to_bytes(4, "little"))
+        while on and slot_events(file) == before and process.poll() is None:
+            time.sleep(0.005)
         time.sleep(0.05)
     process.communicate()
     assert process.returncode == 0
@@ -529,8 +541,12 @@ def find_run(wanted, part, start):
 
 def case_plugins():
     plugins = program("PLUGINS").split(":")
-    order = plugins + plugins[::-1] + plugins
-    run = ok(new_run().run(program("CALLS"), "plugins", *order))
+    named_right(new_run(), plugins + plugins[::-1] + plugins)
+
+
+def named_right(run, order):
+    """Opens and closes these objects: each call lies in the object that the maps of its time say."""
+    ok(run.run(program("CALLS"), "plugins", *order))
     record, = run.records()
     thread, = record.threads
     generations = dict(read_maps(f"{record.path}.maps"))
@@ -547,6 +563,7 @@ def case_plugins():
             seen.append(name)
     assert seen == [Path(p).name for p in order], seen
     assert record.lost() == 0
+    return generations
 
 
 def names(path, *options):
@@ -571,8 +588,8 @@ def case_names():
     assert "__cyg_profile_func_enter@" not in code, "the library is instrumented itself"
 
 
-def case_musl():
-    """Built with another C library, shared and static."""
+def build_musl():
+    """The programs with another C library, shared and static."""
     compiler = shutil.which("musl-gcc")
     if not compiler:
         skip("no musl-gcc")
@@ -594,10 +611,14 @@ def case_musl():
     calls = [f"{Path(c).stem}.o" for c in calls]
     build("-o", "shared", *wrap, *calls, "reference.o", "-L.", "-lfunc-musl", f"-Wl,-rpath,{folder}")
     build("-static", "-o", "static", *wrap, *calls, "reference.o", *objects)
-    for path in ("shared", "static"):
+    return folder / "shared", folder / "static"
+
+
+def case_musl():
+    for path in build_musl():
         for arguments in (["walk", 5000], ["threads", 8], ["fork"], ["thread_fork", 4], ["longjmp"],
                           ["close"]):
-            same(ok(new_run().run(folder / path, *arguments)))
+            same(ok(new_run().run(path, *arguments)))
 
 
 def case_refused():
@@ -616,9 +637,15 @@ def case_refused():
         assert not run.records()
 
 
-CASES = {name.removeprefix("case_"): f for name, f in globals().items() if name.startswith("case_")}
+def main(names):
+    """Runs the case that the command line asks for, of these."""
+    cases = {name.removeprefix("case_"): f for name, f in names.items() if name.startswith("case_")}
+    if len(sys.argv) != 2 or sys.argv[1] not in cases:
+        sys.exit(f"usage: {sys.argv[0]} {'|'.join(cases)}")
+    global FOLDER
+    with tempfile.TemporaryDirectory(prefix="kiseki-func-") as FOLDER:
+        cases[sys.argv[1]]()
 
-if len(sys.argv) != 2 or sys.argv[1] not in CASES:
-    sys.exit(f"usage: run.py {'|'.join(CASES)}")
-with tempfile.TemporaryDirectory(prefix="kiseki-func-") as FOLDER:
-    CASES[sys.argv[1]]()
+
+if __name__ == "__main__":
+    main(globals())

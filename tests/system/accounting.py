@@ -161,7 +161,7 @@ class System:
             work / "collector.log")
         self.agent = Program("the agent", [
             *self.link.inside(0), AGENT, "--collector", "10.213.77.2:7077", "--name", self.name,
-            "--state-dir", work / "state", "--spool-file",
+            "--func-socket", "none", "--state-dir", work / "state", "--spool-file",
             work / "spool", "--source", self.source, "--events", "rename",
             "--start", *scenario.agent_options], work / "agent.log")
 

@@ -49,6 +49,7 @@ class Pair:
         self.server = said[2]
         self.agent = Program("the agent", [
             AGENT, "--collector", said[1], "--name", self.name, "--state-dir", self.work / "state",
+            "--func-socket", self.work / "func.sock",
             "--spool-file", self.work / "spool", "--source", self.source, "--spool", "256K",
             "--ring", f"{RING_KIB}K", "--start", "--config", "/dev/null"], self.work / "agent.log")
         self.agent.start()

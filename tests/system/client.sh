@@ -94,9 +94,21 @@ gives 1 runs nobody
 says err 'there is no device nobody'
 gives 0 ledger board-1
 says out 'run 7: 997 events stored, 3 lost (0.3%), and 1 gap of unknown size'
-grep -Eq '^all +spool +unknown +the start +-$' out || bad "ledger: $(cat out)"
+grep -Eq '^ *all +spool +unknown +the start +-$' out || bad "ledger: $(cat out)"
 gives 0 ledger 7
 grep -qx 'GET /api/v1/runs/7/ledger' log || bad "ledger of a run"
+
+# Calls: what is no file is asked of the collector.
+gives 1 func report nobody
+says err 'cannot read nobody: there is no such file, and of the collector: there is no device nobody'
+gives 1 func report garbage
+says err 'is it a kiseki collector?'
+gives 1 func tree ./nobody.ksk
+says err 'No such file'
+gives 1 func on nobody
+says err 'cannot switch nobody: there is no such device'
+gives 1 func report nobody --run 7
+says err "is not the folder of a store"
 
 # Exports: whole or not at all; times are this machine's.
 TZ=IST-5:30 gives 0 export board-1 --from '2026-11-15 10:30:00' --to '2026-11-15T06:00:00Z' -o x.txt

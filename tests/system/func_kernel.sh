@@ -57,6 +57,12 @@ cmp -s "$work/kept.dat" "$RECORDING" || fail "the recording was not kept"
 "$KISEKI" func report --json "$work/kept.dat" >"$work/again" || fail "func report"
 cmp -s "$work/out" "$work/again" || fail "func report says something else of the same file"
 
+# To a .ksk it is packed, and says the same again.
+run -o "$work/kept.ksk" --json -- true
+"$KISEKI" check "$work/kept.ksk" >/dev/null || fail "no .ksk"
+cmp -s "$work/out" "$work/again" || fail "a .ksk reports something else"
+[ -z "$(ls "$TMPDIR")" ] || fail "left in $TMPDIR: $(ls "$TMPDIR")"
+
 # As .ksk it takes a part of the room and says the same; so does text of the kernel's.
 for name in sched.dat thresh.dat graph-v7.dat rich.txt; do
 	"$KISEKI" convert "$SRC/tests/data/graph/$name" -o "$work/trace.ksk" || fail "convert $name"

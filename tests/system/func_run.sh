@@ -165,6 +165,24 @@ check 'f["main"]["calls"] == 1 and f["main"]["open"] == 1'
 [ $? = 127 ] || fail "a program that is not there"
 ls "${TMPDIR:-/tmp}" | grep -q "^kiseki-func-.*$$" && fail "a folder was left"
 
+# The records are the agent's, and there is nothing to report here.
+mkdir given
+coproc door { exec python3 "$SRC/tests/tools/fake_door.py" "$PWD/socket" given; }
+read -r ready <&"${door[0]}" && [ "$ready" = ready ] || fail "the agent of this test"
+"$KISEKI" func run --agent=socket --not nap -- ./demo >out 2>err
+[ $? = 7 ] || fail "the exit status with an agent: $(cat err)"
+[ ! -s out ] && grep -q "the calls went to the agent at $PWD/socket" err || fail "with an agent: $(cat out err)"
+door_pid=$door_PID
+exec {door[1]}>&-
+wait "$door_pid" || fail "the agent of this test failed"
+"$KISEKI" func report given --json --limit 0 >report 2>err || fail "the agent's records"
+check 'f["fib"]["calls"] == 177 + 15 and f["parse_a"]["calls"] == 2 and "nap" not in f'
+check 'r["all"]["lost"] == 0 and r["all"]["threads"] == 3'
+"$KISEKI" func run --agent=socket -- ./demo >out 2>err
+[ $? = 1 ] && grep -q "cannot ask the agent at $PWD/socket: No such file" err || fail "without an agent: $(cat err)"
+"$KISEKI" func run --agent --sched -- ./demo >out 2>err
+[ $? = 2 ] || fail "an agent and --sched"
+
 # With the scheduler beside it, where that can be traced.
 if [ "$(id -u)" = 0 ] && [ -z "${SANITIZED-}" ]; then
 	KISEKI_AGENT=$AGENT "$KISEKI" func run --sched --json --limit 0 -- ./demo >report 2>err

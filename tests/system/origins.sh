@@ -58,7 +58,7 @@ serve 0 0
 unshare -m --propagation private sh -c '
 	mount -t tmpfs none /sys/kernel/tracing
 	[ ! -d /sys/kernel/debug/tracing ] || mount -t tmpfs none /sys/kernel/debug
-	exec "$@"' sh "$AGENT" --config /dev/null --collector "127.0.0.1:$devices" --name "origins-$$" \
+	exec "$@"' sh "$AGENT" --config /dev/null --func-socket none --collector "127.0.0.1:$devices" --name "origins-$$" \
 	--state-dir "$work/state" --spool-file "$work/spool" --nice 0 2>agent.err &
 agent=$!
 until_true has_sources false || fail "an agent without tracefs: $("$KISEKI" devices --json \

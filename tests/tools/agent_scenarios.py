@@ -97,7 +97,7 @@ class Scenario:
     def start_agent(self, *options, **more):
         address = more.pop("address", self.collector.address)
         self.process = subprocess.Popen(
-            [self.agent, "--collector", address, "--name", self.name, "--source", self.source,
+            [self.agent, "--func-socket", "none", "--collector", address, "--name", self.name, "--source", self.source,
              "--spool-file", self.folder / "spool", "--state-dir", self.folder, *options],
             stderr=(self.folder / "log").open("a"), **more)
 

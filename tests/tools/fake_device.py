@@ -139,6 +139,16 @@ class Device:
                 raise Closed(self.bye)
             self.buffer += data
 
+    def take_any(self):
+        """Waits for one frame, whatever it is."""
+        while not (found := split_frame(self.buffer)):
+            data = self.socket.recv(65536)
+            if not data:
+                raise Closed(self.bye)
+            self.buffer += data
+        kind, body, self.buffer = found
+        self.deal_with(kind, body)
+
     def deal_with(self, kind, body):
         r = Cursor(body)
         if kind == ACK:

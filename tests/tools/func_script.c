@@ -126,8 +126,9 @@ static bool find_thread(const struct script *s, int tid, uint32_t *ret)
 	return false;
 }
 
-/* Words of enum func_os, in its order. */
-static const char *const words[] = { "in", "out", "wake", "call", "ret", "irq", "iret", "maps" };
+/* Words of enum func_os_type, in its order. */
+static const char *const words[] = { "in",  "out",  "wake", "call", "ret",
+				     "irq", "iret", "maps", "watch" };
 
 static bool parse_os(struct func_event *ev, const char *word, const char *rest)
 {

@@ -6,7 +6,8 @@
  *	thread TID COMM			of the process above it
  *	TICK TID > NAME			a call; the name may have blanks
  *	TICK TID < NAME			a return
- *	TICK TID in CPU | out STATE | wake PID | call NUMBER | ret NUMBER | irq NUMBER | iret NUMBER
+ *	TICK TID in CPU | out STATE | wake PID | call NUMBER | ret NUMBER | irq NUMBER | iret NUMBER |
+ *		maps NUMBER | watch BITS
  *	TICK TID lost COUNT		"?" if it is not known
  *
  * A tick is a nanosecond. Lines that are empty or begin with # are comments; items come as they stand.

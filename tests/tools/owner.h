@@ -81,6 +81,24 @@ static inline int owner_run(void *o, const struct message_id *run, uint32_t *ret
 	return 0;
 }
 
+/* Where it keeps a stream: the first few of CPUs, and of threads. */
+static inline uint32_t owner_slot(uint32_t stream)
+{
+	uint32_t half = OWNER_STREAMS / 2;
+
+	if (!stream_is_func(stream))
+		return stream < half ? stream : OWNER_STREAMS;
+	return stream - STREAM_FUNC_FIRST < half ? half + stream - STREAM_FUNC_FIRST
+						 : OWNER_STREAMS;
+}
+
+static inline uint32_t owner_stream(uint32_t slot)
+{
+	uint32_t half = OWNER_STREAMS / 2;
+
+	return slot < half ? slot : STREAM_FUNC_FIRST + slot - half;
+}
+
 static inline size_t owner_next(void *o, uint32_t run, struct message_resume *rows, size_t n)
 {
 	struct owner_run *r = &((struct owner *)o)->runs[run - 1];
@@ -91,7 +109,7 @@ static inline size_t owner_next(void *o, uint32_t run, struct message_resume *ro
 		if (!r->used[i])
 			continue;
 		if (found < n)
-			rows[found] = (struct message_resume){ 0, i, r->next[i] };
+			rows[found] = (struct message_resume){ 0, owner_stream(i), r->next[i] };
 		found++;
 	}
 	return found;
@@ -102,22 +120,23 @@ static inline int owner_put(void *o, uint32_t run, const struct block *b, const 
 {
 	struct owner *owner = o;
 	struct owner_run *r = &owner->runs[run - 1];
+	uint32_t slot = owner_slot(b->stream);
 
 	(void)bytes;
-	if (b->stream >= OWNER_STREAMS || r->ended)
+	if (slot >= OWNER_STREAMS || r->ended)
 		return error_set(e, EPROTO, "no such stream, or the run has ended");
-	if (b->sequence < r->next[b->stream])
+	if (b->sequence < r->next[slot])
 		return 1;
 	if (owner->batch_max && owner->puts - owner->durable >= owner->batch_max)
 		return -EAGAIN;
-	if (b->flags & BLOCK_KEY && b->before < r->events[b->stream])
+	if (b->flags & BLOCK_KEY && b->before < r->events[slot])
 		return error_set(e, EPROTO, "KEY block says %llu events before it, there are more",
 				 (unsigned long long)b->before);
 	if (b->flags & BLOCK_KEY)
-		r->events[b->stream] = b->before;
-	r->events[b->stream] += b->events;
-	r->next[b->stream] = b->sequence + 1;
-	r->used[b->stream] = true;
+		r->events[slot] = b->before;
+	r->events[slot] += b->events;
+	r->next[slot] = b->sequence + 1;
+	r->used[slot] = true;
 	owner->puts++;
 	return 0;
 }
@@ -129,8 +148,8 @@ static inline int owner_end(void *o, uint32_t run, const struct message_end *m, 
 	struct message_stream_end row;
 
 	while (end_next(&rows, &row))
-		if (row.stream < OWNER_STREAMS &&
-		    row.events < owner->runs[run - 1].events[row.stream])
+		if (owner_slot(row.stream) < OWNER_STREAMS &&
+		    row.events < owner->runs[run - 1].events[owner_slot(row.stream)])
 			return error_set(e, EPROTO, "END below what is stored");
 	owner->runs[run - 1].ended = true;
 	owner->puts++;

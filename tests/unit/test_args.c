@@ -48,6 +48,11 @@ static void test_forms(void **state)
 	assert_ptr_equal(a.command, &command_report_sched);
 	assert_true(args_has(&a, "json"));
 	assert_string_equal(args_get(&a, "sort"), "");
+	assert_int_equal(PARSE("func", "run", "--agent", "a", "b"), 0);
+	assert_string_equal(args_get(&a, "agent"), "");
+	assert_string_equal(a.operands[0], "a");
+	assert_int_equal(PARSE("func", "run", "--agent=/s", "a"), 0);
+	assert_string_equal(args_get(&a, "agent"), "/s");
 	assert_int_equal(PARSE("--version"), 0);
 	assert_true(args_has(&a, "version"));
 }

@@ -80,7 +80,7 @@ static void close_log(struct log *l)
 	free(l);
 }
 
-static void os(struct log *l, uint64_t ns, enum func_os what, uint64_t value)
+static void os(struct log *l, uint64_t ns, enum func_os_type what, uint64_t value)
 {
 	struct func_event ev = { .kind = FUNC_OS, .os = (uint8_t)what, .value = value };
 
@@ -232,6 +232,51 @@ static void test_split(void **state)
 	close_log(l);
 }
 
+/* With system calls recorded: nothing is assumed of what was before, and a call of the thread is enough to
+ * know that it ran its own code. */
+static void test_watch(void **state)
+{
+	const uint64_t all = FUNC_WATCH_SWITCHES | FUNC_WATCH_SYSCALLS;
+	struct log *l = open_log(false);
+	const uint64_t *ns;
+
+	(void)state;
+	enter(l, 0, 1);
+	enter(l, 10, 2);
+	/* It sleeps in a call of the system whose begin nobody saw. */
+	os(l, 100, FUNC_OS_WATCH, all);
+	os(l, 500, FUNC_OS_WAKING, 7);		 /* unknown 490 */
+	os(l, 510, FUNC_OS_SWITCH_IN, 0);	 /* preempted 10 */
+	os(l, 530, FUNC_OS_SYSCALL_RETURN, 101); /* unknown 20: in a call or not? */
+	leave(l, 540, 2);			 /* user 10 */
+	ns = last(l)->local.ns;
+	assert_int_equal(ns[CALL_UNKNOWN], 510);
+	assert_int_equal(ns[CALL_PREEMPTED], 10);
+	assert_int_equal(ns[CALL_USER], 10);
+	assert_int_equal(call_split_sum(&last(l)->local), 530);
+	/* Records are missing: those between are not believed. */
+	os(l, 600, FUNC_OS_WATCH, 0);
+	enter(l, 610, 3);
+	os(l, 620, FUNC_OS_SWITCH_OUT, 1);
+	os(l, 630, FUNC_OS_SWITCH_IN, 0);
+	leave(l, 640, 3);
+	assert_int_equal(last(l)->local.ns[CALL_UNKNOWN], 30);
+	os(l, 700, FUNC_OS_WATCH, all);
+	enter(l, 710, 3); /* no record, but it calls */
+	os(l, 730, FUNC_OS_SYSCALL, 5);
+	os(l, 770, FUNC_OS_SYSCALL_RETURN, 5);
+	leave(l, 780, 3);
+	assert_int_equal(last(l)->local.ns[CALL_USER], 30);
+	assert_int_equal(last(l)->local.ns[CALL_KERNEL], 40);
+	/* Switches alone: a thread that has a CPU runs, as far as anybody can tell. */
+	os(l, 800, FUNC_OS_WATCH, FUNC_WATCH_SWITCHES);
+	os(l, 800, FUNC_OS_SWITCH_IN, 0);
+	leave(l, 900, 1);
+	assert_int_equal(last(l)->local.ns[CALL_USER], 180);
+	assert_int_equal(last(l)->local.ns[CALL_UNKNOWN], 90);
+	close_log(l);
+}
+
 /* Woken on another CPU before it was off its own: it waits from the moment it left. */
 static void test_early_waking(void **state)
 {
@@ -365,11 +410,17 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nested),		 cmocka_unit_test(test_unwound),
-		cmocka_unit_test(test_orphans_and_open), cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_backwards),	 cmocka_unit_test(test_split),
-		cmocka_unit_test(test_early_waking),	 cmocka_unit_test(test_doubts),
-		cmocka_unit_test(test_kernel),		 cmocka_unit_test(test_too_deep),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_unwound),
+		cmocka_unit_test(test_orphans_and_open),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_watch),
+		cmocka_unit_test(test_early_waking),
+		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_too_deep),
 		cmocka_unit_test(test_random),
 	};
 

@@ -52,6 +52,12 @@ static void test_words(void **state)
 	assert_int_equal(taken("codec", "sched").codec, CODEC_SCHED);
 	assert_int_equal(taken("codec", "bsf").codec, CODEC_BSF);
 	assert_int_equal(taken("codec", "bsf").given, 1 << CONFIG_CODEC);
+	assert_int_equal(taken("func", "off").func, FUNC_MODE_OFF);
+	assert_int_equal(taken("func", "on").func, FUNC_MODE_ON);
+	assert_int_equal(taken("func", "split").func, FUNC_MODE_SPLIT);
+	assert_int_equal(taken("func", "off").given, 1 << CONFIG_FUNC);
+	refuses("func", "");
+	refuses("func", "yes");
 	refuses("codec", "");
 	refuses("codec", "meta");
 }
@@ -213,6 +219,7 @@ static void test_table(void **state)
 	assert_null(config_policy_word(2));
 	assert_null(config_codec_word(CODEC_META));
 	assert_null(config_codec_word(CODEC_BSF + 1));
+	assert_null(config_func_word(FUNC_MODES));
 }
 
 int main(void)

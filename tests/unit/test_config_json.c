@@ -53,7 +53,8 @@ static void test_parse(void **state)
 		      "{\"source\": \"bpf\", \"events\": [\"switch\", \"sched_waking\"],"
 		      " \"pid\": [1, \"2\"], \"comm\": [\"a,b\", \"c\\\\d*\"],"
 		      " \"cgroup\": [], \"flush\": \"1s\", \"block\": 8192, \"ring\": \"2M\","
-		      " \"resolution\": 64, \"policy\": \"flight\", \"codec\": \"bsf\"}",
+		      " \"resolution\": 64, \"policy\": \"flight\", \"codec\": \"bsf\","
+		      " \"func\": \"split\"}",
 		      &e),
 		0);
 	assert_int_equal(c.given, CONFIG_ALL);
@@ -71,6 +72,7 @@ static void test_parse(void **state)
 	assert_int_equal(c.resolution_ns, 64);
 	assert_int_equal(c.policy, POLICY_FLIGHT);
 	assert_int_equal(c.codec, CODEC_BSF);
+	assert_int_equal(c.func, FUNC_MODE_SPLIT);
 	assert_int_equal(parse(&c, "{\"events\": \"switch,exit\", \"pid\": 7}", &e), 0);
 	assert_int_equal(c.events, 1 | 1 << SCHED_EXIT);
 	assert_int_equal(c.pids[0], 7);
@@ -122,6 +124,7 @@ static void fill_random(struct message_config *c)
 	c->origin = (uint8_t)below(ORIGINS);
 	c->policy = (uint8_t)below(2);
 	c->codec = below(2) ? CODEC_SCHED : CODEC_BSF;
+	c->func = (uint8_t)below(FUNC_MODES);
 	c->events = 1 + below((1U << SCHED_KINDS) - 1);
 	c->block_bytes = CONFIG_BLOCK_LEAST + below(CONFIG_BLOCK_MOST - CONFIG_BLOCK_LEAST + 1);
 	c->flush_ms = 1 + below(CONFIG_FLUSH_MOST);

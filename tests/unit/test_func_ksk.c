@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "store/ksk_writer.h"
 #include "store/run_state.h"
 #include "tools/func_items.h"
 #include "tools/func_random.h"
@@ -21,6 +22,8 @@
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 #include "trace/ksk_source.h"
+#include "wire/func_encode.h"
+#include "wire/rtc_func_encode.h"
 #include "wire/varint.h"
 
 #define ITEMS_MAX 200000U
@@ -320,6 +323,106 @@ static void test_damage(void **state)
 	remove(path);
 }
 
+/* Blocks of codec rtc, each of which stands for itself; then one of codec func. */
+static void put_rtc(struct ksk_writer *w, const struct func_event *ev, size_t n, bool damaged)
+{
+	static struct rtc_func_encoder encoder;
+	static const struct rtc_params params = RTC_PARAMS_PUBLISHED;
+	static uint8_t room[BLOCK_HEADER_MAX + 65536];
+	uint8_t *payload = room + BLOCK_HEADER_MAX, *start;
+	size_t at = 0, len, got;
+	struct block b = { .codec = CODEC_RTC, .flags = BLOCK_KEY, .stream = STREAM_FUNC(0) };
+
+	assert_true(rtc_func_encoder_init(&encoder, &params, payload, 65536));
+	while (at < n) {
+		got = rtc_func_encode(&encoder, ev + at, n - at < 100 ? n - at : 100, &len);
+		assert_true(got > 0);
+		b.first_tick = ev[at].tick;
+		b.before = at;
+		b.events = (uint32_t)got;
+		b.ticks = ev[at + got - 1].tick - b.first_tick;
+		b.payload = payload;
+		b.payload_len = (uint32_t)len;
+		if (damaged && b.sequence == 1)
+			payload[0] ^= 0x10; /* another version */
+		start = block_encode(&b, payload, &b.len);
+		assert_int_equal(ksk_writer_put(w, &b, start, b.len, NULL), 0);
+		b.sequence++;
+		at += got;
+	}
+}
+
+static void check_rtc(bool damaged)
+{
+	enum { N = 450 };
+	static struct func_event made[N];
+	struct func_source *back;
+	struct ksk_writer *w = NULL;
+	struct func_item item;
+	uint32_t i = 0;
+
+	for (i = 0; i < N; i++)
+		made[i] =
+			(struct func_event){ .tick = 1000 + i * 3,
+					     .value = i % 10 == 8 ? i : 0x400000 + (i / 2 % 7) * 64,
+					     .kind = i % 10 == 8 ? FUNC_OS : i & 1,
+					     .os = i % 10 == 8 ? FUNC_OS_SWITCH_IN : 0 };
+	assert_int_equal(ksk_writer_open(&w, path, NULL), 0);
+	put_rtc(w, made, N, damaged);
+	assert_int_equal(ksk_writer_commit(w, NULL), 0);
+	ksk_writer_free(w);
+	back = open_packed();
+	for (i = 0; back->ops->next(back, &item, NULL) == 1;) {
+		if (item.type == FUNC_ITEM_LOSS) {
+			assert_true(damaged && i == 100);
+			assert_int_equal(item.loss.count, 100);
+			i += 100;
+			continue;
+		}
+		assert_true(func_event_equal(&item.event, &made[i]));
+		i++;
+	}
+	assert_int_equal(i, N);
+	func_source_free(back);
+	remove(path);
+}
+
+static void test_rtc(void **state)
+{
+	(void)state;
+	check_rtc(false);
+	check_rtc(true);
+}
+
+/* When the calls were, by the headers alone. */
+static void test_span(void **state)
+{
+	struct func_items *s = make_items(9, FUNC_RANDOM_REAL, 5, 5000);
+	struct func_packing p = { .block_bytes = 300, .segment_bytes = 1500 };
+	uint64_t from, to, first = UINT64_MAX, last = 0;
+	struct func_source *back;
+	struct func_item item;
+	uint32_t seen = 0;
+
+	(void)state;
+	pack(s, &p);
+	back = open_packed();
+	while (back->ops->next(back, &item, NULL) == 1) {
+		if (item.type != FUNC_ITEM_EVENT)
+			continue;
+		if (!(seen >> item.thread & 1) && item.event.tick < first)
+			first = item.event.tick;
+		seen |= 1U << item.thread; /* later ones may step back */
+		last = item.event.tick > last ? item.event.tick : last;
+	}
+	assert_true(func_ksk_span(back, &from, &to));
+	assert_int_equal(from, first);
+	assert_int_equal(to, last);
+	func_source_free(back);
+	func_source_free(&s->source);
+	remove(path);
+}
+
 /* Readers of the scheduler's streams pass the others over, and find no damage in them. */
 static void test_ignored(void **state)
 {
@@ -377,6 +480,80 @@ static void test_store(void **state)
 	remove(path);
 }
 
+/* A file whose one thread has this OS stream and no calls. */
+static void write_os(const struct func_event *events, uint32_t n)
+{
+	static struct func_encoder encoder;
+	static uint8_t room[BLOCK_HEADER_MAX + (64 << 10)];
+	struct block b = { .codec = CODEC_FUNC, .flags = BLOCK_KEY, .stream = STREAM_FUNC_OS(0) };
+	struct ksk_writer *w = NULL;
+	uint8_t *start;
+	uint32_t i;
+
+	func_encoder_init(&encoder, NULL);
+	func_encoder_begin(&encoder, room + BLOCK_HEADER_MAX, 64 << 10, events[0].tick);
+	for (i = 0; i < n; i++)
+		assert_int_equal(func_encode(&encoder, &events[i]), WIRE_OK);
+	b.first_tick = events[0].tick;
+	b.ticks = events[n - 1].tick - events[0].tick;
+	b.events = n;
+	b.payload = room + BLOCK_HEADER_MAX;
+	b.payload_len = func_encoder_end(&encoder);
+	start = block_encode(&b, room + BLOCK_HEADER_MAX, &b.len);
+	assert_int_equal(ksk_writer_open(&w, path, NULL), 0);
+	assert_int_equal(ksk_writer_put(w, &b, start, b.len, NULL), 0);
+	assert_int_equal(ksk_writer_commit(w, NULL), 0);
+	ksk_writer_free(w);
+}
+
+/* How many events it has; the last one is this. */
+static void expect_last(uint32_t n, const struct func_event *wanted)
+{
+	struct func_source *s = NULL;
+	struct func_item item;
+	uint32_t i;
+	int round;
+
+	assert_int_equal(func_ksk_open(path, &s, NULL), 0);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < n; i++)
+			assert_int_equal(s->ops->next(s, &item, NULL), 1);
+		assert_int_equal(item.type, FUNC_ITEM_EVENT);
+		assert_int_equal(item.event.tick, wanted->tick);
+		assert_int_equal(item.event.os, wanted->os);
+		assert_int_equal(item.event.value, wanted->value);
+		assert_int_equal(s->ops->next(s, &item, NULL), 0);
+		assert_int_equal(s->ops->rewind(s, NULL), 0);
+	}
+	func_source_free(s);
+	assert_int_equal(remove(path), 0);
+}
+
+/* Records that stop without a word say nothing about what comes behind them. */
+static void test_open_end(void **state)
+{
+	struct func_event events[] = {
+		{ .tick = 100, .value = 3, .kind = FUNC_OS, .os = FUNC_OS_WATCH },
+		{ .tick = 200, .value = 1, .kind = FUNC_OS, .os = FUNC_OS_SWITCH_IN },
+		{ .tick = 300, .value = 1, .kind = FUNC_OS, .os = FUNC_OS_SWITCH_OUT },
+	};
+	const struct func_event over = { .tick = 300, .kind = FUNC_OS, .os = FUNC_OS_WATCH };
+
+	(void)state;
+	write_os(events, 3);
+	expect_last(4, &over);
+	events[2].value = 0x10; /* it is dead */
+	write_os(events, 3);
+	expect_last(3, &events[2]);
+	events[2] = over;
+	write_os(events, 3);
+	expect_last(3, &over);
+	events[0].os = FUNC_OS_SWITCH_OUT; /* nobody ever said that it is watched */
+	events[2].os = FUNC_OS_SWITCH_IN;
+	write_os(events, 3);
+	expect_last(3, &events[2]);
+}
+
 static void test_no_calls(void **state)
 {
 	struct func_source *s;
@@ -407,8 +584,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_rtc),	   cmocka_unit_test(test_span),
 		cmocka_unit_test(test_ignored),	   cmocka_unit_test(test_no_calls),
-		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_store),	   cmocka_unit_test(test_open_end),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

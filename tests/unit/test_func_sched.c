@@ -101,7 +101,7 @@ static void add_waking(struct sched_list *l, uint8_t kind, uint64_t ns, int32_t 
 /* What is expected: "thread kind value tick" of each item. */
 struct wanted {
 	uint32_t thread;
-	int kind; /* enum func_kind; 10 + enum func_os; -1: a loss */
+	int kind; /* enum func_kind; 10 + enum func_os_type; -1: a loss */
 	uint64_t value, tick;
 };
 
@@ -194,6 +194,48 @@ static void test_usual(void **state)
 	expect(s, usual, USUAL);
 	assert_int_equal(s->ops->rewind(s, NULL), 0);
 	expect(s, usual, USUAL);
+	func_source_free(s);
+}
+
+static void add_os(struct func_items *s, uint32_t thread, enum func_os_type os, uint64_t value,
+		   uint64_t tick)
+{
+	struct func_item item = { .type = FUNC_ITEM_EVENT, .thread = thread };
+
+	item.event = (struct func_event){
+		.tick = tick, .value = value, .kind = FUNC_OS, .os = (uint8_t)os
+	};
+	func_items_add(s, &item);
+}
+
+/* A thread that an agent watched has records of its own: it gets no others. */
+static void test_watched(void **state)
+{
+	static const struct wanted wanted[] = {
+		{ 0, 10 + FUNC_OS_WATCH, 3, 900 },    { 0, FUNC_ENTER, 1, 1000 },
+		{ 1, FUNC_ENTER, 2, 1500 },	      { 1, 10 + FUNC_OS_SWITCH_IN, 2, 2000 },
+		{ 0, 10 + FUNC_OS_SYSCALL, 5, 2500 }, { 0, FUNC_EXIT, 1, 4000 },
+		{ 1, 10 + FUNC_OS_WATCH, 3, 5000 },
+	};
+	struct func_items *calls = func_items_new(2);
+	struct sched_list *sched = list_new();
+	struct func_source *s = NULL;
+	int round;
+
+	(void)state;
+	add_os(calls, 0, FUNC_OS_WATCH, 3, 900);
+	func_items_add_event(calls, 0, FUNC_ENTER, 1, 1000);
+	func_items_add_event(calls, 1, FUNC_ENTER, 2, 1500);
+	add_os(calls, 0, FUNC_OS_SYSCALL, 5, 2500);
+	func_items_add_event(calls, 0, FUNC_EXIT, 1, 4000);
+	add_os(calls, 1, FUNC_OS_WATCH, 3, 5000);
+	add_switch(sched, 2, 2000, 900, 901, 0x100);
+	add_switch(sched, 2, 6000, 901, 900, 1); /* by now it has its own, too */
+	assert_int_equal(func_sched_new(&calls->source, &sched->source, &s, NULL), 0);
+	for (round = 0; round < 2; round++) {
+		expect(s, wanted, sizeof(wanted) / sizeof(wanted[0]));
+		assert_int_equal(s->ops->rewind(s, NULL), 0);
+	}
 	func_source_free(s);
 }
 
@@ -308,9 +350,9 @@ static void test_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),	cmocka_unit_test(test_lasting_loss),
-		cmocka_unit_test(test_counter), cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_usual),	     cmocka_unit_test(test_watched),
+		cmocka_unit_test(test_lasting_loss), cmocka_unit_test(test_counter),
+		cmocka_unit_test(test_clocks),	     cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

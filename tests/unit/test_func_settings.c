@@ -38,6 +38,7 @@ static void test_defaults(void **state)
 	assert_int_equal(s.on, 1);
 	assert_false(s.choosy);
 	assert_string_equal(s.text, "");
+	assert_string_equal(s.agent, "");
 }
 
 static void test_values(void **state)
@@ -65,6 +66,20 @@ static void test_values(void **state)
 	assert_non_null(strstr(s.folder, "/below"));
 }
 
+static void test_agent(void **state)
+{
+	(void)state;
+	assert_null(parse("KISEKI_FUNC_AGENT=1"));
+	assert_string_equal(s.agent, FUNC_DOOR_PATH);
+	assert_int_equal(s.bytes, 4 << 20);
+	assert_int_equal(s.chunk_bytes, 32768);
+	assert_null(parse("KISEKI_FUNC_AGENT=/tmp/s"));
+	assert_string_equal(s.agent, "/tmp/s");
+	assert_null(parse("KISEKI_FUNC_AGENT=0"));
+	assert_string_equal(s.agent, "");
+	assert_int_equal(s.bytes, 64 << 20);
+}
+
 static void test_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -76,6 +91,8 @@ static void test_refused(void **state)
 		"KISEKI_FUNC_CHUNK=4K",
 		"KISEKI_FUNC_CHUNK=20000",
 		"KISEKI_FUNC_CHUNK=2M",
+		"KISEKI_FUNC_AGENT=2",
+		"KISEKI_FUNC_AGENT=below",
 		"KISEKI_FUNC_THREADS=0",
 		"KISEKI_FUNC_THREADS=4097",
 		"KISEKI_FUNC_POLICY=wai",
@@ -118,9 +135,8 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_agent),	 cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_long),
 	};
 

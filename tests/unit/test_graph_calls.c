@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graph_calls: records with ends missing, and what comes out. A line of a script is a record: the tick,
- * what it is ('>' entry, '<' exit, '!' loss, 'o' of the OS), depth, function, and of an exit the tick of
+ * what it is ('>' entry, '<' exit, 't' an exit with the time of its return, '!' loss, 'o' of the OS), depth, function, and of an exit the tick of
  * its call.
  */
 #include <setjmp.h>
@@ -27,10 +27,11 @@ static void push(struct graph_calls *c, uint32_t thread, const char *line)
 	r.tick = tick;
 	r.depth = (uint16_t)depth;
 	r.value = (uint64_t)func;
-	r.kind = kind == '>'   ? FUNC_ENTER
-		 : kind == '<' ? FUNC_EXIT
-		 : kind == '!' ? GRAPH_LOSS
-			       : FUNC_OS;
+	r.kind = kind == '>'		      ? FUNC_ENTER
+		 : kind == '<' || kind == 't' ? FUNC_EXIT
+		 : kind == '!'		      ? GRAPH_LOSS
+					      : FUNC_OS;
+	r.timed = kind == 't';
 	if (n == 5)
 		r.call_tick = call;
 	assert_int_equal(graph_calls_push(c, thread, &r), 0);
@@ -116,6 +117,9 @@ static void test_interrupts(void **state)
 	CHECK("10>a 14<a 16>i 17>j 18<j 20<i", 0, "10 > 0 a", "16 > 0 i", "17 > 1 j", "18 < 1 j 17",
 	      "20 < 0 i 16", "14 < 0 a 10");
 	CHECK("10>a 14<a 16>i 20<i", 0, "20 < 0 i 16", "14 < 0 a 10");
+	/* Between the return of a and its record; the return was timed before it, or after it. */
+	CHECK("10>a 30<a 40>i 50<i", 0, "10 > 1 a", "40 > 1 i", "50 < 1 i", "30 t 1 a");
+	CHECK("10>a 40>i 50<i 60<a", 0, "10 > 1 a", "40 > 1 i", "50 t 1 i", "60 t 1 a 10");
 }
 
 static void test_loss_and_os(void **state)

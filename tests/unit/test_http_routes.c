@@ -13,6 +13,7 @@
 #include "collector/http_static.h"
 #include "command/config_args.h"
 #include "convert/formats.h"
+#include "convert/func_export.h"
 
 static json_t *api;
 
@@ -154,6 +155,7 @@ static void formats_are_described(void **state)
 {
 	struct http_route export = { .method = "GET", .pattern = "/api/v1/runs/{run}/export" };
 	const json_t *list = json_object_get(find_operation(&export), "parameters"), *one, *word;
+	const struct func_format *calls = NULL;
 	const json_t *words = NULL;
 	size_t i;
 
@@ -164,12 +166,18 @@ static void formats_are_described(void **state)
 			words = json_object_get(json_object_get(one, "schema"), "enum");
 	}
 	assert_non_null(words);
-	json_array_foreach(words, i, word)
-	{
-		assert_non_null(formats_get(i));
+	/* Those of the scheduler, then those of calls alone. */
+	for (i = 0; formats_get(i); i++) {
+		word = json_array_get(words, i);
 		assert_string_equal(json_string_value(word), formats_get(i)->name);
 	}
-	assert_null(formats_get(i));
+	while ((calls = func_export_next(calls))) {
+		if (formats_find(calls->name))
+			continue;
+		word = json_array_get(words, i++);
+		assert_string_equal(json_string_value(word), calls->name);
+	}
+	assert_int_equal(json_array_size(words), i);
 }
 
 /* The words of a property of Config are those that the parser of configurations takes and writes. */
@@ -196,6 +204,7 @@ static void words_of_configurations_are_described(void **state)
 {
 	(void)state;
 	check_words("policy", config_policy_word);
+	check_words("func", config_func_word);
 	check_words("source", config_origin_word);
 }
 

@@ -156,6 +156,49 @@ static void test_other_sizes(void **state)
 	assert_int_equal(access(aside, F_OK), 0);
 }
 
+/* Rows of threads lie behind everything else; a file of before they were has none. */
+static void test_func_rows(void **state)
+{
+	struct memory_options o = options;
+	struct memory_mark next = { .head = 80, .tail = 16 };
+	struct memory *m = open_it(&o);
+	size_t len = memory_get_len(m);
+
+	(void)state;
+	memory_publish(m, &next);
+	memory_free(m);
+	/* Something in it: it stays as it is. */
+	o.func_rows = 20;
+	m = open_it(&o);
+	assert_string_equal(memory_get_note(m), "");
+	assert_int_equal(memory_get_head(m)->name.func_rows, 0);
+	assert_int_equal(memory_get_len(m), len);
+	next.head = next.tail = 80;
+	memory_publish(m, &next);
+	memory_free(m);
+	/* Nothing in it. */
+	m = open_it(&o);
+	assert_int_equal(memory_get_head(m)->name.func_rows, 20);
+	assert_int_equal(memory_get_len(m), len + 8192);
+	assert_ptr_equal(memory_get_func_rows(m), memory_get_ring(m) + 102400);
+	assert_true((uint8_t *)&memory_get_checkpoints(m, 4)[0] <=
+		    (uint8_t *)memory_get_slot(m, 0, 0));
+	memset(memory_get_func_rows(m), 0x33, 20 * sizeof(struct memory_func_row));
+	assert_int_equal(memory_clear_func_rows(m, NULL), 0);
+	assert_int_equal(memory_get_func_rows(m)[19].places[1].crc, 0);
+	memory_get_func_rows(m)[19].base = 4711;
+	/* A function run alone is a reason to keep it. */
+	next = (struct memory_mark){ .func = 3 << 2 | MEMORY_TRACING };
+	memory_publish(m, &next);
+	memory_free(m);
+	o.func_rows = 10;
+	m = open_it(&o);
+	assert_int_equal(memory_get_head(m)->name.func_rows, 20);
+	assert_int_equal(memory_get_mark(m)->func, 3 << 2 | MEMORY_TRACING);
+	assert_int_equal(memory_get_func_rows(m)[19].base, 4711);
+	memory_free(m);
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -246,6 +289,9 @@ static void test_bad_options(void **state)
 	o.spool_bytes = UINT32_MAX;
 	assert_int_equal(memory_open(&m, &o, NULL), -EINVAL);
 	o = options;
+	o.func_rows = MEMORY_FUNC_ROWS_MAX + 1;
+	assert_int_equal(memory_open(&m, &o, NULL), -EINVAL);
+	o = options;
 	o.path = "/proc/no/such/folder";
 	assert_true(memory_open(&m, &o, NULL) < 0);
 	assert_null(m);
@@ -258,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_agent_only, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lock_dies_with_its_owner, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_other_sizes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_func_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_marks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),

@@ -114,6 +114,7 @@ static struct message_instruction an_instruction(void)
 			    .resolution_ns = 64,
 			    .policy = POLICY_FLIGHT,
 			    .codec = CODEC_SCHED,
+			    .func = FUNC_MODE_SPLIT,
 			    .n_pids = 2,
 			    .pids = { 1, 4194304 },
 			    .n_comms = 1,
@@ -257,7 +258,7 @@ static void test_cut(void **state)
 			writer_init(&w, again, ROOM);
 			accepted += recode(messages[i].type, exact, cut, &w) == WIRE_OK;
 		}
-		assert_int_equal(accepted, messages[i].put == put_instruction ? 11 : 0);
+		assert_int_equal(accepted, messages[i].put == put_instruction ? 12 : 0);
 	}
 }
 
@@ -360,6 +361,39 @@ static void test_bounds_counts(void **state)
 	assert_int_equal(welcome_decode(&welcome, wanted, ROOM), WIRE_CORRUPT);
 }
 
+static enum wire_status try_stream(uint32_t stream)
+{
+	struct message_stream_end row = { stream, 1, 2 };
+	struct message_resume resume = { 0, stream, 1 };
+	struct message_welcome welcome = { .version = 1, .n_rows = 1 };
+	struct message_end m = { .n_rows = 1 };
+	enum wire_status status;
+	struct byte_writer w;
+
+	writer_init(&w, made, ROOM);
+	end_encode(&w, &m);
+	end_put(&w, &row);
+	status = end_decode(&m, made, writer_len(&w));
+	writer_init(&w, made, ROOM);
+	welcome_encode(&w, &welcome);
+	welcome_put(&w, &resume);
+	assert_int_equal(welcome_decode(&welcome, made, writer_len(&w)), status);
+	return status;
+}
+
+/* Rows are of the description, of CPUs and of threads; nothing lies between or behind. */
+static void test_bounds_streams(void **state)
+{
+	(void)state;
+	assert_int_equal(try_stream(4096), WIRE_OK);
+	assert_int_equal(try_stream(4097), WIRE_CORRUPT);
+	assert_int_equal(try_stream(STREAM_FUNC_FIRST - 1), WIRE_CORRUPT);
+	assert_int_equal(try_stream(STREAM_FUNC(0)), WIRE_OK);
+	assert_int_equal(try_stream(STREAM_FUNC_OS(STREAM_FUNC_THREADS - 1)), WIRE_OK);
+	assert_int_equal(try_stream(STREAM_FUNC(STREAM_FUNC_THREADS)), WIRE_CORRUPT);
+	assert_int_equal(try_stream(UINT32_MAX), WIRE_CORRUPT);
+}
+
 static enum wire_status try_config(uint32_t type, uint64_t value)
 {
 	struct message_config c;
@@ -386,6 +420,7 @@ static void test_bounds_config(void **state)
 		{ CONFIG_RING, 1, 262144 },
 		{ CONFIG_POLICY, 0, 1 },
 		{ CONFIG_CODEC, CODEC_SCHED, CODEC_BSF },
+		{ CONFIG_FUNC, FUNC_MODE_OFF, FUNC_MODE_SPLIT },
 		{ CONFIG_RESOLUTION, 0, 1U << 31 },
 	};
 	size_t i;
@@ -500,16 +535,21 @@ static void test_apply(void **state)
 	config_apply(&to, &from);
 	assert_int_equal(to.codec, CODEC_BSF);
 	assert_int_equal(to.block_bytes, 8192);
+	assert_int_equal(to.func, FUNC_MODE_SPLIT);
+	from.given = 1U << CONFIG_FUNC;
+	config_apply(&to, &from);
+	assert_int_equal(to.func, FUNC_MODE_OFF);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),	      cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_longer),	      cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_bounds_hello),  cmocka_unit_test(test_bounds_counts),
-		cmocka_unit_test(test_bounds_config), cmocka_unit_test(test_bounds_filter),
-		cmocka_unit_test(test_lists_twice),   cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_vectors),	       cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_longer),	       cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_bounds_hello),   cmocka_unit_test(test_bounds_counts),
+		cmocka_unit_test(test_bounds_streams), cmocka_unit_test(test_bounds_config),
+		cmocka_unit_test(test_bounds_filter),  cmocka_unit_test(test_lists_twice),
+		cmocka_unit_test(test_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

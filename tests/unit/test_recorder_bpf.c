@@ -58,7 +58,7 @@ static int open_source(struct agent *a, struct error *e)
 	int r;
 
 	so.memory = a->memory;
-	so.resume = spool_get_current(a->spool, &current);
+	so.resume = spool_get_current(a->spool, SPOOL_EVENTS, &current);
 	r = source_bpf.open(&a->source, &so, e);
 	if (r < 0)
 		return r;

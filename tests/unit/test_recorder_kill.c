@@ -72,7 +72,7 @@ static int open_agent(struct agent *a)
 	ro.spool = a->spool;
 	if (recorder_new(&a->recorder, &ro, NULL) < 0)
 		return -3;
-	if (spool_get_current(a->spool, &current))
+	if (spool_get_current(a->spool, SPOOL_EVENTS, &current))
 		return recorder_resume(a->recorder, &run, NULL) < 0 ? -4 : 0;
 	return recorder_start(a->recorder, &run, NULL) < 0 ? -5 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recording: one run into a file, bytes in pieces of any size, devices that lie, and whose names a
- * file of some tasks has. */
+/* recording: one run into a file, bytes in pieces of any size, devices that lie, whose names a file of
+ * some tasks has, and runs of programs beside it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,12 @@
 #include <cmocka.h>
 
 #include "collector/recording.h"
+#include "trace/func_ksk.h"
 #include "trace/info_meta.h"
 #include "trace/ksk_source.h"
 #include "wire/frame.h"
+#include "wire/func_encode.h"
+#include "wire/func_meta_encode.h"
 #include "wire/meta.h"
 #include "wire/sched_encode.h"
 
@@ -274,7 +277,9 @@ static void test_second_run(void **state)
 	(void)state;
 	start();
 	put_run(1);
+	put_lost(0, 3, 3);
 	put_run(2);
+	put_lost(0, 3, 3);
 	refuses();
 }
 
@@ -447,14 +452,236 @@ static void test_tasks_unknown(void **state)
 	      "1 2 3 4 9 50 ");
 }
 
+/* --- runs of programs --- */
+
+static const struct message_config programs = { .given = 1 << CONFIG_RING | 1 << CONFIG_FUNC,
+						.ring_kib = 77,
+						.func = FUNC_MODE_ON };
+
+/* Thread 0 of process 0 and thread 1 of process 1; their pids are 100 and 101 above the base. */
+static void put_func_meta(int32_t base)
+{
+	static const struct meta_clock clock = { .name = "mono", .name_len = 4, .mult = 1 };
+	uint8_t *p = meta_put_text(payload, META_ORIGIN, "programs", 8), *body;
+	uint32_t i;
+
+	p = func_meta_put_clock(p, &clock);
+	body = p = meta_item_begin(p, META_PROCESSES);
+	for (i = 0; i < 2; i++)
+		p = func_meta_put_process(p,
+					  &(struct func_meta_process){ .number = i,
+								       .pid = base + (int32_t)i,
+								       .command = { "prog", 4 } });
+	p = meta_item_end(body, p);
+	body = p = meta_item_begin(p, META_THREADS);
+	for (i = 0; i < 2; i++)
+		p = func_meta_put_thread(p, &(struct func_meta_thread){ .number = i,
+									.process = i,
+									.tid = base + (int32_t)i,
+									.cpu = -1 });
+	p = meta_item_end(body, p);
+	put_payload((struct block){ .codec = CODEC_META }, (size_t)(p - payload));
+}
+
+/* A call of this address and its return. */
+static void put_call(uint32_t thread, uint64_t sequence, uint64_t address)
+{
+	static struct func_encoder encoder;
+	struct func_event ev = { .tick = 1000 + 100 * address,
+				 .value = address,
+				 .kind = FUNC_ENTER };
+
+	func_encoder_init(&encoder, NULL);
+	func_encoder_begin(&encoder, payload, 65536, ev.tick);
+	assert_int_equal(func_encode(&encoder, &ev), WIRE_OK);
+	ev.kind = FUNC_EXIT;
+	ev.tick += 10;
+	assert_int_equal(func_encode(&encoder, &ev), WIRE_OK);
+	put_payload((struct block){ .codec = CODEC_FUNC,
+				    .stream = STREAM_FUNC(thread),
+				    .sequence = sequence,
+				    .first_tick = 1000 + 100 * address,
+				    .before = 2 * sequence,
+				    .ticks = 10,
+				    .events = 2 },
+		    func_encoder_end(&encoder));
+}
+
+static void put_func_end(uint64_t events)
+{
+	struct message_stream_end row = { .stream = STREAM_FUNC(1),
+					  .next_sequence = 9,
+					  .events = events };
+	struct message_end m = { .n_rows = 1 };
+	uint8_t room[64];
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	end_encode(&w, &m);
+	end_put(&w, &row);
+	put_frame(FRAME_RUN_END, room, writer_len(&w));
+}
+
+/* What the file says: "pid:address" of each call, and "pid!count" of each loss, by time. */
+static void expect_calls(const char *want)
+{
+	struct func_source *calls = NULL;
+	struct trace_source *sched = NULL;
+	struct func_item item;
+	char found[256] = "";
+	int r;
+
+	assert_int_equal(recording_commit(recording, "host", &e), 0);
+	assert_int_equal(source_ksk_open(&sched, path, &e), 0);
+	assert_string_equal(sched->info.kernel, "k");
+	assert_string_equal(sched->info.origin, "");
+	source_free(sched);
+	assert_int_equal(func_ksk_open(path, &calls, &e), 0);
+	while ((r = calls->ops->next(calls, &item, &e)) > 0) {
+		const struct func_thread *t = &calls->threads[item.thread];
+		size_t len = strlen(found);
+
+		assert_int_equal(t->tid, calls->processes[t->process].pid);
+		if (item.type == FUNC_ITEM_LOSS)
+			snprintf(found + len, sizeof(found) - len, "%d!%d ", t->tid,
+				 (int)item.loss.count);
+		else if (item.event.kind == FUNC_ENTER)
+			snprintf(found + len, sizeof(found) - len, "%d:%d ", t->tid,
+				 (int)item.event.value);
+	}
+	assert_int_equal(r, 0);
+	assert_string_equal(found, want);
+	func_source_free(calls);
+}
+
+static void put_kernel(void)
+{
+	static const uint8_t kernel[] = { META_KERNEL, 1, 'k' };
+
+	memcpy(payload, kernel, sizeof(kernel));
+	put_payload((struct block){ .codec = CODEC_META }, sizeof(kernel));
+}
+
+/* Two runs of programs, the second while nobody ends it, around one of the scheduler. */
+static void test_programs(void **state)
+{
+	(void)state;
+	start_with(&programs);
+	put_run(7);
+	put_func_meta(100);
+	put_call(0, 0, 1);
+	put_run(1);
+	put_kernel();
+	put_events();
+	put_run(7);
+	put_call(1, 0, 2);
+	put_call(1, 0, 2); /* again: known already */
+	put_call(0, 1, 3);
+	put_func_end(7); /* five more were lost behind its last block */
+	put_func_end(7);
+	put_run(8);
+	put_func_meta(200);
+	put_call(1, 0, 4);
+	put_run(1);
+	put_end(1, 2);
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_LAST);
+	put_run(8);
+	put_call(0, 0, 5);
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_LAST);
+	recording_leave(recording);
+	assert_int_equal(recording_get_state(recording), RECORDING_ENDED);
+	assert_int_equal(recording_get_count(recording)->func_events, 10);
+	assert_int_equal(recording_get_count(recording)->lost[LOSS_SPOOL], 5);
+	expect_calls("100:1 101:2 101!5 100:3 201:4 200:5 ");
+}
+
+/* Without a word about programs, a run of them is still waited for, and its END is enough. */
+static void test_programs_end(void **state)
+{
+	(void)state;
+	start();
+	put_run(1);
+	put_kernel();
+	put_run(2);
+	put_func_meta(100);
+	put_call(1, 0, 2);
+	put_run(1);
+	put_end(0, 0);
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_LAST);
+	put_run(2);
+	put_func_end(2);
+	assert_int_equal(push(), 0);
+	assert_int_equal(recording_get_state(recording), RECORDING_ENDED);
+	expect_calls("101:2 ");
+}
+
+static void test_programs_after_end(void **state)
+{
+	(void)state;
+	start_with(&programs);
+	put_run(2);
+	put_call(1, 0, 2);
+	put_func_end(2);
+	put_call(1, 10, 2);
+	refuses();
+}
+
+static void test_programs_in_scheduler(void **state)
+{
+	(void)state;
+	start_with(&programs);
+	put_run(1);
+	put_lost(0, 3, 3);
+	put_call(0, 0, 1);
+	refuses();
+}
+
+static void test_programs_stream(void **state)
+{
+	(void)state;
+	start_with(&programs);
+	put_run(1);
+	put_call(1U << 16, 0, 1);
+	refuses();
+}
+
+static void test_programs_meta(void **state)
+{
+	static const uint8_t cut[] = { META_THREADS, 3, 0, 0, 2 };
+
+	(void)state;
+	start_with(&programs);
+	put_run(1);
+	memcpy(payload, cut, sizeof(cut));
+	put_payload((struct block){ .codec = CODEC_META }, sizeof(cut));
+	refuses();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(test_run),		  TEST(test_garbage),	    TEST(test_second_run),
-		TEST(test_fewer),	  TEST(test_no_key),	    TEST(test_not_following),
-		TEST(test_stream),	  TEST(test_end_too_early), TEST(test_cannot_start),
-		TEST(test_tasks_of_some), TEST(test_tasks_of_all),  TEST(test_tasks_unknown),
+		TEST(test_run),
+		TEST(test_garbage),
+		TEST(test_second_run),
+		TEST(test_fewer),
+		TEST(test_no_key),
+		TEST(test_not_following),
+		TEST(test_stream),
+		TEST(test_end_too_early),
+		TEST(test_cannot_start),
+		TEST(test_tasks_of_some),
+		TEST(test_tasks_of_all),
+		TEST(test_tasks_unknown),
+		TEST(test_programs),
+		TEST(test_programs_end),
+		TEST(test_programs_after_end),
+		TEST(test_programs_in_scheduler),
+		TEST(test_programs_stream),
+		TEST(test_programs_meta),
 	};
 	int failed;
 

@@ -165,6 +165,62 @@ static int instruct(uint32_t n, uint8_t verb, uint32_t flush_ms, struct registry
 	return registry_instruct(registry, &q, ret, &e);
 }
 
+/* Of the scheduler's trace, where nothing was said of programs. */
+static bool get_desired(uint32_t slot, struct message_instruction *ret)
+{
+	struct message_instruction all[REGISTRY_DESIRED_MAX];
+	uint32_t n = registry_get_desired(registry, slot, all);
+
+	*ret = all[0];
+	return n == 1;
+}
+
+static int instruct_func(uint8_t mode, struct registry_result *ret)
+{
+	struct registry_request q = { .device = id(1), .timeout_ms = 1000 };
+
+	q.instruction.verb = INSTRUCTION_CONFIGURE;
+	q.instruction.config.given = 1U << CONFIG_FUNC;
+	q.instruction.config.func = mode;
+	return registry_instruct(registry, &q, ret, &e);
+}
+
+/* Whether programs are traced is told apart from the rest, also to one that is to stop. */
+static void test_deferred_func(void **state)
+{
+	struct message_instruction all[REGISTRY_DESIRED_MAX];
+	struct registry_result result;
+	uint32_t slot = arrive(1, "one", 1);
+
+	(void)state;
+	registry_leave(registry, slot, 1, 1);
+	assert_int_equal(instruct_func(FUNC_MODE_SPLIT, &result), 0);
+	assert_true(result.deferred);
+	registry_free(registry); /* the collector starts again */
+	open_registry();
+	slot = arrive(1, "one", 1);
+	assert_int_equal(registry_get_desired(registry, slot, all), 1);
+	assert_int_equal(all[0].verb, INSTRUCTION_CONFIGURE);
+	assert_int_equal(all[0].config.given, 1U << CONFIG_FUNC);
+	assert_int_equal(all[0].config.func, FUNC_MODE_SPLIT);
+	registry_leave(registry, slot, 1, 1);
+	assert_int_equal(instruct(1, INSTRUCTION_STOP, 0, &result), 0);
+	assert_int_equal(instruct_func(FUNC_MODE_OFF, &result), 0);
+	arrive(1, "one", 2); /* it says that it traces */
+	assert_int_equal(registry_get_desired(registry, slot, all), 2);
+	assert_int_equal(all[0].verb, INSTRUCTION_STOP);
+	assert_int_equal(all[1].verb, INSTRUCTION_CONFIGURE);
+	assert_int_equal(all[1].config.given, 1U << CONFIG_FUNC);
+	assert_int_equal(all[1].config.func, FUNC_MODE_OFF);
+	assert_true(all[1].id > all[0].id && all[0].id);
+	registry_leave(registry, slot, 2, 1);
+	assert_int_equal(instruct(1, INSTRUCTION_START, 250, &result), 0);
+	arrive(1, "one", 3);
+	assert_int_equal(registry_get_desired(registry, slot, all), 2);
+	assert_int_equal(all[0].verb, INSTRUCTION_START);
+	assert_int_equal(all[0].config.given, 1U << CONFIG_FLUSH);
+}
+
 static void test_deferred(void **state)
 {
 	struct message_instruction m;
@@ -172,7 +228,7 @@ static void test_deferred(void **state)
 	uint32_t slot = arrive(1, "one", 1);
 
 	(void)state;
-	assert_false(registry_get_desired(registry, slot, &m));
+	assert_false(get_desired(slot, &m));
 	registry_leave(registry, slot, 1, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_START, 250, &result), 0);
 	assert_true(result.deferred);
@@ -182,14 +238,14 @@ static void test_deferred(void **state)
 	slot = arrive(1, "one", 1);
 	assert_true(find("one").has_desired);
 	assert_int_equal(find("one").desired, DEVICE_TRACING);
-	assert_true(registry_get_desired(registry, slot, &m));
+	assert_true(get_desired(slot, &m));
 	assert_int_equal(m.verb, INSTRUCTION_START);
 	assert_int_equal(m.config.flush_ms, 250);
 	assert_true(m.id > 0);
 	registry_leave(registry, slot, 1, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_STOP, 0, &result), 0);
 	arrive(1, "one", 2); /* it says that it traces */
-	assert_true(registry_get_desired(registry, slot, &m));
+	assert_true(get_desired(slot, &m));
 	assert_int_equal(m.verb, INSTRUCTION_STOP);
 }
 
@@ -272,7 +328,7 @@ static void *take_over(void *context)
 	while (!registry_pop_instruction(registry, &first, &m))
 		usleep(1000);
 	*slot = arrive(1, "one", 2);
-	if (!registry_get_desired(registry, *slot, &m) || m.verb != INSTRUCTION_STOP)
+	if (!get_desired(*slot, &m) || m.verb != INSTRUCTION_STOP)
 		return late;
 	if (!registry_pop_instruction(registry, slot, &m))
 		return lost;
@@ -360,9 +416,9 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_names),    TEST(test_ids),	      TEST(test_online),
-		TEST(test_deferred), TEST(test_instruct),     TEST(test_taken_over),
-		TEST(test_many),     TEST(test_damaged_file),
+		TEST(test_names),      TEST(test_ids),		 TEST(test_online),
+		TEST(test_deferred),   TEST(test_deferred_func), TEST(test_instruct),
+		TEST(test_taken_over), TEST(test_many),		 TEST(test_damaged_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

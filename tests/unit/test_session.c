@@ -108,9 +108,9 @@ static void say_block(uint32_t stream, uint64_t sequence, uint64_t before, uint3
 	send_frame(FRAME_BLOCK, bytes, len);
 }
 
-static void say_end(uint64_t events)
+static void say_stream_end(uint32_t stream, uint64_t events)
 {
-	struct message_stream_end row = { 1, 1, events };
+	struct message_stream_end row = { stream, 2, events };
 	struct message_end m = { .n_rows = 1 };
 	struct byte_writer w;
 
@@ -118,6 +118,11 @@ static void say_end(uint64_t events)
 	end_encode(&w, &m);
 	end_put(&w, &row);
 	send_frame(FRAME_RUN_END, room, writer_len(&w));
+}
+
+static void say_end(uint64_t events)
+{
+	say_stream_end(1, events);
 }
 
 static void say_pong(uint64_t id_, uint64_t device_ns)
@@ -594,6 +599,65 @@ static void test_large_stream(void **state)
 	expect_bye(BYE_PROTOCOL, "stream 4097");
 }
 
+/* The last number before those of threads, and the first behind them. */
+static void test_stream_before_threads(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(STREAM_FUNC_FIRST - 1, 0, 0, 10);
+	expect_bye(BYE_PROTOCOL, "stream 65535");
+}
+
+static void test_stream_behind_threads(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(STREAM_FUNC(STREAM_FUNC_THREADS), 0, 0, 10);
+	expect_bye(BYE_PROTOCOL, "no CPU and no thread");
+}
+
+/* Streams of threads are taken, told in WELCOME, and end as all others do. */
+static void test_threads(void **state)
+{
+	struct message_welcome welcome;
+	struct message_resume row;
+	struct frame f;
+
+	(void)state;
+	come_in();
+	say_block(0, 0, 0, 10);
+	say_block(STREAM_FUNC(0), 0, 0, 10);
+	say_block(STREAM_FUNC(0), 1, 10, 10);
+	say_block(STREAM_FUNC_OS(1), 0, 0, 10);
+	assert_int_equal(owner.puts, 4);
+	owner_commit(&owner, &session, &now);
+	next_frame(FRAME_ACK);
+	session_done(&session);
+	session_init(&session, &env, &owner, 8);
+	say_hello(1, 1);
+	f = next_frame(FRAME_WELCOME);
+	assert_int_equal(welcome_decode(&welcome, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(welcome.n_rows, 3);
+	assert_true(welcome_next(&welcome, &row));
+	assert_true(welcome_next(&welcome, &row));
+	assert_int_equal(row.stream, STREAM_FUNC(0));
+	assert_int_equal(row.next_sequence, 2);
+	assert_true(welcome_next(&welcome, &row));
+	assert_int_equal(row.stream, STREAM_FUNC_OS(1));
+	say_run(10);
+	say_stream_end(STREAM_FUNC(0), 20);
+	assert_true(owner.runs[0].ended);
+}
+
+static void test_threads_lying_end(void **state)
+{
+	(void)state;
+	come_in();
+	say_block(STREAM_FUNC(1), 0, 0, 10);
+	say_stream_end(STREAM_FUNC(1), 9);
+	expect_bye(BYE_PROTOCOL, "END below");
+}
+
 /* What was stored before a lie stays, but is not acknowledged any more. */
 static void test_lying_count(void **state)
 {
@@ -688,6 +752,10 @@ int main(void)
 		TEST(test_wrong_checksum),
 		TEST(test_two_blocks_in_one),
 		TEST(test_large_stream),
+		TEST(test_stream_before_threads),
+		TEST(test_stream_behind_threads),
+		TEST(test_threads),
+		TEST(test_threads_lying_end),
 		TEST(test_lying_count),
 		TEST(test_lying_end),
 		TEST(test_cut_messages),

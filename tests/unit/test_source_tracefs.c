@@ -83,7 +83,7 @@ static int open_agent(struct agent *a, struct error *e)
 	r = recorder_new(&a->recorder, &ro, e);
 	if (r < 0)
 		return r;
-	so.resume = spool_get_current(a->spool, &current);
+	so.resume = spool_get_current(a->spool, SPOOL_EVENTS, &current);
 	r = source_tracefs.open(&a->source, &so, e);
 	if (r < 0)
 		return r;

@@ -47,7 +47,7 @@ static void begin(struct fixture *f, uint8_t policy)
 	f->run.config.ring_kib = 77;
 	f->run.id.bytes[3] = 9;
 	assert_int_equal(spool_start_run(f->spool, &f->run, NULL), 0);
-	spool_set_described(f->spool);
+	spool_set_described(f->spool, SPOOL_EVENTS);
 }
 
 static void end(struct fixture *f)
@@ -183,9 +183,9 @@ static void test_full_keeps_the_oldest(void **state)
 	/* What ends a run still has room, on every CPU. */
 	for (i = 0; i < 2 * CPUS; i++)
 		assert_int_equal(put(&f, 1 + i % CPUS, true, 0), 0);
-	assert_true(spool_get_current(f.spool, &run));
+	assert_true(spool_get_current(f.spool, SPOOL_EVENTS, &run));
 	assert_int_equal(put_end(&f), 0);
-	assert_false(spool_get_current(f.spool, &run));
+	assert_false(spool_get_current(f.spool, SPOOL_EVENTS, &run));
 	spool_rewind(f.spool);
 	for (i = 0; i < n; i++)
 		expect(&f, 1, i);
@@ -276,7 +276,7 @@ static void test_runs(void **state)
 	(void)state;
 	begin(&f, POLICY_OLDEST);
 	reopen(&f, POLICY_OLDEST);
-	assert_true(spool_get_current(f.spool, &run));
+	assert_true(spool_get_current(f.spool, SPOOL_EVENTS, &run));
 	assert_true(run.is_described);
 	assert_int_equal(run.config.ring_kib, 77);
 	assert_int_equal(run.id.bytes[3], 9);
@@ -380,7 +380,7 @@ static void test_power(void **state)
 	memset(f.spool->ring + hole, 0, ring_bytes(400 + 20));
 	lose_power(&f, early);
 	readopt(&f, copy);
-	assert_false(spool_get_current(f.spool, &run));
+	assert_false(spool_get_current(f.spool, SPOOL_EVENTS, &run));
 	spool_get_checkpoint(f.spool, 0, &at);
 	spool_rewind(f.spool);
 	for (i = 0; i < 5; i++)

@@ -2,50 +2,29 @@
 /*
  * The spool, stopped after every single instruction of what changes it.
  *
- * A child does one thing to a spool in a shared file, traced instruction by instruction. After each one
- * that changed the file, the published mark must lead to whole entries and nothing else; and a copy is
- * opened as the next agent would, and must hold: entries of a stream without a gap, a checkpoint that
- * says what the last of them says, all descriptions, a run. What a real SIGKILL meets by chance, this
- * meets always.
+ * A child does one thing to a spool in a shared file, traced instruction by instruction
+ * (tools/stepper.h). After each one that changed the file, the published mark must lead to whole
+ * entries and nothing else; and a copy is opened as the next agent would, and must hold: entries of a
+ * stream without a gap, a checkpoint that says what the last of them says, all descriptions, a run.
  *
- * Skipped (77) where that cannot be: an emulator for user programs has no ptrace, and under valgrind
- * the steps would be valgrind's own. Nor with ThreadSanitizer: most of the steps would be within its
- * library, for many minutes, and here is one thread.
+ * Skipped (77) where programs cannot be stepped through.
  */
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 
 #include <cmocka.h>
 
 #include "device/agent/memory.h"
 #include "device/agent/spool_ring.h"
+#include "tools/stepper.h"
 
 #define CPUS 2U
 #define METAS 3U
-#ifdef __has_feature
-#define HAS_FEATURE(f) __has_feature(f)
-#else
-#define HAS_FEATURE(f) 0
-#endif
-#if HAS_FEATURE(thread_sanitizer) || defined(__SANITIZE_THREAD__)
-#define IS_SLOWED true
-#else
-#define IS_SLOWED false
-#endif
-
-#define STEPS_MAX 3000000U
-#define STEPS_FEW 5000U /* for two stores: more means that the child is emulated */
-
-enum phase { BEFORE = 0, DURING = 1, AFTER = 2 };
 
 struct subject {
 	char path[64];
@@ -54,10 +33,6 @@ struct subject {
 	struct spool_run run;
 	uint64_t next[CPUS + 1];
 };
-
-static volatile uint32_t *phase;
-static uint8_t *seen, *copy;
-static size_t file_len;
 
 #define HUGE 26000U /* bytes: more than such a spool ever keeps free */
 
@@ -114,12 +89,8 @@ static void set_up(struct subject *s, uint8_t policy)
 	assert_int_equal(spool_start_run(s->spool, &s->run, NULL), 0);
 	for (i = 0; i < METAS; i++)
 		assert_int_equal(put(s, 0, 100), 0);
-	spool_set_described(s->spool);
+	spool_set_described(s->spool, SPOOL_EVENTS);
 	spool_rewind(s->spool);
-	file_len = memory_get_len(s->memory);
-	seen = malloc(file_len);
-	copy = aligned_alloc(4096, (file_len + 4095) / 4096 * 4096);
-	assert_true(seen && copy);
 }
 
 static void tear_down(struct subject *s)
@@ -127,8 +98,6 @@ static void tear_down(struct subject *s)
 	spool_free(s->spool);
 	memory_free(s->memory);
 	unlink(s->path);
-	free(seen);
-	free(copy);
 }
 
 static const char *check_checkpoints(struct spool *s, const uint64_t *n, const uint64_t *expected)
@@ -166,7 +135,7 @@ static const char *check_marked(struct memory *m)
 }
 
 /* As the next agent would find it. */
-static const char *look(uint32_t *ret_entries)
+static const char *look(uint8_t *copy, size_t len)
 {
 	uint64_t next[CPUS + 1] = { 0 }, n[CPUS + 1] = { 0 };
 	uint64_t expected[CPUS + 1];
@@ -181,8 +150,7 @@ static const char *look(uint32_t *ret_entries)
 	struct block b;
 	uint32_t i;
 
-	memcpy(copy, seen, file_len);
-	if (memory_adopt(&m, copy, file_len, NULL) < 0 || !memory_is_same_boot(m))
+	if (memory_adopt(&m, copy, len, NULL) < 0 || !memory_is_same_boot(m))
 		return "the file cannot be used";
 	wrong = check_marked(m);
 	if (wrong)
@@ -191,7 +159,7 @@ static const char *look(uint32_t *ret_entries)
 	if (spool_open(&s, &so, NULL) < 0)
 		return "the spool cannot be opened";
 	spool_rewind(s);
-	for (*ret_entries = 0; spool_peek(s, &e); spool_sent(s), (*ret_entries)++) {
+	for (; spool_peek(s, &e); spool_sent(s)) {
 		if (e.kind == FRAME_RUN_END)
 			continue;
 		if (block_decode(e.bytes, e.len, &b) != WIRE_OK || b.sequence != e.sequence)
@@ -214,110 +182,41 @@ static const char *look(uint32_t *ret_entries)
 	}
 	if (wrong)
 		return wrong;
-	if (!s->mark.run || (s->mark.state != MEMORY_IDLE && !spool_get_current(s, &run)))
+	if (!s->mark.run ||
+	    (s->mark.state != MEMORY_IDLE && !spool_get_current(s, SPOOL_EVENTS, &run)))
 		return "the run is gone";
 	return NULL;
 }
 
-/* Steps through what the child does; how many states were looked at. */
-static uint32_t follow(pid_t pid, const uint8_t *file)
-{
-	uint32_t steps, looked = 0, entries;
-	const char *wrong = NULL;
-	int status;
-
-	memcpy(seen, file, file_len);
-	for (steps = 0; !wrong && *phase != AFTER && steps < STEPS_MAX; steps++) {
-		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_true(WIFSTOPPED(status));
-		if (*phase != DURING || !memcmp(seen, file, file_len))
-			continue;
-		memcpy(seen, file, file_len);
-		wrong = look(&entries);
-		looked++;
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	if (wrong)
-		print_message("after %u changes: %s\n", looked, wrong);
-	assert_null(wrong);
-	assert_true(steps < STEPS_MAX);
-	return looked;
-}
-
-/* Why programs cannot be stepped through here, NULL if they can. */
-static const char *find_obstacle(void)
-{
-	uint32_t steps = 0;
-	int status;
-	pid_t pid;
-
-	if (IS_SLOWED)
-		return "ThreadSanitizer, which is most of the steps, has nothing to find in one "
-		       "thread";
-	phase = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (phase == MAP_FAILED)
-		return "there is no memory to share";
-	pid = fork();
-	if (!pid) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			_exit(77);
-		raise(SIGSTOP);
-		*phase = DURING;
-		*phase = AFTER;
-		for (;;)
-			pause();
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
-		return "programs cannot be traced here, or they are of another architecture";
-	while (*phase != AFTER && steps++ < STEPS_FEW)
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) || waitpid(pid, &status, 0) != pid)
-			break;
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	status = *phase == AFTER;
-	munmap((void *)phase, 4096);
-	return status ? NULL : "the program is emulated, its steps are not its own";
-}
-
-typedef void (*action)(struct subject *s);
+typedef void (*action)(void *context);
 
 static uint32_t step_through(struct subject *s, action act)
 {
-	const uint8_t *file = (const uint8_t *)memory_get_head(s->memory);
-	uint32_t looked;
-	int status;
-	pid_t pid;
+	struct stepper stepper = { .file = (const uint8_t *)memory_get_head(s->memory),
+				   .len = memory_get_len(s->memory),
+				   .act = act,
+				   .context = s,
+				   .look = look };
+	const char *wrong;
+	uint32_t looked = stepper_run(&stepper, &wrong);
 
-	phase = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(phase, MAP_FAILED);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			_exit(77);
-		raise(SIGSTOP);
-		*phase = DURING;
-		act(s);
-		*phase = AFTER;
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSTOPPED(status));
-	looked = follow(pid, file);
-	munmap((void *)phase, 4096);
+	if (wrong)
+		print_message("after %u changes: %s\n", looked, wrong);
+	assert_null(wrong);
 	return looked;
 }
 
-static void act_put(struct subject *s)
+static void act_put(void *context)
 {
+	struct subject *s = context;
+
 	put(s, 1, 90);
 	put(s, 2, 40);
 }
 
-static void act_save(struct subject *s)
+static void act_save(void *context)
 {
+	struct subject *s = context;
 	struct checkpoint at;
 
 	spool_get_checkpoint(s->spool, 0, &at);
@@ -326,8 +225,9 @@ static void act_save(struct subject *s)
 	spool_save(s->spool, 0, &at);
 }
 
-static void act_ack(struct subject *s)
+static void act_ack(void *context)
 {
+	struct subject *s = context;
 	struct spool_entry e;
 	int i;
 
@@ -338,8 +238,9 @@ static void act_ack(struct subject *s)
 	spool_ack(s->spool, 5);
 }
 
-static void act_end(struct subject *s)
+static void act_end(void *context)
 {
+	struct subject *s = context;
 	struct spool_entry e = { .kind = FRAME_RUN_END,
 				 .run = s->run.number,
 				 .bytes = (const uint8_t *)"\1\1\1\1",
@@ -348,13 +249,17 @@ static void act_end(struct subject *s)
 	spool_put(s->spool, &e, UINT32_MAX, NULL);
 }
 
-static void act_start(struct subject *s)
+static void act_start(void *context)
 {
+	struct subject *s = context;
+
 	spool_start_run(s->spool, &s->run, NULL);
 }
 
-static void act_recover(struct subject *s)
+static void act_recover(void *context)
 {
+	struct subject *s = context;
+
 	spool_recover(s->spool);
 }
 
@@ -378,15 +283,19 @@ static void test_put(void **state)
 	run_action(POLICY_OLDEST, 4, 100, act_put);
 }
 
-static void act_put_large(struct subject *s)
+static void act_put_large(void *context)
 {
+	struct subject *s = context;
+
 	put(s, 1, 600);
 	put(s, 2, 600);
 }
 
 /* More than is kept free: it reaches into what was dropped for it, which must be published before. */
-static void act_put_huge(struct subject *s)
+static void act_put_huge(void *context)
 {
+	struct subject *s = context;
+
 	put_prepared(s);
 }
 
@@ -482,7 +391,7 @@ int main(void)
 		cmocka_unit_test(test_start), cmocka_unit_test(test_recover),
 		cmocka_unit_test(test_ack),
 	};
-	const char *obstacle = find_obstacle();
+	const char *obstacle = stepper_find_obstacle();
 
 	if (obstacle) {
 		printf("skipped: %s\n", obstacle);

@@ -292,14 +292,57 @@ static void test_threads(void **state)
 	store_free(s);
 }
 
+/* A run of programs: its threads come and go, and so do the files that they were in. */
+static void test_programs(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000, .retain_bytes = 6000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), i, blocks = 0;
+	struct store_run facts, again;
+	struct stored_ledger l;
+
+	(void)state;
+	assert_int_equal(stored_put_bare(s, run, (struct block){ .flags = BLOCK_KEY }),
+			 STORE_TAKEN);
+	for (i = 0; i < 300; i++) { /* a thread has four blocks, and every other one OS records */
+		struct block b = { .stream = STREAM_FUNC(i / 8) + (i / 4 & 1),
+				   .flags = BLOCK_KEY,
+				   .sequence = i % 4,
+				   .before = i % 4 * 10,
+				   .events = 10,
+				   .first_tick = i * 100,
+				   .ticks = 90 };
+
+		assert_int_equal(stored_put_bare(s, run, b), STORE_TAKEN);
+		stored_commit(s);
+		if (i % 50 == 49)
+			retain(s);
+	}
+	assert_false(has_log(1));
+	facts = stored_facts(s, run, &l);
+	assert_true(store_run_is_func(&facts) && facts.split);
+	assert_int_equal(facts.threads, 38);
+	assert_int_equal(facts.first_tick, 0); /* its ticks are of no scheduler */
+	assert_int_equal(facts.last_tick, 0);
+	assert_true(facts.events < 3000 && facts.events > 0);
+	assert_int_equal(facts.events + l.lost[LOSS_STORE], 3000);
+	for (i = 0; i < 76; i++)
+		blocks += blocks_of(s, run, STREAM_FUNC_FIRST + i);
+	assert_int_equal(blocks, facts.events / 10);
+	assert_int_equal(blocks_of(s, run, STREAM_META), 1);
+	store_free(s);
+	s = stored_open(dir, &o);
+	again = stored_facts(s, run, &l);
+	assert_memory_equal(&facts, &again, sizeof(facts));
+	store_free(s);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_size),
-		TEST(test_held),
-		TEST(test_age),
-		TEST(test_threads),
+		TEST(test_size), TEST(test_programs), TEST(test_held),
+		TEST(test_age),	 TEST(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

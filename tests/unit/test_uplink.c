@@ -319,6 +319,43 @@ static void goes_on_where_the_collector_is(void **state)
 	assert_int_equal(fake_spool_left(&p->spool), 0);
 }
 
+/* A device with many threads hears of more streams than it has CPUs. */
+static void takes_a_long_welcome(void **state)
+{
+	static uint8_t body[40000], bytes[FRAME_HEAD_MAX + sizeof(body)];
+	struct message_welcome m = { .version = 1, .window = WINDOW, .n_rows = 1201 };
+	struct message_resume row = { .next_sequence = UINT64_MAX };
+	struct uplink_options o = { .cpus = 4, .entry_max = FAKE_SPOOL_BYTES };
+	struct peer *p = *state;
+	struct byte_writer w;
+	size_t head;
+
+	writer_init(&w, body, sizeof(body));
+	welcome_encode(&w, &m);
+	for (; row.stream < m.n_rows; row.stream++)
+		welcome_put(&w, &row);
+	assert_false(w.full);
+	head = frame_encode_head(bytes, FRAME_WELCOME, (uint32_t)writer_len(&w));
+	memcpy(bytes + head, body, writer_len(&w));
+	o.spool = &p->spool;
+	o.name = o.agent = o.kernel = o.machine = "";
+	o.hooks = (struct uplink_hooks){ p, instruct, clocks };
+	for (o.threads = 0; o.threads <= 600; o.threads += 600) {
+		uplink_free(p->uplink);
+		p->uplink = NULL;
+		assert_int_equal(uplink_new(&p->uplink, &o, &p->error), 0);
+		fake_spool_add(&p->spool, FRAME_BLOCK, 1, 0, 0, 40);
+		p->in_at = p->in_len = 0;
+		uplink_open(p->uplink, DEVICE_IDLE, p->now_ms);
+		expect_hello(p);
+		assert_int_equal(uplink_push(p->uplink, bytes,
+					     o.threads ? head + writer_len(&w) : MESSAGE_ROOM,
+					     p->now_ms, &p->error),
+				 o.threads ? 0 : -EPROTO);
+		assert_int_equal(uplink_is_welcome(p->uplink), o.threads > 0);
+	}
+}
+
 static void stays_in_the_window(void **state)
 {
 	struct peer *p = *state;
@@ -669,6 +706,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_who_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(sends_runs_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(goes_on_where_the_collector_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(takes_a_long_welcome, setup, teardown),
 		cmocka_unit_test_setup_teardown(stays_in_the_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(sends_singly_in_a_window_that_is_too_small, setup,
 						teardown),

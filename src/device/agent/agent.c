@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
+#include "device/agent/func_run.h"
 
 void agent_log(const struct agent *a, const char *fmt, ...)
 {
@@ -64,7 +65,8 @@ static int open_spool(struct agent *a, struct error *e)
 	struct memory_options m = { .path = s->spool_file,
 				    .cpus = a->identity.cpus,
 				    .slots = STAGING_SLOTS,
-				    .spool_bytes = (uint32_t)s->spool_bytes };
+				    .spool_bytes = (uint32_t)s->spool_bytes,
+				    .func_rows = func_run_rows((uint32_t)s->spool_bytes) };
 	struct spool_options o = { .policy = s->config.policy, .sync_ms = SYNC_MS };
 	struct recorder_options r = { .device = s->name, .cpus = a->identity.cpus };
 	int res;
@@ -85,14 +87,15 @@ static int open_spool(struct agent *a, struct error *e)
 	return recorder_new(&a->recorder, &r, e);
 }
 
-/* A block ends when it is full, so with its last event it may be larger; an end has a row for each
- * stream. */
-static uint32_t largest_entry(uint32_t cpus)
+/* A block ends when it is full, so with its last event it may be larger (those of calls never are);
+ * an end has a row for each stream. */
+static uint32_t largest_entry(const struct agent *a)
 {
 	uint32_t block = BLOCK_HEADER_MAX + CONFIG_BLOCK_MOST + 2 * SCHED_FILENAME_MAX;
-	uint32_t end = VARINT_MAX + (cpus + 1) * (2 * VARINT_MAX + 3);
+	uint32_t calls = FUNC_LANES * memory_get_head(a->memory)->name.func_rows;
+	uint32_t rows = 2 + (calls > a->identity.cpus ? calls : a->identity.cpus);
 
-	return block > end ? block : end;
+	return block > rows * SPOOL_END_ROW ? block : rows * SPOOL_END_ROW;
 }
 
 static int make_uplink(struct agent *a, struct error *e)
@@ -105,7 +108,8 @@ static int make_uplink(struct agent *a, struct error *e)
 				    .kernel = a->identity.system.release,
 				    .machine = a->identity.system.machine,
 				    .cpus = a->identity.cpus,
-				    .entry_max = largest_entry(a->identity.cpus),
+				    .threads = memory_get_head(a->memory)->name.func_rows,
+				    .entry_max = largest_entry(a),
 				    .hooks = { a, agent_instruct, agent_clocks } };
 	int r;
 
@@ -165,6 +169,7 @@ int agent_new(struct agent **ret, const struct agent_options *o, struct error *e
 				       .recorder = a->recorder,
 				       .cpus = a->identity.cpus,
 				       .instance = a->instance };
+	agent_open_feed(a);
 	*ret = take_ptr(a);
 	return 0;
 }
@@ -175,6 +180,7 @@ void agent_free(struct agent *a)
 		return;
 	if (agent_is_tracing(a))
 		tracing_leave(&a->tracing);
+	func_feed_free(a->feed);
 	uplink_free(a->uplink);
 	dial_free(a->dial);
 	recorder_free(a->recorder);
@@ -222,7 +228,8 @@ static void turn_status(struct agent *a)
 	if (a->now_ms < a->status_ms || !uplink_is_welcome(a->uplink))
 		return;
 	agent_tell_status(a);
-	a->status_ms = a->now_ms + (agent_is_tracing(a) ? STATUS_MS - TICK_MS / 2 : STATUS_IDLE_MS);
+	a->status_ms = a->now_ms + (agent_is_tracing(a) || agent_is_fed(a) ? STATUS_MS - TICK_MS / 2
+									   : STATUS_IDLE_MS);
 }
 
 static void begin_to_end(struct agent *a, const char *why)
@@ -232,6 +239,7 @@ static void begin_to_end(struct agent *a, const char *why)
 	a->end_ms = a->now_ms + LAST_MS;
 	agent_log(a, "ends: %s", why);
 	a->wanted = false;
+	agent_end_feed(a, a->o.settings->keep_recording);
 	if (!agent_is_tracing(a))
 		return;
 	if (a->o.settings->keep_recording)
@@ -267,13 +275,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void set_timer(struct agent *a)
 {
 	struct itimerspec at = { { 0, 0 }, { 0, 0 } };
-	uint64_t next = agent_next_link(a);
+	uint64_t next = least(agent_next_link(a), agent_next_feed(a));
 
 	if (a->wanted && !agent_is_tracing(a))
 		next = least(next, a->retry_ms);
 	if (agent_is_tracing(a))
 		next = least(next, a->tick_ms);
-	else if (uplink_is_welcome(a->uplink))
+	else if (uplink_is_welcome(a->uplink) && !agent_is_fed(a))
 		next = least(next, a->status_ms); /* else it goes with a tick */
 	if (a->is_ending)
 		next = least(next, a->end_ms);
@@ -293,6 +301,7 @@ static int wait_for_something(struct agent *a, struct error *e)
 		{ .fd = a->signals, .events = POLLIN },
 		{ .fd = dial_fd(a->dial), .events = agent_link_events(a) },
 		{ .fd = tracing_wake_fd(&a->tracing), .events = POLLIN },
+		{ .fd = agent_feed_fd(a), .events = POLLIN },
 	};
 	uint64_t expired;
 
@@ -308,6 +317,8 @@ static int wait_for_something(struct agent *a, struct error *e)
 	/* A ring that fills up does not wait for the tick. */
 	if (fds[3].revents)
 		a->tick_ms = a->now_ms;
+	if (fds[4].revents && a->feed)
+		agent_answer_feed(a);
 	return 0;
 }
 
@@ -320,6 +331,7 @@ int agent_run(struct agent *a, struct error *e)
 	while (r >= 0 && !a->is_over) {
 		if (!agent_is_tracing(a) || a->now_ms >= a->tick_ms)
 			turn_tracing(a);
+		agent_turn_feed(a);
 		turn_status(a);
 		agent_turn_link(a);
 		turn_end(a);

@@ -57,6 +57,7 @@ void agent_take_up(struct agent *a)
 
 	a->tick_ms = a->now_ms;
 	if (r >= 0) {
+		config.func = a->config.func; /* the feed has kept its own */
 		a->config = config;
 		a->wanted = true;
 		agent_log(a, "goes on recording by %s", a->tracing.source->ops->name);
@@ -66,6 +67,7 @@ void agent_take_up(struct agent *a)
 		agent_log(a, "%s", e.text);
 		/* Somebody wanted it to trace in this boot. */
 		if (r != -ESTALE) {
+			config.func = a->config.func;
 			a->config = config;
 			a->wanted = true;
 		}
@@ -84,6 +86,7 @@ static size_t flatten(const struct agent *a, struct message_config c,
 
 	if (!c.resolution_ns)
 		c.resolution_ns = a->tracing.config.resolution_ns;
+	c.func = FUNC_MODE_OFF; /* no part of what a run of events is */
 	writer_init(&w, out, MEMORY_CONFIG_MAX);
 	config_encode(&w, &c);
 	return writer_len(&w);
@@ -117,6 +120,9 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 	config_apply(&config, &m->config);
 	if (config.codec == CODEC_BSF)
 		return error_set(e, EOPNOTSUPP, "cannot do it: only the driver can record bsf");
+	r = agent_set_func(a, &m->config, e);
+	if (r < 0)
+		return r;
 	changed = !is_same(a, &config);
 	a->config = config;
 	if (agent_is_tracing(a) && !changed)
@@ -169,6 +175,8 @@ static uint64_t fixed_kib(const struct agent *a)
 	uint64_t bytes = memory_get_len(a->memory) + recorder_get_fixed_bytes(a->recorder) +
 			 uplink_memory(a->uplink);
 
+	if (a->feed)
+		bytes += func_feed_get_fixed_bytes(a->feed);
 	if (agent_is_tracing(a))
 		bytes += a->tracing.source->fixed_bytes;
 	return bytes / 1024;
@@ -185,6 +193,8 @@ void agent_tell_status(struct agent *a)
 				    .wakeups = a->wakeups };
 
 	recorder_get_status(a->recorder, &m);
+	if (a->feed)
+		func_feed_get_status(a->feed, &m);
 	if (agent_is_tracing(a)) {
 		m.origin = a->tracing.origin;
 		m.passed_over = a->tracing.source->passed_over;

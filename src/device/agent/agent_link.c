@@ -128,7 +128,8 @@ uint64_t agent_next_link(const struct agent *a)
 /* While ticks come anyway, an ACK need not wake the agent; unless blocks wait for it. */
 static void set_low_mark(struct agent *a)
 {
-	bool patient = agent_is_tracing(a) && !uplink_waits(a->uplink) && !a->is_ending;
+	bool patient = (agent_is_tracing(a) || agent_is_fed(a)) && !uplink_waits(a->uplink) &&
+		       !a->is_ending;
 	int mark = patient ? ACK_FRAME_MOST + 1 : 1;
 
 	if (mark == a->low_mark)

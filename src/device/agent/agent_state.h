@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * agent_state: what the parts of the agent share: agent.c is the loop, agent_link.c the connection,
- * agent_control.c what the collector wants and what it is told.
+ * agent_control.c what the collector wants and what it is told, agent_func.c the traced programs.
  */
 #ifndef KISEKI_DEVICE_AGENT_AGENT_STATE_H
 #define KISEKI_DEVICE_AGENT_AGENT_STATE_H
 
 #include "device/agent/agent.h"
 #include "device/agent/dial.h"
+#include "device/agent/func_feed.h"
 #include "device/agent/identity.h"
 #include "device/agent/memory.h"
 #include "device/agent/recorder.h"
@@ -37,6 +38,8 @@ struct agent {
 	struct spool *spool;
 	struct recorder *recorder;
 	struct tracing tracing;
+	struct func_feed *feed;	   /* of traced programs; NULL: there is no socket for them */
+	struct error feed_failure; /* the last that was logged */
 	struct dial *dial;
 	struct uplink *uplink;
 	struct error link_failure; /* the last that was logged */
@@ -67,6 +70,25 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 void agent_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns);
 
 void agent_tell_status(struct agent *a);
+
+/* --- agent_func.c --- */
+
+/* Opens the socket for programs, if there is to be one; a failure is logged, and the agent does
+ * without. */
+void agent_open_feed(struct agent *a);
+
+/* Takes what programs recorded, if it is time. */
+void agent_turn_feed(struct agent *a);
+void agent_answer_feed(struct agent *a);
+uint64_t agent_next_feed(const struct agent *a);
+int agent_feed_fd(const struct agent *a); /* -1: none */
+bool agent_is_fed(const struct agent *a); /* there are programs that record */
+
+/* Ends the run of calls, or leaves it to the next agent; there is no feed then. */
+void agent_end_feed(struct agent *a, bool keep);
+
+/* Whether programs are traced, as an instruction says. */
+int agent_set_func(struct agent *a, const struct message_config *c, struct error *e);
 
 /* --- agent_link.c --- */
 

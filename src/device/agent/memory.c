@@ -4,7 +4,11 @@
  *
  * What is reserved when the file is made is head, checkpoints and spool, so that a full /run is an
  * error then and not a signal in the middle of an event. The staging pages are reserved by the
- * source that uses them; with another source they cost nothing.
+ * source that uses them, and the rows of threads by the function run; who has neither does not pay
+ * for them.
+ *
+ * A file from before there were function runs has 0 rows and 0 as the last one's number, which is
+ * what it would have today; so the version is still the first.
  *
  * The lock is on the file itself and goes with the process, however it ends. Whoever has locked a
  * file looks whether it still has its name: another agent may have put it aside in between.
@@ -36,9 +40,11 @@ _Static_assert(offsetof(struct memory_head, words) == 2048, "so have the words")
 _Static_assert(offsetof(struct memory_head, config) == MEMORY_PAGE, "page 1");
 _Static_assert(sizeof(struct memory_head) == MEMORY_PAGE + 2 * MEMORY_CONFIG_MAX, "whole pages");
 _Static_assert(sizeof(struct memory_slot) == 16, "the slots' layout is part of the version");
+_Static_assert(sizeof(struct memory_func_place) == 104, "so is that of the threads' places");
+_Static_assert(sizeof(struct memory_func_row) == 256, "and of their rows");
 
 struct layout {
-	size_t checkpoints, slots, pages, ring, len; /* offsets; all but slots at page bounds */
+	size_t checkpoints, slots, pages, ring, func, len; /* offsets; all but slots at pages */
 };
 
 struct memory {
@@ -67,15 +73,19 @@ static bool place(struct layout *l, const struct memory_name *n)
 	uint64_t pages = n->slot_bytes > MEMORY_PAGE ? n->slot_bytes : MEMORY_PAGE, at;
 
 	l->checkpoints = sizeof(struct memory_head);
-	at = l->checkpoints + (n->cpus + 1ULL) * 2 * sizeof(struct memory_checkpoint);
+	at = n->cpus + 1ULL + (n->func_rows ? 1 : 0);
+	at = l->checkpoints + at * 2 * sizeof(struct memory_checkpoint);
 	at = rounded(at, MEMORY_PAGE);
 	l->slots = (size_t)at;
 	at = rounded(at + (uint64_t)n->cpus * n->slots * sizeof(struct memory_slot), pages);
 	l->pages = (size_t)at;
 	at += (uint64_t)n->cpus * n->slots * n->slot_bytes;
 	l->ring = (size_t)at;
-	l->len = (size_t)(at + n->spool_bytes);
-	return at + n->spool_bytes <= SIZE_MAX / 2;
+	at += n->spool_bytes;
+	l->func = (size_t)at;
+	at = rounded(at + (uint64_t)n->func_rows * sizeof(struct memory_func_row), MEMORY_PAGE);
+	l->len = (size_t)at;
+	return at <= SIZE_MAX / 2;
 }
 
 static int check_sizes(const struct memory_name *n, struct error *e)
@@ -91,6 +101,9 @@ static int check_sizes(const struct memory_name *n, struct error *e)
 	    n->spool_bytes > MEMORY_SPOOL_MOST)
 		return error_set(e, EINVAL, "a spool of %u bytes, not %u to %u", n->spool_bytes,
 				 MEMORY_SPOOL_LEAST, MEMORY_SPOOL_MOST);
+	if (n->func_rows > MEMORY_FUNC_ROWS_MAX)
+		return error_set(e, EINVAL, "%u threads of a function run, more than %u",
+				 n->func_rows, MEMORY_FUNC_ROWS_MAX);
 	return 0;
 }
 
@@ -98,7 +111,8 @@ static bool mark_is_sound(const struct memory_mark *m, const struct memory_name 
 {
 	return m->crc == memory_crc(m, offsetof(struct memory_mark, crc)) && m->tail <= m->head &&
 	       m->head - m->tail <= n->spool_bytes && m->head < UINT64_MAX / 2 &&
-	       m->head % 8 == 0 && m->tail % 8 == 0 && m->state <= MEMORY_TRACING;
+	       m->head % 8 == 0 && m->tail % 8 == 0 && m->state <= MEMORY_TRACING &&
+	       (m->func & 3) <= MEMORY_TRACING;
 }
 
 int memory_check(const void *bytes, size_t len, struct error *e)
@@ -245,7 +259,7 @@ static int make(struct memory *m, const struct memory_name *wanted, struct error
 		return error_set(e, errno, "cannot give it %zu bytes: %m", m->at.len);
 	r = reserve(m, 0, m->at.slots, e);
 	if (!r)
-		r = reserve(m, m->at.ring, m->at.len, e);
+		r = reserve(m, m->at.ring, m->at.func, e);
 	if (!r)
 		r = map_file(m, m->at.len, e);
 	if (r < 0)
@@ -329,10 +343,12 @@ static bool is_worth_keeping(const struct memory *m, const struct memory_name *w
 	const struct memory_head *h = head_of(m);
 	const struct memory_mark *mark = memory_get_mark(m);
 
-	return mark->head != mark->tail || (m->is_same_boot && mark->state != MEMORY_IDLE) ||
+	return mark->head != mark->tail ||
+	       (m->is_same_boot && (mark->state != MEMORY_IDLE || mark->func & 3)) ||
 	       (h->name.cpus == wanted->cpus && h->name.slots == wanted->slots &&
 		h->name.slot_bytes == wanted->slot_bytes &&
-		h->name.spool_bytes == wanted->spool_bytes);
+		h->name.spool_bytes == wanted->spool_bytes &&
+		h->name.func_rows == wanted->func_rows);
 }
 
 /* 1: the file is in use now; 0: it can be made anew; else why not. */
@@ -394,7 +410,9 @@ static int open_file(struct memory *m, const char *path, const struct memory_nam
 
 int memory_open(struct memory **ret, const struct memory_options *o, struct error *e)
 {
-	struct memory_name wanted = { .cpus = o->cpus, .slots = o->slots };
+	struct memory_name wanted = { .cpus = o->cpus,
+				      .slots = o->slots,
+				      .func_rows = o->func_rows };
 	CLEANUP(memory) struct memory *m = calloc(1, sizeof(*m));
 	long page = sysconf(_SC_PAGESIZE);
 	int r;
@@ -453,7 +471,6 @@ void memory_publish(struct memory *m, struct memory_mark *next)
 	uint32_t other = (h->current & 1) ^ 1;
 
 	memcpy(next->boot, m->boot, sizeof(next->boot));
-	next->zero = 0;
 	next->crc = memory_crc(next, offsetof(struct memory_mark, crc));
 	h->mark[other] = *next;
 	__atomic_store_n(&h->current, other, __ATOMIC_RELEASE);
@@ -486,6 +503,11 @@ uint8_t *memory_get_ring(struct memory *m)
 	return m->map + m->at.ring;
 }
 
+struct memory_func_row *memory_get_func_rows(struct memory *m)
+{
+	return (struct memory_func_row *)(m->map + m->at.func);
+}
+
 int memory_clear_slots(struct memory *m, struct error *e)
 {
 	const struct memory_name *n = &head_of(m)->name;
@@ -494,6 +516,15 @@ int memory_clear_slots(struct memory *m, struct error *e)
 	if (!r)
 		memset(m->map + m->at.slots, 0,
 		       (size_t)n->cpus * n->slots * sizeof(struct memory_slot));
+	return r;
+}
+
+int memory_clear_func_rows(struct memory *m, struct error *e)
+{
+	int r = reserve(m, m->at.func, m->at.len, e);
+
+	if (!r)
+		memset(m->map + m->at.func, 0, m->at.len - m->at.func);
 	return r;
 }
 

@@ -4,9 +4,11 @@
  *
  *	page 0     what the file is; the mark, twice; the runs; words of the sources
  *	page 1     the configurations of the current run and of the one before it or after it
- *	           a checkpoint for the description and for each CPU, twice
+ *	           a checkpoint for the description and for each CPU, twice; where there are rows of
+ *	           threads, also for the description of the function run
  *	           heads of the staging slots, then the slots, whole pages of the kernel's ring
  *	           the spool's ring
+ *	           a row for each thread of the function run
  *
  * The mark is the root: where the ring's entries start and end, which run is current, and up to
  * which number checkpoints count. Everything else is written first, where no valid mark leads to,
@@ -34,6 +36,7 @@
 #define MEMORY_SPOOL_MOST (1U << 30)
 #define MEMORY_CONFIG_MAX 2048U
 #define MEMORY_WORDS 16U
+#define MEMORY_FUNC_ROWS_MAX 1024U
 
 /* What a run is doing, as the mark says. */
 enum memory_state {
@@ -51,8 +54,8 @@ struct memory_name {
 	uint32_t slots; /* of each CPU */
 	uint32_t slot_bytes;
 	uint32_t spool_bytes;
-	uint32_t zero;
-	uint32_t crc; /* of the fields above */
+	uint32_t func_rows; /* threads that a function run can have; 0: there is none */
+	uint32_t crc;	    /* of the fields above */
 };
 
 struct memory_mark {
@@ -61,13 +64,15 @@ struct memory_mark {
 	uint32_t run;	     /* the last one that was begun; 0: none yet */
 	uint32_t state;	     /* enum memory_state */
 	uint8_t boot[16];    /* in which the kernel had its part of that run */
-	uint32_t zero;
-	uint32_t crc; /* of the fields above */
+	uint32_t func;	     /* the last function run: its number << 2 | enum memory_state */
+	uint32_t crc;	     /* of the fields above */
 };
+
+#define MEMORY_ORIGIN_FUNC 0x100U /* beside enum trace_origin: it is a function run */
 
 struct memory_run {
 	uint32_t number; /* 0: the row is free */
-	uint32_t origin; /* enum trace_origin: what it uses */
+	uint32_t origin; /* enum trace_origin: what it uses; or MEMORY_ORIGIN_FUNC */
 	uint8_t id[16];
 	uint32_t config_len; /* in config[number & 1] while it is the current one */
 	uint32_t config_crc;
@@ -101,6 +106,31 @@ struct memory_slot {
 	uint64_t before; /* records of the pages before it, as the kernel counts what was read */
 };
 
+/* Where both streams of a thread are. Twice in a row: the one with the larger number holds. */
+struct memory_func_place {
+	uint64_t number; /* 0: nothing was written yet */
+	uint64_t next_sequence[2];
+	uint64_t count[2];
+	uint64_t until[2];
+	uint64_t lost[LOSS_CAUSES]; /* of both, as blocks have told */
+	uint32_t zero;
+	uint32_t crc; /* of the fields above */
+};
+
+/* A thread of the function run. Who it is never changes. */
+struct memory_func_row {
+	uint32_t run; /* that it is of; of another one: the row is free */
+	uint32_t process;
+	uint32_t stream; /* in the process's file */
+	int32_t pid, tid;
+	uint32_t zero;
+	uint64_t start_tick; /* of the process */
+	uint64_t base;
+	uint32_t zero2;
+	uint32_t crc; /* of the fields above */
+	struct memory_func_place places[2];
+};
+
 struct memory;
 
 struct memory_options {
@@ -109,6 +139,7 @@ struct memory_options {
 	uint32_t slots;	      /* staging pages of each CPU */
 	uint32_t slot_bytes;  /* 0: a page of this machine */
 	uint32_t spool_bytes; /* rounded up to whole pages */
+	uint32_t func_rows;   /* threads that a function run can have, or 0 */
 };
 
 /*
@@ -134,15 +165,20 @@ bool memory_is_same_boot(const struct memory *m);
 const struct memory_mark *memory_get_mark(const struct memory *m);
 void memory_publish(struct memory *m, struct memory_mark *next);
 
-/* Where things are. `stream` 0 is the description, 1 + cpu a CPU. */
+/* Where things are. `stream` 0 is the description, 1 + cpu a CPU, 1 + cpus the description of the
+ * function run. */
 struct memory_head *memory_get_head(struct memory *m);
 struct memory_checkpoint *memory_get_checkpoints(struct memory *m, uint32_t stream);
 struct memory_slot *memory_get_slot(struct memory *m, uint32_t cpu, uint64_t number);
 uint8_t *memory_get_page(struct memory *m, uint32_t cpu, uint64_t number);
 uint8_t *memory_get_ring(struct memory *m);
+struct memory_func_row *memory_get_func_rows(struct memory *m);
 
 /* Nothing is staged, and the staging slots have memory: a source may now read into them. */
 int memory_clear_slots(struct memory *m, struct error *e);
+
+/* The same of the rows of threads. */
+int memory_clear_func_rows(struct memory *m, struct error *e);
 
 /* Returns when all of it is on the disk; of use only for a file on one. */
 int memory_sync(struct memory *m, struct error *e);

@@ -19,12 +19,17 @@
 #include "device/agent/settings.h"
 #include "device/graph/graph_program.h"
 #include "wire/block.h"
+#include "wire/func_door.h"
 
 static const struct cli_option options[] = {
 	{ 'c', "collector", "HOST:PORT", "where the collector listens (127.0.0.1:7077)", NULL },
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
 	{ 0, "start", NULL, "record at once, not when the collector says so", NULL },
 	CONFIG_OPTIONS,
+	{ 0, "func-socket", "PATH", "where programs ask (" FUNC_DOOR_PATH "), or none", NULL },
+	{ 0, "func-group", "GROUP", "whose programs may, beside root's; * for all", NULL },
+	{ 0, "func-folder", "DIR", "of their records (func-NAME beside the spool)", NULL },
+	{ 0, "func-mem", "SIZE", "memory for their records (32M)", NULL },
 	{ 0, "spool", "SIZE", "memory for what was not sent (4M)", NULL },
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
 	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
@@ -113,7 +118,10 @@ const struct command command_agent = {
 		"What to record is what `kiseki start` and `kiseki configure` say with the same "
 		"options. Until they do, and where nothing is given here, it is --source auto "
 		"--events all --flush 100ms --block 32K --ring 512K --resolution 0 --policy "
-		"keep-oldest, of all tasks.\n\n"
+		"keep-oldest --func on, of all tasks.\n\n"
+		"Programs that were built with -finstrument-functions and ask at --func-socket are "
+		"traced, whether or not the scheduler is. Their records are files, so that nothing "
+		"is lost when the agent or a program dies.\n\n"
 		"Options that have a value, --start and --keep-recording can also stand in the "
 		"file of --config, as `key = value` without dashes; --start is `start = yes` "
 		"there. The command line goes over the file.",

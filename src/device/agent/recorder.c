@@ -20,7 +20,6 @@
 #include "wire/sched_encode.h"
 
 #define PAYLOAD_ROOM (CONFIG_BLOCK_MOST + SCHED_EVENT_ROOM + SCHED_FILENAME_MAX + 64U)
-#define END_ROW_MAX 24U
 
 struct lane {
 	struct checkpoint at;
@@ -294,7 +293,7 @@ int recorder_new(struct recorder **ret, const struct recorder_options *o, struct
 				 o->cpus);
 	r->spool = o->spool;
 	r->cpus = o->cpus;
-	r->end = malloc((o->cpus + 2) * END_ROW_MAX);
+	r->end = malloc((o->cpus + 2) * SPOOL_END_ROW);
 	r->lanes = calloc(o->cpus, sizeof(*r->lanes));
 	if (!r->end || !r->lanes)
 		return error_set(e, ENOMEM, "cannot make a recorder for %u CPUs: %m", o->cpus);
@@ -354,14 +353,14 @@ int recorder_start(struct recorder *r, const struct recorder_run *run, struct er
 	int res;
 
 	r->source = NULL;
-	res = recorder_meta_draw(&begun.id, e);
+	res = run_meta_draw(&begun.id, e);
 	if (!res)
 		res = spool_start_run(r->spool, &begun, e);
 	if (!res)
 		res = recorder_meta_put(&r->meta, run, begun.number, e);
 	if (res < 0)
 		return res;
-	spool_set_described(r->spool);
+	spool_set_described(r->spool, SPOOL_EVENTS);
 	take_run(r, run, begun.number);
 	return 0;
 }
@@ -373,13 +372,13 @@ int recorder_resume(struct recorder *r, const struct recorder_run *run, struct e
 	int res;
 
 	r->source = NULL;
-	if (!spool_get_current(r->spool, &found))
+	if (!spool_get_current(r->spool, SPOOL_EVENTS, &found))
 		return error_set(e, ENOENT, "cannot go on with a run: the spool has none");
 	if (!found.is_described) {
 		res = recorder_meta_put(&r->meta, run, found.number, e);
 		if (res < 0)
 			return res;
-		spool_set_described(r->spool);
+		spool_set_described(r->spool, SPOOL_EVENTS);
 	} else {
 		/* If it finds no room, reports cannot tell this agent from other programs: not
 		 * worth the run. */
@@ -403,9 +402,9 @@ static int put_end(struct recorder *r)
 	struct byte_writer w;
 	uint32_t cpu;
 
-	writer_init(&w, r->end, (r->cpus + 2) * (size_t)END_ROW_MAX);
+	writer_init(&w, r->end, (r->cpus + 2) * (size_t)SPOOL_END_ROW);
 	end_encode(&w, &m);
-	spool_get_checkpoint(r->spool, UINT32_MAX, &meta);
+	spool_get_checkpoint(r->spool, SPOOL_META, &meta);
 	row.next_sequence = meta.next_sequence;
 	end_put(&w, &row);
 	for (cpu = 0; cpu < r->cpus; cpu++) {
@@ -415,7 +414,7 @@ static int put_end(struct recorder *r)
 		end_put(&w, &row);
 	}
 	entry.len = (uint32_t)writer_len(&w);
-	return spool_put(r->spool, &entry, UINT32_MAX, NULL);
+	return spool_put(r->spool, &entry, SPOOL_META, NULL);
 }
 
 int recorder_stop(struct recorder *r, struct error *e)
@@ -458,5 +457,5 @@ void recorder_get_status(const struct recorder *r, struct message_status *ret)
 
 uint64_t recorder_get_fixed_bytes(const struct recorder *r)
 {
-	return sizeof(*r) + r->cpus * (sizeof(struct lane) + END_ROW_MAX);
+	return sizeof(*r) + r->cpus * (sizeof(struct lane) + SPOOL_END_ROW);
 }

@@ -15,9 +15,12 @@
 #include "command/setting.h"
 #include "command/value.h"
 #include "wire/block.h"
+#include "wire/func_door.h"
 
 #define SPOOL_LEAST (64U << 10)
 #define SPOOL_MOST (1ULL << 30)
+#define FUNC_LEAST (1U << 20)
+#define FUNC_MOST (1ULL << 34)
 
 static int set_config(void *to, const struct setting *s, const char *value, struct error *e)
 {
@@ -35,6 +38,19 @@ static int set_name(void *to, const struct setting *s, const char *value, struct
 	return value[0] == '.' ? -EINVAL : setting_text(to, s, value, e);
 }
 
+/* Nothing, or "none": there is no socket. */
+static int set_socket(void *to, const struct setting *s, const char *value, struct error *e)
+{
+	struct settings *all = to;
+
+	if (value[0] == '/')
+		return setting_text(to, s, value, e);
+	if (value[0] && strcmp(value, "none"))
+		return -EINVAL;
+	memset(all->func_socket, 0, sizeof(all->func_socket));
+	return 0;
+}
+
 static int set_nice(void *to, const struct setting *s, const char *value, struct error *e)
 {
 	bool below = value[0] == '-';
@@ -48,6 +64,7 @@ static int set_nice(void *to, const struct setting *s, const char *value, struct
 	return 0;
 }
 
+#define FUNC_SOCKET_ROOM 108U /* as the address of a local socket has */
 #define PLACE(field) offsetof(struct settings, field)
 #define TEXT(field) PLACE(field), 1, sizeof(((struct settings *)0)->field)
 
@@ -65,6 +82,12 @@ static const struct setting table[] = {
 	{ "ring", set_config, NULL, 0, 0, 0 },
 	{ "resolution", set_config, NULL, 0, 0, 0 },
 	{ "codec", set_config, NULL, 0, 0, 0 },
+	{ "func", set_config, NULL, 0, 0, 0 },
+	{ "func-socket", set_socket, "none, or a path from / on, of up to 107 bytes",
+	  PLACE(func_socket), 1, FUNC_SOCKET_ROOM },
+	{ "func-group", setting_text, "a group's name, or *", TEXT(func_group) },
+	{ "func-folder", setting_text, "a path of up to 255 bytes", TEXT(func_folder) },
+	{ "func-mem", setting_size, "1M to 16G", PLACE(func_bytes), FUNC_LEAST, FUNC_MOST },
 	{ "spool", setting_size, "64K to 1G", PLACE(spool_bytes), SPOOL_LEAST, SPOOL_MOST },
 	{ "spool-file", setting_text, "a path of up to 255 bytes", TEXT(spool_file) },
 	{ "policy", set_config, NULL, 0, 0, 0 },
@@ -99,6 +122,8 @@ void settings_init(struct settings *s)
 	*s = (struct settings){
 		.collector = "127.0.0.1:7077",
 		.state_dir = "/var/lib/kiseki-agent",
+		.func_socket = FUNC_DOOR_PATH,
+		.func_bytes = 32U << 20,
 		.spool_bytes = 4U << 20,
 		.nice = -5,
 		.config = {
@@ -106,6 +131,7 @@ void settings_init(struct settings *s)
 			.origin = ORIGIN_AUTO,
 			.policy = POLICY_OLDEST,
 			.codec = CODEC_SCHED,
+			.func = FUNC_MODE_ON,
 			.events = (1U << SCHED_KINDS) - 1,
 			.block_bytes = 32U << 10,
 			.flush_ms = 100,
@@ -130,6 +156,19 @@ int settings_parse(struct settings *s, const char *text, size_t len, const char 
 	return setting_parse(&l, text, len, file, e);
 }
 
+/* Beside the spool: what outlives the agent is in one place. */
+static int set_folder(struct settings *s, struct error *e)
+{
+	const char *slash = strrchr(s->spool_file, '/');
+	int len = slash ? (int)(slash - s->spool_file) + 1 : 0;
+	int n = snprintf(s->func_folder, sizeof(s->func_folder), "%.*sfunc-%s", len, s->spool_file,
+			 s->name);
+
+	return n < (int)sizeof(s->func_folder)
+		       ? 0
+		       : error_set(e, EINVAL, "cannot use spool-file: the path is too long");
+}
+
 int settings_load(struct settings *s, const struct args *a, struct error *e)
 {
 	const struct setting_list l = list_of(s);
@@ -137,5 +176,7 @@ int settings_load(struct settings *s, const struct args *a, struct error *e)
 
 	if (r >= 0 && !s->spool_file[0])
 		snprintf(s->spool_file, sizeof(s->spool_file), "/run/kiseki/%s.spool", s->name);
+	if (r >= 0 && !s->func_folder[0])
+		r = set_folder(s, e);
 	return r;
 }

@@ -20,6 +20,10 @@ struct settings {
 	char name[SETTINGS_NAME_MAX];
 	char spool_file[SETTINGS_PATH_MAX]; /* empty: by the name, below /run/kiseki */
 	char state_dir[SETTINGS_PATH_MAX];
+	char func_socket[SETTINGS_PATH_MAX]; /* empty: no program is traced */
+	char func_group[SETTINGS_NAME_MAX];
+	char func_folder[SETTINGS_PATH_MAX]; /* empty: by the name, beside the spool */
+	uint64_t func_bytes;
 	uint64_t spool_bytes;
 	bool start;
 	bool keep_recording;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spool: see spool.h; the ring's layout is in spool_ring.h, the mark's in memory.h.
+ * spool: see spool.h; the ring's layout is in spool_ring.h, the mark's in memory.h. Runs begin and end
+ * in spool_runs.c.
  *
  * Bytes are only ever written where the published mark sees free room: behind the head, or where
  * entries were whose removal is published already. So whatever a dying process was writing, the mark
@@ -15,11 +16,9 @@
 
 #include "device/agent/spool_ring.h"
 
-#define END_ROW_MAX 24U /* bytes of a row of an END */
-
 _Static_assert(sizeof(struct ring_head) == 56, "the entries' layout is part of the version");
 
-static void publish(struct spool *s)
+void spool_publish(struct spool *s)
 {
 	memory_publish(s->memory, &s->mark);
 	s->is_dirty = true;
@@ -30,18 +29,6 @@ static uint64_t used(const struct spool *s)
 	return s->mark.head - s->mark.tail;
 }
 
-struct memory_run *spool_find_run(const struct spool *s, uint32_t number)
-{
-	struct memory_run *run = memory_get_head(s->memory)->runs;
-	uint32_t i;
-
-	for (i = 0; number && i < MESSAGE_RUNS_MAX; i++)
-		if (run[i].number == number &&
-		    run[i].crc == memory_crc(&run[i], offsetof(struct memory_run, crc)))
-			return &run[i];
-	return NULL;
-}
-
 static struct ring_run *run_of(struct spool *s, uint32_t number)
 {
 	const struct memory_run *run = spool_find_run(s, number);
@@ -49,22 +36,53 @@ static struct ring_run *run_of(struct spool *s, uint32_t number)
 	return run ? &s->runs[run - memory_get_head(s->memory)->runs] : NULL;
 }
 
-static bool is_current(const struct spool *s, uint32_t number)
+static bool is_meta(const struct ring_head *h)
 {
-	return number == s->mark.run && s->mark.state != MEMORY_IDLE;
+	return h->kind == FRAME_BLOCK && h->stream == STREAM_META;
 }
 
 /* Without it, other entries are of no use. */
 static bool is_vital(const struct ring_head *h)
 {
-	return h->kind == FRAME_RUN_END || (h->kind == FRAME_BLOCK && h->stream == STREAM_META);
+	return h->kind == FRAME_RUN_END || (is_meta(h) && h->key);
+}
+
+struct ring_run *spool_count(struct spool *s, const struct ring_head *h, int by)
+{
+	const struct memory_run *row = h->kind == RING_FILLER ? NULL : spool_find_run(s, h->run);
+	struct ring_run *run;
+
+	if (!row)
+		return NULL;
+	run = &s->runs[row - memory_get_head(s->memory)->runs];
+	if (by > 0 || run->entries)
+		run->entries += (uint32_t)by;
+	if (is_meta(h) && h->key && ring_kind(row) == SPOOL_CALLS)
+		s->func_meta += by < 0 ? 0 - ring_bytes(h->len) : ring_bytes(h->len);
+	return run;
+}
+
+/* Room for the last words of either run, with the filler that may take as much again. */
+static void reserve(struct spool *s, const struct memory_name *name)
+{
+	uint32_t end = name->cpus * SPOOL_END_ROW + 2 * SPOOL_END_ROW;
+	uint32_t end_calls = name->func_rows ? (2 * name->func_rows + 2) * SPOOL_END_ROW : 0;
+
+	s->largest = SPOOL_META_MOST + BLOCK_HEADER_MAX;
+	s->largest = end > s->largest ? end : s->largest;
+	s->keep_end[SPOOL_EVENTS] = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX) +
+				    name->cpus * 2 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
+	s->keep_end[SPOOL_CALLS] = end_calls ? 2 * (uint32_t)ring_bytes(end_calls) : 0;
+	s->largest = end_calls > s->largest ? end_calls : s->largest;
+	s->keep_last = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX);
+	s->keep_free = s->keep_last + s->keep_end[SPOOL_EVENTS] + s->keep_end[SPOOL_CALLS];
 }
 
 int spool_open(struct spool **ret, const struct spool_options *o, struct error *e)
 {
 	const struct memory_name *name = &memory_get_head(o->memory)->name;
 	CLEANUP(spool) struct spool *s = calloc(1, sizeof(*s));
-	uint32_t i, end = name->cpus * END_ROW_MAX + 2 * END_ROW_MAX;
+	uint32_t i;
 
 	if (!s)
 		return error_set(e, ENOMEM, "cannot open the spool: %m");
@@ -72,13 +90,10 @@ int spool_open(struct spool **ret, const struct spool_options *o, struct error *
 	s->ring = memory_get_ring(o->memory);
 	s->size = name->spool_bytes;
 	s->streams = name->cpus + 1;
+	s->func_rows = name->func_rows;
 	s->policy = o->policy;
 	s->sync_ms = o->sync_ms;
-	s->largest = SPOOL_META_MOST + BLOCK_HEADER_MAX;
-	s->largest = end > s->largest ? end : s->largest;
-	/* A filler may take as much again. */
-	s->keep_last = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX);
-	s->keep_free = 2 * s->keep_last + name->cpus * 2 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
+	reserve(s, name);
 	if (s->keep_free > s->size / 2)
 		return error_set(e, EINVAL,
 				 "cannot open the spool: %u bytes are too few for %u "
@@ -112,12 +127,10 @@ void spool_set_policy(struct spool *s, uint8_t policy)
 	s->policy = policy;
 }
 
-/* The oldest entry goes; the caller publishes. */
-static void pop(struct spool *s)
+void spool_pop(struct spool *s)
 {
 	uint64_t at = ring_align(s, s->mark.tail), next;
 	struct ring_head *h;
-	struct ring_run *run;
 
 	if (at >= s->mark.head) {
 		s->mark.tail = s->mark.head;
@@ -125,9 +138,7 @@ static void pop(struct spool *s)
 	}
 	h = ring_get(s, at);
 	next = ring_next(s, at);
-	run = h->kind == RING_FILLER ? NULL : run_of(s, h->run);
-	if (run && run->entries)
-		run->entries--;
+	spool_count(s, h, -1);
 	if (at < s->next && h->kind != RING_FILLER && h->sent == s->connection)
 		s->gone++;
 	s->mark.tail = next < s->mark.head ? next : s->mark.head;
@@ -146,10 +157,10 @@ static void trim(struct spool *s)
 		h = ring_get(s, at);
 		if (at >= s->next || (h->kind != RING_FILLER && h->sent == s->connection))
 			break;
-		pop(s);
+		spool_pop(s);
 	}
 	if (s->mark.tail != before)
-		publish(s);
+		spool_publish(s);
 }
 
 static uint64_t free_bytes(const struct spool *s)
@@ -200,16 +211,22 @@ const struct memory_checkpoint *spool_find_checkpoint(const struct spool *s, uin
 {
 	struct memory_checkpoint *c = memory_get_checkpoints(s->memory, stream);
 	const struct memory_checkpoint *best = NULL;
+	uint32_t run = ring_last(s, stream < s->streams ? SPOOL_EVENTS : SPOOL_CALLS);
 	int i;
 
 	for (i = 0; i < 2; i++)
-		if (c[i].sequence && c[i].sequence <= s->mark.sequence && c[i].run == s->mark.run &&
+		if (c[i].sequence && c[i].sequence <= s->mark.sequence && c[i].run == run &&
 		    c[i].crc == memory_crc(&c[i], offsetof(struct memory_checkpoint, crc)) &&
 		    (!best || c[i].sequence > best->sequence))
 			best = &c[i];
 	if (ret_free)
 		*ret_free = best == &c[0] ? &c[1] : &c[0];
 	return best;
+}
+
+static uint32_t checkpoint_of(const struct spool *s, uint32_t cpu)
+{
+	return cpu == SPOOL_META ? 0 : cpu == SPOOL_FUNC_META ? s->streams : 1 + cpu;
 }
 
 /* It counts with the next mark. */
@@ -220,18 +237,19 @@ static void write_checkpoint(struct spool *s, uint32_t cpu, const struct checkpo
 	memset(&c, 0, sizeof(c));
 	c.sequence = s->mark.sequence + 1;
 	c.at = *at;
-	c.run = s->mark.run;
+	c.run = ring_last(s, cpu == SPOOL_FUNC_META ? SPOOL_CALLS : SPOOL_EVENTS);
 	c.crc = memory_crc(&c, offsetof(struct memory_checkpoint, crc));
-	spool_find_checkpoint(s, cpu == UINT32_MAX ? 0 : 1 + cpu, &to);
+	spool_find_checkpoint(s, checkpoint_of(s, cpu), &to);
 	*to = c;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret)
 {
-	const struct memory_checkpoint *c =
-		spool_find_checkpoint(s, cpu == UINT32_MAX ? 0 : 1 + cpu, NULL);
+	const struct memory_checkpoint *c = NULL;
 
+	if (cpu != SPOOL_FUNC_META || s->func_rows)
+		c = spool_find_checkpoint(s, checkpoint_of(s, cpu), NULL);
 	memset(ret, 0, sizeof(*ret));
 	if (c)
 		*ret = c->at;
@@ -241,7 +259,7 @@ void spool_save(struct spool *s, uint32_t cpu, const struct checkpoint *at)
 {
 	write_checkpoint(s, cpu, at);
 	s->mark.sequence++;
-	publish(s);
+	spool_publish(s);
 }
 
 /* A description that is moved gets the next sequence: the collector would take its old number,
@@ -271,28 +289,30 @@ static void move_oldest(struct spool *s)
 {
 	struct ring_head h = *ring_get(s, ring_align(s, s->mark.tail));
 	struct ring_run *run = run_of(s, h.run);
+	enum spool_kind kind = ring_kind(spool_find_run(s, h.run));
+	uint32_t cpu = kind == SPOOL_CALLS ? SPOOL_FUNC_META : SPOOL_META;
 	struct checkpoint meta;
 	uint64_t head;
 	uint8_t *body;
 
 	if (h.len > s->largest || free_bytes(s) < cost(s, h.len + BLOCK_HEADER_MAX)) {
-		pop(s);
+		spool_pop(s);
 		return;
 	}
 	h.len = copy_entry(s, ring_get(s, h.at), run, &body);
 	if (h.kind == FRAME_BLOCK)
 		h.sequence = run->next_meta++;
 	write_entry(s, &h, body, &head);
-	if (h.kind == FRAME_BLOCK && h.run == s->mark.run) {
-		spool_get_checkpoint(s, UINT32_MAX, &meta);
+	if (h.kind == FRAME_BLOCK && h.run == ring_last(s, kind)) {
+		spool_get_checkpoint(s, cpu, &meta);
 		meta.next_sequence = run->next_meta;
-		write_checkpoint(s, UINT32_MAX, &meta);
+		write_checkpoint(s, cpu, &meta);
 	}
-	run->entries++;
-	pop(s);
+	spool_count(s, &h, 1);
+	spool_pop(s);
 	s->mark.head = head;
 	s->mark.sequence++;
-	publish(s);
+	spool_publish(s);
 }
 
 /* Until `need` bytes are free and `keep` beside them. */
@@ -313,11 +333,11 @@ static int make_room(struct spool *s, uint32_t len, uint32_t keep)
 			move_oldest(s);
 			continue;
 		}
-		pop(s);
+		spool_pop(s);
 	}
 	/* What is overwritten next must be gone for good before. */
 	if (s->mark.tail != memory_get_mark(s->memory)->tail)
-		publish(s);
+		spool_publish(s);
 	return r;
 }
 
@@ -328,13 +348,28 @@ bool spool_has_room(const struct spool *s, uint32_t len)
 	return free_bytes(s) >= cost(s, len) + s->keep_free;
 }
 
-/* The last words of a run need no more than was kept for them. */
-static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry)
+/* The last words of a run may take what was kept for them. Of calls they are the end alone, which is
+ * never more than that: their descriptions never cease. Those of events could be more, so they leave
+ * what is kept for the end of calls. */
+static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry,
+			     enum spool_kind kind)
 {
-	bool is_last = entry->kind == FRAME_RUN_END || entry->stream == STREAM_META ||
-		       entry->len <= BLOCK_HEADER_MAX;
+	bool is_last = entry->kind == FRAME_RUN_END ||
+		       (kind == SPOOL_EVENTS &&
+			(entry->stream == STREAM_META || entry->len <= BLOCK_HEADER_MAX));
 
-	return is_last ? s->keep_last : s->keep_free;
+	if (!is_last)
+		return s->keep_free;
+	if (kind == SPOOL_CALLS || ring_state(s, SPOOL_CALLS) == MEMORY_IDLE)
+		return s->keep_last;
+	return s->keep_last + s->keep_end[SPOOL_CALLS];
+}
+
+/* Descriptions that are never dropped must not become all that there is. */
+static bool is_too_much(const struct spool *s, const struct ring_head *h, enum spool_kind kind)
+{
+	return s->policy == POLICY_FLIGHT && kind == SPOOL_CALLS && is_meta(h) && h->key &&
+	       s->func_meta + ring_bytes(h->len) > s->size / 4;
 }
 
 int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
@@ -349,110 +384,33 @@ int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
 		.events = entry->events,
 		.key = entry->key,
 	};
-	struct ring_run *run = run_of(s, entry->run);
+	const struct memory_run *row = spool_find_run(s, entry->run);
+	enum spool_kind kind;
+	struct ring_run *run;
 	uint64_t head;
 	int r;
 
-	if (!run || h.stream >= s->streams)
+	if (!row || !ring_has_stream(s, h.stream) ||
+	    (stream_is_func(h.stream) && (after || !h.key)))
 		return -EINVAL;
-	r = make_room(s, entry->len, room_to_keep(s, entry));
+	kind = ring_kind(row);
+	if (is_too_much(s, &h, kind))
+		return -ENOSPC;
+	r = make_room(s, entry->len, room_to_keep(s, entry, kind));
 	if (r < 0)
 		return r;
 	write_entry(s, &h, entry->bytes, &head);
 	if (after)
 		write_checkpoint(s, cpu, after);
-	if (entry->kind == FRAME_BLOCK && entry->stream == STREAM_META)
+	run = spool_count(s, &h, 1);
+	if (is_meta(&h))
 		run->next_meta = entry->sequence + 1;
-	run->entries++;
 	s->mark.head = head;
 	s->mark.sequence++;
-	if (entry->kind == FRAME_RUN_END && entry->run == s->mark.run)
-		s->mark.state = MEMORY_IDLE;
-	publish(s);
+	if (entry->kind == FRAME_RUN_END && entry->run == ring_last(s, kind))
+		ring_set_state(s, kind, MEMORY_IDLE);
+	spool_publish(s);
 	return 0;
-}
-
-bool spool_get_current(const struct spool *s, struct spool_run *ret)
-{
-	const struct memory_run *run = spool_find_run(s, s->mark.run);
-	const uint8_t *config = memory_get_head(s->memory)->config[s->mark.run & 1];
-	struct byte_reader r;
-
-	if (s->mark.state == MEMORY_IDLE || !run || run->config_len > MEMORY_CONFIG_MAX ||
-	    run->config_crc != memory_crc(config, run->config_len))
-		return false;
-	reader_init(&r, config, run->config_len);
-	if (config_decode(&ret->config, &r) != WIRE_OK)
-		return false;
-	ret->number = run->number;
-	ret->is_described = s->mark.state == MEMORY_TRACING;
-	ret->origin = (uint8_t)run->origin;
-	memcpy(ret->id.bytes, run->id, sizeof(run->id));
-	return true;
-}
-
-/* A row whose run nobody asks for any more. */
-static struct memory_run *find_free_row(struct spool *s)
-{
-	struct memory_run *rows = memory_get_head(s->memory)->runs;
-	uint32_t i;
-
-	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
-		if (!spool_find_run(s, rows[i].number) ||
-		    (!s->runs[i].entries && !is_current(s, rows[i].number)))
-			return &rows[i];
-	return NULL;
-}
-
-int spool_start_run(struct spool *s, struct spool_run *run, struct error *e)
-{
-	struct memory_head *h = memory_get_head(s->memory);
-	struct memory_run row, *to = find_free_row(s);
-	struct byte_writer w;
-	uint64_t tail = s->mark.tail;
-
-	for (; !to && s->policy == POLICY_FLIGHT && used(s); to = find_free_row(s))
-		pop(s);
-	if (s->mark.tail != tail)
-		publish(s);
-	if (!to)
-		return error_set(e, ENOSPC,
-				 "cannot begin a run: the collector still lacks blocks "
-				 "of %u others",
-				 MESSAGE_RUNS_MAX);
-	memset(&row, 0, sizeof(row));
-	row.number = s->mark.run + 1;
-	row.origin = run->origin;
-	memcpy(row.id, run->id.bytes, sizeof(row.id));
-	writer_init(&w, h->config[row.number & 1], MEMORY_CONFIG_MAX);
-	config_encode(&w, &run->config);
-	if (w.full)
-		return error_set(e, E2BIG, "cannot begin a run: its configuration is too large");
-	row.config_len = (uint32_t)writer_len(&w);
-	row.config_crc = memory_crc(h->config[row.number & 1], row.config_len);
-	row.crc = memory_crc(&row, offsetof(struct memory_run, crc));
-	*to = row;
-	memset(s->runs[to - h->runs].collector, 0, s->streams * sizeof(uint64_t));
-	s->runs[to - h->runs].entries = 0;
-	s->runs[to - h->runs].next_meta = 0;
-	s->mark.run = row.number;
-	s->mark.state = MEMORY_STARTING;
-	s->mark.sequence++;
-	publish(s);
-	run->number = row.number;
-	return 0;
-}
-
-void spool_set_described(struct spool *s)
-{
-	s->mark.state = MEMORY_TRACING;
-	publish(s);
-}
-
-void spool_abandon(struct spool *s)
-{
-	s->mark.state = MEMORY_IDLE;
-	publish(s);
 }
 
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e)
@@ -482,11 +440,41 @@ static bool is_wanted(struct spool *s, const struct ring_head *h)
 
 	if (!run)
 		return false;
-	if (h->kind == FRAME_RUN_END)
+	if (h->kind == FRAME_RUN_END || stream_is_func(h->stream))
 		return true;
 	if (h->sequence < run->collector[h->stream])
 		return false;
-	return h->key || h->sequence == run->collector[h->stream];
+	return h->key || is_meta(h) || h->sequence == run->collector[h->stream];
+}
+
+static void get_entry(const struct ring_head *h, struct spool_entry *ret)
+{
+	ret->kind = h->kind;
+	ret->run = h->run;
+	ret->stream = h->stream;
+	ret->sequence = h->sequence;
+	ret->key = h->key;
+	ret->events = h->events;
+	ret->bytes = (const uint8_t *)(h + 1);
+	ret->len = h->len;
+}
+
+bool spool_next(const struct spool *s, uint64_t *place, struct spool_entry *ret)
+{
+	uint64_t at = ring_align(s, *place < s->mark.tail ? s->mark.tail : *place);
+
+	while (at < s->mark.head && ring_get(s, at)->kind == RING_FILLER)
+		at = ring_next(s, at);
+	if (at >= s->mark.head)
+		return false;
+	get_entry(ring_get(s, at), ret);
+	*place = ring_next(s, at);
+	return true;
+}
+
+struct memory *spool_get_memory(const struct spool *s)
+{
+	return s->memory;
 }
 
 bool spool_peek(struct spool *s, struct spool_entry *ret)
@@ -500,14 +488,7 @@ bool spool_peek(struct spool *s, struct spool_entry *ret)
 	trim(s);
 	if (at >= s->mark.head)
 		return false;
-	ret->kind = h->kind;
-	ret->run = h->run;
-	ret->stream = h->stream;
-	ret->sequence = h->sequence;
-	ret->key = h->key;
-	ret->events = h->events;
-	ret->bytes = (const uint8_t *)(h + 1);
-	ret->len = h->len;
+	get_entry(h, ret);
 	return true;
 }
 
@@ -519,7 +500,7 @@ void spool_sent(struct spool *s)
 	if (ring_align(s, s->next) >= s->mark.head)
 		return;
 	run = run_of(s, h->run);
-	if (h->kind == FRAME_BLOCK && run)
+	if (h->kind == FRAME_BLOCK && run && h->stream < s->streams)
 		run->collector[h->stream] = h->sequence + 1;
 	h->sent = s->connection;
 	s->sent++;
@@ -535,9 +516,9 @@ int spool_ack(struct spool *s, uint64_t frames)
 	if (frames > s->sent)
 		return -EPROTO;
 	while (s->gone < frames && used(s))
-		pop(s);
+		spool_pop(s);
 	if (s->mark.tail != tail)
-		publish(s);
+		spool_publish(s);
 	trim(s);
 	return 0;
 }
@@ -548,29 +529,6 @@ void spool_resume(struct spool *s, uint32_t number, uint32_t stream, uint64_t ne
 
 	if (run && stream < s->streams)
 		run->collector[stream] = next_sequence;
-}
-
-uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX])
-{
-	const struct memory_run *rows = memory_get_head(s->memory)->runs;
-	uint32_t i, j, n = 0;
-
-	for (i = 0; i < MESSAGE_RUNS_MAX; i++) {
-		if (spool_find_run(s, rows[i].number) != &rows[i] ||
-		    (!s->runs[i].entries && !is_current(s, rows[i].number)))
-			continue;
-		for (j = n++; j && numbers[j - 1] > rows[i].number; j--)
-			numbers[j] = numbers[j - 1];
-		numbers[j] = rows[i].number;
-	}
-	return n;
-}
-
-const struct message_id *spool_get_run(const struct spool *s, uint32_t number)
-{
-	const struct memory_run *run = spool_find_run(s, number);
-
-	return run ? (const struct message_id *)run->id : NULL;
 }
 
 uint64_t spool_used(const struct spool *s)

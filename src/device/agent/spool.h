@@ -15,6 +15,10 @@
  * dropped but moved behind the latest entry: without them the rest could be neither read nor
  * counted. A part of the ring is kept free for them, so that a run can end however full it is.
  *
+ * Two runs may be current: one of the scheduler's events, and one of calls (func_run.h), whose
+ * streams have no checkpoints here. A block of calls is always a key block, so each of them is worth
+ * sending; after a reconnection those that the collector has already come again, and it drops them.
+ *
  * One thread uses it.
  */
 #ifndef KISEKI_DEVICE_AGENT_SPOOL_H
@@ -26,6 +30,18 @@
 #include "wire/message.h"
 
 #define SPOOL_META_MOST (4U << 10) /* bytes of a description's block */
+#define SPOOL_END_ROW 24U	   /* and of a row of an END, at most */
+
+/* What a run is of. */
+enum spool_kind {
+	SPOOL_EVENTS = 0,
+	SPOOL_CALLS = 1,
+	SPOOL_KINDS = 2,
+};
+
+/* In place of a CPU: the description of either run. */
+#define SPOOL_META UINT32_MAX
+#define SPOOL_FUNC_META (UINT32_MAX - 1)
 
 struct spool;
 struct memory;
@@ -35,7 +51,7 @@ struct spool_entry {
 	uint32_t run;	 /* number of the run; spool_get_run() has its identity */
 	uint32_t stream; /* FRAME_BLOCK only, as the next */
 	uint64_t sequence;
-	bool key;
+	bool key;	      /* of a description: nobody else says it, so it is never dropped */
 	uint32_t events;      /* and those that its header tells as lost: what goes with it */
 	const uint8_t *bytes; /* the frame's body; borrowed until the spool is changed */
 	uint32_t len;
@@ -70,6 +86,7 @@ void spool_set_policy(struct spool *s, uint8_t policy);
 /* A run: what it is, and what it was told to record. */
 struct spool_run {
 	uint32_t number;
+	uint8_t kind;	   /* enum spool_kind; of calls there is neither origin nor config */
 	bool is_described; /* all of its description is in the spool, or was */
 	uint8_t origin;	   /* enum trace_origin: the source that it has */
 	struct message_id id;
@@ -77,18 +94,18 @@ struct spool_run {
 };
 
 /* The run that is not over: an agent that finds one goes on with it. */
-bool spool_get_current(const struct spool *s, struct spool_run *ret);
+bool spool_get_current(const struct spool *s, enum spool_kind kind, struct spool_run *ret);
 
 /* Begins one with no checkpoints, and gives it a number. -ENOSPC if the spool holds blocks of as
- * many runs as a HELLO can name. A current one is left without an end. */
+ * many runs as a HELLO can name. A current one of the same kind is left without an end. */
 int spool_start_run(struct spool *s, struct spool_run *run, struct error *e);
-void spool_set_described(struct spool *s);
+void spool_set_described(struct spool *s, enum spool_kind kind);
 
 /* The current run is over, and nobody can say how: nothing of it is left in the kernel. */
-void spool_abandon(struct spool *s);
+void spool_abandon(struct spool *s, enum spool_kind kind);
 
-/* The state of a stream of the current run after its last entry; cpu UINT32_MAX: the description,
- * of which only next_sequence is of use. */
+/* The state of a stream of the current run after its last entry. Of a description `next_sequence` is
+ * of use, and `position` is whatever its writer wants. */
 void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret);
 
 /* The state alone, for what left no entry: events that were counted or passed over. */
@@ -100,10 +117,17 @@ bool spool_has_room(const struct spool *s, uint32_t len);
 /* Writes to the disk what is due by now. */
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e);
 
-/* Puts an entry with the state after it; cpu UINT32_MAX: of the description. The body is copied. An
- * end also ends the run. 0, or -ENOSPC where the policy is to keep the oldest. */
+/* Puts an entry with the state after it; streams of calls have none. The body is copied. An end also
+ * ends the run. 0, or -ENOSPC where the policy is to keep the oldest, or where descriptions of calls
+ * are all that there is. */
 int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
 	      const struct checkpoint *after);
+
+/* All entries, oldest first, sent or not; *place is 0 at first. False at the end. */
+bool spool_next(const struct spool *s, uint64_t *place, struct spool_entry *ret);
+
+/* Where the rows of threads are. Borrowed. */
+struct memory *spool_get_memory(const struct spool *s);
 
 /* --- what the uplink needs --- */
 
@@ -121,7 +145,7 @@ int spool_ack(struct spool *s, uint64_t frames);
 /* After a rewind, before the first peek: the collector has all of this stream below next. */
 void spool_resume(struct spool *s, uint32_t run, uint32_t stream, uint64_t next_sequence);
 
-/* The runs that still matter, oldest first: those with entries, and the current. */
+/* The runs that still matter, oldest first: those with entries, and the current ones. */
 uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX]);
 const struct message_id *spool_get_run(const struct spool *s, uint32_t number);
 

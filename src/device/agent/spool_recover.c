@@ -35,8 +35,9 @@ static bool is_entry(const struct spool *s, uint64_t at, uint64_t end, uint64_t 
 		return false;
 	if (h->kind == RING_FILLER)
 		return true;
-	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_RUN_END) || h->stream >= s->streams ||
-	    !spool_find_run(s, h->run) || *vain > (uint64_t)s->size * VAIN_LAPS)
+	if ((h->kind != FRAME_BLOCK && h->kind != FRAME_RUN_END) ||
+	    !ring_has_stream(s, h->stream) || !spool_find_run(s, h->run) ||
+	    *vain > (uint64_t)s->size * VAIN_LAPS)
 		return false;
 	if (memory_crc(h + 1, h->len) == h->body_crc)
 		return true;
@@ -72,11 +73,9 @@ static void count_entry(struct spool *s, uint64_t at)
 	struct ring_run *run;
 
 	h->sent = 0;
-	if (h->kind == RING_FILLER)
-		return;
-	run = &s->runs[spool_find_run(s, h->run) - memory_get_head(s->memory)->runs];
-	run->entries++;
-	if (h->kind == FRAME_BLOCK && h->stream == STREAM_META && h->sequence >= run->next_meta)
+	run = spool_count(s, h, 1);
+	if (run && h->kind == FRAME_BLOCK && h->stream == STREAM_META &&
+	    h->sequence >= run->next_meta)
 		run->next_meta = h->sequence + 1;
 }
 
@@ -86,6 +85,7 @@ static void forget_entries(struct spool *s)
 
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
 		s->runs[i].entries = 0;
+	s->func_meta = 0;
 }
 
 /* All entries from the tail up to `end`; the mark then says where they really are. */
@@ -137,7 +137,7 @@ static void drop_checkpoints(struct spool *s, uint64_t above)
 	struct memory_checkpoint *c;
 	uint32_t i, j;
 
-	for (i = 0; i < s->streams; i++) {
+	for (i = 0; i < s->streams + (s->func_rows ? 1 : 0); i++) {
 		c = memory_get_checkpoints(s->memory, i);
 		for (j = 0; j < 2; j++)
 			if (c[j].sequence > above)
@@ -146,19 +146,35 @@ static void drop_checkpoints(struct spool *s, uint64_t above)
 }
 
 /* A run that was about to begin has no mark that names it. */
-static void drop_runs(struct spool *s, uint32_t above)
+static void drop_runs(struct spool *s)
 {
 	struct memory_run *rows = memory_get_head(s->memory)->runs;
 	uint32_t i;
 
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
-		if (rows[i].number > above)
+		if (rows[i].number > ring_last(s, SPOOL_EVENTS) &&
+		    rows[i].number > ring_last(s, SPOOL_CALLS))
 			memset(&rows[i], 0, sizeof(rows[i]));
+}
+
+/* Entries of the description may be gone that had the last sequences. */
+static void take_meta(struct spool *s, enum spool_kind kind)
+{
+	const struct memory_run *row = spool_find_run(s, ring_last(s, kind));
+	const struct memory_checkpoint *meta = NULL;
+	struct ring_run *run;
+
+	if (kind == SPOOL_EVENTS || s->func_rows)
+		meta = spool_find_checkpoint(s, ring_meta(s, kind), NULL);
+	if (!meta || !row)
+		return;
+	run = &s->runs[row - memory_get_head(s->memory)->runs];
+	if (run->next_meta < meta->at.next_sequence)
+		run->next_meta = meta->at.next_sequence;
 }
 
 void spool_recover(struct spool *s)
 {
-	const struct memory_checkpoint *meta;
 	uint64_t end;
 
 	s->mark = *memory_get_mark(s->memory);
@@ -167,19 +183,14 @@ void spool_recover(struct spool *s)
 		end = find_end(s);
 		if (end > s->size && s->mark.tail < end - s->size)
 			s->mark.tail = end - s->size;
-		s->mark.state = MEMORY_IDLE;
+		ring_set_state(s, SPOOL_EVENTS, MEMORY_IDLE);
+		ring_set_state(s, SPOOL_CALLS, MEMORY_IDLE);
 	}
 	drop_checkpoints(s, s->mark.sequence);
-	drop_runs(s, s->mark.run);
+	drop_runs(s);
 	take_entries(s, end);
-	meta = spool_find_checkpoint(s, 0, NULL);
-	if (meta && spool_find_run(s, s->mark.run)) {
-		struct memory_run *row = spool_find_run(s, s->mark.run);
-		struct ring_run *run = &s->runs[row - memory_get_head(s->memory)->runs];
-
-		if (run->next_meta < meta->at.next_sequence)
-			run->next_meta = meta->at.next_sequence;
-	}
+	take_meta(s, SPOOL_EVENTS);
+	take_meta(s, SPOOL_CALLS);
 	memory_publish(s->memory, &s->mark);
 	s->connection = 1;
 	s->next = s->mark.tail;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spool_ring: the ring of the spool, for spool.c, which fills it, and spool_recover.c, which finds
- * it again after a death.
+ * spool_ring: the ring of the spool, for spool.c, which fills it, spool_runs.c, whose runs it has
+ * entries of, and spool_recover.c, which finds it again after a death.
  *
  * An entry lies at one piece: a head, its body, and zero to seven bytes, so that all heads are
  * aligned. Where it would not fit before the ring's end, a filler goes there and the entry starts at
@@ -12,6 +12,7 @@
 #define KISEKI_DEVICE_AGENT_SPOOL_RING_H
 
 #include "device/agent/memory.h"
+#include "wire/block.h"
 
 #define RING_MAGIC 0x6b73656bU
 #define RING_FILLER 0U /* beside FRAME_BLOCK and FRAME_RUN_END */
@@ -42,9 +43,12 @@ struct spool {
 	struct memory *memory;
 	uint8_t *ring;
 	uint32_t size;
-	uint32_t streams;
-	uint32_t largest;	       /* body of a description or an end */
-	uint32_t keep_free, keep_last; /* bytes that blocks leave free, and that nothing takes */
+	uint32_t streams;		/* with checkpoints */
+	uint32_t func_rows;		/* 0: there are no runs of calls */
+	uint32_t largest;		/* body of a description or an end */
+	uint32_t keep_free, keep_last;	/* bytes that blocks leave free, and that nothing takes */
+	uint32_t keep_end[SPOOL_KINDS]; /* between these: for a run's last words */
+	uint64_t func_meta;		/* bytes of the descriptions of calls that must stay */
 	uint8_t policy;
 	struct memory_mark mark; /* as published */
 	struct ring_run runs[MESSAGE_RUNS_MAX];
@@ -92,8 +96,53 @@ static inline uint32_t ring_head_crc(const struct ring_head *h)
 			  offsetof(struct ring_head, sent) - offsetof(struct ring_head, at));
 }
 
+/* The last run of a kind that was begun. */
+static inline uint32_t ring_last(const struct spool *s, enum spool_kind kind)
+{
+	return kind == SPOOL_CALLS ? s->mark.func >> 2 : s->mark.run;
+}
+
+static inline uint32_t ring_state(const struct spool *s, enum spool_kind kind)
+{
+	return kind == SPOOL_CALLS ? s->mark.func & 3 : s->mark.state;
+}
+
+static inline void ring_set_state(struct spool *s, enum spool_kind kind, enum memory_state state)
+{
+	if (kind == SPOOL_CALLS)
+		s->mark.func = (s->mark.func & ~3U) | state;
+	else
+		s->mark.state = state;
+}
+
+/* The checkpoint's number of its description. */
+static inline uint32_t ring_meta(const struct spool *s, enum spool_kind kind)
+{
+	return kind == SPOOL_CALLS ? s->streams : 0;
+}
+
+static inline enum spool_kind ring_kind(const struct memory_run *run)
+{
+	return run->origin == MEMORY_ORIGIN_FUNC ? SPOOL_CALLS : SPOOL_EVENTS;
+}
+
+/* May entries be of this stream? */
+static inline bool ring_has_stream(const struct spool *s, uint32_t stream)
+{
+	return stream < s->streams || (s->func_rows && stream_is_func(stream));
+}
+
 /* The row of a run that the file knows; NULL if it does not. */
 struct memory_run *spool_find_run(const struct spool *s, uint32_t number);
+
+/* What was changed in the mark holds from now on. */
+void spool_publish(struct spool *s);
+
+/* The oldest entry goes; the caller publishes. */
+void spool_pop(struct spool *s);
+
+/* One entry more, or less; NULL if it is a filler or of no run. */
+struct ring_run *spool_count(struct spool *s, const struct ring_head *h, int by);
 
 /* Takes up what is in the ring: entries that are whole, and the runs they belong to. */
 void spool_recover(struct spool *s);

@@ -125,8 +125,8 @@ int tracing_start(struct tracing *t, const struct message_config *c, struct erro
 	if (r >= 0)
 		return 0;
 	put_away(t, false);
-	if (spool_get_current(t->spool, &run))
-		spool_abandon(t->spool);
+	if (spool_get_current(t->spool, SPOOL_EVENTS, &run))
+		spool_abandon(t->spool, SPOOL_EVENTS);
 	return r;
 }
 
@@ -135,7 +135,7 @@ int tracing_resume(struct tracing *t, struct message_config *ret_config, struct 
 	struct spool_run run;
 	int r;
 
-	if (!spool_get_current(t->spool, &run))
+	if (!spool_get_current(t->spool, SPOOL_EVENTS, &run))
 		return error_set(e, ENOENT, "cannot go on with a run: there is none");
 	*ret_config = run.config;
 	t->origin = run.origin;
@@ -150,7 +150,7 @@ int tracing_resume(struct tracing *t, struct message_config *ret_config, struct 
 	if (r >= 0)
 		return 0;
 	put_away(t, false);
-	spool_abandon(t->spool);
+	spool_abandon(t->spool, SPOOL_EVENTS);
 	return r;
 }
 

@@ -17,7 +17,7 @@
 #define ANSWER_ROOM 512U     /* a RESULT or a PONG with its head */
 #define RUN_FRAME 18U
 #define WELCOME_HEAD (5U * VARINT_MAX)
-#define WELCOME_ROW (1U + 2U + VARINT_MAX)
+#define WELCOME_ROW (1U + 3U + VARINT_MAX)
 
 enum phase {
 	PHASE_CLOSED,
@@ -47,9 +47,10 @@ struct uplink {
 int uplink_new(struct uplink **ret, const struct uplink_options *o, struct error *e)
 {
 	CLEANUP(uplink) struct uplink *u = calloc(1, sizeof(*u));
-	uint32_t welcome = WELCOME_HEAD + WELCOME_ROW * MESSAGE_RUNS_MAX * (o->cpus + 1);
+	uint32_t rows = 1 + (2 * o->threads > o->cpus ? 2 * o->threads : o->cpus);
+	uint32_t welcome = WELCOME_HEAD + WELCOME_ROW * MESSAGE_RUNS_MAX * rows;
 
-	assert(o->cpus < MESSAGE_STREAMS_MAX && o->entry_max <= FRAME_BODY_MAX);
+	assert(rows <= MESSAGE_STREAMS_MAX && o->entry_max <= FRAME_BODY_MAX);
 	if (u) {
 		u->o = *o;
 		u->in_size = FRAME_HEAD_MAX + (welcome > MESSAGE_ROOM ? welcome : MESSAGE_ROOM);

@@ -222,6 +222,11 @@ static int check_wish(const struct controller *c, char why[SESSION_WHY_LEN])
 			 "cannot round the stamps: the driver has those of the counter");
 		return -EOPNOTSUPP;
 	}
+	if (w->given & 1U << CONFIG_FUNC && w->func != FUNC_MODE_OFF) {
+		snprintf(why, SESSION_WHY_LEN,
+			 "cannot trace programs: the driver records the scheduler alone");
+		return -EOPNOTSUPP;
+	}
 	if (w->given & 1U << CONFIG_EVENTS && w->events &&
 	    !(w->events & compressor_kinds(c->compressor))) {
 		snprintf(why, SESSION_WHY_LEN, "cannot record: this kernel has none of the events");

@@ -71,10 +71,11 @@ uint32_t build_id_get(uint64_t head, uint64_t end, uint8_t ret[MAPS_BUILD_ID_MAX
 	    elf.e_phnum * sizeof(p) > end - head - elf.e_phoff)
 		return 0;
 	at = head + elf.e_phoff;
-	/* Notes come before the segments that are loaded, so the bias is looked for first. */
+	/* Notes come before the segments that are loaded, so the bias is looked for first. A segment of
+	 * zeros alone has no place in the file, and may say that it were the first. */
 	for (i = 0; i < elf.e_phnum; i++)
 		if (peek(at + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_LOAD &&
-		    p.p_offset == 0)
+		    p.p_offset == 0 && p.p_filesz)
 			bias = head - p.p_vaddr;
 	for (i = 0; i < elf.e_phnum && !len; i++) {
 		if (!peek(at + i * sizeof(p), &p, sizeof(p)) || p.p_type != PT_NOTE)

@@ -15,15 +15,8 @@
 #define PAGE 4096U
 #define BYTES_LEAST (256U << 10)
 #define SAME_NAMES_MAX 10000U
-#define COMM_BYTES 16U
-
-void file_path(const struct gate *g, const char *suffix, char out[GATE_PATH_MAX + 8])
-{
-	size_t len = strlen(g->path);
-
-	memcpy(out, g->path, len);
-	memcpy(out + len, suffix, strlen(suffix) + 1);
-}
+#define COMM_BYTES DOOR_COMM_BYTES
+#define SILENT_NS 10000000000U /* that an agent which did not answer is left alone */
 
 static void add_text(char *out, const char *text)
 {
@@ -128,11 +121,9 @@ static void plan(struct gate *g, uint64_t bytes)
 	g->bytes = head + (uint64_t)g->n_chunks * g->chunk_bytes;
 }
 
-/* The mapping, in the largest size that can be had. */
-static uint8_t *map(struct gate *g, int fd)
+/* The mapping, in the largest size that can be had up to this one. A file of our own gets it, too. */
+static uint8_t *map(struct gate *g, int fd, uint64_t bytes, bool own)
 {
-	uint64_t bytes = least(gate_settings.bytes,
-			       least(limit_of(RLIMIT_AS, 8), limit_of(RLIMIT_FSIZE, 1)));
 	void *at = MAP_FAILED;
 
 	errno = ENOMEM;
@@ -140,7 +131,7 @@ static uint8_t *map(struct gate *g, int fd)
 		plan(g, bytes);
 		if (g->n_chunks < 2 || g->bytes > SIZE_MAX / 2)
 			continue;
-		if (ftruncate(fd, (off_t)g->bytes) < 0)
+		if (own && ftruncate(fd, (off_t)g->bytes) < 0)
 			return NULL;
 		at = mmap(NULL, (size_t)g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (at != MAP_FAILED)
@@ -155,6 +146,12 @@ static uint8_t *map(struct gate *g, int fd)
 		return NULL;
 	}
 	return (uint8_t *)at;
+}
+
+/* What the settings wish and the process may map. */
+static uint64_t wish(void)
+{
+	return least(gate_settings.bytes, limit_of(RLIMIT_AS, 8));
 }
 
 static void fill_numbers(const struct gate *g, uint8_t *h)
@@ -175,7 +172,6 @@ static void fill_numbers(const struct gate *g, uint8_t *h)
 	put_le64(h + FUNC_BUFFER_AT_TICK_HZ, gate_clock.hz);
 	put_le32(h + FUNC_BUFFER_AT_TICK_SHIFT, gate_clock.shift);
 	put_le32(h + FUNC_BUFFER_AT_CLOCK, gate_clock.kind);
-	put_le32(h + FUNC_BUFFER_AT_ON, (uint32_t)gate_settings.on);
 	put_le32(h + FUNC_BUFFER_AT_POLICY, g->policy);
 }
 
@@ -191,28 +187,117 @@ static void fill(const struct gate *g, uint8_t *h, const char *comm)
 	memcpy(h + FUNC_BUFFER_AT_SETTINGS, gate_settings.text, SETTINGS_TEXT_MAX - 1);
 }
 
-uint8_t *file_open(struct gate *g, const char **ret_verb, int *ret_errno)
+static uint8_t *open_own(struct gate *g, const char *comm, struct file_failure *ret)
 {
-	char comm[COMM_BYTES];
 	uint8_t *base;
 	int fd;
 
-	get_comm(comm);
-	*ret_verb = "create";
+	ret->verb = "create";
 	fd = create(g, comm);
-	*ret_errno = errno;
+	ret->number = errno;
 	if (fd < 0)
 		return NULL;
-	*ret_verb = "map";
-	base = map(g, fd);
-	*ret_errno = errno;
+	ret->verb = "map";
+	base = map(g, fd, least(wish(), limit_of(RLIMIT_FSIZE, 1)), true);
+	ret->number = errno;
 	sys_close(fd);
-	if (!base) {
+	if (!base)
 		unlink(g->path);
+	return base;
+}
+
+static int ask(const struct gate *g, uint32_t verb, const char *comm, struct door_answer *ret)
+{
+	struct door_request q = {
+		.verb = verb, .bytes = wish(), .clock = g->kind, .shift = g->shift
+	};
+
+	memcpy(q.comm, comm, COMM_BYTES);
+	return door_ask(gate_settings.agent, &q, ret);
+}
+
+/* The agent's file is as long as it is; of one that is longer than wished the rest is left alone. */
+static uint8_t *open_given(struct gate *g, const char *comm, struct file_failure *ret)
+{
+	struct door_answer answer;
+	uint8_t *base;
+	int rc;
+
+	g->path[0] = '\0';
+	add_text(g->path, gate_settings.agent);
+	rc = ask(g, FUNC_DOOR_OPEN, comm, &answer);
+	ret->verb = answer.text[0] ? "be traced by" : "ask";
+	ret->number = -rc;
+	memcpy(ret->text, answer.text, sizeof(ret->text));
+	if (rc < 0)
+		return NULL;
+	ret->verb = "map what came from";
+	base = map(g, answer.fd[0], least(wish(), answer.bytes), false);
+	ret->number = errno;
+	sys_close(answer.fd[0]);
+	if (!base) {
+		sys_close(answer.fd[1]);
 		return NULL;
 	}
+	g->maps_given = (uint32_t)answer.fd[1] + 1;
+	put_le32(base + FUNC_BUFFER_AT_DRAINED, answer.agent);
+	put_le32(base + FUNC_BUFFER_AT_ON, answer.on);
+	return base;
+}
+
+uint8_t *file_open(struct gate *g, struct file_failure *ret)
+{
+	char comm[COMM_BYTES];
+	bool own = !gate_settings.agent[0];
+	uint8_t *base;
+
+	memset(ret, 0, sizeof(*ret));
+	get_comm(comm);
+	base = own ? open_own(g, comm, ret) : open_given(g, comm, ret);
+	if (!base)
+		return NULL;
+	if (own || !gate_settings.on)
+		put_le32(base + FUNC_BUFFER_AT_ON, (uint32_t)gate_settings.on);
+	g->keyed = !own || g->policy == FUNC_FLIGHT;
 	g->slots = base + FUNC_BUFFER_HEADER;
 	g->chunks = g->slots + (size_t)g->n_slots * g->slot_bytes;
 	fill(g, base, comm);
 	return base;
+}
+
+/* Each generation is asked for anew: no descriptor stays in the program. */
+static int ask_maps(struct gate *g)
+{
+	static const char nobody[COMM_BYTES];
+	uint64_t now = func_clock_ns(CLOCK_MONOTONIC);
+	struct door_answer answer;
+
+	if (g->silent_ns && now - g->silent_ns < SILENT_NS)
+		return -1;
+	g->silent_ns = ask(g, FUNC_DOOR_MAPS, nobody, &answer) == -ETIMEDOUT ? now : 0;
+	return answer.fd[0];
+}
+
+int file_open_maps(struct gate *g, uint32_t generation)
+{
+	char path[GATE_PATH_MAX + 8];
+	int fd = (int)g->maps_given - 1;
+
+	g->maps_given = 0;
+	if (fd >= 0)
+		return fd;
+	if (gate_settings.agent[0])
+		return ask_maps(g);
+	path[0] = '\0';
+	add_text(path, g->path);
+	add_text(path, ".maps");
+	return sys_open(path, O_WRONLY | O_APPEND | O_CREAT | (generation == 1 ? O_TRUNC : 0),
+			0600);
+}
+
+void file_close_maps(struct gate *g)
+{
+	if (g->maps_given)
+		sys_close((int)g->maps_given - 1);
+	g->maps_given = 0;
 }

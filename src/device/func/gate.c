@@ -72,7 +72,7 @@ static void set_up(void)
 	is_set_up = true;
 	func_clock_init(&gate_clock);
 	if (wrong) {
-		say_failure("use", wrong, 0);
+		say_failure("use", wrong, say_reason(0));
 		is_refused = true;
 	}
 	madvise(&gate_pages, sizeof(gate_pages), MADV_WIPEONFORK);
@@ -94,9 +94,8 @@ static void open_maps(struct gate *g)
 static uint8_t *open_all(struct gate *g)
 {
 	const struct settings *s = &gate_settings;
-	const char *verb;
+	struct file_failure failure;
 	uint8_t *base;
-	int number;
 
 	if (!is_set_up)
 		set_up();
@@ -111,12 +110,12 @@ static uint8_t *open_all(struct gate *g)
 	g->running = !(s->rules.bits & RULE_START);
 	g->min_ticks = s->min_ns / 1000 * (gate_clock.hz / 1000) / 1000 +
 		       s->min_ns % 1000 * (gate_clock.hz / 1000) / 1000000;
-	base = file_open(g, &verb, &number);
-	if (!base) {
-		say_failure(verb, g->path, number);
-		return gate_idle;
-	}
-	return base;
+	base = file_open(g, &failure);
+	if (base)
+		return base;
+	say_failure(failure.verb, g->path,
+		    failure.text[0] ? failure.text : say_reason(failure.number));
+	return gate_idle;
 }
 
 bool gate_open(struct gate *g)
@@ -132,6 +131,7 @@ bool gate_open(struct gate *g)
 		if (base != gate_idle) {
 			g->header = base;
 			open_maps(g);
+			file_close_maps(g);
 			g->generation = 1; /* also if there is none */
 			gate_sync(g, true);
 			word_add64(base + FUNC_BUFFER_AT_LOST_THREADS, g->early);
@@ -183,10 +183,19 @@ void gate_sync(struct gate *g, bool now)
 	__atomic_store_n(&g->sync_lock, 0, __ATOMIC_RELEASE);
 }
 
+static bool write_maps(struct gate *g, uint32_t generation)
+{
+	int fd = file_open_maps(g, generation);
+	bool ok = fd >= 0 && maps_write(g->maps, fd, generation);
+
+	if (fd >= 0)
+		sys_close(fd);
+	return ok;
+}
+
 void gate_map(struct gate *g)
 {
 	uint64_t now = func_clock_ns(CLOCK_MONOTONIC);
-	char path[GATE_PATH_MAX + 8];
 	enum maps_change change;
 	uint32_t generation = g->generation + 1;
 
@@ -199,8 +208,7 @@ void gate_map(struct gate *g)
 		return;
 	}
 	g->blind = change == MAPS_UNKNOWN;
-	file_path(g, ".maps", path);
-	if (!g->blind && maps_write(g->maps, path, generation))
+	if (!g->blind && write_maps(g, generation))
 		word_put(g->header + FUNC_BUFFER_AT_MAPS, generation);
 	else if (change == MAPS_MORE)
 		return; /* what has a name keeps it */

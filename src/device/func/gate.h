@@ -42,6 +42,7 @@ struct gate {
 	uint32_t orphans;   /* calls of threads without a slot, to look again now and then */
 	bool blind;	    /* the maps cannot be read */
 	bool no_populate;   /* the kernel cannot be asked for pages */
+	bool keyed;	    /* each chunk starts a segment */
 	uint32_t pid;
 	uint32_t n_slots, slot_bytes, n_chunks, chunk_bytes;
 	uint32_t policy;
@@ -53,6 +54,8 @@ struct gate {
 	uint64_t min_ticks;
 	uint8_t *slots, *chunks;
 	struct maps *maps;
+	uint32_t maps_given; /* while it is opened: the agent's descriptor for them, and 1 */
+	uint64_t silent_ns;  /* when the agent did not answer; 0: it did */
 	char path[GATE_PATH_MAX];
 };
 

@@ -220,25 +220,21 @@ static bool write_table(struct maps *m, int fd)
 	return true;
 }
 
-bool maps_write(struct maps *m, const char *path, uint32_t generation)
+bool maps_write(struct maps *m, int fd, uint32_t generation)
 {
 	static const char first[] = "# kiseki maps 1\n";
 	char mark[48];
 	size_t len;
 	bool ok;
-	int fd;
 
 	if (m->written + m->table[m->now].text_len + sizeof(mark) * 3 > MAPS_FILE_MAX)
 		return false;
-	fd = sys_open(path, O_WRONLY | O_APPEND | O_CREAT | (generation == 1 ? O_TRUNC : 0), 0600);
-	if (fd < 0)
-		return false;
-	ok = generation > 1 || sys_write(fd, first, sizeof(first) - 1);
+	ok = lseek(fd, 0, SEEK_END) >= 0;
+	ok = ok && (generation > 1 || sys_write(fd, first, sizeof(first) - 1));
 	len = format_mark(mark, "# generation ", generation);
 	ok = ok && sys_write(fd, mark, len) && write_table(m, fd);
 	len = format_mark(mark, "# end ", generation);
 	ok = ok && sys_write(fd, mark, len);
-	sys_close(fd);
 	m->written += m->table[m->now].text_len + sizeof(mark) * 2;
 	return ok;
 }

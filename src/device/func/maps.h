@@ -57,6 +57,6 @@ static inline const char *maps_path(const struct maps *m, const struct maps_rang
 }
 
 /* Appends the table as a generation to the file; false: it could not be written. */
-bool maps_write(struct maps *m, const char *path, uint32_t generation);
+bool maps_write(struct maps *m, int fd, uint32_t generation);
 
 #endif

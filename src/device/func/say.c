@@ -28,6 +28,16 @@ static const struct {
 	{ ENOSYS, "Function not implemented" },
 	{ ENODEV, "The file system cannot be mapped" },
 	{ EEXIST, "File exists" },
+	{ ECONNREFUSED, "Connection refused" },
+	{ ECONNRESET, "Closed without an answer" },
+	{ EPIPE, "Closed without an answer" },
+	{ ETIMEDOUT, "No answer" },
+	{ EPROTO, "The answer makes no sense" },
+	{ EPROTOTYPE, "Another kind of socket" },
+	{ EAFNOSUPPORT, "Address family not supported" },
+	{ EBUSY, "It has as many programs as it can take" },
+	{ EOPNOTSUPP, "It has another version" },
+	{ EINVAL, "It does not take this program" },
 };
 
 static void add(char line[LINE_MAX_BYTES], const char *text)
@@ -40,18 +50,23 @@ static void add(char line[LINE_MAX_BYTES], const char *text)
 	line[at + len] = '\0';
 }
 
-void say_failure(const char *verb, const char *object, int number)
+const char *say_reason(int number)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].number == number)
+			return reasons[i].text;
+	return "unknown reason";
+}
+
+void say_failure(const char *verb, const char *object, const char *reason)
 {
 	static uint32_t said;
 	char line[LINE_MAX_BYTES] = "libkiseki-func: cannot ";
-	const char *reason = "unknown reason";
-	size_t i;
 
 	if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 		return;
-	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
-		if (reasons[i].number == number)
-			reason = reasons[i].text;
 	add(line, verb);
 	add(line, " ");
 	add(line, object);

@@ -8,8 +8,10 @@
 #ifndef KISEKI_DEVICE_FUNC_SAY_H
 #define KISEKI_DEVICE_FUNC_SAY_H
 
-/* "libkiseki-func: cannot VERB OBJECT: reason; not traced". number: an errno, 0: reason is not one of
- * these, but a value that cannot be used. */
-void say_failure(const char *verb, const char *object, int number);
+/* "libkiseki-func: cannot VERB OBJECT: REASON; this program is not traced". */
+void say_failure(const char *verb, const char *object, const char *reason);
+
+/* The text of an errno; 0: of a value that cannot be used. */
+const char *say_reason(int number);
 
 #endif

@@ -14,6 +14,10 @@
 #define CHUNK_MIN 12288U
 #define BYTES_MIN (256 * KIB)
 #define BYTES_MAX (1ULL << 40)
+#define BYTES_ALONE (65536 * KIB)
+#define BYTES_DRAINED (4096 * KIB)
+#define CHUNK_ALONE (16 * KIB)
+#define CHUNK_DRAINED (32 * KIB)
 
 _Static_assert(CHUNK_MIN >= FUNC_CHUNK_HEAD + FUNC_HOOK_BEGIN_ROOM + 2 * FUNC_HOOK_ROOM,
 	       "a chunk has room for the start of a segment");
@@ -69,6 +73,16 @@ static bool set_folder(struct settings *s, const char *v)
 	if (!len || len >= sizeof(s->folder))
 		return false;
 	memcpy(s->folder, v, len + 1);
+	return true;
+}
+
+static bool set_agent(struct settings *s, const char *v)
+{
+	if (!strcmp(v, "0") || !strcmp(v, "1"))
+		v = *v == '1' ? FUNC_DOOR_PATH : "";
+	else if (*v != '/' || strlen(v) >= sizeof(s->agent)) /* processes go elsewhere */
+		return false;
+	memcpy(s->agent, v, strlen(v) + 1);
 	return true;
 }
 
@@ -145,6 +159,7 @@ struct variable {
 
 static const struct variable variables[] = {
 	{ "FOLDER", set_folder, 0, false },
+	{ "AGENT", set_agent, 0, false },
 	{ "SIZE", set_bytes, 0, false },
 	{ "CHUNK", set_chunk, 0, false },
 	{ "THREADS", set_threads, 0, false },
@@ -215,13 +230,25 @@ static bool make_absolute(struct settings *s)
 	return true;
 }
 
+/* What depends on more than one of them. */
+static const char *complete(struct settings *s)
+{
+	bool drained = s->agent[0] != '\0';
+
+	if (!s->bytes)
+		s->bytes = drained ? BYTES_DRAINED : BYTES_ALONE;
+	if (!s->chunk_bytes)
+		s->chunk_bytes = drained ? CHUNK_DRAINED : CHUNK_ALONE;
+	if (drained && s->policy == FUNC_FLIGHT)
+		return SETTINGS_PREFIX "POLICY=flight with " SETTINGS_PREFIX "AGENT";
+	return drained || make_absolute(s) ? NULL : SETTINGS_PREFIX "FOLDER";
+}
+
 const char *settings_parse(struct settings *s, char *const *environment)
 {
 	const size_t prefix = sizeof(SETTINGS_PREFIX) - 1;
 
 	memset(s, 0, sizeof(*s));
-	s->bytes = 65536 * KIB;
-	s->chunk_bytes = 16 * KIB;
 	s->threads = 256;
 	s->wait_s = 10;
 	s->on = 1;
@@ -233,5 +260,5 @@ const char *settings_parse(struct settings *s, char *const *environment)
 			return *environment;
 		add_text(s, *environment);
 	}
-	return make_absolute(s) ? NULL : SETTINGS_PREFIX "FOLDER";
+	return complete(s);
 }

@@ -8,6 +8,7 @@
 #ifndef KISEKI_DEVICE_FUNC_SETTINGS_H
 #define KISEKI_DEVICE_FUNC_SETTINGS_H
 
+#include "device/func/door.h"
 #include "device/func/rule.h"
 
 #define SETTINGS_PREFIX "KISEKI_FUNC_"
@@ -16,7 +17,8 @@
 
 struct settings {
 	char folder[SETTINGS_FOLDER_MAX]; /* absolute */
-	uint64_t bytes;			  /* of the file */
+	char agent[DOOR_PATH_MAX]; /* socket of the one that is asked for a record; "": none */
+	uint64_t bytes;		   /* of the file */
 	uint64_t chunk_bytes;
 	uint64_t threads;
 	uint64_t policy; /* enum func_buffer_policy */

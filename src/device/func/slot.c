@@ -178,8 +178,7 @@ static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 		slot_break(t);
 		return false;
 	}
-	key = t->key || word_get64(&t->lost) || t->segment >= SLOT_SEGMENT_BYTES ||
-	      g->policy == FUNC_FLIGHT;
+	key = t->key || word_get64(&t->lost) || t->segment >= SLOT_SEGMENT_BYTES || g->keyed;
 	fill_head(t, chunk_get(g, n), key, tick);
 	t->chunk = chunk_get(g, n);
 	t->key = 0;

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -51,6 +52,22 @@ static inline bool sys_write(int fd, const char *data, size_t len)
 		len -= (size_t)n;
 	}
 	return true;
+}
+
+/* Of sockets: as the calls without the prefix, of which all are points of cancellation. */
+static inline int sys_connect(int fd, const void *to, size_t len)
+{
+	return (int)syscall(SYS_connect, fd, to, len);
+}
+
+static inline ssize_t sys_send(int fd, const void *data, size_t len)
+{
+	return syscall(SYS_sendto, fd, data, len, MSG_NOSIGNAL, NULL, 0);
+}
+
+static inline ssize_t sys_receive(int fd, struct msghdr *m)
+{
+	return syscall(SYS_recvmsg, fd, m, MSG_CMSG_CLOEXEC);
 }
 
 static inline uint32_t sys_tid(void)

@@ -26,7 +26,7 @@ const struct cli_option graph_options[] = {
 	{ 0, "no-fork", NULL, "not the tasks that they start", NULL },
 	{ 'c', "cpu", "LIST", "only on these CPUs, as 0,2-3", NULL },
 	{ 0, "no-irqs", NULL, "no functions of interrupts", NULL },
-	{ 0, "no-sleep-time", NULL, "durations without time asleep", NULL },
+	{ 0, "no-sleep-time", NULL, "without time asleep, as trace-cmd prints it", NULL },
 	{ 0, "no-graph-time", NULL, "durations without nested calls (profiler)", NULL },
 	{ 's', "sched", NULL, "switches and wakings of tasks, too", NULL },
 	{ 0, "clock", "NAME", "what stamps the records (local)", NULL },

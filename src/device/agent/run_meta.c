@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* run_meta: see run_meta.h. */
+#include "device/agent/run_meta.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define CLOCK_NAME "mono"
+#define CLOCK_TRIES 8
+#define NAME_MOST 255U
+
+int run_meta_draw(struct message_id *ret, struct error *e)
+{
+	if (getrandom(ret->bytes, sizeof(ret->bytes), 0) != (ssize_t)sizeof(ret->bytes))
+		return error_set(e, errno, "cannot begin a run: no random numbers: %m");
+	return 0;
+}
+
+uint8_t *run_meta_begin(struct run_meta *m)
+{
+	return m->room + BLOCK_HEADER_MAX;
+}
+
+int run_meta_put(struct run_meta *m, const uint8_t *end, bool must_stay)
+{
+	struct block b = { .codec = CODEC_META, .flags = BLOCK_KEY, .stream = STREAM_META };
+	struct spool_entry entry = { .kind = FRAME_BLOCK, .run = m->run, .key = must_stay };
+	uint32_t cpu = m->kind == SPOOL_CALLS ? SPOOL_FUNC_META : SPOOL_META;
+	struct checkpoint at;
+
+	spool_get_checkpoint(m->spool, cpu, &at);
+	b.sequence = at.next_sequence++;
+	b.payload_len = (uint32_t)(end - run_meta_begin(m));
+	at.position = m->position;
+	entry.sequence = b.sequence;
+	entry.bytes = block_encode(&b, run_meta_begin(m), &entry.len);
+	return spool_put(m->spool, &entry, cpu, &at);
+}
+
+static uint8_t *put_text(uint8_t *p, enum meta_item type, const char *text)
+{
+	size_t len = strlen(text);
+
+	return meta_put_text(p, type, text, len < NAME_MOST ? len : NAME_MOST);
+}
+
+uint8_t *run_meta_put_machine(const struct run_meta *m, uint8_t *p, const char *origin,
+			      uint32_t cpus)
+{
+	struct utsname u;
+
+	memset(&u, 0, sizeof(u));
+	uname(&u);
+	p = put_text(p, META_DEVICE, m->device && *m->device ? m->device : u.nodename);
+	p = put_text(p, META_KERNEL, u.release);
+	p = put_text(p, META_MACHINE, u.machine);
+	p = put_text(p, META_ORIGIN, origin);
+	return meta_put_number(p, META_CPUS, cpus);
+}
+
+uint8_t *run_meta_put_agent(uint8_t *p)
+{
+	return meta_put_number(p, META_AGENT, (uint64_t)getpid());
+}
+
+/* Real time between two looks at the other clock; the closest pair of several counts. */
+void run_meta_measure(struct meta_clock *c)
+{
+	int64_t before, real, after;
+	int i;
+
+	for (i = 0; i < CLOCK_TRIES; i++) {
+		before = (int64_t)clock_get_ns(CLOCK_MONOTONIC);
+		real = (int64_t)clock_get_ns(CLOCK_REALTIME);
+		after = (int64_t)clock_get_ns(CLOCK_MONOTONIC);
+		if (c->has_realtime && (uint64_t)(after - before + 1) / 2 >= c->realtime_err_ns)
+			continue;
+		c->has_realtime = true;
+		c->realtime_err_ns = (uint64_t)(after - before + 1) / 2;
+		c->realtime_off_ns = real - before - (after - before) / 2;
+	}
+}
+
+uint8_t *run_meta_put_clock(uint8_t *p, uint32_t shift)
+{
+	struct meta_clock clock = {
+		.name = CLOCK_NAME,
+		.name_len = sizeof(CLOCK_NAME) - 1,
+		.mult = 1U << shift,
+		.print_digits = 9,
+	};
+
+	run_meta_measure(&clock);
+	return meta_put_clock(p, &clock);
+}
