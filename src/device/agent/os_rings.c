@@ -47,21 +47,10 @@ struct os_rings {
 
 static int learn_pages(struct os_rings *r, struct error *e)
 {
-	const struct format_field *data;
-	char text[TRACEFS_TEXT_MAX];
-	struct format f;
-	int n, rc;
+	int rc = tracefs_get_pages(r->folder, &r->layout, &r->page_bytes, e);
 
-	n = tracefs_read(r->folder, "events/header_page", text, sizeof(text), e);
-	if (n < 0)
-		return n;
-	rc = page_layout_parse(&r->layout, text, (size_t)n, BYTES_HOST_BIG, e);
-	if (rc < 0 || format_parse(&f, text, (size_t)n, e) < 0)
-		return rc < 0 ? rc : -EBADMSG;
-	data = format_get_field(&f, "data");
-	r->page_bytes = (uint32_t)data->offset + data->size;
-	if (tracefs_read(r->folder, "buffer_subbuf_size_kb", text, sizeof(text), NULL) > 0)
-		r->page_bytes = (uint32_t)strtoul(text, NULL, 10) << 10;
+	if (rc < 0)
+		return rc;
 	if (r->page_bytes > OS_RINGS_PAGE_MOST || r->page_bytes <= r->layout.data_offset)
 		return error_set(e, EMSGSIZE, "cannot read %s: its pages have %u bytes", r->folder,
 				 r->page_bytes);

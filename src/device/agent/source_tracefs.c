@@ -127,23 +127,12 @@ static int learn_pages(struct tracefs_source *s, struct error *e)
 {
 	uint32_t slot = memory_get_head(s->memory)->name.slot_bytes;
 	struct staging *g = &s->staging;
-	const struct format_field *data;
-	char text[TRACEFS_TEXT_MAX];
-	struct format f;
-	int n, r;
+	int r = tracefs_get_pages(s->folder, &g->layout, &g->bytes, e);
 
-	n = tracefs_read(s->folder, "events/header_page", text, sizeof(text), e);
-	if (n < 0)
-		return n;
-	r = page_layout_parse(&g->layout, text, (size_t)n, BYTES_HOST_BIG, e);
-	if (r < 0 || format_parse(&f, text, (size_t)n, e) < 0)
-		return r < 0 ? r : -EBADMSG;
-	data = format_get_field(&f, "data");
-	g->bytes = (uint32_t)data->offset + data->size;
+	if (r < 0)
+		return r;
 	g->memory = s->memory;
 	g->slots = memory_get_head(s->memory)->name.slots;
-	if (tracefs_read(s->folder, "buffer_subbuf_size_kb", text, sizeof(text), NULL) > 0)
-		g->bytes = (uint32_t)strtoul(text, NULL, 10) << 10;
 	if (g->bytes > slot || g->bytes < g->layout.data_offset || g->slots < SLOTS_LEAST)
 		return error_set(e, EMSGSIZE,
 				 "cannot read %s: its pages have %u bytes, the agent's "

@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "ftrace/bytes.h"
+#include "ftrace/format.h"
 
 int tracefs_find(const char **ret, struct error *e)
 {
@@ -101,6 +104,27 @@ static bool parse_line(const char *line, const char *name, uint64_t *ret)
 		v = v * 10 + (uint64_t)(*line - '0');
 	*ret = v;
 	return true;
+}
+
+int tracefs_get_pages(const char *folder, struct page_layout *ret, uint32_t *ret_bytes,
+		      struct error *e)
+{
+	const struct format_field *data;
+	char text[TRACEFS_TEXT_MAX];
+	struct format f;
+	int n, r;
+
+	n = tracefs_read(folder, "events/header_page", text, sizeof(text), e);
+	if (n < 0)
+		return n;
+	r = page_layout_parse(ret, text, (size_t)n, BYTES_HOST_BIG, e);
+	if (r < 0 || format_parse(&f, text, (size_t)n, e) < 0)
+		return r < 0 ? r : -EBADMSG;
+	data = format_get_field(&f, "data");
+	*ret_bytes = (uint32_t)data->offset + data->size;
+	if (tracefs_read(folder, "buffer_subbuf_size_kb", text, sizeof(text), NULL) > 0)
+		*ret_bytes = (uint32_t)strtoul(text, NULL, 10) << 10;
+	return 0;
 }
 
 int tracefs_parse_stats(struct tracefs_stats *ret, const char *text)

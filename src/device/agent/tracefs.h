@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ftrace/page.h"
 
 #define TRACEFS_PATH_MAX 320U
 #define TRACEFS_TEXT_MAX 16384U /* the longest format of the scheduler's has a quarter of it */
@@ -27,6 +28,10 @@ int tracefs_find(const char **ret, struct error *e);
 /* Whole small files, by folder and name below it. The text is terminated; its length is returned. */
 int tracefs_read(const char *folder, const char *name, char *out, uint32_t room, struct error *e);
 int tracefs_write(const char *folder, const char *name, const char *text, struct error *e);
+
+/* How the pages of an instance's rings are laid out, and how long they are. */
+int tracefs_get_pages(const char *folder, struct page_layout *ret, uint32_t *ret_bytes,
+		      struct error *e);
 
 /* Lines that are not known are passed over; -EBADMSG if one that is needed is missing. */
 int tracefs_parse_stats(struct tracefs_stats *ret, const char *text);

@@ -22,20 +22,10 @@
 
 static int learn_pages(struct graph_rings *r, const char *folder, struct error *e)
 {
-	char text[TRACEFS_TEXT_MAX];
-	const struct format_field *data;
-	struct format f;
-	int n = tracefs_read(folder, "events/header_page", text, sizeof(text), e);
+	int failed = tracefs_get_pages(folder, &r->layout, &r->page_bytes, e);
 
-	if (n < 0)
-		return n;
-	if (page_layout_parse(&r->layout, text, (size_t)n, BYTES_HOST_BIG, e) < 0 ||
-	    format_parse(&f, text, (size_t)n, e) < 0)
-		return -EBADMSG;
-	data = format_get_field(&f, "data");
-	r->page_bytes = (uint32_t)data->offset + data->size;
-	if (tracefs_read(folder, "buffer_subbuf_size_kb", text, sizeof(text), NULL) > 0)
-		r->page_bytes = (uint32_t)strtoul(text, NULL, 10) << 10;
+	if (failed < 0)
+		return failed;
 	if (r->page_bytes <= r->layout.data_offset || r->page_bytes > PAGE_BYTES_MAX)
 		return error_set(e, EBADMSG, "cannot read the rings: pages of %u bytes",
 				 r->page_bytes);
