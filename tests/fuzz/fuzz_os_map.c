@@ -2,7 +2,7 @@
 /* os_map: any bytes as a page of the kernel's ring; every record that is found is of a kind that there is. */
 #include <assert.h>
 
-#include "device/agent/os_map.h"
+#include "device/feed/os_map.h"
 #include "ftrace/bytes.h"
 #include "ftrace/page.h"
 #include "tools/os_pages.h"

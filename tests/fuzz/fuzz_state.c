@@ -9,9 +9,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "device/agent/func_run.h"
 #include "device/agent/memory.h"
 #include "device/agent/spool_ring.h"
+#include "device/feed/func_run.h"
 
 #define LEN_MAX (256U << 10)
 #define ROWS 2U

@@ -6,8 +6,8 @@
 #ifndef KISEKI_TESTS_TOOLS_CALLS_H
 #define KISEKI_TESTS_TOOLS_CALLS_H
 
-#include "device/agent/func_run.h"
 #include "device/agent/memory.h"
+#include "device/feed/func_run.h"
 
 #define CALLS_CPUS 2U
 #define CALLS_ROWS 6U

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_func_run: the lower side of device/agent/func_run.h in plain memory: blocks that are put are
+ * fake_func_run: the lower side of device/feed/func_run.h in plain memory: blocks that are put are
  * decoded at once, each by itself, and their events kept by row. Linked in place of the real one.
  */
 #ifndef KISEKI_TESTS_FAKE_FUNC_RUN_H
 #define KISEKI_TESTS_FAKE_FUNC_RUN_H
 
-#include "device/agent/func_run.h"
+#include "device/feed/func_run.h"
 #include "wire/func_event.h"
 
 #define FAKE_FUNC_ROWS 8U

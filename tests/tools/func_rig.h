@@ -9,8 +9,8 @@
 #ifndef KISEKI_TESTS_TOOLS_FUNC_RIG_H
 #define KISEKI_TESTS_TOOLS_FUNC_RIG_H
 
-#include "device/agent/func_feed.h"
 #include "device/agent/memory.h"
+#include "device/feed/func_feed.h"
 #include "tools/func_file.h"
 
 #define FUNC_RIG_THREADS 64U

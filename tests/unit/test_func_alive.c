@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/func_alive.h"
+#include "device/feed/func_alive.h"
 
 static void tells_who_is_gone(void **state)
 {

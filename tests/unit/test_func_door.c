@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/func_door.h"
+#include "device/feed/func_door.h"
 #include "wire/varint.h"
 
 struct seen {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/func_maps.h"
+#include "device/feed/func_maps.h"
 
 /* What was put, as text. */
 struct taken {

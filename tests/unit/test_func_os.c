@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "device/agent/func_os.h"
-#include "device/agent/os_instance.h"
 #include "device/agent/tracefs.h"
+#include "device/feed/func_os.h"
+#include "device/feed/os_instance.h"
 #include "device/func/clock.h"
 #include "tools/fake_func_run.h"
 

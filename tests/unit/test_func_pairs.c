@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "device/agent/func_pairs.h"
+#include "device/feed/func_pairs.h"
 #include "wire/varint.h"
 
 static struct func_traced_header header;

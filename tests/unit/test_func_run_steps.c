@@ -18,9 +18,9 @@
 
 #include <cmocka.h>
 
-#include "device/agent/func_run.h"
 #include "device/agent/memory.h"
 #include "device/agent/spool_ring.h"
+#include "device/feed/func_run.h"
 #include "tools/stepper.h"
 
 #define ROWS 3U

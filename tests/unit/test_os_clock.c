@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/os_clock.h"
+#include "device/feed/os_clock.h"
 #include "device/func/clock.h"
 
 #define MS 1000000ULL

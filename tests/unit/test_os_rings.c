@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/os_rings.h"
+#include "device/feed/os_rings.h"
 #include "tools/os_pages.h"
 #include "wire/loss.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "device/agent/os_threads.h"
+#include "device/feed/os_threads.h"
 #include "device/func/clock.h"
 #include "tools/fake_func_run.h"
 

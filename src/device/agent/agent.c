@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
-#include "device/agent/func_run.h"
+#include "device/feed/func_run.h"
 
 void agent_log(const struct agent *a, const char *fmt, ...)
 {

@@ -8,7 +8,6 @@
 
 #include "device/agent/agent.h"
 #include "device/agent/dial.h"
-#include "device/agent/func_feed.h"
 #include "device/agent/identity.h"
 #include "device/agent/memory.h"
 #include "device/agent/recorder.h"
@@ -16,6 +15,7 @@
 #include "device/agent/spool.h"
 #include "device/agent/tracing.h"
 #include "device/agent/uplink.h"
+#include "device/feed/func_feed.h"
 
 #define TICK_MS 100U
 #define SOON_MS 10U /* when a ring was more than half full */
