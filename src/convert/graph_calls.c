@@ -187,34 +187,6 @@ static void match(struct graph_thread *t, struct depth_stack *open)
 
 /* --- forward: exits that are missing --- */
 
-/* The call on top is over, somewhere before this tick. */
-static int close_top(struct depth_stack *open, uint64_t tick, struct records *out)
-{
-	struct graph_record r = *top(open);
-
-	open->n--;
-	out->list[open->index[open->n]].matched = true;
-	r.kind = FUNC_EXIT;
-	r.tick = out->n && out->list[out->n - 1].tick > tick ? out->list[out->n - 1].tick : tick;
-	r.call_tick = GRAPH_NO_TICK;
-	r.matched = r.moved = true;
-	return append(out, &r);
-}
-
-static int take_enter(struct depth_stack *open, const struct graph_record *r, struct records *out)
-{
-	int failed = 0;
-
-	while (failed == 0 && open->n &&
-	       (top(open)->depth > r->depth ||
-		(top(open)->depth == r->depth && !top(open)->matched)))
-		failed = close_top(open, r->tick, out);
-	if (failed < 0)
-		return failed;
-	push(open, r, out->n);
-	return append(out, r);
-}
-
 /* Where a return that was timed belongs: in front of all that was recorded after it, back to `first`,
  * behind which nothing is open. Going back, `pending` calls have their entry still to come, and none is
  * cut through. A gap moves only with what is in front of it, since the return may have been in it. */
@@ -240,6 +212,89 @@ static size_t find_return(struct records *out, size_t first, const struct graph_
 			at = i - 1;
 	}
 	return at;
+}
+
+/* What the exit is put in front of came after it. Where only the time of its record is known, that is an
+ * upper bound that lies nearer. */
+static int insert(struct records *out, size_t at, struct graph_record r)
+{
+	uint64_t late = 0;
+	int failed;
+
+	if (at < out->n && out->list[at].tick < r.tick)
+		late = r.tick - out->list[at].tick;
+	r.tick -= late;
+	if (r.call_tick != GRAPH_NO_TICK)
+		r.call_tick -= late < r.call_tick ? late : r.call_tick;
+	failed = append(out, &r);
+	if (failed == 0) {
+		memmove(&out->list[at + 1], &out->list[at],
+			(out->n - 1 - at) * sizeof(out->list[0]));
+		out->list[at] = r;
+	}
+	return failed;
+}
+
+/* The tick of the last record in front of this place. A loss is none: it has the stamp of the record that it
+ * was noticed with, which may tell of something earlier. */
+static uint64_t tick_before(const struct records *out, size_t at)
+{
+	while (at && out->list[at - 1].kind == GRAPH_LOSS)
+		at--;
+	return at ? out->list[at - 1].tick : 0;
+}
+
+/* The call on top was over at this tick, or at the last record before it. */
+static int close_top(struct depth_stack *open, uint64_t tick, struct records *out)
+{
+	struct graph_record r = *top(open);
+	size_t enter = open->index[--open->n], at;
+
+	out->list[enter].matched = true;
+	r.kind = FUNC_EXIT;
+	r.tick = tick;
+	r.call_tick = GRAPH_NO_TICK;
+	r.matched = r.moved = true;
+	at = find_return(out, enter + 1, &r);
+	if (tick_before(out, at) > tick)
+		r.tick = tick_before(out, at);
+	return insert(out, at, r);
+}
+
+/* Exits that were worked out, and stand in front of where a return is put, have upper bounds as their times.
+ * It tells nearer ones: they were over when it returned, and those of no greater depth when it was called,
+ * if that was after them. */
+static void lower_bounds(struct records *out, size_t at, const struct graph_record *r,
+			 uint64_t call)
+{
+	uint64_t most = r->tick, least;
+	struct graph_record *x;
+	size_t first = at;
+
+	while (first && out->list[first - 1].moved && out->list[first - 1].tick > call)
+		first--;
+	least = tick_before(out, first);
+	for (; at > first; at--) {
+		x = &out->list[at - 1];
+		if (!r->matched && x->depth <= r->depth)
+			most = call;
+		if (x->tick > most)
+			x->tick = most > least ? most : least;
+	}
+}
+
+static int take_enter(struct depth_stack *open, const struct graph_record *r, struct records *out)
+{
+	int failed = 0;
+
+	while (failed == 0 && open->n &&
+	       (top(open)->depth > r->depth ||
+		(top(open)->depth == r->depth && !top(open)->matched)))
+		failed = close_top(open, r->tick, out);
+	if (failed < 0)
+		return failed;
+	push(open, r, out->n);
+	return append(out, r);
 }
 
 /* Where one belongs that was not timed: in front of calls of its own depth that stand behind its entry,
@@ -268,27 +323,6 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 	return at;
 }
 
-/* What the exit is put in front of came after it. Where only the time of its record is known, that is an
- * upper bound that lies nearer. */
-static int insert(struct records *out, size_t at, struct graph_record r)
-{
-	uint64_t late = 0;
-	int failed;
-
-	if (at < out->n && out->list[at].tick < r.tick)
-		late = r.tick - out->list[at].tick;
-	r.tick -= late;
-	if (r.call_tick != GRAPH_NO_TICK)
-		r.call_tick -= late < r.call_tick ? late : r.call_tick;
-	failed = append(out, &r);
-	if (failed == 0) {
-		memmove(&out->list[at + 1], &out->list[at],
-			(out->n - 1 - at) * sizeof(out->list[0]));
-		out->list[at] = r;
-	}
-	return failed;
-}
-
 static int take_exit(struct depth_stack *open, const struct graph_record *r, struct records *out)
 {
 	/* Of two calls at one depth the other one ended before this one began. */
@@ -315,7 +349,9 @@ static int take_exit(struct depth_stack *open, const struct graph_record *r, str
 		first = from + 1;
 	else if (open->n)
 		first = open->index[open->n - 1] + 1;
-	return insert(out, find_return(out, first, r), *r);
+	first = find_return(out, first, r);
+	lower_bounds(out, first, r, before);
+	return insert(out, first, *r);
 }
 
 static int add_exits(const struct graph_thread *t, struct depth_stack *open, struct records *out)

@@ -102,8 +102,14 @@ static void test_missing_ends(void **state)
 	/* c shows that a and b are over. */
 	CHECK("10>a 12>b 30<b 30<a 30>c 40<c", 0, "10 > 0 a", "12 > 1 b", "30 > 0 c", "40 < 0 c");
 	CHECK("10>a 12>b 20<b 20<a", 0, "10 > 0 a", "12 > 1 b", "20 < 0 a");
-	/* b's entry and a's exit are lost: a was over when b began. */
+	/* b's entry and a's exit are lost: a was over when b began, and c, which came later, is b's. */
 	CHECK("10>a 15<a 15>b 20<b", 0, "10 > 0 a", "20 < 0 b 15");
+	CHECK("10>a 15<a 15>b 16>c 18<c 20<b", 0, "10 > 0 a", "16 > 1 c", "18 < 1 c 16",
+	      "20 < 0 b 15");
+	/* The interrupt i shows that a is over, and b's late return that it was over before. */
+	CHECK("10>a 15<a 15>b 20<b 36>i 40<i", 0, "10 > 1 a", "40 t 1 i 36", "20 t 1 b 15");
+	CHECK("10>b 12>a 20<a 20<b 36>i 40<i", 0, "10 > 0 b", "12 > 1 a", "40 t 1 i 36",
+	      "20 t 0 b 10");
 }
 
 static void test_interrupts(void **state)
@@ -161,6 +167,7 @@ static void test_loss_and_os(void **state)
 	/* A loss is noticed at the next record, whose call began before that, or ended. */
 	CHECK("10>a 25!9 25>c 30<c 40<a", 0, "10 > 0 a", "31 ! 0 9", "30 t 1 c 25", "40 < 0 a");
 	CHECK("10>a 30!9 30<a", 0, "10 > 0 a", "31 ! 0 9", "30 t 0 a 10");
+	CHECK("10>a 25!9 25<a 25>c 30<c", 0, "10 > 1 a", "31 ! 0 9", "30 t 1 c 25");
 	/* A return that was before something that was before the gap was before the gap. */
 	CHECK("10>a 14<a 16ox 30!9", 0, "10 > 0 a", "16 o 0 x", "30 ! 0 9", "14 t 0 a 10");
 	CHECK("10>a 11ox 12>b 15<b 20<a", 0, "10 > 0 a", "11 o 0 x", "14 > 1 b", "15 < 1 b 12",
