@@ -9,13 +9,13 @@
 #include <cmocka.h>
 
 #include "analysis/boot.h"
-#include "tools/boot_script.h"
+#include "tools/boot_story.h"
 
-#define MS BOOT_SCRIPT_MS
+#define MS BOOT_STORY_MS
 
 /* Every test: a script, and the boot that it makes. */
 struct made {
-	struct boot_script *script;
+	struct boot_story *script;
 	struct boot *boot;
 };
 
@@ -23,7 +23,7 @@ static int setup(void **state)
 {
 	static struct made m;
 
-	m.script = boot_script_new();
+	m.script = boot_story_new();
 	m.boot = NULL;
 	*state = &m;
 	return 0;
@@ -34,7 +34,7 @@ static int teardown(void **state)
 	struct made *m = *state;
 
 	boot_free(m->boot);
-	boot_script_free(m->script);
+	boot_story_free(m->script);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static const struct boot *make(struct made *m)
 	CLEANUP(boot_source) struct boot_source *source = NULL;
 	struct error e = ERROR_INIT;
 
-	boot_script_open(m->script, &source);
+	boot_story_open(m->script, &source);
 	assert_int_equal(boot_new(&m->boot, source, &e), 0);
 	return m->boot;
 }
@@ -101,19 +101,19 @@ static void assert_span(const struct boot_process *p, size_t i, uint64_t from_ms
 
 static void test_states_change_in_the_middle(void **state)
 {
-	struct boot_script *s = ((struct made *)*state)->script;
+	struct boot_story *s = ((struct made *)*state)->script;
 	const struct boot_process *p;
 	const struct boot *b;
 
-	boot_script_pass(s, 100 * MS);
-	boot_script_found(s, 100 * MS, 1, 0, 0);
-	boot_script_task(s, 100 * MS, 1, 'S', 50 * MS);
-	boot_script_pass(s, 120 * MS);
-	boot_script_pass(s, 140 * MS);
-	boot_script_task(s, 140 * MS, 1, 'R', 55 * MS);
-	boot_script_pass(s, 160 * MS);
-	boot_script_task(s, 160 * MS, 1, 'D', 55 * MS);
-	boot_script_pass(s, 180 * MS);
+	boot_story_pass(s, 100 * MS);
+	boot_story_found(s, 100 * MS, 1, 0, 0);
+	boot_story_task(s, 100 * MS, 1, 'S', 50 * MS);
+	boot_story_pass(s, 120 * MS);
+	boot_story_pass(s, 140 * MS);
+	boot_story_task(s, 140 * MS, 1, 'R', 55 * MS);
+	boot_story_pass(s, 160 * MS);
+	boot_story_task(s, 160 * MS, 1, 'D', 55 * MS);
+	boot_story_pass(s, 180 * MS);
 	b = make(*state);
 	check(b);
 	p = find(b, 1, 0);
@@ -133,22 +133,22 @@ static void test_states_change_in_the_middle(void **state)
 
 static void test_process_between_two_passes(void **state)
 {
-	struct boot_script *s = ((struct made *)*state)->script;
+	struct boot_story *s = ((struct made *)*state)->script;
 	const struct boot_process *p;
 	const struct boot *b;
 
-	boot_script_pass(s, 100 * MS);
-	boot_script_found(s, 100 * MS, 1, 0, 0);
-	boot_script_name(s, 100 * MS, 1, "init");
-	boot_script_task(s, 100 * MS, 1, 'S', 0);
-	boot_script_start(s, 102 * MS, 7, 1);
-	boot_script_exec(s, 103 * MS, 7, "/bin/true -x");
-	boot_script_name(s, 103 * MS, 7, "true");
-	boot_script_exit(s, 106 * MS, 7, 256);
-	boot_script_account(s, 106 * MS, 7, 3 * MS, 0);
-	boot_script_start(s, 110 * MS, 8, 1);
-	boot_script_exit(s, 111 * MS, 8, 0);
-	boot_script_pass(s, 120 * MS);
+	boot_story_pass(s, 100 * MS);
+	boot_story_found(s, 100 * MS, 1, 0, 0);
+	boot_story_name(s, 100 * MS, 1, "init");
+	boot_story_task(s, 100 * MS, 1, 'S', 0);
+	boot_story_start(s, 102 * MS, 7, 1);
+	boot_story_exec(s, 103 * MS, 7, "/bin/true -x");
+	boot_story_name(s, 103 * MS, 7, "true");
+	boot_story_exit(s, 106 * MS, 7, 256);
+	boot_story_account(s, 106 * MS, 7, 3 * MS, 0);
+	boot_story_start(s, 110 * MS, 8, 1);
+	boot_story_exit(s, 111 * MS, 8, 0);
+	boot_story_pass(s, 120 * MS);
 	b = make(*state);
 	check(b);
 	assert_true(b->has_events);
@@ -171,18 +171,18 @@ static void test_process_between_two_passes(void **state)
 
 static void test_pid_is_used_again(void **state)
 {
-	struct boot_script *s = ((struct made *)*state)->script;
+	struct boot_story *s = ((struct made *)*state)->script;
 	const struct boot *b;
 
-	boot_script_pass(s, 100 * MS);
-	boot_script_found(s, 100 * MS, 7, 0, 0);
-	boot_script_name(s, 100 * MS, 7, "old");
-	boot_script_task(s, 100 * MS, 7, 'S', 0);
-	boot_script_pass(s, 120 * MS);
-	boot_script_start(s, 130 * MS, 7, 0); /* nobody told of the end */
-	boot_script_name(s, 130 * MS, 7, "new");
-	boot_script_pass(s, 140 * MS);
-	boot_script_task(s, 140 * MS, 7, 'S', 0);
+	boot_story_pass(s, 100 * MS);
+	boot_story_found(s, 100 * MS, 7, 0, 0);
+	boot_story_name(s, 100 * MS, 7, "old");
+	boot_story_task(s, 100 * MS, 7, 'S', 0);
+	boot_story_pass(s, 120 * MS);
+	boot_story_start(s, 130 * MS, 7, 0); /* nobody told of the end */
+	boot_story_name(s, 130 * MS, 7, "new");
+	boot_story_pass(s, 140 * MS);
+	boot_story_task(s, 140 * MS, 7, 'S', 0);
 	b = make(*state);
 	check(b);
 	assert_int_equal(b->n_processes, 2);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* boot_script: see boot_script.h. */
-#include "tools/boot_script.h"
+/* boot_story: see boot_story.h. */
+#include "tools/boot_story.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct boot_script {
+struct boot_story {
 	struct trace_info info;
 	bool is_cut;
 	struct boot_item *items;
 	size_t n, room;
 };
 
-struct script_source {
+struct story_source {
 	struct boot_source source;
-	struct boot_script *script;
+	struct boot_story *script;
 	size_t at;
 };
 
@@ -26,9 +26,9 @@ static void *must(void *p)
 	return p;
 }
 
-struct boot_script *boot_script_new(void)
+struct boot_story *boot_story_new(void)
 {
-	struct boot_script *s = must(calloc(1, sizeof(*s)));
+	struct boot_story *s = must(calloc(1, sizeof(*s)));
 
 	if (info_init(&s->info) < 0 || info_set(&s->info.device, "board", 5) < 0 ||
 	    info_set(&s->info.origin, "script", 6) < 0)
@@ -38,7 +38,7 @@ struct boot_script *boot_script_new(void)
 	return s;
 }
 
-void boot_script_free(struct boot_script *s)
+void boot_story_free(struct boot_story *s)
 {
 	size_t i;
 
@@ -51,12 +51,12 @@ void boot_script_free(struct boot_script *s)
 	free(s);
 }
 
-struct trace_info *boot_script_info(struct boot_script *s)
+struct trace_info *boot_story_info(struct boot_story *s)
 {
 	return &s->info;
 }
 
-void boot_script_set_cut(struct boot_script *s)
+void boot_story_set_cut(struct boot_story *s)
 {
 	s->is_cut = true;
 }
@@ -65,7 +65,7 @@ void boot_script_set_cut(struct boot_script *s)
 
 static int next(struct boot_source *source, struct boot_item *ret, struct error *e)
 {
-	struct script_source *s = (struct script_source *)source;
+	struct story_source *s = (struct story_source *)source;
 
 	(void)e;
 	if (s->at == s->script->n)
@@ -77,7 +77,7 @@ static int next(struct boot_source *source, struct boot_item *ret, struct error 
 static int rewind_script(struct boot_source *source, struct error *e)
 {
 	(void)e;
-	((struct script_source *)source)->at = 0;
+	((struct story_source *)source)->at = 0;
 	return 0;
 }
 
@@ -87,12 +87,12 @@ static void free_source(struct boot_source *source)
 	free(source);
 }
 
-void boot_script_open(struct boot_script *s, struct boot_source **ret)
+void boot_story_open(struct boot_story *s, struct boot_source **ret)
 {
 	static const struct boot_source_ops ops = { .next = next,
 						    .rewind = rewind_script,
 						    .free = free_source };
-	struct script_source *source = must(calloc(1, sizeof(*source)));
+	struct story_source *source = must(calloc(1, sizeof(*source)));
 
 	source->source.ops = &ops;
 	source->source.is_cut = s->is_cut;
@@ -104,7 +104,7 @@ void boot_script_open(struct boot_script *s, struct boot_source **ret)
 
 /* --- items --- */
 
-static struct boot_item *push(struct boot_script *s)
+static struct boot_item *push(struct boot_story *s)
 {
 	if (s->n == s->room) {
 		s->room = s->room ? s->room * 2 : 64;
@@ -114,7 +114,7 @@ static struct boot_item *push(struct boot_script *s)
 	return &s->items[s->n++];
 }
 
-void boot_script_put(struct boot_script *s, const struct boot_event *event)
+void boot_story_put(struct boot_story *s, const struct boot_event *event)
 {
 	struct boot_item *i = push(s);
 	char *text;
@@ -129,7 +129,7 @@ void boot_script_put(struct boot_script *s, const struct boot_event *event)
 	i->event.text = text;
 }
 
-void boot_script_loss(struct boot_script *s, const struct trace_loss *loss)
+void boot_story_loss(struct boot_story *s, const struct trace_loss *loss)
 {
 	struct boot_item *i = push(s);
 
@@ -137,12 +137,12 @@ void boot_script_loss(struct boot_script *s, const struct trace_loss *loss)
 	i->loss = *loss;
 }
 
-size_t boot_script_count(const struct boot_script *s)
+size_t boot_story_count(const struct boot_story *s)
 {
 	return s->n;
 }
 
-const struct boot_item *boot_script_at(const struct boot_script *s, size_t i)
+const struct boot_item *boot_story_at(const struct boot_story *s, size_t i)
 {
 	return &s->items[i];
 }
@@ -160,28 +160,28 @@ static struct boot_event make(uint64_t tick, uint8_t kind, uint32_t key)
 	return e;
 }
 
-static void put_text(struct boot_script *s, struct boot_event *e, const char *text, size_t len)
+static void put_text(struct boot_story *s, struct boot_event *e, const char *text, size_t len)
 {
 	e->text = text;
 	e->text_len = (uint32_t)len;
-	boot_script_put(s, e);
+	boot_story_put(s, e);
 }
 
-void boot_script_pass(struct boot_script *s, uint64_t tick)
+void boot_story_pass(struct boot_story *s, uint64_t tick)
 {
 	struct boot_event e = make(tick, BOOT_PASS, 0);
 
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-static void put_start(struct boot_script *s, struct boot_event *e, uint64_t start, uint64_t how)
+static void put_start(struct boot_story *s, struct boot_event *e, uint64_t start, uint64_t how)
 {
 	e->number[BOOT_START_TICK] = start;
 	e->number[BOOT_START_HOW] = how;
-	boot_script_put(s, e);
+	boot_story_put(s, e);
 }
 
-void boot_script_start(struct boot_script *s, uint64_t tick, uint32_t pid, uint32_t parent)
+void boot_story_start(struct boot_story *s, uint64_t tick, uint32_t pid, uint32_t parent)
 {
 	struct boot_event e = make(tick, BOOT_START, pid);
 
@@ -190,8 +190,8 @@ void boot_script_start(struct boot_script *s, uint64_t tick, uint32_t pid, uint3
 	put_start(s, &e, tick, BOOT_BY_EVENT);
 }
 
-void boot_script_found(struct boot_script *s, uint64_t tick, uint32_t pid, uint32_t parent,
-		       uint64_t start)
+void boot_story_found(struct boot_story *s, uint64_t tick, uint32_t pid, uint32_t parent,
+		      uint64_t start)
 {
 	struct boot_event e = make(tick, BOOT_START, pid);
 
@@ -200,7 +200,7 @@ void boot_script_found(struct boot_script *s, uint64_t tick, uint32_t pid, uint3
 	put_start(s, &e, start, BOOT_BY_PROC);
 }
 
-void boot_script_thread(struct boot_script *s, uint64_t tick, uint32_t tid, uint32_t group)
+void boot_story_thread(struct boot_story *s, uint64_t tick, uint32_t tid, uint32_t group)
 {
 	struct boot_event e = make(tick, BOOT_START, tid);
 
@@ -209,14 +209,14 @@ void boot_script_thread(struct boot_script *s, uint64_t tick, uint32_t tid, uint
 	put_start(s, &e, tick, BOOT_BY_EVENT);
 }
 
-void boot_script_name(struct boot_script *s, uint64_t tick, uint32_t pid, const char *comm)
+void boot_story_name(struct boot_story *s, uint64_t tick, uint32_t pid, const char *comm)
 {
 	struct boot_event e = make(tick, BOOT_NAME, pid);
 
 	put_text(s, &e, comm, strlen(comm));
 }
 
-void boot_script_exec(struct boot_script *s, uint64_t tick, uint32_t pid, const char *words)
+void boot_story_exec(struct boot_story *s, uint64_t tick, uint32_t pid, const char *words)
 {
 	struct boot_event e = make(tick, BOOT_EXEC, pid);
 	char text[BOOT_TEXT_MAX + 1];
@@ -228,88 +228,87 @@ void boot_script_exec(struct boot_script *s, uint64_t tick, uint32_t pid, const 
 	put_text(s, &e, text, len + 1);
 }
 
-void boot_script_task(struct boot_script *s, uint64_t tick, uint32_t pid, char state,
-		      uint64_t ran_ns)
+void boot_story_task(struct boot_story *s, uint64_t tick, uint32_t pid, char state, uint64_t ran_ns)
 {
 	struct boot_event e = make(tick, BOOT_TASK, pid);
 
 	e.number[BOOT_TASK_STATE] = (uint8_t)state;
 	e.number[BOOT_TASK_RAN] = ran_ns;
 	e.number[BOOT_TASK_THREADS] = 1;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_wait(struct boot_script *s, uint64_t tick, uint32_t pid, const char *function)
+void boot_story_wait(struct boot_story *s, uint64_t tick, uint32_t pid, const char *function)
 {
 	struct boot_event e = make(tick, BOOT_WAIT, pid);
 
 	put_text(s, &e, function, strlen(function));
 }
 
-void boot_script_exit(struct boot_script *s, uint64_t tick, uint32_t pid, uint32_t code)
+void boot_story_exit(struct boot_story *s, uint64_t tick, uint32_t pid, uint32_t code)
 {
 	struct boot_event e = make(tick, BOOT_EXIT, pid);
 
 	e.number[BOOT_EXIT_CODE] = code;
 	e.number[BOOT_EXIT_HOW] = BOOT_BY_EVENT;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_gone(struct boot_script *s, uint64_t tick, uint32_t pid)
+void boot_story_gone(struct boot_story *s, uint64_t tick, uint32_t pid)
 {
 	struct boot_event e = make(tick, BOOT_EXIT, pid);
 
 	e.number[BOOT_EXIT_HOW] = BOOT_BY_SAMPLE;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_account(struct boot_script *s, uint64_t tick, uint32_t pid, uint64_t ran_ns,
-			 uint64_t disk_ns)
+void boot_story_account(struct boot_story *s, uint64_t tick, uint32_t pid, uint64_t ran_ns,
+			uint64_t disk_ns)
 {
 	struct boot_event e = make(tick, BOOT_ACCOUNT, pid);
 
 	e.number[BOOT_ACCOUNT_RAN] = ran_ns;
 	e.number[BOOT_ACCOUNT_DISK] = disk_ns;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_cpu(struct boot_script *s, uint64_t tick, uint32_t cpu, uint64_t user_ns,
-		     uint64_t idle_ns)
+void boot_story_cpu(struct boot_story *s, uint64_t tick, uint32_t cpu, uint64_t user_ns,
+		    uint64_t idle_ns)
 {
 	struct boot_event e = make(tick, BOOT_CPU, cpu);
 
 	e.number[BOOT_CPU_USER] = user_ns;
 	e.number[BOOT_CPU_IDLE] = idle_ns;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_disk(struct boot_script *s, uint64_t tick, uint32_t disk, uint64_t read_bytes,
-		      uint64_t busy_ns)
+void boot_story_disk(struct boot_story *s, uint64_t tick, uint32_t disk, uint64_t read_bytes,
+		     uint64_t busy_ns)
 {
 	struct boot_event e = make(tick, BOOT_DISK, disk);
 
 	e.number[BOOT_DISK_READ_BYTES] = read_bytes;
 	e.number[BOOT_DISK_BUSY] = busy_ns;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_disk_name(struct boot_script *s, uint64_t tick, uint32_t disk, const char *name)
+void boot_story_disk_name(struct boot_story *s, uint64_t tick, uint32_t disk, const char *name)
 {
 	struct boot_event e = make(tick, BOOT_DISK_NAME, disk);
 
 	put_text(s, &e, name, strlen(name));
 }
 
-void boot_script_memory(struct boot_script *s, uint64_t tick, uint64_t total_kib, uint64_t free_kib)
+void boot_story_memory(struct boot_story *s, uint64_t tick, uint64_t total_kib, uint64_t free_kib)
 {
 	struct boot_event e = make(tick, BOOT_MEMORY, 0);
 
 	e.number[BOOT_MEMORY_TOTAL] = total_kib;
 	e.number[BOOT_MEMORY_FREE] = free_kib;
-	boot_script_put(s, &e);
+	boot_story_put(s, &e);
 }
 
-void boot_script_mark(struct boot_script *s, uint64_t tick, uint32_t type, const char *text)
+void boot_story_mark(struct boot_story *s, uint64_t tick, uint32_t type, const char *text)
 {
 	struct boot_event e = make(tick, BOOT_MARK, type);
 
