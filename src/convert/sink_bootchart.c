@@ -243,7 +243,8 @@ static void write_block(struct sink *s)
 
 /* --- records --- */
 
-/* Names go into lines of words: no ends of line in them, and no two blanks in a row. */
+/* Names go into lines of words: no ends of line in them, no two blanks in a row, and no word but the last with
+ * the parenthesis that ends a name. */
 static void set_comm(char comm[SCHED_COMM_LEN], const char *text, size_t len)
 {
 	size_t i;
@@ -251,7 +252,8 @@ static void set_comm(char comm[SCHED_COMM_LEN], const char *text, size_t len)
 	sched_comm_set(comm, text, len);
 	for (i = 0; i < SCHED_COMM_LEN && comm[i]; i++)
 		if ((unsigned char)comm[i] < ' ' || comm[i] == 127 ||
-		    (comm[i] == ' ' && (!i || comm[i - 1] == ' ')))
+		    (comm[i] == ' ' && (!i || comm[i - 1] == ' ')) ||
+		    (comm[i] == ')' && i + 1 < SCHED_COMM_LEN && comm[i + 1] == ' '))
 			comm[i] = '_';
 }
 

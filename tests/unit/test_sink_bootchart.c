@@ -197,7 +197,7 @@ static void what_has_no_place(void **state)
 	boot_story_task(s, 100 * MS, 1, 'S', 10 * MS);
 	boot_story_thread(s, 100 * MS, 77, 1);
 	boot_story_start(s, 121 * MS, 50, 1); /* between two looks */
-	boot_story_name(s, 122 * MS, 50, "  odd\n(name)");
+	boot_story_name(s, 122 * MS, 50, "  odd\n(n) (x)");
 	boot_story_exec(s, 122 * MS, 50, "/bin/true -x");
 	boot_story_exit(s, 141 * MS, 50, 0);
 	boot_story_account(s, 141 * MS, 50, 20 * MS, 0);
@@ -212,7 +212,7 @@ static void what_has_no_place(void **state)
 	turn(a, &b);
 	y = boot_of(b);
 	assert_int_equal(y->n_processes, 3);
-	assert_string_equal(boot_process_name(find(y, 50))->comm, "_ odd_(name)");
+	assert_string_equal(boot_process_name(find(y, 50))->comm, "_ odd_(n_ (x)");
 	assert_string_equal(boot_process_name(find(y, 50))->args, "/bin/true -x");
 	assert_int_equal(find(y, 50)->from_ns, 120 * MS);
 	assert_int_equal(find(y, 50)->parent_pid, 1);
