@@ -119,15 +119,16 @@ static void count_block(struct connection *c, const struct block *b, bool duplic
 			atomic_fetch_add_explicit(&n->lost[i], b->lost[i], memory_order_relaxed);
 }
 
-/* A device may send two runs by turns: that of its scheduler, and that of its programs. Which is
- * which, only their streams tell; a description alone is taken for the scheduler's, if nothing else
- * is. */
+/* A device may send three runs by turns: that of its scheduler, that of its programs, and that of its
+ * boot. Which is which, only their streams tell; a description alone is taken for the scheduler's, if
+ * nothing else is. */
 static void note_run(struct connection *c, uint32_t run, const struct block *b)
 {
-	if (stream_is_func(b->stream)) {
-		c->func_run = run;
+	if (stream_is_func(b->stream) || stream_is_boot(b->stream)) {
+		*(stream_is_boot(b->stream) ? &c->boot_run : &c->func_run) = run;
 		c->run = c->run == run ? 0 : c->run;
-	} else if (run != c->func_run && (b->stream != STREAM_META || !c->run)) {
+	} else if (run != c->func_run && run != c->boot_run &&
+		   (b->stream != STREAM_META || !c->run)) {
 		c->run = run;
 	}
 }
