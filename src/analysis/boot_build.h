@@ -97,6 +97,12 @@ struct boot_counter {
 	uint64_t told_ns;
 };
 
+/* What a counter of pressure grew by. */
+struct boot_burst {
+	uint64_t ns, some_ns, full_ns;
+	uint32_t resource;
+};
+
 struct boot_series {
 	struct boot_counter *cpus;
 	size_t n_cpus, room_cpus;
@@ -104,6 +110,10 @@ struct boot_series {
 	size_t n_disks, room_disks, room_boot_disks;
 	uint64_t pressure[BOOT_RESOURCES][2];
 	bool has_pressure[BOOT_RESOURCES];
+	struct boot_burst *bursts;
+	size_t n_bursts, room_bursts;
+	uint64_t *looks; /* when disks, memory and pressure were looked at, as far as is known */
+	size_t n_looks, room_looks;
 	struct boot_point point; /* that is being filled */
 	uint64_t last_ns;	 /* of the point before it */
 	uint64_t told_ns[BOOT_KINDS];

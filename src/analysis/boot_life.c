@@ -186,7 +186,8 @@ static void say_start(const struct boot_build *b, struct boot_life *l, const str
 		l->parent_pid = (int32_t)(ev->number[BOOT_START_PARENT] & INT32_MAX);
 	l->is_guess = false;
 	l->is_said = true;
-	l->is_kernel = l->is_kernel || (ev->number[BOOT_START_FLAGS] & BOOT_START_KERNEL);
+	/* What the kernel starts itself is a kernel thread until it executes a program. */
+	l->is_kernel = ev->number[BOOT_START_FLAGS] & BOOT_START_KERNEL;
 	l->is_self = l->is_self || (ev->number[BOOT_START_FLAGS] & BOOT_START_SELF);
 }
 
@@ -285,6 +286,9 @@ static int put_exit(struct boot_build *b, const struct boot_event *ev, uint64_t 
 	if (by_event && l->by_event)
 		return 0;
 	if (!by_event) {
+		/* The end of a zombie was told before: then its code is known. */
+		if (ev->number[BOOT_EXIT_CODE] || (b->has_events && l->state == BOOT_ZOMBIE))
+			l->exit_code = (int32_t)(ev->number[BOOT_EXIT_CODE] & INT32_MAX);
 		end_before(b, l, ns);
 		return 0;
 	}
@@ -331,7 +335,6 @@ static int put_task(struct boot_build *b, const struct boot_event *ev, uint64_t 
 		r = guess_life(b, ev->key, ns, &l);
 	if (!l || r < 0)
 		return r;
-	l->is_said = true;
 	if (l->is_over && ns > l->exit_ns) {
 		l->is_zombie = l->is_zombie || state == BOOT_ZOMBIE;
 		return 0;
@@ -466,19 +469,22 @@ void boot_life_loss(struct boot_build *b, uint64_t from_ns, uint64_t to_ns)
 		b->lives[i].is_said = false;
 }
 
-/* When everything was said again after a loss, what was not is gone: it ended in the loss. */
+/* When everything was said again after a loss, what was not is gone: it ended in the loss. The first process and
+ * the recorder are always there, and nobody says again that they are at any other time. */
 void boot_life_pass(struct boot_build *b)
 {
 	uint64_t half = (b->resaid_to_ns - b->resaid_from_ns) / 2;
 	struct boot_life *l;
-	size_t i, said = 0;
+	bool was_said = false;
+	size_t i;
 
 	if (!b->is_resaid || b->n_passes < b->resaid_passes + 2)
 		return;
 	b->is_resaid = false;
 	for (i = 0; i < b->n_lives; i++)
-		said += b->lives[i].is_said && b->lives[i].start_ns < b->resaid_from_ns;
-	for (i = 0; said && i < b->n_lives; i++) {
+		was_said = was_said ||
+			   (b->lives[i].is_said && (b->lives[i].pid == 1 || b->lives[i].is_self));
+	for (i = 0; was_said && i < b->n_lives; i++) {
 		l = &b->lives[i];
 		if (l->is_said || l->is_over || l->start_ns > b->resaid_from_ns)
 			continue;

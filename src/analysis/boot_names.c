@@ -71,10 +71,6 @@ static int put_args(struct names *names, const struct boot_word *w, uint64_t sta
 
 	if (!args)
 		return -ENOMEM;
-	if (n->args && !strcmp(n->args, args)) {
-		free(args);
-		return 0;
-	}
 	if (!w->is_first && n->from_ns != w->ns && w->ns > start_ns) {
 		n = push(names, w->ns);
 		names->is_exec = true;
@@ -89,7 +85,7 @@ static int put_args(struct names *names, const struct boot_word *w, uint64_t sta
 	return -ENOMEM;
 }
 
-static int put_comm(struct names *names, const struct boot_word *w, uint64_t start_ns)
+static int put_comm(struct names *names, const struct boot_word *w, const struct boot_process *p)
 {
 	size_t len = w->len < SCHED_COMM_LEN ? w->len : SCHED_COMM_LEN - 1;
 	struct boot_name *n = &names->list[names->n - 1];
@@ -97,7 +93,8 @@ static int put_comm(struct names *names, const struct boot_word *w, uint64_t sta
 	bool is_same;
 
 	memcpy(comm, w->text, len);
-	is_same = n->from_ns == w->ns || (names->n == 1 && !n->comm[0]) || w->ns <= start_ns;
+	is_same = n->from_ns == w->ns || (names->n == 1 && !n->comm[0]) || w->ns <= p->from_ns ||
+		  w->ns >= p->to_ns; /* told with its account */
 	if (names->is_exec && w->passes - names->exec_passes < EXEC_PASSES)
 		is_same = true;
 	names->is_exec = false;
@@ -122,7 +119,7 @@ int boot_names_finish(const struct boot_life *l, struct boot_process *p)
 		qsort(l->words, l->n_words, sizeof(*l->words), compare_words);
 	for (i = 0; r >= 0 && i < l->n_words; i++)
 		r = l->words[i].is_args ? put_args(&names, &l->words[i], p->from_ns)
-					: put_comm(&names, &l->words[i], p->from_ns);
+					: put_comm(&names, &l->words[i], p);
 	p->names = names.list;
 	p->n_names = names.n;
 	return r;
@@ -137,29 +134,55 @@ static const struct boot_name *name_at(const struct boot_process *p, uint64_t ns
 	return &p->names[i - 1];
 }
 
+/* What was said again is no new name. */
+static void drop_same(struct boot_process *p)
+{
+	struct boot_name *list = p->names;
+	size_t i, n = 1;
+
+	for (i = 1; i < p->n_names; i++) {
+		if (!strcmp(list[i].comm, list[n - 1].comm) &&
+		    !strcmp(list[i].args, list[n - 1].args))
+			free(list[i].args);
+		else
+			list[n++] = list[i];
+	}
+	p->n_names = n;
+}
+
+static int inherit(struct boot_process *p, const struct boot_name *of_parent)
+{
+	struct boot_name *n;
+	bool is_same;
+	size_t i;
+
+	for (i = 0; i < p->n_names; i++) {
+		n = &p->names[i];
+		if (of_parent && !n->comm[0])
+			memcpy(n->comm, of_parent->comm, sizeof(n->comm));
+		if (n->args)
+			continue;
+		is_same = of_parent && !p->is_kernel && !strcmp(of_parent->comm, n->comm);
+		n->args = strdup(is_same ? of_parent->args : "");
+		if (!n->args)
+			return -ENOMEM;
+	}
+	drop_same(p);
+	return 0;
+}
+
 int boot_names_inherit(struct boot *b)
 {
 	const struct boot_name *of_parent;
 	struct boot_process *p;
-	size_t i, k;
+	size_t i;
+	int r = 0;
 
-	for (i = 0; i < b->n_processes; i++) { /* parents first */
+	for (i = 0; i < b->n_processes && r >= 0; i++) { /* parents first */
 		p = &b->processes[i];
 		of_parent = p->parent == BOOT_NONE ? NULL
 						   : name_at(&b->processes[p->parent], p->from_ns);
-		for (k = 0; k < p->n_names; k++) {
-			struct boot_name *n = &p->names[k];
-
-			if (of_parent && !n->comm[0])
-				memcpy(n->comm, of_parent->comm, sizeof(n->comm));
-			if (!n->args)
-				n->args = strdup(of_parent && !p->is_kernel &&
-								 !strcmp(of_parent->comm, n->comm)
-							 ? of_parent->args
-							 : "");
-			if (!n->args)
-				return -ENOMEM;
-		}
+		r = inherit(p, of_parent);
 	}
-	return 0;
+	return r;
 }

@@ -5,7 +5,9 @@
  * The records of one pass make a point. They need not have one tick (a bootchart's archive has several files), so a
  * point is complete when something that it has already is told of another time. Counters are absolute; a point has what
  * they grew by. What is not told has not changed: of a disk that did nothing there are no records, so the time up to
- * the pass before its next one gets a point of its own, in which it did nothing.
+ * the look before its next one gets a point of its own, in which it did nothing. Disks and pressure are looked at less
+ * often than CPUs; how often is seen in the whole boot, so they wait until it is complete. Pressure is spread over the
+ * points since the look before.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,8 +43,6 @@ static int close_point(struct boot_build *b)
 	s->is_open = false;
 	memset(s->has, 0, sizeof(s->has));
 	p->user_ns = p->system_ns = p->iowait_ns = p->idle_ns = p->irq_ns = p->steal_ns = 0;
-	memset(p->some_ns, 0, sizeof(p->some_ns));
-	memset(p->full_ns, 0, sizeof(p->full_ns));
 	return 0;
 }
 
@@ -124,20 +124,30 @@ static void put_memory(struct boot_point *p, const uint64_t *n)
 	p->swap_used_kib = grown(n[BOOT_MEMORY_SWAP_TOTAL], n[BOOT_MEMORY_SWAP_FREE]);
 }
 
-static void put_pressure(struct boot_series *s, const struct boot_event *ev)
+static int put_pressure(struct boot_series *s, const struct boot_event *ev, uint64_t ns)
 {
 	uint64_t *before;
+	int r;
 
 	if (ev->key >= BOOT_RESOURCES)
-		return;
+		return 0;
 	before = s->pressure[ev->key];
 	if (s->has_pressure[ev->key]) {
-		s->point.some_ns[ev->key] += grown(ev->number[BOOT_PRESSURE_SOME], before[0]);
-		s->point.full_ns[ev->key] += grown(ev->number[BOOT_PRESSURE_FULL], before[1]);
+		r = boot_build_grow(&s->bursts, &s->room_bursts, s->n_bursts, sizeof(*s->bursts),
+				    BOOT_POINTS_MAX);
+		if (r < 0)
+			return r;
+		s->bursts[s->n_bursts++] = (struct boot_burst){
+			.ns = ns,
+			.some_ns = grown(ev->number[BOOT_PRESSURE_SOME], before[0]),
+			.full_ns = grown(ev->number[BOOT_PRESSURE_FULL], before[1]),
+			.resource = ev->key,
+		};
 	}
 	before[0] = ev->number[BOOT_PRESSURE_SOME];
 	before[1] = ev->number[BOOT_PRESSURE_FULL];
 	s->has_pressure[ev->key] = true;
+	return 0;
 }
 
 static void put_levels(struct boot_point *p, const uint64_t *n)
@@ -199,7 +209,6 @@ static int push_disk_point(struct boot_build *b, struct boot_disk *d,
 
 static int put_disk(struct boot_build *b, const struct boot_event *ev, uint64_t ns)
 {
-	struct boot_disk_point quiet = { .ns = boot_build_pass_before(b, ns) };
 	struct boot_disk_point p = { .ns = ns };
 	const uint64_t *n = ev->number;
 	struct boot_counter *c;
@@ -214,10 +223,7 @@ static int put_disk(struct boot_build *b, const struct boot_event *ev, uint64_t 
 			grown(n[BOOT_DISK_WRITTEN_BYTES], c->number[BOOT_DISK_WRITTEN_BYTES]);
 		p.busy_ns = grown(n[BOOT_DISK_BUSY], c->number[BOOT_DISK_BUSY]);
 	}
-	if (d->n_points && quiet.ns > d->points[d->n_points - 1].ns)
-		r = push_disk_point(b, d, &quiet);
-	if (r >= 0)
-		r = push_disk_point(b, d, &p);
+	r = push_disk_point(b, d, &p);
 	memcpy(c->number, n, sizeof(c->number));
 	c->told_ns = ns;
 	return r;
@@ -275,12 +281,113 @@ static void find_parts(struct boot *boot)
 	}
 }
 
+/* --- looks --- */
+
+static int put_look(struct boot_series *s, uint64_t ns)
+{
+	int r;
+
+	if (s->n_looks && s->looks[s->n_looks - 1] >= ns)
+		return 0;
+	r = boot_build_grow(&s->looks, &s->room_looks, s->n_looks, sizeof(*s->looks),
+			    BOOT_POINTS_MAX);
+	if (r >= 0)
+		s->looks[s->n_looks++] = ns;
+	return r;
+}
+
+static int compare_lengths(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* How far apart they mostly are. Makes lengths of the times. */
+static uint64_t take_interval(struct boot_series *s)
+{
+	size_t i, n = s->n_looks;
+
+	if (n < 2)
+		return 0;
+	for (i = 0; i + 1 < n; i++)
+		s->looks[i] = s->looks[i + 1] - s->looks[i];
+	qsort(s->looks, n - 1, sizeof(*s->looks), compare_lengths);
+	return s->looks[(n - 1) / 2];
+}
+
+/* A disk of which nothing was told for longer than from look to look did nothing before the last one. */
+static int add_quiet(struct boot_disk *d, uint64_t interval_ns)
+{
+	struct boot_disk_point *list;
+	size_t i, n = 0;
+
+	if (!interval_ns || !d->n_points)
+		return 0;
+	list = calloc(d->n_points, 2 * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (i = 0; i < d->n_points; i++) {
+		if (n && d->points[i].ns - list[n - 1].ns > interval_ns + interval_ns / 2)
+			list[n++].ns = d->points[i].ns - interval_ns;
+		list[n++] = d->points[i];
+	}
+	free(d->points);
+	d->points = list;
+	d->n_points = n;
+	return 0;
+}
+
+/* What pressure grew by since the look before, to the points since then by their lengths. */
+static void spread_burst(struct boot *boot, const struct boot_burst *burst, uint64_t interval_ns)
+{
+	uint64_t from = burst->ns > interval_ns ? burst->ns - interval_ns : 0, length, whole = 0;
+	size_t low = 0, high = boot->n_points, i;
+	struct boot_point *p = boot->points;
+
+	while (low < high) { /* the first behind `from` */
+		i = low + (high - low) / 2;
+		if (p[i].ns <= from)
+			low = i + 1;
+		else
+			high = i;
+	}
+	for (i = low; i < boot->n_points && p[i].ns <= burst->ns; i++)
+		whole += i ? p[i].ns - (p[i - 1].ns > from ? p[i - 1].ns : from) : 0;
+	for (i = low; whole && i < boot->n_points && p[i].ns <= burst->ns; i++) {
+		length = i ? p[i].ns - (p[i - 1].ns > from ? p[i - 1].ns : from) : 0;
+		p[i].some_ns[burst->resource] +=
+			(uint64_t)((double)burst->some_ns * (double)length / (double)whole);
+		p[i].full_ns[burst->resource] +=
+			(uint64_t)((double)burst->full_ns * (double)length / (double)whole);
+	}
+}
+
+static int finish_looks(struct boot_build *b)
+{
+	uint64_t interval = take_interval(&b->series);
+	size_t i;
+	int r = 0;
+
+	if (!interval)
+		interval = b->boot->interval_ns;
+	for (i = 0; i < b->boot->n_disks && r >= 0; i++)
+		r = add_quiet(&b->boot->disks[i], interval);
+	for (i = 0; i < b->series.n_bursts; i++)
+		spread_burst(b->boot, &b->series.bursts[i], interval);
+	return r;
+}
+
 /* --- all --- */
 
 int boot_series_put(struct boot_build *b, const struct boot_event *ev, uint64_t ns)
 {
-	int r;
+	bool is_look =
+		ev->kind == BOOT_DISK || ev->kind == BOOT_MEMORY || ev->kind == BOOT_PRESSURE;
+	int r = is_look ? put_look(&b->series, ns) : 0;
 
+	if (r < 0)
+		return r;
 	if (ev->kind == BOOT_DISK_NAME)
 		return put_disk_name(b, ev);
 	if (ev->kind == BOOT_DISK)
@@ -295,8 +402,7 @@ int boot_series_put(struct boot_build *b, const struct boot_event *ev, uint64_t 
 		put_memory(&b->series.point, ev->number);
 		return 0;
 	case BOOT_PRESSURE:
-		put_pressure(&b->series, ev);
-		return 0;
+		return put_pressure(&b->series, ev, ns);
 	default:
 		put_levels(&b->series.point, ev->number);
 		return 0;
@@ -321,12 +427,14 @@ int boot_series_finish(struct boot_build *b)
 	}
 	if (r >= 0)
 		find_parts(boot);
-	return r;
+	return r < 0 ? r : finish_looks(b);
 }
 
 void boot_series_done(struct boot_series *s)
 {
 	free(s->cpus);
 	free(s->disks);
+	free(s->bursts);
+	free(s->looks);
 	free(s->room_disk_points);
 }

@@ -152,48 +152,77 @@ static uint8_t main_state(const struct boot_life *l, uint64_t length_ns)
 	return disk >= sleep ? BOOT_DISK_WAIT : BOOT_SLEEPING;
 }
 
-/* From the last sample to the end: the state holds, and what the account has beyond the counters was used since
- * the last pass. The account of one that was there and never seen is not of this chart. */
+/* All that it used, by whatever knows most of it. */
+static uint64_t total_cpu(const struct boot_life *l)
+{
+	uint64_t seen = l->n_samples ? l->samples[l->n_samples - 1].cpu_ns : 0;
+
+	return l->has_account && l->account_ns > seen ? l->account_ns : seen;
+}
+
+/* From the last of n samples to the end: the state holds, and what it used beyond that was used since the last
+ * pass. The account of one that was there and never seen is not of this chart. */
 static int put_rest(struct boot_build *b, const struct boot_life *l, size_t n, uint64_t end)
 {
 	uint64_t at = b->n_cells ? b->cells[b->n_cells - 1].to_ns : b->cells_from_ns;
-	bool is_known = l->has_account && (n || l->start_ns >= b->boot->from_ns);
+	bool is_known = n || l->start_ns >= b->boot->from_ns;
 	struct boot_sample last = { .state = BOOT_UNKNOWN };
 	uint64_t look = n ? last_look(b, end, at) : at;
 	size_t first;
-	int r = 0;
+	int r;
 
 	if (n)
 		last = l->samples[n - 1];
-	else if (is_known)
+	else if (is_known && l->has_account && end > at)
 		last.state = main_state(l, end - at);
-	r = push_cell(b, look, &last, 0);
+	r = push_cell(b, look < end ? look : end, &last, 0);
 	first = b->n_cells;
 	if (r >= 0)
 		r = push_cell(b, end, &last, (uint32_t)n + 1);
-	if (r >= 0 && is_known && l->account_ns > last.cpu_ns)
-		put_cpu(b, first, n ? b->cells_least : 0, l->account_ns - last.cpu_ns);
+	if (r >= 0 && is_known)
+		put_cpu(b, first, b->cells_least, total_cpu(l) - last.cpu_ns);
 	return r;
+}
+
+/* When it ended; how many samples there are before that. A zombie that is found has ended some time since the pass
+ * before; that of which the kernel told has the time of its end, which is no pass's. */
+static uint64_t find_end(const struct boot_build *b, const struct boot_life *l, uint64_t end,
+			 size_t *ret_n)
+{
+	uint64_t ns, look;
+	size_t n = 0;
+
+	if (l->is_over && l->by_event && l->exit_ns < end)
+		end = l->exit_ns;
+	while (n < l->n_samples && l->samples[n].ns <= end && l->samples[n].state != BOOT_ZOMBIE)
+		n++;
+	*ret_n = n;
+	if (n == l->n_samples || l->samples[n].ns > end)
+		return end;
+	ns = l->samples[n].ns;
+	look = last_look(b, ns, n ? l->samples[n - 1].ns : l->start_ns);
+	if (boot_build_pass_before(b, ns + 1) != ns || look > ns)
+		return ns;
+	return look + (ns - look) / 2;
 }
 
 /* Of one that was there, what it used before it was first seen is not of this chart. */
 static int make_cells(struct boot_build *b, const struct boot_life *l, const struct boot_process *p)
 {
 	const struct boot_sample zombie = { .state = BOOT_ZOMBIE };
-	uint64_t end = l->is_over && l->by_event && l->exit_ns < p->to_ns ? l->exit_ns : p->to_ns;
+	bool is_old = p->was_there;
 	size_t i, n = 0;
+	uint64_t end = find_end(b, l, p->to_ns, &n);
 	int r = 0;
 
 	b->n_cells = 0;
 	b->cells_from_ns = p->from_ns;
 	b->cells_least = 0;
-	while (n < l->n_samples && l->samples[n].ns <= end)
-		n++;
-	if (p->was_there && n) {
+	if (is_old && n) {
 		r = push_cell(b, l->samples[0].ns, &l->samples[0], 0);
 		b->cells_least = b->n_cells;
 	}
-	for (i = p->was_there && n ? 1 : 0; i < n && r >= 0; i++)
+	for (i = is_old && n ? 1 : 0; i < n && r >= 0; i++)
 		r = put_sample(b, l, i, b->cells_least);
 	if (r >= 0)
 		r = put_rest(b, l, n, end);
@@ -322,13 +351,10 @@ static int push_whole(const struct boot_build *b, struct spans *s, struct boot_c
 
 static void set_cpu(const struct boot_life *l, struct boot_process *p)
 {
-	const struct boot_sample *s = l->samples;
-	uint64_t most = l->n_samples ? s[l->n_samples - 1].cpu_ns : 0;
-
-	if (l->has_account && l->account_ns > most)
-		most = l->account_ns;
-	p->cpu_ns = most - (p->was_there && l->n_samples ? s[0].cpu_ns : 0);
-	if (p->was_there && !l->n_samples) /* nobody knows how much of it was before */
+	p->cpu_ns = total_cpu(l);
+	if (p->was_there && l->n_samples)
+		p->cpu_ns -= l->samples[0].cpu_ns;
+	else if (p->was_there) /* nobody knows how much of it was before */
 		p->cpu_ns = 0;
 }
 
