@@ -2,8 +2,9 @@
 /*
  * boot_make: boot charts for tests.
  *
- *	boot_make SCRIPT FILE.ksk	makes the file that a script describes (boot_script.h)
- *	boot_make --dump FILE.ksk	prints its records, a line each
+ *	boot_make SCRIPT FILE.ksk [BYTES]	makes the file that a script describes (boot_script.h), in
+ *						blocks of so many bytes
+ *	boot_make --dump FILE.ksk		prints its records, a line each
  *
  *	tick kind key number... [text in hexadecimal, - if it is empty]
  *	loss cause count from to
@@ -63,11 +64,11 @@ static int dump(const char *path)
 	return 0;
 }
 
-static int make(const char *script, const char *path)
+static int make(const char *script, const char *path, unsigned long block_bytes)
 {
 	_cleanup_free_ char *text = calloc(1, SCRIPT_MAX);
 	CLEANUP(boot_source) struct boot_source *s = NULL;
-	struct boot_packing packing = { 0 };
+	struct boot_packing packing = { .block_bytes = (uint32_t)block_bytes };
 	struct error e = ERROR_INIT;
 	FILE *f = fopen(script, "r");
 
@@ -86,8 +87,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--dump"))
 		return dump(argv[2]);
-	if (argc == 3)
-		return make(argv[1], argv[2]);
-	fprintf(stderr, "usage: boot_make SCRIPT FILE.ksk | --dump FILE.ksk\n");
+	if (argc == 3 || argc == 4)
+		return make(argv[1], argv[2], argc == 4 ? strtoul(argv[3], NULL, 10) : 0);
+	fprintf(stderr, "usage: boot_make SCRIPT FILE.ksk [BYTES] | --dump FILE.ksk\n");
 	return 2;
 }
