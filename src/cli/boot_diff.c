@@ -189,8 +189,8 @@ static void print_goal(const struct diff *d)
 	uint64_t y = (has_target ? b->target_ns : b->to_ns) - b->from_ns;
 	char before[BOOT_PRINT_TIME], after[BOOT_PRINT_TIME], change[BOOT_PRINT_TIME];
 
-	printf("\n%s after the recordings began: %s before, %s after: %s%s%s\n",
-	       has_target ? "The target was reached" : "Not both have a target. The end came",
+	printf("\n%s, from the start of the recordings: %s -> %s, %s%s%s\n",
+	       has_target ? "Target" : "Not both have a target; the end",
 	       boot_print_moment(x, before), boot_print_moment(y, after),
 	       say_style(stdout, d->diff->target_ns > 0 ? STYLE_BAD : STYLE_GOOD),
 	       boot_print_change(d->diff->target_ns, change), say_style(stdout, STYLE_PLAIN));

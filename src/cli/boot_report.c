@@ -38,7 +38,7 @@ static void print_row(const char *what, uint64_t ns, const char *text)
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	table_clean(shown);
-	printf("  %-18s %12s  %s\n", what, boot_print_moment(ns, moment), shown);
+	printf("  %-18s %12s%s%s\n", what, boot_print_moment(ns, moment), *shown ? "  " : "", shown);
 }
 
 /* How long it took, from wherever there is something to count from. */
@@ -84,10 +84,10 @@ static void print_machine(const struct boot_report *r)
 	uint64_t all = busy + r->iowait_ns + r->idle_ns + r->steal_ns;
 	char a[UNITS_LEN], b[UNITS_LEN];
 
-	printf("  %zu processes", r->processes);
+	printf("  %zu process%s", r->processes, r->processes == 1 ? "" : "es");
 	if (r->between)
 		printf(" (%zu of them lived between two passes)", r->between);
-	printf(", %zu kernel threads\n", r->kernel_threads);
+	printf(", %zu kernel thread%s\n", r->kernel_threads, r->kernel_threads == 1 ? "" : "s");
 	if (all) {
 		fputs("  CPU: ", stdout);
 		boot_print_bar(busy, all);
