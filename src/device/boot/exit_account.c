@@ -100,13 +100,6 @@ static bool next_attribute(struct attribute *ret, const uint8_t **at, const uint
 	return true;
 }
 
-static uint32_t strange;
-
-uint32_t exit_account_strange(void)
-{
-	return strange;
-}
-
 static bool take_stats(struct exit_account *a, const uint8_t *p, size_t len)
 {
 	static const uint16_t places[] = { AT_USER, AT_SYSTEM, AT_RAN,	  AT_WAITED,
@@ -115,8 +108,8 @@ static bool take_stats(struct exit_account *a, const uint8_t *p, size_t len)
 	uint32_t i;
 
 	if (len < LEAST || half_at(p) == STRANGE_VERSION) {
-		strange = len < 2 ? UINT32_MAX : half_at(p);
-		return false;
+		a->strange = len < 2 ? UINT32_MAX : half_at(p);
+		return true;
 	}
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++)
 		a->number[i] = long_at(p, len, places[i]);

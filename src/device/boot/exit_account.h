@@ -26,7 +26,8 @@ struct exit_account {
 	uint32_t pid, group; /* group 0: the kernel is too old to say */
 	uint32_t parent;
 	uint32_t code;
-	bool is_last; /* of a process that had several threads */
+	uint32_t strange; /* not 0: the version of a struct that is not read; nothing else is known */
+	bool is_last;	  /* of a process that had several threads */
 	char comm[TASK_COMM_LEN];
 	uint8_t comm_len;
 	uint64_t number[BOOT_NUMBERS_MAX]; /* enum boot_account_number */
@@ -44,9 +45,6 @@ int exit_account_open(uint32_t buffer, const char *cpus, struct error *e);
 
 /* The next account of what a read gave; false at the end. */
 bool exit_account_next(struct exit_account *ret, const uint8_t *bytes, size_t len, size_t *at);
-
-/* The version of the last one whose struct could not be read; 0: all could. */
-uint32_t exit_account_strange(void);
 
 /* Adds what came to what its process has; true if *a is now the account of a process. */
 bool exit_sums_take(struct exit_sums *s, struct exit_account *a);

@@ -114,12 +114,13 @@ bool process_event_next(struct process_event *ret, const uint8_t *bytes, size_t 
 #define TO_X BPF_STMT(BPF_MISC | BPF_TAX, 0)
 
 /* Acknowledgements and execs; of forks, names and ends those of processes, or all. */
-static int set_filter(int fd, bool with_threads)
+static int set_filter(int fd, enum process_event_choice choice)
 {
+	uint32_t verdict = choice == PROCESS_EVENTS_EXEC ? 0 : ALL_BYTES;
 	struct sock_filter code[] = {
 		LOAD(AT_WHAT),
-		IF_WHAT(PROC_EVENT_NONE, 13, 0), /* to the taking */
-		IF_WHAT(PROC_EVENT_EXEC, 12, 0),
+		IF_WHAT(PROC_EVENT_NONE, 15, 0), /* to the taking */
+		IF_WHAT(PROC_EVENT_EXEC, 14, 0),
 		IF_WHAT(PROC_EVENT_COMM, 6, 0), /* to the first two words */
 		IF_WHAT(PROC_EVENT_FORK, 1, 0),
 		IF_WHAT(PROC_EVENT_EXIT, 4, 10), /* likewise, else to the refusal */
@@ -131,9 +132,10 @@ static int set_filter(int fd, bool with_threads)
 		TO_X,
 		LOAD(AT_DATA + 4),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0), /* its own group: a process */
-		BPF_STMT(BPF_RET | BPF_K, with_threads ? ALL_BYTES : 0),
-		BPF_STMT(BPF_RET | BPF_K, ALL_BYTES),
+		BPF_STMT(BPF_RET | BPF_K, choice == PROCESS_EVENTS_OF_ALL ? ALL_BYTES : 0),
+		BPF_STMT(BPF_RET | BPF_K, verdict),
 		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, ALL_BYTES),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
 
@@ -175,7 +177,7 @@ static int take_answer(int fd)
 	return -EPERM;
 }
 
-int process_event_open(uint32_t buffer, bool with_threads, struct error *e)
+int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 					NETLINK_CONNECTOR);
@@ -188,7 +190,7 @@ int process_event_open(uint32_t buffer, bool with_threads, struct error *e)
 				 strerror(errno));
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	if (set_filter(fd, with_threads) ||
+	if (set_filter(fd, choice) ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		return error_set(e, errno, "no process events: %s", strerror(errno));
 	r = ask(fd);

@@ -33,8 +33,16 @@ struct process_event {
 	char comm[TASK_COMM_LEN];
 };
 
+/* What a socket takes. Only an exec needs somebody at once, who reads the arguments while the process is there: a
+ * socket of its own for these is what the recorder wakes up for, and the others wait for its next pass. */
+enum process_event_choice {
+	PROCESS_EVENTS_OF_ALL = 0, /* threads, too */
+	PROCESS_EVENTS_OF_PROCESSES,
+	PROCESS_EVENTS_EXEC,
+};
+
 /* The descriptor, or a negative errno. buffer: bytes of the kernel's memory for it. */
-int process_event_open(uint32_t buffer, bool with_threads, struct error *e);
+int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e);
 
 /* The message at *at of what a read gave; false at the end, or where the rest is none. */
 bool process_event_next(struct process_event *ret, const uint8_t *bytes, size_t len, size_t *at);

@@ -106,13 +106,14 @@ void sampler_take_event(struct sampler *s, const struct process_event *ev)
 void sampler_take_account(struct sampler *s, struct exit_account *a, uint64_t now_ns)
 {
 	struct boot_event ev = { .tick = now_ns, .kind = BOOT_ACCOUNT, .text = "" };
+	uint32_t who = a->pid;
 	struct task *t;
 
 	if (!exit_sums_take(&s->sums, a))
 		return;
 	/* Its name once more: of one that was gone before it could be looked at, the only word. */
 	t = task_table_find(s->tasks, a->pid);
-	if (t && a->comm_len && t->group == t->pid && (!a->group || a->pid == a->group) &&
+	if (t && a->comm_len && who == a->pid &&
 	    (t->comm_len != a->comm_len || memcmp(t->comm, a->comm, a->comm_len))) {
 		sampler_set_comm(t, a->comm, a->comm_len);
 		sampler_say_name(s, t, now_ns);
