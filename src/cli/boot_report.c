@@ -195,8 +195,7 @@ static void print_chains(const struct boot_report *r, uint64_t limit)
 	for (i = 0; i < r->chains->n && (!limit || i < limit); i++) {
 		each = &r->chains->list[i];
 		printf("%11s %9s %9s %5s%%  ", boot_print_moment(each->from_ns, start),
-		       units_duration(each->sum_ns, sum),
-		       units_duration(each->longest_ns, longest),
+		       units_duration(each->sum_ns, sum), units_duration(each->longest_ns, longest),
 		       units_percent(each->busy_permille, 1000, busy));
 		boot_print_process(r->boot, each->parent, true);
 		printf("\n%38s%zu: ", "", each->n);
@@ -234,8 +233,7 @@ static int read_options(struct wanted *w, const struct args *a, struct error *e)
 	w->options.kernel = args_has(a, "kernel");
 	if (args_get_count(a, "limit", &w->limit, e) < 0)
 		return -EINVAL;
-	if (args_has(a, "min") &&
-	    when_parse_length(args_get(a, "min"), &w->options.min_ns, e) < 0)
+	if (args_has(a, "min") && when_parse_length(args_get(a, "min"), &w->options.min_ns, e) < 0)
 		return error_prefix(e, EINVAL, "cannot take --min");
 	return 0;
 }
