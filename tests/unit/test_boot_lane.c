@@ -206,7 +206,7 @@ static void a_cut_file_is_read(void **state)
 	assert_int_equal(boot_file_finish(f.file, &e), 0);
 	assert_int_equal(stat(f.path, &st), 0);
 	last = 20000;
-	for (len = st.st_size - 1; len > 2000; len -= len / 8) {
+	for (len = st.st_size - 1; len > 12000; len -= len / 8) {
 		assert_int_equal(truncate(f.path, len), 0);
 		found = look(f.path);
 		assert_true(found.events <= last);
