@@ -14,6 +14,7 @@
 #include "device/boot/words.h"
 
 #define QUIET_LOOKS 4U /* in a row, until the next one waits a pass longer */
+#define BETWEEN 8U     /* looks, without caring for anything else */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
@@ -133,6 +134,8 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 	if (t->comm_len != st->comm_len || memcmp(t->comm, st->comm, TASK_COMM_LEN)) {
 		sampler_set_comm(t, st->comm, st->comm_len);
 		sampler_say_name(s, t, s->now);
+		if (!s->o.has_events && t->was_seen && !st->is_kernel && t->group == t->pid)
+			sampler_say_args(s, t, s->now); /* it is probably another program */
 	}
 	return has_moved;
 }
@@ -207,13 +210,18 @@ static int look_at(struct sampler *s, struct task *t)
 /* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. */
 static void look_if_due(struct sampler *s, struct task *t)
 {
+	uint32_t pid = t->pid;
 	int r;
 
 	if (t->wait) {
 		t->wait--;
 		return;
 	}
-	s->looked++;
+	if (++s->looked % BETWEEN == 0 && s->o.between) {
+		s->o.between(s->o.context);
+		if (t->pid != pid)
+			return;
+	}
 	r = t->has_ended ? look_at_ended(s, t) : look_at(s, t);
 	if (is_gone(r)) {
 		sampler_drop(s, t);
@@ -250,8 +258,10 @@ static void find_new(struct sampler *s, uint32_t pid, uint32_t group)
 		t->parent = group;
 	sampler_say_start(s, t, s->now);
 	sampler_say_name(s, t, s->now);
+	s->is_finding = true;
 	if (!st.is_kernel && group == pid)
 		sampler_say_args(s, t, s->now);
+	s->is_finding = false;
 }
 
 struct entry { /* as getdents64() gives them */
