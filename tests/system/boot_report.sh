@@ -58,7 +58,7 @@ tail -n +2 piped >rest
 
 wrong 1 'no process and no mark' report before.ksk --to nobody
 wrong 2 'cannot take --min' report before.ksk --min often
-wrong 1 'no such file' report ./missing.ksk
+wrong 1 'No such file' report ./missing.ksk
 wrong 2 'neither in .svg nor in .html' diff before.ksk after.ksk -o both.png
 wrong 1 'not the folder of a store' report before.ksk --run 3
 wrong 1 'empty' report /dev/null
