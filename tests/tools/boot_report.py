@@ -158,7 +158,7 @@ def scenario_recorded():
     with tempfile.TemporaryDirectory() as folder:
         out, done = Path(folder) / "boot.ksk", Path(folder) / "done"
         p = subprocess.Popen([recorder, "--out", out, "--until", f"file:{done}", "--linger", "200ms",
-                              "--time", "60s", "--state-dir", folder],
+                              "--time", "60s", "--state-dir", folder, "--exact", "auto"],
                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while not out.exists() or not out.stat().st_size:
             assert p.poll() is None, p.stderr.read()
@@ -167,7 +167,16 @@ def scenario_recorded():
         subprocess.run(["/bin/sh", script, done], check=True)
         said = p.communicate(timeout=120)[1]
         assert p.returncode == 0, said
-        r = report(out, "--path", "--min", "1us", "--limit", "0")
+        everything = [out, "--min", "1us", "--limit", "0", "--to", "+1h"]
+        exact, sampled = report(*everything), report(*everything, "--sampled")
+        assert not sampled["boot"]["exact"], sampled["boot"]
+        if exact["boot"]["exact"]:  # the scheduler's events and the kernel's account agree
+            check_report(exact)
+            a, b = ([p for p in r["cpu"] if p["args"] == f"/bin/sh {script} {done}"] for r in (exact, sampled))
+            assert abs(a[0]["cpu_ns"] - b[0]["cpu_ns"]) <= 5 * MS + b[0]["cpu_ns"] // 20, (a, b)
+        else:
+            print("boot_report: recorded: no events of the scheduler")
+        r = report(out, "--path", "--min", "1us", "--limit", "0", "--sampled")
         check_report(r)
         assert r["reached"] and r["to"] == f"file:{done}", r["to"]
         if not r["boot"]["events"]:
