@@ -222,9 +222,10 @@ static void keeps_tasks(void **state)
 
 static void reads_settings(void **state)
 {
-	static const char line[] = "console=ttyAMA0 kiseki_boot.interval=50ms quiet "
-				   "kiseki_boot.until=unit:a.target \"kiseki_boot.driver_args=a=1 b=2\" "
-				   "kiseki_boot.threads other.interval=1ms\n";
+	static const char line[] =
+		"console=ttyAMA0 kiseki_boot.interval=50ms quiet "
+		"kiseki_boot.until=unit:a.target \"kiseki_boot.driver_args=a=1 b=2\" "
+		"kiseki_boot.threads other.interval=1ms\n";
 	struct boot_settings s;
 	struct error e = ERROR_INIT;
 
@@ -239,8 +240,8 @@ static void reads_settings(void **state)
 	assert_int_equal(s.idle_ns, 0); /* it waits for its target */
 	assert_string_equal(s.out, BOOT_SETTINGS_OUT);
 	/* What is wrong is told, and the rest still counts. */
-	assert_true(boot_settings_parse_kernel(
-			    &s, "kiseki_boot.interval=0 kiseki_boot.idle=1.5s", 44, &e) < 0);
+	assert_true(boot_settings_parse_kernel(&s, "kiseki_boot.interval=0 kiseki_boot.idle=1.5s",
+					       44, &e) < 0);
 	assert_non_null(strstr(e.text, "interval"));
 	assert_int_equal(s.idle_ns, 1500 * CLOCK_NS_PER_MS);
 	assert_true(boot_settings_set(&s, "until", "nothing", &e) < 0);
