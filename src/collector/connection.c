@@ -265,7 +265,7 @@ static void greet(struct connection *c)
 	uint32_t n, i;
 
 	c->greeted = true;
-	n = registry_get_desired(c->server->o.registry, c->slot, desired);
+	n = c->has_slot ? registry_get_desired(c->server->o.registry, c->slot, desired) : 0;
 	for (i = 0; i < n; i++)
 		session_instruct(&c->session, &desired[i]);
 	session_ping(&c->session, &now);

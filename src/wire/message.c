@@ -84,12 +84,14 @@ void hello_encode(struct byte_writer *w, const struct message_hello *m)
 	put_number(w, m->n_runs);
 	for (i = 0; i < m->n_runs; i++)
 		put_bytes(w, m->runs[i].bytes, sizeof(m->runs[i].bytes));
+	if (m->role != ROLE_AGENT)
+		put_number(w, m->role);
 }
 
 /* The version comes first and is known even if the rest is not understood. */
 enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size_t len)
 {
-	struct byte_reader r;
+	struct byte_reader r, rest;
 	uint32_t i;
 
 	memset(ret, 0, sizeof(*ret));
@@ -107,6 +109,9 @@ enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size
 	ret->n_runs = get_bounded(&r, MESSAGE_RUNS_MAX);
 	for (i = 0; i < ret->n_runs; i++)
 		get_id(&r, &ret->runs[i]);
+	rest = r; /* what is not understood there is skipped */
+	if (!r.bad && reader_left(&r) && reader_varint(&rest) == ROLE_BOOT && !rest.bad)
+		ret->role = ROLE_BOOT;
 	return verdict(&r);
 }
 
