@@ -301,7 +301,7 @@ static int put_path(struct boot_svg *s, struct error *e)
 
 	if (!s->o->path || !s->b->n_processes)
 		return 0;
-	r = boot_path_new(&path, s->b, BOOT_NONE, ns);
+	r = boot_path_new(&path, s->b, s->o->path_of - 1, ns);
 	if (r == -ENODATA || r == -ENOENT)
 		return 0;
 	if (r < 0)
