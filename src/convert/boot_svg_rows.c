@@ -35,7 +35,7 @@ static void bar_of(uint8_t state, double *ret_from, double *ret_height)
 
 /* --- the bar --- */
 
-static void put_runs(struct boot_svg *s, const struct boot_run *runs, size_t n, double y)
+static void put_runs(struct boot_svg *s, const struct boot_stretch *runs, size_t n, double y)
 {
 	uint32_t state, level, levels;
 	double from, height;
