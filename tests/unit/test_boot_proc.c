@@ -38,7 +38,9 @@ static void reads_task_stat(void **state)
 
 static void takes_any_name(void **state)
 {
-	static const char *const names[] = { "a b", ") R 1 (", "(((", ")", "", "x) S 9", "new\nline" };
+	static const char *const names[] = {
+		"a b", ") R 1 (", "(((", ")", "", "x) S 9", "new\nline"
+	};
 	struct task_stat t;
 	char text[256];
 	size_t i;
@@ -65,7 +67,8 @@ static void refuses_cut_task_stat(void **state)
 	size_t len;
 
 	(void)state;
-	for (len = 0; len < strlen("42 (sh) S 1 42 42 0 -1 4194560 300 0 7 0 12 34 0 0 20 0 3 0 "); len++)
+	for (len = 0; len < strlen("42 (sh) S 1 42 42 0 -1 4194560 300 0 7 0 12 34 0 0 20 0 3 0 ");
+	     len++)
 		assert_false(task_stat_parse(&t, text, len));
 	assert_int_equal(t.pid, 99);
 }

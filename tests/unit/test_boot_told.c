@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -222,9 +223,10 @@ static void keeps_tasks(void **state)
 
 static void reads_settings(void **state)
 {
-	static const char line[] = "console=ttyAMA0 kiseki_boot.interval=50ms quiet "
-				   "kiseki_boot.until=unit:a.target \"kiseki_boot.driver_args=a=1 b=2\" "
-				   "kiseki_boot.threads other.interval=1ms\n";
+	static const char line[] =
+		"console=ttyAMA0 kiseki_boot.interval=50ms quiet "
+		"kiseki_boot.until=unit:a.target \"kiseki_boot.driver_args=a=1 b=2\" "
+		"kiseki_boot.threads other.interval=1ms\n";
 	struct boot_settings s;
 	struct error e = ERROR_INIT;
 
@@ -239,14 +241,42 @@ static void reads_settings(void **state)
 	assert_int_equal(s.idle_ns, 0); /* it waits for its target */
 	assert_string_equal(s.out, BOOT_SETTINGS_OUT);
 	/* What is wrong is told, and the rest still counts. */
-	assert_true(boot_settings_parse_kernel(
-			    &s, "kiseki_boot.interval=0 kiseki_boot.idle=1.5s", 44, &e) < 0);
+	assert_true(boot_settings_parse_kernel(&s, "kiseki_boot.interval=0 kiseki_boot.idle=1.5s",
+					       44, &e) < 0);
 	assert_non_null(strstr(e.text, "interval"));
 	assert_int_equal(s.idle_ns, 1500 * CLOCK_NS_PER_MS);
 	assert_true(boot_settings_set(&s, "until", "nothing", &e) < 0);
 	assert_true(boot_settings_set(&s, "init", "sbin/init", &e) < 0);
 	assert_int_equal(boot_settings_set(&s, "time", "no", &e), 0);
 	assert_int_equal(s.time_ns, 0);
+}
+
+/* The file that is installed has every key, as a remark, and reads as the defaults. */
+static void has_every_key(void **state)
+{
+	static char text[16384];
+	struct boot_settings s, defaults;
+	FILE *f = fopen(SOURCE_ROOT "/packaging/boot.conf", "r");
+	char key[64], *p;
+	size_t i, len;
+
+	(void)state;
+	assert_non_null(f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	boot_settings_init(&s);
+	boot_settings_init(&defaults);
+	for (i = 0; boot_settings_key(i); i++) {
+		snprintf(key, sizeof(key), "\n#%s =", boot_settings_key(i));
+		p = strstr(text, key);
+		if (!p)
+			fail_msg("boot.conf has no %s", boot_settings_key(i));
+		if (p[strlen(key)] == ' ')
+			p[1] = ' '; /* it has a default: let it count */
+	}
+	assert_int_equal(boot_settings_parse(&s, text, len, "boot.conf", NULL), 0);
+	s.has_idle = s.has_time = false;
+	assert_memory_equal(&s, &defaults, sizeof(s));
 }
 
 static void knows_idle(void **state)
@@ -283,6 +313,7 @@ int main(void)
 		cmocka_unit_test(reads_process_events), cmocka_unit_test(reads_accounts),
 		cmocka_unit_test(sums_threads),		cmocka_unit_test(keeps_tasks),
 		cmocka_unit_test(reads_settings),	cmocka_unit_test(knows_idle),
+		cmocka_unit_test(has_every_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ enum spool_kind {
 
 static inline uint32_t spool_meta_of(enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS ? SPOOL_FUNC_META
+	return kind == SPOOL_CALLS  ? SPOOL_FUNC_META
 	       : kind == SPOOL_BOOT ? SPOOL_BOOT_META
 				    : SPOOL_META;
 }
@@ -161,6 +161,9 @@ void spool_resume(struct spool *s, uint32_t run, uint32_t stream, uint64_t next_
 /* The runs that still matter, oldest first: those with entries, and the current ones. */
 uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX]);
 const struct message_id *spool_get_run(const struct spool *s, uint32_t number);
+
+/* Where it is empty, and nothing outlives it, its memory goes back to the machine. */
+void spool_give_back(struct spool *s);
 
 uint64_t spool_used(const struct spool *s);
 uint64_t spool_size(const struct spool *s);

@@ -93,7 +93,7 @@ static int record(const struct background *b, int fd, struct error *e)
 	CLEANUP(boot_recorder) struct boot_recorder *r = NULL;
 	static struct boot_settings settings;
 	struct boot_recorder_options o = { .settings = b->s ? b->s : &settings,
-					   .is_early = b->is_init,
+					   .is_early = b->is_init || place_is_first_root(),
 					   .has_socket = true,
 					   .title = b->argv[0],
 					   .log = background_log };
@@ -127,7 +127,8 @@ static int record(const struct background *b, int fd, struct error *e)
 static _Noreturn void run_child(const struct background *b, int fd)
 {
 	struct error e = ERROR_INIT;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* where there is no console, it is one of 0, 1, 2 */
+	int high =
+		fcntl(fd, F_DUPFD_CLOEXEC, 3); /* where there is no console, it is one of 0, 1, 2 */
 
 	if (high >= 0) {
 		close(fd);

@@ -13,8 +13,8 @@
 #include "device/boot/sampler_state.h"
 #include "device/boot/words.h"
 
-#define QUIET_LOOKS 4U /* in a row, until the next one waits a pass longer */
-#define BETWEEN 8U     /* looks, without caring for anything else */
+#define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
+#define BETWEEN 8U	 /* looks, without caring for anything else */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
