@@ -8,18 +8,6 @@
 #include "command/say.h"
 #include "convert/input.h"
 
-#define MARGIN_NS 1000000000ULL
-
-uint64_t boot_join_from(const struct boot *b)
-{
-	return b->from_ns > MARGIN_NS ? b->from_ns - MARGIN_NS : 0;
-}
-
-uint64_t boot_join_to(const struct boot *b)
-{
-	return b->to_ns + MARGIN_NS;
-}
-
 /* Whether there is anything in it; it is at its start again. */
 static int has_items(struct trace_source *sched, struct error *e)
 {

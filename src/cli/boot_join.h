@@ -8,14 +8,6 @@
 #include "analysis/boot.h"
 #include "trace/source.h"
 
-/* A run and the scheduler's of the same boot may come to a collector as far apart as this: they wait on the device until
- * there is a network. */
-#define BOOT_JOIN_APART_NS 3600000000000ULL
-
-/* The time of which events are wanted: what tasks did before the chart says where they were. */
-uint64_t boot_join_from(const struct boot *b);
-uint64_t boot_join_to(const struct boot *b);
-
 /* Those of a run that was found. Events with a clock that has nothing in common with the boot's are left alone: a note says
  * so. The source is borrowed. */
 int boot_join_run(struct boot *b, struct trace_source *sched, uint32_t run, struct error *e);

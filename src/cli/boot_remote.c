@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analysis/boot_run.h"
 #include "base/when.h"
 #include "cli/boot_join.h"
 #include "cli/device_json.h"
@@ -53,8 +54,8 @@ static void push_span(struct url *u, const struct boot *b, uint64_t bytes)
 
 	if (b->realtime_ns <= 0 || bytes <= WHOLE_BYTES)
 		return;
-	url_push_param(u, "from", when_format(boot_join_from(b) + off, from));
-	url_push_param(u, "to", when_format(boot_join_to(b) + off, to));
+	url_push_param(u, "from", when_format(boot_run_from(b) + off, from));
+	url_push_param(u, "to", when_format(boot_run_to(b) + off, to));
 }
 
 static int join(struct remote *r, struct boot *b, struct error *e)
@@ -63,7 +64,7 @@ static int join(struct remote *r, struct boot *b, struct error *e)
 	struct trace_source *source;
 	struct remote_run_sched sched = { 0 };
 	struct url u;
-	int rc = remote_run_find_sched(r->client, r->run, BOOT_JOIN_APART_NS, &sched, e);
+	int rc = remote_run_find_sched(r->client, r->run, BOOT_RUN_APART_NS, &sched, e);
 
 	if (rc < 0 || !sched.run)
 		return rc;
