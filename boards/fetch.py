@@ -136,6 +136,16 @@ class Archive:
             run("apt-get", *self.options(architecture), "download", name, cwd=folder)
         return sorted(folder.glob("*.deb"))
 
+    def download_system(self, packages, folder, architecture):
+        """The files of a whole system: what is essential, these packages, and all that they need, as apt
+        would install them on an empty disk."""
+        self.say(f"fetching a Debian of {architecture}")
+        (folder / "partial").mkdir(parents=True, exist_ok=True)
+        run("apt-get", *self.options(architecture), "-o", f"Dir::Cache::archives={folder}", "-o",
+            "Debug::NoLocking=true", "install", "-y", "--no-install-recommends", "--download-only",
+            "?essential", *packages)
+        return sorted(folder.glob("*.deb"))
+
     def closure(self, package):
         """A package and all that it needs."""
         name, architecture = self.split(package)
