@@ -6,7 +6,7 @@
 	    print(board.call("cat /proc/interrupts").text)
 
 The channel is a serial line, not the network: it works without a driver, while the network is cut
-and beside whatever is measured there. What goes over it is at the head of boards/init. The kernel's
+and beside whatever is measured there. What goes over it is at the head of systems/channel. The kernel's
 messages go to a file; a warning or an oops in them fails the run when the board is switched off. An
 oops ends the board at once. Whatever happens, qemu does not outlive its time or this process.
 """
