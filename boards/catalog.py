@@ -59,6 +59,14 @@ class Board:
         raise BoardError(f"cannot build for {self.name}: {program} is not installed "
                          f"(tools/setup boards)")
 
+    def counted(self, shift=0):
+        """The same board with one CPU, whose clock goes on by 2^shift ns with each instruction: time there
+        does not depend on what else this machine does. Of a board whose tree has a node per CPU."""
+        words = list(self.qemu)
+        words[words.index("-smp") + 1] = "1"
+        return replace(self, qemu=(*words, "-icount", f"shift={shift}"),
+                       without=(*self.without, "/cpus/cpu@1"))
+
     @property
     def kernel(self):
         """Name of the kernel's folder in the cache."""

@@ -18,6 +18,8 @@ HERE = Path(__file__).resolve().parent
 # the system on a disk. The second has no /init: rdinit= on the kernel's command line names its init.
 SYSTEMS = ("plain", "busybox", "debian")
 
+FOLDERS = ("/dev", "/proc", "/sys", "/tmp", "/run", "/mnt", "/var/log")
+
 
 class Initramfs:
     def __init__(self):
@@ -133,7 +135,8 @@ def build(kernel, files=(), modules=(), programs=(), *, system="plain", say=lamb
     """The archive for a board: `files` are pairs (here, there), `modules` names besides the board's
     own, `programs` as add_program() has them, `system` one of SYSTEMS."""
     board, fs = kernel.board, Initramfs()
-    fs.add_folder("/dev")
+    for folder in FOLDERS:
+        fs.add_folder(folder)
     fs.add_device("/dev/console", 5, 1)
     fs.add_file(kernel.busybox, "/bin/busybox")
     fs.add_link("/bin/sh", "busybox")

@@ -24,7 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench/board")]
+sys.path.insert(0, str(ROOT))
 
 import report  # noqa: E402
 from boards import build  # noqa: E402
@@ -33,7 +33,6 @@ from boards.catalog import BoardError, get_board  # noqa: E402
 from boards.disk import make_disk  # noqa: E402
 from boards.machine import Disk, Machine  # noqa: E402
 from methods import METHODS, NONE  # noqa: E402
-from switch_cost import count_on  # noqa: E402
 
 BOOTS, COUNTED, COUNTED_SHIFT = 7, 3, 1
 DISK_BYTES = 2 << 20
@@ -54,6 +53,7 @@ for folder in /proc/[0-9]*; do
 	echo "start $(cut -d ' ' -f 22 $folder/stat)"
 	echo "uptime $(cut -d ' ' -f 1 /proc/uptime)"
 	sed -n 's/^VmHWM:[ \t]*/peak /p; s/^voluntary_ctxt_switches:[ \t]*/slept /p' $folder/status
+	sed -n 's/^Rss:[ \t]*/now /p' $folder/smaps_rollup
 done
 """
 
@@ -80,7 +80,8 @@ def build_programs(board, needs):
 
 
 def put_files(method, programs, work):
-    files = [(programs[name], f"/sbin/{name}") for name in method.needs]
+    files = [(HERE / "application", "/usr/bin/application")]
+    files += [(programs[name], f"/sbin/{name}") for name in method.needs]
     for number, (there, text) in enumerate(method.files.items()):
         here = Path(work) / f"file{number}"
         here.write_text(text)
@@ -95,7 +96,7 @@ def ask(machine, method):
     if "cpu" not in found:
         raise BoardError(f"{method.name} does not run on the board: {text}")
     seconds = float(found["uptime"]) - int(found["start"]) / 100
-    return {"cpu_s": int(found["cpu"]) / 1e9, "seconds": seconds, "peak_kib": int(found["peak"]),
+    return {"cpu_s": int(found["cpu"]) / 1e9, "seconds": seconds, "peak_kib": max(int(found["peak"]), int(found["now"])),
             "wakeups": int(found["slept"])}
 
 
@@ -119,7 +120,7 @@ def boot(board, method, programs, disk):
             if method.process:
                 row["recorder"] = ask(machine, method)
                 row["recorder"].update(fetch_result(machine, method))
-        console = machine.console()
+            console = machine.console()
     started, ready = STARTED.search(console), READY.search(console)
     if not started or not ready:
         raise BoardError("the board does not say when it was ready")
@@ -174,7 +175,7 @@ def run(arguments):
     with tempfile.TemporaryDirectory(prefix="kiseki-bench-") as work:
         disk = make_disk(Path(work) / "disk", 64, {"/data/a": os.urandom(DISK_BYTES)})
         context = methods, programs, disk, arguments.json
-        measure(result, "counted", count_on(board, COUNTED_SHIFT), arguments.counted, context)
+        measure(result, "counted", board.counted(COUNTED_SHIFT), arguments.counted, context)
         measure(result, "runs", board, arguments.boots, context)
     folder = arguments.json.parent / "boot-results" if arguments.is_trial else arguments.results
     say(f"the results are in {report.write(result, folder)}")
