@@ -53,6 +53,11 @@ enum block_flag {
 #define STREAM_FUNC_OS(thread) (STREAM_FUNC(thread) + 1U)
 #define STREAM_FUNC_THREADS (1U << 20) /* threads that a run can have */
 
+static inline bool stream_is_boot(uint32_t stream)
+{
+	return stream == STREAM_BOOT;
+}
+
 static inline bool stream_is_func(uint32_t stream)
 {
 	return stream >= STREAM_FUNC_FIRST && stream < STREAM_FUNC(STREAM_FUNC_THREADS);

@@ -18,10 +18,11 @@
 #include "wire/boot_model.h"
 #include "wire/range_encode.h"
 
-/* A record needs at most this much beside its text, and a block has at least this much and the longest
- * text. */
+/* A record needs at most this much beside its text, a byte of the text at most so much when everything about
+ * it is unexpected, and a block has at least this much and the longest text. */
 #define BOOT_EVENT_ROOM 256U
-#define BOOT_BLOCK_LEAST (BOOT_EVENT_ROOM + 2U * BOOT_TEXT_MAX)
+#define BOOT_BYTE_ROOM 4U
+#define BOOT_BLOCK_LEAST (BOOT_EVENT_ROOM + BOOT_BYTE_ROOM * BOOT_TEXT_MAX)
 
 struct boot_encoder {
 	struct range_encoder rc;
