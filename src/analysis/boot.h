@@ -13,6 +13,9 @@
  * comes from the counters, which miss nothing. A process that lived between two passes has one span, with
  * the CPU time that the kernel's account of it has; without an account its state is BOOT_UNKNOWN. From the
  * scheduler's events: each span is exact, `share` of a running one is 1000.
+ *
+ * Whose child a process is does not change when its parent ends and another adopts it: the tree is that of
+ * who started whom. A process that was there before the chart starts with it.
  */
 #ifndef KISEKI_ANALYSIS_BOOT_H
 #define KISEKI_ANALYSIS_BOOT_H
@@ -76,6 +79,7 @@ struct boot_process {
 	uint32_t depth;	 /* in the tree */
 	uint64_t from_ns, to_ns;
 	uint64_t from_error_ns, to_error_ns; /* may be off by so much; 0: exact */
+	uint64_t before_ns;		     /* of one that was there: it started so long before */
 	bool is_kernel, is_self;	     /* a kernel thread; the recorder */
 	bool is_alive;			     /* at the end of the chart */
 	bool was_there;			     /* before the chart began */
@@ -84,9 +88,11 @@ struct boot_process {
 	size_t n_names;
 	struct boot_span *spans;
 	size_t n_spans;
-	uint64_t
-		state_ns[BOOT_STATES]; /* sums of the spans; of a sampled BOOT_RUNNING span only its
-					   share counts as running, the rest as runnable */
+	uint64_t state_ns
+		[BOOT_STATES]; /* sums of the spans; the share of each counts as running, the
+					   rest as its state, that of a running one as runnable */
+	uint64_t cpu_ns; /* in the chart, by the counters: of all threads, so it may be more than
+			    the shares, which never are more than the time */
 	struct boot_account account;
 	uint32_t threads; /* most at a time, 0: not known */
 };
@@ -150,6 +156,8 @@ struct boot {
 	size_t n_gaps;
 	char **texts; /* names of kernel functions; 0 is "" */
 	size_t n_texts;
+	uint32_t *by_pid; /* processes by pid and start, for boot_find(): boot_order.h */
+	size_t n_by_pid;
 };
 
 /* Reads all of the source. */
@@ -165,5 +173,22 @@ uint32_t boot_find(const struct boot *b, int32_t pid, uint64_t ns);
 
 /* CPU time of a process in the chart: its spans' shares. */
 uint64_t boot_process_ran(const struct boot_process *p);
+
+/* The same of all its threads together: by the counters, where there are any. */
+uint64_t boot_process_cpu(const struct boot_process *p);
+
+/* CPU time of a span. */
+static inline uint64_t boot_span_ran(const struct boot_span *s)
+{
+	uint64_t length = s->to_ns - s->from_ns;
+
+	return length / 1000 * s->share + length % 1000 * s->share / 1000;
+}
+
+/* Makes state_ns that of the spans. */
+void boot_process_sum(struct boot_process *p);
+
+/* The state of a letter of /proc/PID/stat. */
+enum boot_state boot_state_parse(uint64_t letter);
 
 #endif

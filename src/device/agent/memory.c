@@ -427,7 +427,10 @@ int memory_open(struct memory **ret, const struct memory_options *o, struct erro
 	r = check_sizes(&wanted, e);
 	if (r < 0)
 		return error_prefix(e, -r, "cannot open the agent's memory");
-	r = read_boot(m->boot, e);
+	if (o->boot)
+		memcpy(m->boot, o->boot, sizeof(m->boot));
+	else
+		r = read_boot(m->boot, e);
 	if (!r)
 		r = o->path ? open_file(m, o->path, &wanted, e) : make(m, &wanted, e);
 	if (r < 0)

@@ -30,7 +30,7 @@ int run_meta_put(struct run_meta *m, const uint8_t *end, bool must_stay)
 {
 	struct block b = { .codec = CODEC_META, .flags = BLOCK_KEY, .stream = STREAM_META };
 	struct spool_entry entry = { .kind = FRAME_BLOCK, .run = m->run, .key = must_stay };
-	uint32_t cpu = m->kind == SPOOL_CALLS ? SPOOL_FUNC_META : SPOOL_META;
+	uint32_t cpu = spool_meta_of(m->kind);
 	struct checkpoint at;
 
 	spool_get_checkpoint(m->spool, cpu, &at);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* boot_reading: see boot_reading.h. */
+#include "cli/boot_reading.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/boot_exact.h"
+#include "cli/boot_join.h"
+#include "cli/boot_remote.h"
+#include "command/say.h"
+#include "command/value.h"
+#include "convert/input.h"
+#include "convert/source_bootchart.h"
+#include "store/store_check.h"
+#include "trace/boot_ksk.h"
+#include "trace/run_source.h"
+
+static bool wants_sched(const struct args *a)
+{
+	return !args_has(a, "sampled") && !args_has(a, "sched");
+}
+
+/* --- a file --- */
+
+/* Nothing but a trace of the scheduler. */
+static int open_sched(struct boot **ret, const char *path, struct error *e)
+{
+	CLEANUP(input) struct input *input = NULL;
+	struct trace_source *sched;
+	int r = input_open(&input, path, e);
+
+	if (r < 0)
+		return r;
+	sched = input_take_source(input);
+	r = boot_new_from_sched(ret, sched, e);
+	source_free(sched);
+	return r < 0 ? input_error(path, r, e) : r;
+}
+
+/* A .ksk may have the scheduler's events, too. */
+static int open_ksk(struct boot **ret, const struct args *a, const char *path, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *source = NULL;
+	int r = boot_ksk_open(path, &source, e);
+
+	if (r == -ENODATA)
+		return open_sched(ret, path, e);
+	if (r >= 0)
+		r = boot_new(ret, source, e);
+	if (r < 0)
+		return input_error(path, r, e);
+	return wants_sched(a) ? boot_join_file(*ret, path, e) : 0;
+}
+
+static int open_file(struct boot **ret, const struct args *a, const char *path, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *source = NULL;
+	int r = source_bootchart_open(path, &source, e);
+
+	if (r == -ENODATA)
+		return open_ksk(ret, a, path, e);
+	if (r >= 0)
+		r = boot_new(ret, source, e);
+	return r < 0 ? input_error(path, r, e) : 0;
+}
+
+/* What comes down a pipe is copied to a file first. */
+static int open_path(struct boot **ret, const struct args *a, const char *path, struct error *e)
+{
+	CLEANUP(input) struct input *input = NULL;
+	int r;
+
+	if (strcmp(path, "-") != 0)
+		return open_file(ret, a, path, e);
+	r = input_open(&input, path, e);
+	return r < 0 ? r : open_file(ret, a, input_get_path(input), e);
+}
+
+/* --- a store --- */
+
+/* The latest boot, and the run of the scheduler that shares most time with it. */
+struct search {
+	struct store_run boot, sched;
+	uint64_t shared_ns;
+};
+
+static int take_boot(void *context, const struct store_run *r)
+{
+	struct search *s = context;
+
+	if (!r->has_boot || !r->blocks)
+		return 0;
+	s->boot = *r;
+	return 1;
+}
+
+static int take_sched(void *context, const struct store_run *r)
+{
+	struct search *s = context;
+	uint64_t from = r->first_ns > s->boot.first_ns ? r->first_ns : s->boot.first_ns;
+	uint64_t to = r->last_ns < s->boot.last_ns ? r->last_ns : s->boot.last_ns;
+
+	/* One block has come at one moment: it still is a time of 1 ns. */
+	if (!r->cpus || to < from || to - from + 1 <= s->shared_ns ||
+	    memcmp(&r->boot, &s->boot.boot, sizeof(r->boot)) != 0)
+		return 0;
+	s->shared_ns = to - from + 1;
+	s->sched = *r;
+	return 0;
+}
+
+static int find_boot(struct store *store, struct search *s, const struct args *a, const char *path,
+		     struct error *e)
+{
+	const char *text = args_get(a, "run");
+	uint64_t number = 0;
+	int r;
+
+	if (text && value_number(&number, text, UINT32_MAX) < 0)
+		return error_set(e, EINVAL, "cannot take --run %s: it is not a number", text);
+	r = text ? store_get_run(store, (uint32_t)number, &s->boot, e)
+		 : store_runs(store, NULL, take_boot, s, e);
+	if (r < 0)
+		return error_prefix(e, r, "cannot read %s", path);
+	if (!s->boot.has_boot)
+		return error_set(e, ENODATA, "cannot read %s: %s no boot chart", path,
+				 text ? "that run has" : "its runs have");
+	return 0;
+}
+
+/* Only the time of the boot, where both clocks are known: a trace of the scheduler may be of days. */
+static bool get_range(const struct boot *b, const struct trace_clock *c, struct store_range *ret)
+{
+	bool mono = !strcmp(c->name, "mono");
+	uint64_t off = mono ? 0 : (uint64_t)(b->realtime_ns - c->realtime_off_ns);
+
+	if (!mono && !(c->has_realtime && b->realtime_ns))
+		return false;
+	ret->from_tick = clock_tick_at(c, boot_join_from(b) + off);
+	ret->to_tick = clock_tick_at(c, boot_join_to(b) + off);
+	return true;
+}
+
+static int join_run(struct store *store, uint32_t run, struct boot *b, struct error *e)
+{
+	struct store_range range = { .to_tick = UINT64_MAX };
+	struct trace_source *sched = NULL;
+	int r = source_run_open(&sched, store, run, &range, e);
+
+	if (r >= 0 && get_range(b, &sched->info.clock, &range)) {
+		source_free(sched);
+		sched = NULL;
+		r = source_run_open(&sched, store, run, &range, e);
+	}
+	if (r >= 0)
+		r = boot_join_run(b, sched, run, e);
+	source_free(sched);
+	return r;
+}
+
+static int open_store(struct boot **ret, const struct args *a, const char *path, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *source = NULL;
+	const struct store_options o = { .read_only = true };
+	CLEANUP(store) struct store *store = NULL;
+	struct search s = { .shared_ns = 0 };
+	int r = store_open(&store, path, &o, e);
+
+	if (r >= 0)
+		r = find_boot(store, &s, a, path, e);
+	if (r >= 0)
+		r = boot_ksk_open_run(store, s.boot.number, &source, e);
+	if (r >= 0)
+		r = boot_new(ret, source, e);
+	boot_source_free(take_ptr(source));
+	if (r < 0 || !wants_sched(a))
+		return r;
+	r = store_runs(store, &s.boot.device, take_sched, &s, e);
+	return r < 0 || !s.sched.number ? r : join_run(store, s.sched.number, *ret, e);
+}
+
+/* --- all --- */
+
+static int open_any(struct boot **ret, const struct args *a, const char *name, struct error *e)
+{
+	struct error missing = ERROR_INIT;
+	struct stat st;
+	int r;
+
+	if (store_is_folder(name))
+		return open_store(ret, a, name, e);
+	if (args_has(a, "run"))
+		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",
+				 name);
+	if (!stat(name, &st) || errno != ENOENT || strchr(name, '/') || !strcmp(name, "-"))
+		return open_path(ret, a, name, e);
+	r = boot_remote_open(ret, a, name, wants_sched(a), &missing);
+	if (r >= 0)
+		return r;
+	return error_set(e, -r, "cannot read %s: there is no such file, and of the collector: %s",
+			 name, missing.text);
+}
+
+int boot_reading_open(struct boot **ret, const struct args *a, const char *name)
+{
+	CLEANUP(boot) struct boot *b = NULL;
+	struct error e = ERROR_INIT;
+	int r = open_any(&b, a, name, &e);
+
+	if (r >= 0 && args_has(a, "sched") && !args_has(a, "sampled"))
+		r = boot_join_file(b, args_get(a, "sched"), &e);
+	if (r < 0)
+		return say_failure(&e);
+	*ret = take_ptr(b);
+	return EXIT_OK;
+}
