@@ -216,7 +216,7 @@ static int find_interval(struct boot_build *b)
 static int make_processes(struct boot_build *b)
 {
 	struct boot *boot = b->boot;
-	size_t i;
+	size_t i, n_marks = boot->n_marks;
 	int r = 0;
 
 	boot->processes = calloc(b->n_lives + 1, sizeof(*boot->processes));
@@ -229,8 +229,10 @@ static int make_processes(struct boot_build *b)
 		if (r >= 0)
 			r = boot_names_finish(&b->lives[i], &boot->processes[i]);
 	}
+	boot->n_marks = 0; /* they have pids so far, which no order moves */
 	if (r >= 0)
 		r = boot_order(boot);
+	boot->n_marks = n_marks;
 	return r < 0 ? r : boot_names_inherit(boot);
 }
 

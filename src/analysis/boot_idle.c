@@ -4,7 +4,8 @@
  *
  * A stretch goes on over a short time in which somebody ran, as long as it stays quiet in all: a timer that fires does
  * not end a wait. Who waited is told by what came next: a process that did something as soon as the stretch was
- * over had waited for its end; one that slept on had not.
+ * over had waited for its end; one that slept on had not. One that ended within it, after it had waited for a good part of
+ * it, kept somebody else waiting, and is told, too.
  */
 #include "analysis/boot_idle.h"
 
@@ -17,6 +18,7 @@
 #define BLIP_PART 4U	/* of the shortest stretch: so long may somebody run within one */
 #define IDLES_MAX 4096U /* the longest ones */
 #define SOON_PART 20U	/* of its length: what begins so soon behind it was waiting for its end */
+#define LONG_PART 10U	/* of its length: who waited so long and ended is told */
 #define SOON_PASSES 2U	/* or so many passes, if that is longer */
 
 struct idle_build {
@@ -196,30 +198,74 @@ static bool is_before(const struct boot *b, uint32_t x, uint64_t x_ns, uint32_t 
 	return !b->processes[x].is_kernel && b->processes[y].is_kernel;
 }
 
+static uint64_t soon_after(const struct boot *b, const struct boot_idle *i)
+{
+	uint64_t soon = (i->to_ns - i->from_ns) / SOON_PART;
+
+	return !b->is_exact && soon < SOON_PASSES * b->interval_ns ? SOON_PASSES * b->interval_ns
+								   : soon;
+}
+
+static void push_waiter(struct boot_idle *i, const struct boot_process *p, uint32_t process,
+			const struct boot_span *s)
+{
+	uint64_t waited = waited_in(p, i);
+
+	if (waited && s->state != BOOT_ZOMBIE)
+		i->waiters[i->n_waiters++] = (struct boot_waiter){ .process = process,
+								   .state = s->state,
+								   .waited_ns = waited,
+								   .whom = s->whom,
+								   .where = s->where };
+}
+
+/* The longest of its waits in the stretch. */
+static const struct boot_span *longest_span(const struct boot_process *p, const struct boot_idle *i)
+{
+	size_t k = find_span(p, i->from_ns);
+	const struct boot_span *s = p->spans, *best = &s[k];
+
+	for (; k < p->n_spans && s[k].from_ns < i->to_ns; k++)
+		if (!is_active(&s[k]) &&
+		    overlap(s[k].from_ns, s[k].to_ns, i) > overlap(best->from_ns, best->to_ns, i))
+			best = &s[k];
+	return best;
+}
+
 static void see_process(const struct idle_build *b, struct boot_idle *i, uint32_t process,
 			uint64_t *first_ns)
 {
 	const struct boot_process *p = &b->boot->processes[process];
-	uint64_t soon = (i->to_ns - i->from_ns) / SOON_PART, active;
-	const struct boot_span *s;
+	uint64_t active;
 
-	if (soon < SOON_PASSES * b->boot->interval_ns && !b->boot->is_exact)
-		soon = SOON_PASSES * b->boot->interval_ns;
-	if (p->is_self || p->from_ns >= i->to_ns || p->to_ns < i->to_ns)
+	if (p->is_self || p->from_ns >= i->to_ns || p->to_ns <= i->from_ns)
 		return;
-	s = &p->spans[find_span(p, i->to_ns - 1)];
-	active = active_at(p, i, soon);
-	if (active == UINT64_MAX || s->state == BOOT_ZOMBIE)
+	if (p->to_ns < i->to_ns) {
+		if (waited_in(p, i) >= (i->to_ns - i->from_ns) / LONG_PART)
+			push_waiter(i, p, process, longest_span(p, i));
+		return;
+	}
+	active = active_at(p, i, soon_after(b->boot, i));
+	if (active == UINT64_MAX)
 		return;
 	if (is_before(b->boot, process, active, i->ended_by, *first_ns)) {
 		i->ended_by = process;
 		*first_ns = active;
 	}
-	i->waiters[i->n_waiters++] = (struct boot_waiter){ .process = process,
-							   .state = s->state,
-							   .waited_ns = waited_in(p, i),
-							   .whom = s->whom,
-							   .where = s->where };
+	push_waiter(i, p, process, &p->spans[find_span(p, i->to_ns - 1)]);
+}
+
+/* Nobody who was there did anything, so one that came did. */
+static void see_start(const struct idle_build *b, struct boot_idle *i)
+{
+	const struct boot_process *p = b->boot->processes;
+	uint64_t most = i->to_ns + soon_after(b->boot, i);
+	size_t k;
+
+	for (k = 0; k < b->boot->n_processes; k++)
+		if (!p[k].is_self && p[k].from_ns >= i->to_ns && p[k].from_ns <= most &&
+		    (i->ended_by == BOOT_NONE || p[k].from_ns < p[i->ended_by].from_ns))
+			i->ended_by = (uint32_t)k;
 }
 
 static int find_waiters(const struct idle_build *b, struct boot_idle *i)
@@ -233,6 +279,8 @@ static int find_waiters(const struct idle_build *b, struct boot_idle *i)
 		return -ENOMEM;
 	for (k = 0; k < b->boot->n_processes; k++)
 		see_process(b, i, (uint32_t)k, &first_ns);
+	if (i->ended_by == BOOT_NONE)
+		see_start(b, i);
 	qsort(i->waiters, i->n_waiters, sizeof(*i->waiters), compare_waiters);
 	fitted = reallocarray(i->waiters, i->n_waiters + 1, sizeof(*i->waiters));
 	if (fitted)

@@ -64,14 +64,18 @@ static void sum_machine(struct boot_report *r, const struct boot *b)
 
 static bool was_looked_at(const struct boot_process *p, const struct boot *b)
 {
-	size_t i;
+	size_t low = 0, high = b->n_points, middle;
 
 	if (p->n_spans > 1 || p->was_there || !b->interval_ns)
 		return true;
-	for (i = 0; i < b->n_points; i++) /* by time: the first behind its start decides */
-		if (b->points[i].ns >= p->from_ns)
-			return b->points[i].ns <= p->to_ns;
-	return false;
+	while (low < high) { /* the first behind its start decides */
+		middle = low + (high - low) / 2;
+		if (b->points[middle].ns < p->from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < b->n_points && b->points[low].ns <= p->to_ns;
 }
 
 static void count_processes(struct boot_report *r, const struct boot *b)
@@ -154,7 +158,7 @@ static uint64_t get_cost(const struct report_build *b, uint32_t i, enum cost_kin
 	if (kind == COST_DISK)
 		return disk_until(p, to);
 	if (p->is_alive || p->is_kernel || p->was_there || p->to_ns > to ||
-	    life < (b->o->min_ns ? b->o->min_ns : 1) || b->below[i] > life / BOOT_REPORT_WAITS)
+	    b->below[i] > life / BOOT_REPORT_WAITS || disk_until(p, to) > life / 2)
 		return 0;
 	return life;
 }

@@ -90,9 +90,11 @@ void boot_print_head(const struct boot *b, const char *name)
 	char length[UNITS_LEN], interval[UNITS_LEN];
 
 	printf("%s: ", name);
-	printf("%s%s%s%s%s, %" PRIu32 " CPU%s, %s recorded, ", b->device, *b->kernel ? " (" : "",
-	       b->kernel, *b->kernel && *b->machine ? " " : "", *b->kernel ? b->machine : "",
-	       b->cpus, b->cpus == 1 ? "" : "s", units_duration(b->to_ns - b->from_ns, length));
+	printf("%s, ", b->device);
+	if (*b->kernel)
+		printf("Linux %s%s%s, ", b->kernel, *b->machine ? " " : "", b->machine);
+	printf("%" PRIu32 " CPU%s, %s recorded, ", b->cpus, b->cpus == 1 ? "" : "s",
+	       units_duration(b->to_ns - b->from_ns, length));
 	if (b->is_exact)
 		puts("exact by the scheduler's events");
 	else if (b->interval_ns)

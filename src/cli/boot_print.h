@@ -8,7 +8,7 @@
 #include "analysis/boot.h"
 #include "analysis/boot_path.h"
 
-#define BOOT_PRINT_TIME 24U
+#define BOOT_PRINT_TIME 32U /* as UNITS_LEN */
 
 /* "12.345 s": a moment of the chart, to the millisecond. */
 const char *boot_print_moment(uint64_t ns, char text[BOOT_PRINT_TIME]);

@@ -12,7 +12,6 @@
 #include "command/say.h"
 #include "command/value.h"
 #include "convert/input.h"
-#include "convert/source_bootchart.h"
 #include "store/store_check.h"
 #include "trace/boot_ksk.h"
 #include "trace/run_source.h"
@@ -54,18 +53,6 @@ static int open_ksk(struct boot **ret, const struct args *a, const char *path, s
 	return wants_sched(a) ? boot_join_file(*ret, path, e) : 0;
 }
 
-static int open_file(struct boot **ret, const struct args *a, const char *path, struct error *e)
-{
-	CLEANUP(boot_source) struct boot_source *source = NULL;
-	int r = source_bootchart_open(path, &source, e);
-
-	if (r == -ENODATA)
-		return open_ksk(ret, a, path, e);
-	if (r >= 0)
-		r = boot_new(ret, source, e);
-	return r < 0 ? input_error(path, r, e) : 0;
-}
-
 /* What comes down a pipe is copied to a file first. */
 static int open_path(struct boot **ret, const struct args *a, const char *path, struct error *e)
 {
@@ -73,9 +60,9 @@ static int open_path(struct boot **ret, const struct args *a, const char *path, 
 	int r;
 
 	if (strcmp(path, "-") != 0)
-		return open_file(ret, a, path, e);
+		return open_ksk(ret, a, path, e);
 	r = input_open(&input, path, e);
-	return r < 0 ? r : open_file(ret, a, input_get_path(input), e);
+	return r < 0 ? r : open_ksk(ret, a, input_get_path(input), e);
 }
 
 /* --- a store --- */

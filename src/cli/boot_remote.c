@@ -9,6 +9,7 @@
 #include "cli/boot_join.h"
 #include "cli/device_json.h"
 #include "cli/remote_run.h"
+#include "convert/input.h"
 #include "trace/boot_ksk.h"
 
 struct remote {

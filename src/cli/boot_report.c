@@ -38,7 +38,7 @@ static void print_row(const char *what, uint64_t ns, const char *text)
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	table_clean(shown);
-	printf("  %-18s %12s  %s\n", what, boot_print_moment(ns, moment), shown);
+	printf("  %-18s %12s%s%s\n", what, boot_print_moment(ns, moment), *shown ? "  " : "", shown);
 }
 
 /* How long it took, from wherever there is something to count from. */
@@ -84,10 +84,10 @@ static void print_machine(const struct boot_report *r)
 	uint64_t all = busy + r->iowait_ns + r->idle_ns + r->steal_ns;
 	char a[UNITS_LEN], b[UNITS_LEN];
 
-	printf("  %zu processes", r->processes);
+	printf("  %zu process%s", r->processes, r->processes == 1 ? "" : "es");
 	if (r->between)
 		printf(" (%zu of them lived between two passes)", r->between);
-	printf(", %zu kernel threads\n", r->kernel_threads);
+	printf(", %zu kernel thread%s\n", r->kernel_threads, r->kernel_threads == 1 ? "" : "s");
 	if (all) {
 		fputs("  CPU: ", stdout);
 		boot_print_bar(busy, all);
@@ -195,8 +195,7 @@ static void print_chains(const struct boot_report *r, uint64_t limit)
 	for (i = 0; i < r->chains->n && (!limit || i < limit); i++) {
 		each = &r->chains->list[i];
 		printf("%11s %9s %9s %5s%%  ", boot_print_moment(each->from_ns, start),
-		       units_duration(each->sum_ns, sum),
-		       units_duration(each->longest_ns, longest),
+		       units_duration(each->sum_ns, sum), units_duration(each->longest_ns, longest),
 		       units_percent(each->busy_permille, 1000, busy));
 		boot_print_process(r->boot, each->parent, true);
 		printf("\n%38s%zu: ", "", each->n);
@@ -234,8 +233,7 @@ static int read_options(struct wanted *w, const struct args *a, struct error *e)
 	w->options.kernel = args_has(a, "kernel");
 	if (args_get_count(a, "limit", &w->limit, e) < 0)
 		return -EINVAL;
-	if (args_has(a, "min") &&
-	    when_parse_length(args_get(a, "min"), &w->options.min_ns, e) < 0)
+	if (args_has(a, "min") && when_parse_length(args_get(a, "min"), &w->options.min_ns, e) < 0)
 		return error_prefix(e, EINVAL, "cannot take --min");
 	return 0;
 }

@@ -40,7 +40,8 @@ static void push_span(struct url *u, const struct func_source *calls)
 	url_push_param(u, "to", when_format(s.to_ns + off, to));
 }
 
-static int open_sched(struct func_place *p, struct client *c, const struct remote_run_folder *w, struct error *e)
+static int open_sched(struct func_place *p, struct client *c, const struct remote_run_folder *w,
+		      struct error *e)
 {
 	struct url u;
 	int r;
@@ -52,8 +53,8 @@ static int open_sched(struct func_place *p, struct client *c, const struct remot
 	return r < 0 ? r : input_open(&p->sched, w->path, e);
 }
 
-static int join(struct func_place *p, struct client *c, const struct remote_run_folder *w, const json_t *calls,
-		struct error *e)
+static int join(struct func_place *p, struct client *c, const struct remote_run_folder *w,
+		const json_t *calls, struct error *e)
 {
 	int r = remote_run_find_sched(c, calls, &p->sched_run, e);
 

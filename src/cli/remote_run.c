@@ -141,8 +141,8 @@ int remote_run_find_sched(struct client *c, const json_t *run, uint32_t *ret, st
 	list = json_object_get(answer, "runs");
 	for (i = 0; r >= 0 && i < json_array_size(list); i++) {
 		each = json_array_get(list, i);
-		shared = json_array_size(json_object_get(each, "kinds")) ? get_shared(run, each)
-									 : 0;
+		shared =
+			json_array_size(json_object_get(each, "kinds")) ? get_shared(run, each) : 0;
 		if (shared > most) {
 			most = shared;
 			*ret = (uint32_t)device_json_count(each, "run");

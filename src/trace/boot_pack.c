@@ -23,6 +23,8 @@ struct packer {
 	struct boot_packing *packing;
 	uint32_t block_bytes;
 	bool open;
+	bool key;	       /* the open block starts a segment */
+	uint32_t segment_used; /* bytes */
 	uint64_t sequence;
 	uint64_t total;	     /* records so far, encoded or counted as lost */
 	uint64_t until;	     /* the header's time: where the last block ended */
@@ -58,8 +60,11 @@ static int put_info(struct packer *p, const struct trace_info *info, struct erro
 
 static void open_block(struct packer *p, uint64_t tick)
 {
-	if (!p->sequence) {
-		p->until = tick;
+	p->key = !p->sequence ||
+		 (p->packing->segment_bytes && p->segment_used >= p->packing->segment_bytes);
+	if (p->key) {
+		p->until = p->until > tick ? p->until : tick;
+		p->segment_used = 0;
 		boot_encoder_init(&p->encoder);
 	}
 	boot_encoder_begin(&p->encoder, p->buffer + BLOCK_HEADER_MAX, BLOCK_ROOM, tick);
@@ -71,7 +76,7 @@ static void open_block(struct packer *p, uint64_t tick)
 static int close_block(struct packer *p, struct error *e)
 {
 	struct block b = { .codec = CODEC_BOOT,
-			   .flags = p->sequence ? 0 : BLOCK_KEY,
+			   .flags = p->key ? BLOCK_KEY : 0,
 			   .stream = STREAM_BOOT,
 			   .sequence = p->sequence,
 			   .first_tick = p->first_tick,
@@ -81,12 +86,13 @@ static int close_block(struct packer *p, struct error *e)
 	if (!p->open)
 		return 0;
 	b.payload_len = boot_encoder_end(&p->encoder);
-	b.ticks = until - p->until;
+	b.ticks = until - (p->key ? p->first_tick : p->until);
 	memcpy(b.lost, p->lost, sizeof(b.lost));
 	memset(p->lost, 0, sizeof(p->lost));
 	b.before = p->total + block_told(&b);
 	p->total = b.before + b.events;
 	p->until = until;
+	p->segment_used += b.payload_len;
 	p->sequence++;
 	p->open = false;
 	return put_block(p, &b, p->buffer + BLOCK_HEADER_MAX, e);

@@ -2,8 +2,8 @@
 /*
  * boot_pack: a boot source into blocks of a .ksk file.
  *
- * All of it is one segment: what a segment needs to be read alone only the recorder knows to say again, and
- * a boot has about as many bytes as other traces have in one.
+ * All of it is one segment unless told otherwise: what a segment needs to be read alone only the recorder
+ * knows to say again, and a boot has about as many bytes as other traces have in one.
  */
 #ifndef KISEKI_TRACE_BOOT_PACK_H
 #define KISEKI_TRACE_BOOT_PACK_H
@@ -13,6 +13,7 @@
 
 struct boot_packing {
 	uint32_t block_bytes;	/* a block is closed when it has this many; 0: 32 KiB */
+	uint32_t segment_bytes; /* a keyframe after this many; 0: one at the start */
 	uint64_t meta_sequence; /* of the file's next metadata block */
 	/* What was packed: */
 	uint64_t events;

@@ -79,9 +79,13 @@ static uint32_t get_key(struct boot_decoder *d, uint32_t kind)
 static uint64_t get_state(struct boot_decoder *d, uint32_t last)
 {
 	uint32_t state = range_decode_nibble(&d->rc, &d->model.state[last]);
+	uint64_t letter;
 
-	return state == BOOT_STATE_OTHER ? get_plain(d, BOOT_PLAIN_STATE)
-					 : boot_model_states[state];
+	if (state != BOOT_STATE_OTHER)
+		return boot_model_states[state];
+	letter = get_plain(d, BOOT_PLAIN_STATE);
+	d->corrupt |= boot_model_state(letter) != BOOT_STATE_OTHER;
+	return letter;
 }
 
 /* Returns the difference. */

@@ -1,208 +1,216 @@
 /* SPDX-License-Identifier: MIT */
-/* boot: processes, spans, names, tree, rows and marks out of records. */
+/*
+ * boot: codec `boot`: what comes back is what went in, whatever was recorded and wherever blocks end;
+ * what it costs; and bytes that no encoder made.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "analysis/boot.h"
-#include "tools/boot_story.h"
+#include "tools/boot_random.h"
+#include "wire/boot_decode.h"
+#include "wire/boot_encode.h"
 
-#define MS BOOT_STORY_MS
+#define RECORDS 20000U
+#define SEGMENT 8000U /* records, at most */
+#define ROOM (64U * 1024)
 
-/* Every test: a script, and the boot that it makes. */
-struct made {
-	struct boot_story *script;
-	struct boot *boot;
-};
+static struct boot_random source, again;
+static struct boot_encoder encoder;
+static struct boot_decoder decoder;
+static uint8_t bytes[ROOM];
 
-static int setup(void **state)
+/* A block of up to `most` records into `bytes`, and out again. Returns how many it has. */
+static uint32_t pass_block(uint32_t room, uint32_t most, uint64_t tick, struct boot_event *waiting,
+			   uint64_t *ret_bytes)
 {
-	static struct made m;
+	struct boot_event ev;
+	uint32_t n = 0, i, len;
 
-	m.script = boot_story_new();
-	m.boot = NULL;
-	*state = &m;
-	return 0;
+	boot_encoder_begin(&encoder, bytes, room, tick);
+	while (n < most && boot_encode(&encoder, waiting) == WIRE_OK) {
+		n++;
+		boot_random_next(&source, waiting);
+	}
+	assert_int_equal(encoder.events, n);
+	len = boot_encoder_end(&encoder);
+	assert_true(len <= room);
+	assert_int_equal(boot_decoder_begin(&decoder, bytes, len, tick), WIRE_OK);
+	for (i = 0; i < n; i++) {
+		struct boot_event back;
+
+		boot_random_next(&again, &ev);
+		assert_int_equal(boot_decode(&decoder, &back), WIRE_OK);
+		if (!boot_event_equal(&ev, &back))
+			fail_msg("record %u of the block, of kind %u, is another", i, ev.kind);
+	}
+	assert_int_equal(boot_decoder_end(&decoder), WIRE_OK);
+	*ret_bytes += len;
+	return n;
 }
 
-static int teardown(void **state)
+static double round_trip(uint64_t seed, unsigned style, uint32_t room, uint32_t most)
 {
-	struct made *m = *state;
+	uint32_t left = RECORDS, in_segment = SEGMENT, n;
+	uint64_t len = 0, tick = 0;
+	struct boot_event ev;
 
-	boot_free(m->boot);
-	boot_story_free(m->script);
-	return 0;
-}
-
-static const struct boot *make(struct made *m)
-{
-	CLEANUP(boot_source) struct boot_source *source = NULL;
-	struct error e = ERROR_INIT;
-
-	boot_story_open(m->script, &source);
-	assert_int_equal(boot_new(&m->boot, source, &e), 0);
-	return m->boot;
-}
-
-/* The n-th process with this pid. */
-static const struct boot_process *find(const struct boot *b, int32_t pid, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < b->n_processes; i++)
-		if (b->processes[i].pid == pid && !n--)
-			return &b->processes[i];
-	fail_msg("no process %d", pid);
-	return NULL;
-}
-
-/* Spans side by side from start to end, states that add up. */
-static void check(const struct boot *b)
-{
-	const struct boot_process *p;
-	uint64_t at, sum;
-	size_t i, k;
-
-	for (i = 0; i < b->n_processes; i++) {
-		p = &b->processes[i];
-		assert_true(p->from_ns < p->to_ns);
-		assert_true(p->from_ns >= b->from_ns && p->to_ns <= b->to_ns);
-		assert_true(p->n_names >= 1 && p->n_spans >= 1);
-		for (k = 0, at = p->from_ns; k < p->n_spans; k++) {
-			assert_int_equal(p->spans[k].from_ns, at);
-			assert_true(p->spans[k].to_ns > at);
-			assert_true(p->spans[k].share <= 1000);
-			at = p->spans[k].to_ns;
+	boot_random_init(&source, seed, style);
+	boot_random_init(&again, seed, style);
+	boot_random_next(&source, &ev);
+	while (left) {
+		if (in_segment >= SEGMENT) {
+			boot_encoder_init(&encoder);
+			boot_decoder_init(&decoder);
+			tick = ev.tick;
+			in_segment = 0;
 		}
-		assert_int_equal(at, p->to_ns);
-		for (k = 0, sum = 0; k < BOOT_STATES; k++)
-			sum += p->state_ns[k];
-		assert_int_equal(sum, p->to_ns - p->from_ns);
-		if (p->parent != BOOT_NONE) {
-			assert_true(p->parent < i);
-			assert_int_equal(p->depth, b->processes[p->parent].depth + 1);
-			assert_int_equal(p->parent_pid, b->processes[p->parent].pid);
+		n = pass_block(room, left < most ? left : most, tick, &ev, &len);
+		assert_true(n);
+		left -= n;
+		in_segment += n;
+		if (!left || in_segment >= SEGMENT)
+			assert_memory_equal(&encoder.model, &decoder.model, sizeof(encoder.model));
+	}
+	return 8.0 * (double)len / RECORDS;
+}
+
+static void test_styles(void **state)
+{
+	unsigned style;
+
+	(void)state;
+	for (style = 0; style < BOOT_RANDOM_STYLES; style++) {
+		print_message("style %u: %.2f bits a record\n", style,
+			      round_trip(style + 1, style, ROOM, UINT32_MAX));
+		round_trip(style + 10, style, BOOT_BLOCK_LEAST, UINT32_MAX);
+		round_trip(style + 20, style, ROOM, 1);
+		round_trip(style + 30, style, BOOT_BLOCK_LEAST + 777, 50);
+	}
+}
+
+/* A recorder's records stay small: this is what a device sends, and it must not grow unnoticed. */
+static void test_budget(void **state)
+{
+	(void)state;
+	assert_true(round_trip(1, BOOT_RANDOM_REAL, ROOM, UINT32_MAX) < 34.0);
+	assert_true(sizeof(struct boot_model) <= 160U * 1024);
+}
+
+/* One record, in a block of its own. */
+static void put(struct boot_event ev)
+{
+	struct boot_event back;
+	uint32_t len;
+
+	boot_encoder_begin(&encoder, bytes, ROOM, ev.tick);
+	assert_int_equal(boot_encode(&encoder, &ev), WIRE_OK);
+	len = boot_encoder_end(&encoder);
+	assert_int_equal(boot_decoder_begin(&decoder, bytes, len, ev.tick), WIRE_OK);
+	assert_int_equal(boot_decode(&decoder, &back), WIRE_OK);
+	assert_true(boot_event_equal(&ev, &back));
+}
+
+/* What said the same again costs next to nothing. */
+static void test_same(void **state)
+{
+	const char *text = "wait_for_completion_killable_timeout";
+	struct boot_event ev = { .tick = 5, .kind = BOOT_WAIT, .key = 77, .text = text };
+	uint32_t i;
+
+	(void)state;
+	ev.text_len = (uint32_t)strlen(text);
+	boot_encoder_init(&encoder);
+	boot_decoder_init(&decoder);
+	for (i = 0; i < 20; i++)
+		put(ev);
+	boot_encoder_begin(&encoder, bytes, ROOM, 5);
+	for (i = 0; i < 400; i++)
+		assert_int_equal(boot_encode(&encoder, &ev), WIRE_OK);
+	assert_true(boot_encoder_end(&encoder) <= 14); /* bytes: a quarter of a bit each */
+}
+
+static void test_refused(void **state)
+{
+	struct boot_event ev = { .kind = BOOT_KINDS };
+	char text[BOOT_TEXT_MAX + 1] = { 0 };
+
+	(void)state;
+	boot_encoder_init(&encoder);
+	boot_encoder_begin(&encoder, bytes, BOOT_BLOCK_LEAST, 0);
+	assert_int_equal(boot_encode(&encoder, &ev), WIRE_CORRUPT);
+	ev.kind = BOOT_MARK;
+	ev.text = text;
+	ev.text_len = BOOT_TEXT_MAX + 1;
+	assert_int_equal(boot_encode(&encoder, &ev), WIRE_CORRUPT);
+	ev.text_len = BOOT_TEXT_MAX;
+	assert_int_equal(boot_encode(&encoder, &ev), WIRE_OK);
+	assert_int_equal(encoder.events, 1);
+	boot_encoder_begin(&encoder, bytes, BOOT_BLOCK_LEAST - 1, 0);
+	assert_int_equal(boot_encode(&encoder, &ev), WIRE_FULL);
+	assert_int_equal(boot_encoder_end(&encoder), 0);
+}
+
+/* Any bytes: it ends, it stays within bounds, and says that they are corrupt sooner or later. */
+static void test_garbage(void **state)
+{
+	struct boot_event ev;
+	uint32_t i, k, n;
+
+	(void)state;
+	boot_random_init(&source, 99, BOOT_RANDOM_HOSTILE);
+	for (i = 0; i < 300; i++) {
+		n = boot_random_below(&source, 400);
+		for (k = 0; k < n; k++)
+			bytes[k] = (uint8_t)boot_random_below(&source, i % 3 ? 256 : 4);
+		boot_decoder_init(&decoder);
+		assert_int_equal(boot_decode(&decoder, &ev), WIRE_CORRUPT); /* nothing begun */
+		assert_int_equal(boot_decoder_begin(&decoder, bytes, n, 7), WIRE_OK);
+		for (k = 0; k < 100000; k++)
+			if (boot_decode(&decoder, &ev) != WIRE_OK)
+				break;
+		if (k < 100000) {
+			assert_int_equal(boot_decode(&decoder, &ev), WIRE_CORRUPT);
+			assert_int_equal(boot_decoder_begin(&decoder, bytes, n, 7), WIRE_CORRUPT);
+			assert_int_equal(boot_decoder_end(&decoder), WIRE_CORRUPT);
 		}
 	}
 }
 
-static void assert_span(const struct boot_process *p, size_t i, uint64_t from_ms, uint64_t to_ms,
-			enum boot_state state)
+/* A block of which something is left is none. */
+static void test_rest(void **state)
 {
-	assert_true(i < p->n_spans);
-	assert_int_equal(p->spans[i].from_ns, from_ms * MS);
-	assert_int_equal(p->spans[i].to_ns, to_ms * MS);
-	assert_int_equal(p->spans[i].state, state);
-}
+	struct boot_event ev;
+	uint32_t len, i;
 
-static void test_states_change_in_the_middle(void **state)
-{
-	struct boot_story *s = ((struct made *)*state)->script;
-	const struct boot_process *p;
-	const struct boot *b;
-
-	boot_story_pass(s, 100 * MS);
-	boot_story_found(s, 100 * MS, 1, 0, 0);
-	boot_story_task(s, 100 * MS, 1, 'S', 50 * MS);
-	boot_story_pass(s, 120 * MS);
-	boot_story_pass(s, 140 * MS);
-	boot_story_task(s, 140 * MS, 1, 'R', 55 * MS);
-	boot_story_pass(s, 160 * MS);
-	boot_story_task(s, 160 * MS, 1, 'D', 55 * MS);
-	boot_story_pass(s, 180 * MS);
-	b = make(*state);
-	check(b);
-	p = find(b, 1, 0);
-	assert_true(p->was_there && p->is_alive);
-	assert_int_equal(p->before_ns, 100 * MS);
-	assert_int_equal(p->n_spans, 4);
-	assert_span(p, 0, 100, 130, BOOT_SLEEPING);
-	assert_span(p, 1, 130, 140, BOOT_RUNNING);
-	assert_int_equal(p->spans[1].share, 500);
-	assert_span(p, 2, 140, 150, BOOT_RUNNING);
-	assert_int_equal(p->spans[2].share, 0);
-	assert_span(p, 3, 150, 180, BOOT_DISK_WAIT);
-	assert_int_equal(p->cpu_ns, 5 * MS);
-	assert_int_equal(boot_process_ran(p), 5 * MS);
-	assert_int_equal(b->interval_ns, 20 * MS);
-}
-
-static void test_process_between_two_passes(void **state)
-{
-	struct boot_story *s = ((struct made *)*state)->script;
-	const struct boot_process *p;
-	const struct boot *b;
-
-	boot_story_pass(s, 100 * MS);
-	boot_story_found(s, 100 * MS, 1, 0, 0);
-	boot_story_name(s, 100 * MS, 1, "init");
-	boot_story_task(s, 100 * MS, 1, 'S', 0);
-	boot_story_start(s, 102 * MS, 7, 1);
-	boot_story_exec(s, 103 * MS, 7, "/bin/true -x");
-	boot_story_name(s, 103 * MS, 7, "true");
-	boot_story_exit(s, 106 * MS, 7, 256);
-	boot_story_account(s, 106 * MS, 7, 3 * MS, 0);
-	boot_story_start(s, 110 * MS, 8, 1);
-	boot_story_exit(s, 111 * MS, 8, 0);
-	boot_story_pass(s, 120 * MS);
-	b = make(*state);
-	check(b);
-	assert_true(b->has_events);
-	p = find(b, 7, 0);
-	assert_int_equal(p->n_spans, 1);
-	assert_span(p, 0, 102, 106, BOOT_RUNNING);
-	assert_int_equal(p->spans[0].share, 750);
-	assert_int_equal(p->cpu_ns, 3 * MS);
-	assert_int_equal(p->exit_code, 256);
-	assert_true(p->account.is_complete);
-	assert_int_equal(p->n_names, 2);
-	assert_string_equal(p->names[0].comm, "init"); /* its parent's */
-	assert_string_equal(p->names[1].comm, "true");
-	assert_string_equal(p->names[1].args, "/bin/true -x");
-	assert_int_equal(p->names[1].from_ns, 103 * MS);
-	p = find(b, 8, 0);
-	assert_int_equal(p->n_spans, 1);
-	assert_int_equal(p->spans[0].state, BOOT_UNKNOWN);
-}
-
-static void test_pid_is_used_again(void **state)
-{
-	struct boot_story *s = ((struct made *)*state)->script;
-	const struct boot *b;
-
-	boot_story_pass(s, 100 * MS);
-	boot_story_found(s, 100 * MS, 7, 0, 0);
-	boot_story_name(s, 100 * MS, 7, "old");
-	boot_story_task(s, 100 * MS, 7, 'S', 0);
-	boot_story_pass(s, 120 * MS);
-	boot_story_start(s, 130 * MS, 7, 0); /* nobody told of the end */
-	boot_story_name(s, 130 * MS, 7, "new");
-	boot_story_pass(s, 140 * MS);
-	boot_story_task(s, 140 * MS, 7, 'S', 0);
-	b = make(*state);
-	check(b);
-	assert_int_equal(b->n_processes, 2);
-	assert_string_equal(boot_process_name(find(b, 7, 0))->comm, "old");
-	assert_int_equal(find(b, 7, 0)->to_ns, 125 * MS);
-	assert_int_equal(find(b, 7, 0)->to_error_ns, 5 * MS);
-	assert_false(find(b, 7, 0)->is_alive);
-	assert_string_equal(boot_process_name(find(b, 7, 1))->comm, "new");
-	assert_int_equal(boot_find(b, 7, 110 * MS), 0);
-	assert_int_equal(boot_find(b, 7, 135 * MS), 1);
-	assert_int_equal(boot_find(b, 9, 135 * MS), BOOT_NONE);
+	(void)state;
+	boot_random_init(&source, 5, BOOT_RANDOM_REAL);
+	boot_encoder_init(&encoder);
+	boot_encoder_begin(&encoder, bytes, ROOM, 0);
+	for (i = 0; i < 50; i++) {
+		boot_random_next(&source, &ev);
+		assert_int_equal(boot_encode(&encoder, &ev), WIRE_OK);
+	}
+	len = boot_encoder_end(&encoder);
+	boot_decoder_init(&decoder);
+	assert_int_equal(boot_decoder_begin(&decoder, bytes, len, 0), WIRE_OK);
+	for (i = 0; i < 20; i++)
+		assert_int_equal(boot_decode(&decoder, &ev), WIRE_OK);
+	assert_int_equal(boot_decoder_end(&decoder), WIRE_CORRUPT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_states_change_in_the_middle, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_process_between_two_passes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pid_is_used_again, setup, teardown),
+		cmocka_unit_test(test_styles),	cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_same),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_garbage), cmocka_unit_test(test_rest),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("boot", tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -115,7 +114,6 @@ static int record(const struct background *b, int fd, struct error *e)
 		background_log(NULL, e->text);
 	if (b->is_init && o.settings->exact != BOOT_EXACT_OFF)
 		place_hide(&o.place);
-	setpriority(PRIO_PROCESS, 0, o.settings->nice);
 	res = boot_recorder_new(&r, &o, e);
 	if (!res)
 		res = boot_recorder_start(r, e);

@@ -42,6 +42,7 @@ int boot_link_new(struct boot_link **ret, const struct boot_link_options *o, str
 {
 	CLEANUP(boot_link) struct boot_link *l = calloc(1, sizeof(*l));
 	struct uplink_options u = { .spool = o->spool,
+				    .role = ROLE_BOOT,
 				    .agent = KISEKI_VERSION,
 				    .entry_max = o->entry_max,
 				    .hooks = { NULL, refuse, tell_clocks } };

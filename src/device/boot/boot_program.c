@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "command/args.h"
@@ -35,14 +34,15 @@ static const struct cli_option options[] = {
 	{ 0, "threads", NULL, "record threads, not only processes", NULL },
 	{ 0, "events", "yes|no", "ask the kernel for starts and ends (yes)", "yes no" },
 	{ 0, "accounts", "yes|no", "ask it what each process used (yes)", "yes no" },
-	{ 0, "delays", NULL, "make it count waits for disks and pages", NULL },
+	{ 0, "delays", "yes|no", "and how long it waited; counted meanwhile (yes)", "yes no" },
 	{ 0, "kmsg", "WHICH", "kernel messages: auto, all, new, off", "auto all new off" },
 	{ 0, "kmsg-level", "N", "up to this level (6)", NULL },
 	{ 0, "spool", "SIZE", "memory for blocks (384K; with --exact 4M)", NULL },
 	{ 0, "buffer", "SIZE", "the kernel's memory for what it tells (1M)", NULL },
 	{ 0, "processes", "N", "that are looked at, at most (1024)", NULL },
 	{ 0, "files", "N", "of them kept open, at most (384)", NULL },
-	{ 0, "nice", "N", "its priority, -20 to 19 (-10)", NULL },
+	{ 0, "realtime", "yes|no", "run before ordinary processes (yes)", "yes no" },
+	{ 0, "nice", "N", "if it cannot: its priority, -20 to 19 (-10)", NULL },
 	{ 0, "config", "FILE", "settings, as lines of key = value (" BOOT_SETTINGS_FILE ")", NULL },
 	{ 'd', "daemon", NULL, "record in the background, return when it is ready", NULL },
 	{ 0, "stop", NULL, "end the recording of another one, and wait for it", NULL },
@@ -99,8 +99,6 @@ static int record(const struct args *a, const struct boot_settings *s, struct er
 		return res;
 	if (s->driver[0])
 		res = exact_trace_load(s->driver, s->driver_args, e);
-	if (res >= 0 && s->nice && setpriority(PRIO_PROCESS, 0, s->nice) < 0)
-		say_note("cannot set the priority to %d: %m", s->nice);
 	if (res >= 0)
 		res = boot_recorder_new(&r, &o, e);
 	if (res >= 0)

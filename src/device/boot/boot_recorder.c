@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include "base/clock.h"
@@ -17,6 +19,7 @@
 
 #define ROWS_NS (100 * CLOCK_NS_PER_MS) /* between two looks at disks, memory, pressure */
 #define EXECS_BUFFER (64U << 10)
+#define DELAYS "sys/kernel/task_delayacct"
 
 void boot_recorder_log(const struct boot_recorder *r, const char *fmt, ...)
 {
@@ -105,14 +108,41 @@ static void open_told(struct boot_recorder *r)
 		error_set(&r->no_accounts, ENOENT, "no exit accounts: they were not wanted");
 }
 
-/* Waits for disks and pages are counted only from then on, and the kernel does not by itself. */
-static void switch_delays_on(const struct boot_recorder *r)
+/* What a process ran and waited, to the nanosecond, the kernel keeps only if it is told to, and of those that start
+ * after that. A kernel before 5.14 always does. */
+static void switch_delays_on(struct boot_recorder *r)
 {
-	_cleanup_close_ int fd = openat(r->o.place.proc, "sys/kernel/task_delayacct",
-					O_WRONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(r->o.place.proc, DELAYS, O_RDWR | O_CLOEXEC);
+	char is_on = '1';
 
-	if (fd < 0 || write(fd, "1", 1) != 1)
-		boot_recorder_log(r, "cannot count delays: %s", strerror(errno));
+	if (fd < 0 || pread(fd, &is_on, 1, 0) != 1 || is_on != '0')
+		return;
+	r->has_switched = pwrite(fd, "1", 1, 0) == 1;
+}
+
+static void switch_delays_back(struct boot_recorder *r)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!r->has_switched)
+		return;
+	fd = openat(r->o.place.proc, DELAYS, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "0", 1) != 1)
+		boot_recorder_log(r, "cannot switch the counting of delays off again: %s",
+				  strerror(errno));
+}
+
+/* Whose arguments are to be read lives for a millisecond: so the recorder does not wait for its turn. What it may do
+ * at once is limited (WAKES_BURST), and what it starts is as everybody is. */
+static void set_priority(const struct boot_recorder *r)
+{
+	struct sched_param p = { .sched_priority = 1 };
+
+	if (r->s->realtime && !sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p))
+		return;
+	if (r->s->nice && setpriority(PRIO_PROCESS, 0, r->s->nice))
+		boot_recorder_log(r, "cannot set the priority to %d: %s", r->s->nice,
+				  strerror(errno));
 }
 
 static void open_log(struct boot_recorder *r)
@@ -214,8 +244,9 @@ int boot_recorder_new(struct boot_recorder **ret, const struct boot_recorder_opt
 	res = open_spool(r, e);
 	if (res < 0)
 		return res;
+	set_priority(r);
 	open_told(r);
-	if (r->s->delays)
+	if (r->s->delays && r->accounts >= 0)
 		switch_delays_on(r);
 	open_log(r);
 	res = make_sampler(r, e);
@@ -233,6 +264,7 @@ void boot_recorder_free(struct boot_recorder *r)
 {
 	if (!r)
 		return;
+	switch_delays_back(r);
 	exact_trace_free(r->exact);
 	boot_link_free(r->link);
 	boot_file_free(r->file);

@@ -55,6 +55,7 @@ struct boot_recorder {
 	uint64_t wakes, wakes_ns; /* execs that may still wake it, and since when that holds */
 	uint64_t link_ms, tell_ms;
 	bool is_recording, is_over;
+	bool has_switched; /* the kernel's counting of delays on */
 	bool is_full; /* the file's file system */
 	bool file_done;
 	bool was_told; /* to end, by a signal */

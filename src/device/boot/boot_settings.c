@@ -167,6 +167,7 @@ static const struct setting table[] = {
 	{ "processes", setting_count, "16 to 32768", PLACE(processes), TASK_TABLE_LEAST,
 	  TASK_TABLE_MOST },
 	{ "files", setting_count, "0 to 32768", PLACE(files), 0, TASK_TABLE_MOST },
+	{ "realtime", setting_bool, "yes or no", PLACE(realtime), 0, 0 },
 	{ "nice", set_nice, "-20 to 19", 0, 0, 0 },
 	{ 0 },
 };
@@ -194,6 +195,8 @@ void boot_settings_init(struct boot_settings *s)
 		.log_level = 6,
 		.events = true,
 		.accounts = true,
+		.delays = true,
+		.realtime = true,
 		.nice = -10,
 	};
 }

@@ -46,7 +46,7 @@ struct boot_settings {
 	uint32_t log_level;
 	uint32_t log;	/* enum boot_log_mode */
 	uint32_t exact; /* enum boot_exact_mode */
-	bool threads, events, accounts, delays, keep_old;
+	bool threads, events, accounts, delays, keep_old, realtime;
 	int nice;
 };
 

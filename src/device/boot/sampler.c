@@ -377,6 +377,17 @@ int sampler_pass(struct sampler *s, uint64_t now_ns)
 	return 0;
 }
 
+void sampler_finish(struct sampler *s, uint64_t now_ns)
+{
+	struct task *t;
+	uint32_t at = 0;
+
+	s->now = now_ns;
+	while ((t = task_table_next(s->tasks, &at)))
+		if (t->has_ended && is_gone(look_at_ended(s, t)))
+			sampler_drop(s, t);
+}
+
 void sampler_rescan(struct sampler *s)
 {
 	s->must_scan = true;

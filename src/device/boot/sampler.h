@@ -50,7 +50,7 @@ void sampler_say_all(struct sampler *s, uint64_t now_ns);
 /* Events may be missing: the next pass goes through /proc. */
 void sampler_rescan(struct sampler *s);
 
-/* Ends that wait for the next pass are said now. */
+/* The ends that wait for the next pass are said now. */
 void sampler_finish(struct sampler *s, uint64_t now_ns);
 
 void sampler_take_event(struct sampler *s, const struct process_event *ev);

@@ -122,14 +122,3 @@ void sampler_take_account(struct sampler *s, struct exit_account *a, uint64_t no
 	memcpy(ev.number, a->number, sizeof(ev.number));
 	record_sink_put(s->o.sink, &ev);
 }
-
-void sampler_finish(struct sampler *s, uint64_t now_ns)
-{
-	struct task *t;
-	uint32_t at = 0;
-
-	s->now = now_ns;
-	while ((t = task_table_next(s->tasks, &at)))
-		if (t->has_ended && !t->was_zombie)
-			sampler_drop(s, t);
-}
