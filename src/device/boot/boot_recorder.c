@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "device/agent/identity.h"
@@ -156,6 +157,19 @@ static void open_log(struct boot_recorder *r)
 		kernel_log_open(&r->log, r->sink, is_all, &r->no_log);
 }
 
+/* A pass takes longer than some processes live. */
+static void take_execs(void *context)
+{
+	struct boot_recorder *r = context;
+	char nothing;
+
+	if (r->execs >= 0 && r->wakes &&
+	    recv(r->execs, &nothing, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
+		r->wakes--;
+		boot_recorder_take_told(r);
+	}
+}
+
 static int make_sampler(struct boot_recorder *r, struct error *e)
 {
 	struct sampler_options o = { .sink = r->sink,
@@ -166,6 +180,7 @@ static int make_sampler(struct boot_recorder *r, struct error *e)
 				     .has_events = r->events >= 0,
 				     .rows_ns = ROWS_NS,
 				     .named = boot_recorder_named,
+				     .between = take_execs,
 				     .context = r };
 	int res = machine_rows_new(&r->rows, r->sink, r->o.place.proc, e);
 

@@ -14,6 +14,7 @@
 #include "device/boot/words.h"
 
 #define QUIET_LOOKS 4U /* in a row, until the next one waits a pass longer */
+#define BETWEEN 8U     /* looks, without caring for anything else */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
@@ -207,13 +208,18 @@ static int look_at(struct sampler *s, struct task *t)
 /* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. */
 static void look_if_due(struct sampler *s, struct task *t)
 {
+	uint32_t pid = t->pid;
 	int r;
 
 	if (t->wait) {
 		t->wait--;
 		return;
 	}
-	s->looked++;
+	if (++s->looked % BETWEEN == 0 && s->o.between) {
+		s->o.between(s->o.context);
+		if (t->pid != pid)
+			return;
+	}
 	r = t->has_ended ? look_at_ended(s, t) : look_at(s, t);
 	if (is_gone(r)) {
 		sampler_drop(s, t);

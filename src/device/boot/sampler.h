@@ -32,6 +32,8 @@ struct sampler_options {
 	/* A process has a new name or new arguments; may be NULL. */
 	void (*named)(void *context, const struct task *t, const char *args, size_t len,
 		      uint64_t tick);
+	/* Called now and then during a pass: somebody may not live until its end. May be NULL. */
+	void (*between)(void *context);
 	void *context;
 };
 

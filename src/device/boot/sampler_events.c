@@ -4,14 +4,12 @@
 #include "device/boot/sampler_state.h"
 
 /* A number that is used again: the one before is gone, whatever the table thinks. */
-static void end_former(struct sampler *s, uint32_t pid, uint64_t tick)
+static void end_former(struct sampler *s, uint32_t pid)
 {
 	struct task *t = task_table_find(s->tasks, pid);
 
-	if (!t)
-		return;
-	s->now = tick;
-	sampler_drop(s, t);
+	if (t)
+		sampler_drop(s, t);
 }
 
 static void take_fork(struct sampler *s, const struct process_event *ev)
@@ -19,7 +17,7 @@ static void take_fork(struct sampler *s, const struct process_event *ev)
 	struct task none = { .pid = ev->pid, .fd = -1 }, *t, *parent;
 
 	s->forks_told++;
-	end_former(s, ev->pid, ev->ns);
+	end_former(s, ev->pid);
 	parent = task_table_find(s->tasks, ev->group == ev->pid ? ev->parent : ev->group);
 	t = sampler_add(s, ev->pid, ev->ns);
 	t = t ? t : &none; /* without a row it is still told, only not looked at */
