@@ -22,7 +22,9 @@ from boot_test import (INIT, RECORDER, START, TASK, Recording, build_recorder, b
 REPORTER = "/sbin/init_report"
 # An argument and a variable for init, as the kernel hands on what it does not know.
 WORDS = "colourful COLOUR=blue"
+# While it waits: a moment after the recorder has ended, it is still busy with that.
 STATE = """
+sleep 1
 for link in cwd root exe; do readlink /proc/1/$link; done
 tr '\\0' ' ' </proc/1/cmdline; echo
 tr '\\0' '\\n' </proc/1/environ | sort

@@ -47,7 +47,7 @@ static unsigned int open_files(int files[FILES_MAX])
 static void tell_files(FILE *out, const int *files, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
-		struct stat s = {0};
+		struct stat s = { 0 };
 
 		fstat(files[i], &s);
 		fprintf(out, "file %d mode %o device %lx status %x flags %x\n", files[i],
@@ -64,7 +64,7 @@ static void tell_signals(FILE *out)
 	sigprocmask(SIG_SETMASK, NULL, &blocked);
 	sigpending(&pending);
 	for (int number = 1; number < NSIG; number++) {
-		struct sigaction action = {0};
+		struct sigaction action = { 0 };
 
 		if (sigaction(number, NULL, &action))
 			continue;
@@ -101,7 +101,7 @@ static void tell_self(FILE *out)
 		(unsigned int)mask, getpriority(PRIO_PROCESS, 0), sched_getscheduler(0));
 	fprintf(out, "name %s folder %s\n", name, getcwd(cwd, sizeof(cwd)));
 	fprintf(out, "dumpable %d death_signal_subreaper %d timer_slack %d no_new_privileges %d\n",
-		prctl(PR_GET_DUMPABLE), prctl(PR_GET_CHILD_SUBREAPER, &(int){0}),
+		prctl(PR_GET_DUMPABLE), prctl(PR_GET_CHILD_SUBREAPER, &(int){ 0 }),
 		prctl(PR_GET_TIMERSLACK), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
