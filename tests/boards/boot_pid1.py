@@ -19,7 +19,7 @@ from boards.catalog import get_board
 from boot_test import (INIT, RECORDER, START, TASK, Recording, build_recorder, busybox_board,
                        fetch_recording, init_started_ns, wait_end)
 
-REPORTER = "/sbin/init_report"
+REPORTER, OUT = "/sbin/init_report", "/out/boot.ksk"
 # An argument and a variable for init, as the kernel hands on what it does not know.
 WORDS = "colourful COLOUR=blue"
 # While it waits: a moment after the recorder has ended, it is still busy with that.
@@ -52,7 +52,8 @@ true
 
 def run_board(board, recorded, work):
     """What the board says of its process 1; and its recording."""
-    first = {"init": REPORTER} if recorded else {}
+    # Where init makes a folder later: what is written before it, it would find.
+    first = {"init": REPORTER, "out": OUT} if recorded else {}
     append = WORDS if recorded else f"rdinit={REPORTER} {WORDS}"  # the last one counts
     files = [(build_tool(board, "tests/tools/init_report.c"), REPORTER)]
     if not recorded:
@@ -65,7 +66,7 @@ def run_board(board, recorded, work):
                 "reap": machine.check(REAP, 120)}
         path, started = None, init_started_ns(machine)
         if recorded:
-            path = fetch_recording(machine, work)
+            path = fetch_recording(machine, work, OUT)
         said["end"] = end_by_keys(machine)
     return said, path, started
 

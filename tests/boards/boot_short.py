@@ -4,8 +4,9 @@
 
 	boot_short.py BOARD
 
-500 of them are started by the board's application, as part of the boot. In the recording each must be there with
-its pid, its arguments, its parent, its exit code and the kernel's account of it. Busybox' bootchartd samples
+500 of them are started by the board's application, as part of the boot, on a board whose clock counts
+instructions: there 1 ms is as much work on every machine. In the recording each must be there with its pid, its
+name, its arguments, its parent, its exit code and the kernel's account of it. Busybox' bootchartd samples
 the same boot at its 200 ms beside it: how many it has is said, and that it misses some is what the test's
 idea rests on.
 """
@@ -18,9 +19,10 @@ from pathlib import Path
 from board_test import Failed, build_tool, expect, main
 from boards.bootchartd import fetch_bootchartd
 from boards.catalog import get_board
-from boot_test import (ACCOUNT, START, Recording, busybox_board, fetch_recording, wait_end)
+from boot_test import (ACCOUNT, NAME, START, Recording, busybox_board, fetch_recording, wait_end)
 
 NUMBER, LOG = 500, "/run/short"
+COUNTED_SHIFT = 1  # 500 million instructions a second
 APPLICATION = f"#!/bin/sh\n/usr/bin/short_processes {NUMBER} >{LOG}\n"
 BESIDE = "#!/bin/sh\n[ -x /sbin/bootchartd ] && /sbin/bootchartd start\n"
 
@@ -40,6 +42,12 @@ def check_all(recording, made):
     starts = {key: numbers for _, key, numbers, _ in recording.of(START)}
     missing = [pid for pid, _, _ in made if pid not in starts]
     expect("short processes that are not recorded", missing, [])
+    names = {}
+    for _, key, _, text in recording.of(NAME):
+        names.setdefault(key, []).append(text)
+    wrong = [(pid, names.get(pid)) for pid, number, _ in made
+             if names.get(pid, [""])[-1] != f"short-{number}"]
+    expect(f"{len(wrong)} short processes with other names", wrong[:5], [])
     wrong = [(pid, recording.arguments(pid)) for pid, number, ms in made
              if [f"short-{number}", "live", str(ms)] not in recording.arguments(pid)]
     expect(f"{len(wrong)} short processes with other arguments", wrong[:5], [])
@@ -66,7 +74,7 @@ def check_bootchartd(folder, made):
 
 
 def test(arguments):
-    board = get_board(arguments.board)
+    board = get_board(arguments.board).counted(COUNTED_SHIFT)
     with tempfile.TemporaryDirectory() as work:
         with busybox_board(board, put_files(board, work)) as machine:
             wait_end(machine)

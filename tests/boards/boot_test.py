@@ -66,7 +66,7 @@ def wait_end(machine, seconds=60):
 def fetch_recording(machine, target, path=OUT):
     """A copy of it on this machine."""
     folder = Path(target)
-    machine.check(f"mkdir -p /out && cp {path} /out/")
+    machine.check(f"mkdir -p /out; [ -e /out/{Path(path).name} ] || cp {path} /out/")
     machine.get("/out", folder)
     return folder / Path(path).name
 

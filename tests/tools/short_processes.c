@@ -4,8 +4,8 @@
  *
  *	short_processes NUMBER
  *
- * One after the other, each a fork and an exec of this file, with arguments of its own: "short-K" and how many
- * milliseconds it lives, 1 to 10; those with an even number compute, the others sleep. Whoever samples /proc
+ * One after the other, each a fork and an exec of this file, with arguments of its own: "short-K", which it makes
+ * its name too, and how many milliseconds it lives, 1 to 10; those with an even number compute, the others sleep. Whoever samples /proc
  * sees few of them. A line for each tells its pid, the number and the milliseconds, in the order of their
  * ends, so a recording can be compared with what was really there. Exits with the sum of wrong exit codes:
  * process K ends with K modulo 100.
@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#define PREFIX "short-"
 #define LIVES_MS 10U
 #define CODES 100U
 
@@ -29,10 +31,12 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-static int live(unsigned int number, unsigned int ms)
+static int live(const char *name, unsigned int ms)
 {
+	unsigned int number = (unsigned int)strtoul(name + strlen(PREFIX), NULL, 10);
 	uint64_t end = now_us() + ms * 1000U;
 
+	prctl(PR_SET_NAME, name);
 	if (number % 2)
 		usleep(ms * 1000U);
 	while (now_us() < end)
@@ -47,7 +51,7 @@ static pid_t start(const char *program, unsigned int number, unsigned int ms)
 
 	if (pid)
 		return pid;
-	snprintf(name, sizeof(name), "short-%u", number);
+	snprintf(name, sizeof(name), PREFIX "%u", number);
 	snprintf(length, sizeof(length), "%u", ms);
 	execl(program, name, "live", length, (char *)NULL);
 	_exit(127);
@@ -58,9 +62,8 @@ int main(int argc, char **argv)
 	unsigned int count = argc == 2 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
 	unsigned int number, wrong = 0;
 
-	if (argc == 3 && !strncmp(argv[0], "short-", 6))
-		return live((unsigned int)strtoul(argv[0] + 6, NULL, 10),
-			    (unsigned int)strtoul(argv[2], NULL, 10));
+	if (argc == 3 && !strncmp(argv[0], PREFIX, strlen(PREFIX)))
+		return live(argv[0], (unsigned int)strtoul(argv[2], NULL, 10));
 	for (number = 0; number < count; number++) {
 		unsigned int ms = 1 + number * 7 % LIVES_MS;
 		pid_t pid = start("/proc/self/exe", number, ms);
