@@ -11,7 +11,8 @@
 
 static bool is_program(char path[AGENT_PATH_MAX], const char *name, const char *folder, size_t len)
 {
-	int n = snprintf(path, AGENT_PATH_MAX, "%.*s%s%s", (int)len, folder, len ? "/" : "./", name);
+	int n = snprintf(path, AGENT_PATH_MAX, "%.*s%s%s", (int)len, folder, len ? "/" : "./",
+			 name);
 
 	return n > 0 && n < (int)AGENT_PATH_MAX && !access(path, X_OK);
 }

@@ -64,7 +64,8 @@ static void make_words(struct boot_record *r, char options[][32])
 	push(r, &n, "/dev/null"); /* that of the machine's boot is not meant */
 	for (i = 0; passed[i]; i++) {
 		value = args_get(r->args, passed[i]);
-		if (!value && has_command && (!strcmp(passed[i], "idle") || !strcmp(passed[i], "time")))
+		if (!value && has_command &&
+		    (!strcmp(passed[i], "idle") || !strcmp(passed[i], "time")))
 			value = "no";
 		if (!value)
 			continue;
@@ -97,8 +98,9 @@ static int start(struct boot_record *r, struct error *e)
 	}
 	close(fds[1]);
 	r->ready = fds[0];
-	return r->recorder < 0 ? error_set(e, errno, "cannot start %s: %s", r->program, strerror(errno))
-			       : 0;
+	return r->recorder < 0
+		       ? error_set(e, errno, "cannot start %s: %s", r->program, strerror(errno))
+		       : 0;
 }
 
 static void check_recorder(struct boot_record *r)
@@ -197,7 +199,8 @@ static const struct cli_option options[] = {
 	{ 0, "linger", "TIME", "and so much later", NULL },
 	{ 0, "idle", "TIME", "stop when idle for so long (5s without a command), or no", NULL },
 	{ 't', "time", "TIME", "stop after so long (120s without a command), or no", NULL },
-	{ 0, "exact", "SOURCE", "trace the scheduler, too: auto, tracefs, bpf", "no auto tracefs bpf" },
+	{ 0, "exact", "SOURCE", "trace the scheduler, too: auto, tracefs, bpf",
+	  "no auto tracefs bpf" },
 	{ 0, "kmsg", "WHICH", "kernel messages: new (default), all, off", "new all off" },
 	{ 0, "threads", NULL, "record threads, not only processes", NULL },
 	{ 0 },
@@ -217,7 +220,8 @@ const struct command command_boot_record = {
 	.description =
 		"Runs kiseki-boot (that of KISEKI_BOOT, or beside this program, or in PATH) on the "
 		"running machine, which needs root, until it stops by itself, COMMAND ends, or "
-		"Ctrl-C. The file is one for kiseki boot report and kiseki boot chart. The exit status "
+		"Ctrl-C. The file is one for kiseki boot report and kiseki boot chart. The exit "
+		"status "
 		"is that of COMMAND.\n\n"
 		"To record a boot from its first process on, kiseki-boot is put before init: see "
 		"kiseki-boot(1) and docs/boot.md.",

@@ -50,7 +50,7 @@ enum spool_kind {
 
 static inline uint32_t spool_meta_of(enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS ? SPOOL_FUNC_META
+	return kind == SPOOL_CALLS  ? SPOOL_FUNC_META
 	       : kind == SPOOL_BOOT ? SPOOL_BOOT_META
 				    : SPOOL_META;
 }

@@ -102,14 +102,14 @@ static inline uint32_t ring_head_crc(const struct ring_head *h)
 /* The last run of a kind that was begun. */
 static inline uint32_t ring_last(const struct spool *s, enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS ? s->mark.func >> 2
+	return kind == SPOOL_CALLS  ? s->mark.func >> 2
 	       : kind == SPOOL_BOOT ? s->boot >> 2
 				    : s->mark.run;
 }
 
 static inline uint32_t ring_state(const struct spool *s, enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS ? s->mark.func & 3
+	return kind == SPOOL_CALLS  ? s->mark.func & 3
 	       : kind == SPOOL_BOOT ? s->boot & 3
 				    : s->mark.state;
 }
@@ -132,7 +132,7 @@ static inline uint32_t ring_meta(const struct spool *s, enum spool_kind kind)
 
 static inline enum spool_kind ring_kind(const struct memory_run *run)
 {
-	return run->origin == MEMORY_ORIGIN_FUNC  ? SPOOL_CALLS
+	return run->origin == MEMORY_ORIGIN_FUNC   ? SPOOL_CALLS
 	       : run->origin == MEMORY_ORIGIN_BOOT ? SPOOL_BOOT
 						   : SPOOL_EVENTS;
 }

@@ -127,7 +127,8 @@ static int record(const struct background *b, int fd, struct error *e)
 static _Noreturn void run_child(const struct background *b, int fd)
 {
 	struct error e = ERROR_INIT;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* where there is no console, it is one of 0, 1, 2 */
+	int high =
+		fcntl(fd, F_DUPFD_CLOEXEC, 3); /* where there is no console, it is one of 0, 1, 2 */
 
 	if (high >= 0) {
 		close(fd);

@@ -17,7 +17,7 @@
 #include "device/boot/boot_index.h"
 #include "wire/block.h"
 
-#define OPEN_MS 100U  /* between two attempts to make it */
+#define OPEN_MS 100U   /* between two attempts to make it */
 #define CHECK_MS 1000U /* between two looks at where the path leads, and two syncs */
 #define COPY 4096U
 #define FLAGS (O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
@@ -216,8 +216,8 @@ static void follow_path(struct boot_file *f)
 	struct stat own, named;
 	_cleanup_close_ int to = -1;
 
-	if (fstat(f->fd, &own) || (!stat(path, &named) && own.st_dev == named.st_dev &&
-				   own.st_ino == named.st_ino))
+	if (fstat(f->fd, &own) ||
+	    (!stat(path, &named) && own.st_dev == named.st_dev && own.st_ino == named.st_ino))
 		return;
 	to = make(f);
 	if (to < 0)

@@ -21,17 +21,17 @@
 #include "device/agent/spool.h"
 #include "device/boot/place.h"
 
-#define BOOT_FILE_HEAD 16U	       /* bytes before the first block, and of the trailer */
-#define BOOT_FILE_AHEAD (48U << 10)    /* bytes reserved for the end */
+#define BOOT_FILE_HEAD 16U		 /* bytes before the first block, and of the trailer */
+#define BOOT_FILE_AHEAD (48U << 10)	 /* bytes reserved for the end */
 #define BOOT_FILE_BLOCK_MOST (80U << 10) /* of a block, with its header */
 
 struct boot_file;
 
 struct boot_file_options {
-	struct spool *spool; /* borrowed */
+	struct spool *spool;	   /* borrowed */
 	const struct place *place; /* borrowed */
-	const char *path;    /* of the running system, borrowed */
-	bool keep_old;	     /* what has that name is kept as <path>.old */
+	const char *path;	   /* of the running system, borrowed */
+	bool keep_old;		   /* what has that name is kept as <path>.old */
 };
 
 int boot_file_new(struct boot_file **ret, const struct boot_file_options *o, struct error *e);

@@ -126,8 +126,8 @@ static int take_block(struct index *x, const struct block *b, uint64_t offset)
 		if (b->first_tick > s->until)
 			s->until = b->first_tick;
 		r = put_segment(x, offset, s, s->until);
-		s->until = b->first_tick + b->ticks > s->until ? b->first_tick + b->ticks
-							       : s->until;
+		s->until =
+			b->first_tick + b->ticks > s->until ? b->first_tick + b->ticks : s->until;
 	} else {
 		s->until += b->ticks;
 	}

@@ -25,7 +25,7 @@ struct boot_lane {
 	struct spool *spool;	 /* borrowed */
 	uint32_t run;
 	bool is_on, is_open;
-	bool is_key; /* of the open block; else: must the next one be? */
+	bool is_key;	/* of the open block; else: must the next one be? */
 	bool is_broken; /* a new segment has to begin, and has not */
 	uint64_t next_sequence, count, until;
 	uint64_t pending[LOSS_CAUSES], lost[LOSS_CAUSES];

@@ -28,7 +28,8 @@ static const struct cli_option options[] = {
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
 	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },
 	{ 0, "init", "FILE", "as pid 1: the init to become", NULL },
-	{ 0, "exact", "SOURCE", "trace the scheduler, too: auto, tracefs, bpf", "no auto tracefs bpf" },
+	{ 0, "exact", "SOURCE", "trace the scheduler, too: auto, tracefs, bpf",
+	  "no auto tracefs bpf" },
 	{ 0, "driver", "FILE", "load this module first", NULL },
 	{ 0, "driver-args", "TEXT", "with these parameters", NULL },
 	{ 0, "threads", NULL, "record threads, not only processes", NULL },
@@ -54,8 +55,10 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
 	{ "On the kernel's command line, to record every boot until there is a login:",
-	  "init=/sbin/kiseki-boot kiseki_boot.until=process:login kiseki_boot.out=/var/log/boot.ksk" },
-	{ "On a running machine, for ten seconds:", "kiseki-boot --time 10s --idle no --out boot.ksk" },
+	  "init=/sbin/kiseki-boot kiseki_boot.until=process:login "
+	  "kiseki_boot.out=/var/log/boot.ksk" },
+	{ "On a running machine, for ten seconds:",
+	  "kiseki-boot --time 10s --idle no --out boot.ksk" },
 	{ NULL, NULL },
 };
 
@@ -149,8 +152,10 @@ const struct command command_boot_recorder = {
 	.summary = "record how this machine starts, for a boot chart",
 	.usage = "[OPTION...]",
 	.description =
-		"Looks at the processes of the machine and at its CPUs, disks and memory, fifty times "
-		"a second, and has the kernel tell of every process that starts and ends, so that none "
+		"Looks at the processes of the machine and at its CPUs, disks and memory, fifty "
+		"times "
+		"a second, and has the kernel tell of every process that starts and ends, so that "
+		"none "
 		"is missed. It needs root. The record goes into one file, to a collector, or both; "
 		"kiseki boot makes charts and reports of it.\n\n"
 		"As pid 1 (init=/sbin/kiseki-boot or rdinit= on the kernel's command line) it "
@@ -163,7 +168,8 @@ const struct command command_boot_recorder = {
 		"without --until when the machine was idle for --idle; at the latest after --time. "
 		"SIGTERM and --stop end it, too. The file can be read at any moment, also after a "
 		"cut of the power. With a collector, it ends when that has everything.\n\n"
-		"With --exact the scheduler is traced by the same program, into the same file or to "
+		"With --exact the scheduler is traced by the same program, into the same file or "
+		"to "
 		"the same collector: then states are exact.",
 	.options = options,
 	.examples = examples,

@@ -91,8 +91,8 @@ static int open_spool(struct boot_recorder *r, struct error *e)
 /* Sockets first, and only then a look at who is there: so nobody is missed in between. */
 static void open_told(struct boot_recorder *r)
 {
-	enum process_event_choice choice = r->s->threads ? PROCESS_EVENTS_OF_ALL
-							 : PROCESS_EVENTS_OF_PROCESSES;
+	enum process_event_choice choice =
+		r->s->threads ? PROCESS_EVENTS_OF_ALL : PROCESS_EVENTS_OF_PROCESSES;
 	uint32_t buffer = (uint32_t)r->s->buffer_bytes;
 	char cpus[32];
 
@@ -307,7 +307,8 @@ static void turn_exact(struct boot_recorder *r)
 	struct error e = ERROR_INIT;
 	int res;
 
-	if (!r->exact || !r->is_recording || r->now_ns < exact_trace_next(r->exact) * CLOCK_NS_PER_MS)
+	if (!r->exact || !r->is_recording ||
+	    r->now_ns < exact_trace_next(r->exact) * CLOCK_NS_PER_MS)
 		return;
 	res = exact_trace_turn(r->exact, r->now_ns / CLOCK_NS_PER_MS, &e);
 	if (res >= 0 || res == -EAGAIN)
@@ -403,7 +404,8 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 			       0 },
 	};
 	uint64_t next = next_turn(r), now = clock_mono_ns(), wait = next > now ? next - now : 0;
-	struct timespec timeout = { (time_t)(wait / CLOCK_NS_PER_S), (long)(wait % CLOCK_NS_PER_S) };
+	struct timespec timeout = { (time_t)(wait / CLOCK_NS_PER_S),
+				    (long)(wait % CLOCK_NS_PER_S) };
 
 	if (r->link) {
 		fds[FD_LINK].fd = boot_link_fd(r->link);

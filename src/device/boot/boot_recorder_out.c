@@ -8,8 +8,9 @@
 #include "base/clock.h"
 #include "device/boot/boot_recorder_state.h"
 
-#define LINK_PAUSE_MS 1000U  /* between two attempts to make the connection's side of us */
-#define LINK_PATIENCE_MS 30000U /* with a root that is the first one, or a file that cannot be made */
+#define LINK_PAUSE_MS 1000U /* between two attempts to make the connection's side of us */
+#define LINK_PATIENCE_MS                                                                           \
+	30000U /* with a root that is the first one, or a file that cannot be made */
 #define TELL_MS 1000U
 
 static uint64_t now_ms(const struct boot_recorder *r)
@@ -113,8 +114,7 @@ static void put_into_link(struct boot_recorder *r)
 
 	if (!r->s->collector[0])
 		return;
-	if (r->file && !r->is_full && !r->file_done && !boot_file_is_open(r->file) &&
-	    is_patient(r))
+	if (r->file && !r->is_full && !r->file_done && !boot_file_is_open(r->file) && is_patient(r))
 		return;
 	if (!r->link)
 		make_link(r);

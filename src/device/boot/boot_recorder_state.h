@@ -17,13 +17,13 @@
 #include "device/boot/sampler.h"
 #include "device/boot/unit_watch.h"
 
-#define TOLD_AT_ONCE 16U    /* messages of a socket that one call takes */
-#define TOLD_EVENT 256U	    /* bytes of one about a process */
-#define TOLD_ACCOUNT 2048U  /* and of an account: of a process, twice */
-#define WAKES_BURST 1000U   /* execs that wake the recorder, at once, */
-#define WAKES_PER_S 250U    /* and in the long run */
+#define TOLD_AT_ONCE 16U       /* messages of a socket that one call takes */
+#define TOLD_EVENT 256U	       /* bytes of one about a process */
+#define TOLD_ACCOUNT 2048U     /* and of an account: of a process, twice */
+#define WAKES_BURST 1000U      /* execs that wake the recorder, at once, */
+#define WAKES_PER_S 250U       /* and in the long run */
 #define FOLLOW_NS 100000000ULL /* between two looks at init's root */
-#define JUMP_NS 1000000	    /* of the real time, that is worth a mark */
+#define JUMP_NS 1000000	       /* of the real time, that is worth a mark */
 
 struct boot_recorder {
 	struct boot_recorder_options o;
@@ -48,7 +48,7 @@ struct boot_recorder {
 	char device[64];
 	uint32_t cpus;
 	uint64_t now_ns, next_ns, start_ns, follow_ns;
-	uint64_t target_ns; /* when it came; 0: not yet */
+	uint64_t target_ns;    /* when it came; 0: not yet */
 	uint64_t forks_before; /* of /proc/stat when events were last complete */
 	uint64_t forks_told;
 	int64_t real_off_ns;
@@ -56,7 +56,7 @@ struct boot_recorder {
 	uint64_t link_ms, tell_ms;
 	bool is_recording, is_over;
 	bool has_switched; /* the kernel's counting of delays on */
-	bool is_full; /* the file's file system */
+	bool is_full;	   /* the file's file system */
 	bool file_done;
 	bool was_told; /* to end, by a signal */
 	char told[TOLD_AT_ONCE * TOLD_ACCOUNT] __attribute__((aligned(8)));

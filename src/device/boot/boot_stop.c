@@ -22,8 +22,7 @@ static socklen_t address(struct sockaddr_un *a)
 
 int boot_stop_open(struct error *e)
 {
-	_cleanup_close_ int fd =
-		socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un a;
 	socklen_t len = address(&a);
 

@@ -102,8 +102,8 @@ static bool next_attribute(struct attribute *ret, const uint8_t **at, const uint
 
 static bool take_stats(struct exit_account *a, const uint8_t *p, size_t len)
 {
-	static const uint16_t places[] = { AT_USER, AT_SYSTEM, AT_RAN,	  AT_WAITED,
-					   AT_DISK, AT_SWAP,   AT_READ,	  AT_WRITTEN,
+	static const uint16_t places[] = { AT_USER, AT_SYSTEM, AT_RAN,	   AT_WAITED,
+					   AT_DISK, AT_SWAP,   AT_READ,	   AT_WRITTEN,
 					   AT_RSS,  AT_FAULTS, AT_YIELDED, AT_PREEMPTED };
 	uint32_t i;
 

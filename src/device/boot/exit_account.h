@@ -26,8 +26,9 @@ struct exit_account {
 	uint32_t pid, group; /* group 0: the kernel is too old to say */
 	uint32_t parent;
 	uint32_t code;
-	uint32_t strange; /* not 0: the version of a struct that is not read; nothing else is known */
-	bool is_last;	  /* of a process that had several threads */
+	uint32_t
+		strange; /* not 0: the version of a struct that is not read; nothing else is known */
+	bool is_last;	 /* of a process that had several threads */
 	char comm[TASK_COMM_LEN];
 	uint8_t comm_len;
 	uint64_t number[BOOT_NUMBERS_MAX]; /* enum boot_account_number */

@@ -18,10 +18,11 @@
 
 struct kernel_log {
 	struct record_sink *sink;
-	int fd;		/* -1: the log as a whole */
-	uint8_t level;	/* the highest that is taken */
-	bool is_off;	/* there is none, or nobody wants it */
-	uint64_t seen_ns, look_ns; /* without a descriptor: what was taken, and when to look again */
+	int fd;	       /* -1: the log as a whole */
+	uint8_t level; /* the highest that is taken */
+	bool is_off;   /* there is none, or nobody wants it */
+	uint64_t seen_ns,
+		look_ns; /* without a descriptor: what was taken, and when to look again */
 	char text[KERNEL_LOG_BYTES];
 };
 

@@ -100,8 +100,8 @@ bool kernel_message_next(struct kernel_message *ret, const char *log, size_t len
 bool kernel_message_is_phase(const struct kernel_message *m, const char **ret, size_t *ret_len)
 {
 	static const char *const programs[] = { "systemd[1]: ", "init: " };
-	static const char *const words[] = { "Starting ", "Started ", "Finished ",
-					     "Reached ",  "Mounted ", "Failed to start ",
+	static const char *const words[] = { "Starting ",  "Started ",	   "Finished ",
+					     "Reached ",   "Mounted ",	   "Failed to start ",
 					     "Switching ", "starting pid " };
 	size_t i, j, n, w;
 

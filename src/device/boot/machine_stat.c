@@ -37,8 +37,8 @@ static void take_cpu(struct machine_stat *m, const struct machine_cpus *each, st
 		each->take(each->context, &cpu);
 }
 
-static void take_stat_line(struct machine_stat *m, const struct machine_cpus *each,
-			   struct words *w, bool *has_all)
+static void take_stat_line(struct machine_stat *m, const struct machine_cpus *each, struct words *w,
+			   bool *has_all)
 {
 	const char *key;
 	size_t len;

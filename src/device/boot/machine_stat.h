@@ -22,8 +22,9 @@
 struct machine_stat {
 	uint64_t switches, forks;
 	uint64_t running, blocked;
-	uint64_t times[CPU_TIMES]; /* of all CPUs, in clock ticks, as enum boot_cpu_number has them */
-	uint32_t cpus;		   /* rows there were */
+	uint64_t times
+		[CPU_TIMES]; /* of all CPUs, in clock ticks, as enum boot_cpu_number has them */
+	uint32_t cpus;	     /* rows there were */
 };
 
 struct machine_cpu {

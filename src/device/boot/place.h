@@ -21,7 +21,7 @@
 #define PLACE_PATH_MAX 512U
 
 struct place {
-	int proc; /* folder */
+	int proc;		       /* folder */
 	uint64_t root_dev, root_inode; /* of init's root, as last seen */
 	bool is_private; /* in a name space of mounts of its own, where init's root is PLACE_ROOT */
 };

@@ -179,8 +179,8 @@ static int take_answer(int fd)
 
 int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e)
 {
-	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-					NETLINK_CONNECTOR);
+	_cleanup_close_ int fd =
+		socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
 	int size = (int)buffer, r;
 
@@ -190,8 +190,7 @@ int process_event_open(uint32_t buffer, enum process_event_choice choice, struct
 				 strerror(errno));
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	if (set_filter(fd, choice) ||
-	    bind(fd, (struct sockaddr *)&address, sizeof(address)))
+	if (set_filter(fd, choice) || bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		return error_set(e, errno, "no process events: %s", strerror(errno));
 	r = ask(fd);
 	if (r < 0)

@@ -13,8 +13,8 @@
 #include "device/boot/sampler_state.h"
 #include "device/boot/words.h"
 
-#define QUIET_LOOKS 4U /* in a row, until the next one waits a pass longer */
-#define BETWEEN 8U     /* looks, without caring for anything else */
+#define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
+#define BETWEEN 8U	 /* looks, without caring for anything else */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
@@ -134,6 +134,8 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 	if (t->comm_len != st->comm_len || memcmp(t->comm, st->comm, TASK_COMM_LEN)) {
 		sampler_set_comm(t, st->comm, st->comm_len);
 		sampler_say_name(s, t, s->now);
+		if (!s->o.has_events && t->was_seen && !st->is_kernel && t->group == t->pid)
+			sampler_say_args(s, t, s->now); /* it is probably another program */
 	}
 	return has_moved;
 }
@@ -256,8 +258,10 @@ static void find_new(struct sampler *s, uint32_t pid, uint32_t group)
 		t->parent = group;
 	sampler_say_start(s, t, s->now);
 	sampler_say_name(s, t, s->now);
+	s->is_finding = true;
 	if (!st.is_kernel && group == pid)
 		sampler_say_args(s, t, s->now);
+	s->is_finding = false;
 }
 
 struct entry { /* as getdents64() gives them */

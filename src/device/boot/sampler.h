@@ -27,7 +27,7 @@ struct sampler_options {
 	uint32_t processes; /* rows of the table */
 	uint32_t files;	    /* that may stay open */
 	bool with_threads;
-	bool has_events; /* the kernel tells of starts and ends */
+	bool has_events;  /* the kernel tells of starts and ends */
 	uint64_t rows_ns; /* between two looks at disks, memory, pressure */
 	/* A process has a new name or new arguments; may be NULL. */
 	void (*named)(void *context, const struct task *t, const char *args, size_t len,

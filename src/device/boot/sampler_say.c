@@ -87,13 +87,17 @@ void sampler_say_args(struct sampler *s, struct task *t, uint64_t tick)
 		s->args[n - 1] = 0; /* the rest is cut off, but every word has an end */
 	else if (n && s->args[n - 1])
 		s->args[n++] = 0;
+	/* Of ourselves: the room that a longer command line had (background.c). */
+	while (t->flags & BOOT_START_SELF && n > 1 && !s->args[n - 2])
+		n--;
 	s->args[n] = 0;
 	ev.text = s->args;
 	ev.text_len = (uint32_t)n;
 	record_sink_put(s->o.sink, &ev);
 	if (!n || s->is_repeating)
 		return;
-	mark_phase(s, t, tick, (size_t)n);
+	if (!s->is_finding)
+		mark_phase(s, t, tick, (size_t)n);
 	if (s->o.named)
 		s->o.named(s->o.context, t, s->args, (size_t)n, tick);
 }

@@ -24,9 +24,10 @@ struct sampler {
 	uint32_t scans, n_files, looked;
 	uint32_t self;
 	bool must_scan;
-	bool has_times; /* there is schedstat */
+	bool has_times;	   /* there is schedstat */
+	bool is_finding;   /* who was there before: that is no event */
 	bool is_repeating; /* what was said before: no news */
-	bool is_full;	/* the table was, and a mark says so */
+	bool is_full;	   /* the table was, and a mark says so */
 	char text[TASK_STAT_MOST];
 	char args[BOOT_TEXT_MAX + 1];
 	char names[SAMPLER_NAMES_BYTES] __attribute__((aligned(8)));

@@ -32,14 +32,14 @@ struct task {
 	char comm[TASK_COMM_LEN];
 	uint8_t comm_len;
 	char state;
-	uint8_t how, flags;	/* of its start: enum boot_how, enum boot_start_flag */
-	uint8_t quiet;		/* looks in a row at which nothing had changed */
-	uint8_t wait;		/* passes until the next look */
-	bool was_seen;		/* its state was said at least once */
-	bool has_ended;		/* and its parent has perhaps not asked for it */
-	bool was_zombie;	/* said as such */
-	bool is_blocked;	/* a place where it waits was said */
-	bool is_script;		/* of the system's start: its end is a mark */
+	uint8_t how, flags; /* of its start: enum boot_how, enum boot_start_flag */
+	uint8_t quiet;	    /* looks in a row at which nothing had changed */
+	uint8_t wait;	    /* passes until the next look */
+	bool was_seen;	    /* its state was said at least once */
+	bool has_ended;	    /* and its parent has perhaps not asked for it */
+	bool was_zombie;    /* said as such */
+	bool is_blocked;    /* a place where it waits was said */
+	bool is_script;	    /* of the system's start: its end is a mark */
 };
 
 struct task_table {
