@@ -526,6 +526,17 @@ static void set_end(const struct boot_build *b, const struct boot_life *l, struc
 		p->to_ns = end;
 }
 
+/* One that the first pass did not find started behind it, whatever /proc's rounding makes of that. */
+static bool was_there(const struct boot_build *b, const struct boot_life *l)
+{
+	uint64_t from = b->boot->from_ns, first = b->n_passes ? b->passes[0] : from;
+
+	if (l->start_ns == from)
+		return l->start_how != BOOT_BY_EVENT && l->told_ns <= first;
+	return l->start_ns < from &&
+	       (l->told_ns <= first || l->start_ns + l->start_error_ns < from);
+}
+
 void boot_life_finish(const struct boot_build *b, const struct boot_life *l, struct boot_process *p)
 {
 	uint64_t from = b->boot->from_ns;
@@ -537,9 +548,9 @@ void boot_life_finish(const struct boot_build *b, const struct boot_life *l, str
 	p->is_self = l->is_self;
 	p->exit_code = l->exit_code;
 	p->threads = l->most_threads;
-	p->was_there = l->start_ns < from || (l->start_ns == from && l->start_how != BOOT_BY_EVENT);
-	p->from_ns = p->was_there ? from : l->start_ns;
-	p->before_ns = p->from_ns - l->start_ns;
+	p->was_there = was_there(b, l);
+	p->from_ns = l->start_ns < from ? from : l->start_ns;
+	p->before_ns = p->was_there ? p->from_ns - l->start_ns : 0;
 	p->from_error_ns = l->start_error_ns;
 	if (p->from_ns >= b->boot->to_ns)
 		p->from_ns = b->boot->to_ns - 1;

@@ -158,7 +158,8 @@ static uint64_t get_cost(const struct report_build *b, uint32_t i, enum cost_kin
 	if (kind == COST_DISK)
 		return disk_until(p, to);
 	if (p->is_alive || p->is_kernel || p->was_there || p->to_ns > to ||
-	    b->below[i] > life / BOOT_REPORT_WAITS || disk_until(p, to) > life / 2)
+	    b->below[i] > life / BOOT_REPORT_WAITS ||
+	    p->state_ns[BOOT_SLEEPING] < life - life / BOOT_REPORT_AWAKE)
 		return 0;
 	return life;
 }

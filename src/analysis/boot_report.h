@@ -15,8 +15,10 @@
 
 /* A chart that begins later than this after the kernel is not one of a boot. */
 #define BOOT_REPORT_YOUNG_NS 600000000000ULL
-/* Less CPU time than a hundredth of its life, its children's included, is only waiting. */
+/* Less CPU time than a hundredth of its life, its children's included, and sleep for all but a tenth of it, is only
+ * waiting. */
 #define BOOT_REPORT_WAITS 100U
+#define BOOT_REPORT_AWAKE 10U
 
 struct boot_report_options {
 	uint64_t min_ns; /* shorter waits, stretches, chains and costs are left out */

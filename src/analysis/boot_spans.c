@@ -162,10 +162,11 @@ static uint64_t total_cpu(const struct boot_life *l)
 
 /* From the last of n samples to the end: the state holds, and what it used beyond that was used since the last
  * pass. The account of one that was there and never seen is not of this chart. */
-static int put_rest(struct boot_build *b, const struct boot_life *l, size_t n, uint64_t end)
+static int put_rest(struct boot_build *b, const struct boot_life *l, size_t n, uint64_t end,
+		    bool was_there)
 {
 	uint64_t at = b->n_cells ? b->cells[b->n_cells - 1].to_ns : b->cells_from_ns;
-	bool is_known = n || l->start_ns >= b->boot->from_ns;
+	bool is_known = n || !was_there;
 	struct boot_sample last = { .state = BOOT_UNKNOWN };
 	uint64_t look = n ? last_look(b, end, at) : at;
 	size_t first;
@@ -225,7 +226,7 @@ static int make_cells(struct boot_build *b, const struct boot_life *l, const str
 	for (i = is_old && n ? 1 : 0; i < n && r >= 0; i++)
 		r = put_sample(b, l, i, b->cells_least);
 	if (r >= 0)
-		r = put_rest(b, l, n, end);
+		r = put_rest(b, l, n, end, is_old);
 	return r < 0 ? r : push_cell(b, p->to_ns, &zombie, 0);
 }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/boot_report_json.h"
 #include "base/when.h"
+#include "cli/boot_picture.h"
 #include "cli/boot_print.h"
 #include "cli/boot_reading.h"
 #include "cli/jsonout.h"
@@ -252,6 +253,17 @@ static int fail(const struct diff *d, int code)
 	return say_failure(&e);
 }
 
+static int draw(const struct diff *d, const char *path)
+{
+	struct boot_chart_options o = { .kernel = d->options.kernel, .other = d->after };
+	struct error e = ERROR_INIT;
+	int r = boot_picture_write(path, d->before, &o, &e);
+
+	if (r >= 0)
+		return EXIT_OK;
+	return r == -EINVAL ? say_usage(&e) : say_failure(&e);
+}
+
 static int run(const struct args *a)
 {
 	__attribute__((cleanup(diff_done))) struct diff d = { 0 };
@@ -267,6 +279,8 @@ static int run(const struct args *a)
 		r = boot_reading_open(&d.after, a, d.names[1]);
 	if (r != EXIT_OK)
 		return r;
+	if (args_has(a, "output"))
+		return draw(&d, args_get(a, "output"));
 	r = boot_diff_new(&d.diff, d.before, d.after);
 	if (r < 0)
 		return fail(&d, r);
@@ -282,6 +296,7 @@ static const struct cli_option options[] = {
 	{ 'n', "limit", "N", "show this many of each list (10); 0: all", NULL },
 	{ 0, "min", "TIME", "leave out differences that are smaller (10ms)", NULL },
 	{ 'k', "kernel", NULL, "kernel threads, too", NULL },
+	{ 'o', "output", "FILE", "draw both on one axis into this .html or .svg instead", NULL },
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	BOOT_READING_OPTIONS,
 	{ 0 },
@@ -289,6 +304,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
 	{ "What did the new image make slower?", "kiseki boot diff old.ksk new.ksk" },
+	{ "Both in one chart:", "kiseki boot diff old.ksk new.ksk -o diff.html" },
 	{ "Two boots of a device, by their runs:", "kiseki boot diff 12 15 --json" },
 	{ NULL, NULL },
 };

@@ -90,7 +90,8 @@ void boot_print_head(const struct boot *b, const char *name)
 	char length[UNITS_LEN], interval[UNITS_LEN];
 
 	printf("%s: ", name);
-	printf("%s, ", b->device);
+	if (*b->device)
+		printf("%s, ", b->device);
 	if (*b->kernel)
 		printf("Linux %s%s%s, ", b->kernel, *b->machine ? " " : "", b->machine);
 	printf("%" PRIu32 " CPU%s, %s recorded, ", b->cpus, b->cpus == 1 ? "" : "s",

@@ -12,6 +12,7 @@
 #include "command/say.h"
 #include "command/value.h"
 #include "convert/input.h"
+#include "convert/source_bootchart.h"
 #include "store/store_check.h"
 #include "trace/boot_ksk.h"
 #include "trace/run_source.h"
@@ -24,33 +25,46 @@ static bool wants_sched(const struct args *a)
 /* --- a file --- */
 
 /* Nothing but a trace of the scheduler. */
-static int open_sched(struct boot **ret, const char *path, struct error *e)
+static int open_sched(struct boot **ret, struct input *input, const char *path, struct error *e)
 {
-	CLEANUP(input) struct input *input = NULL;
-	struct trace_source *sched;
-	int r = input_open(&input, path, e);
+	struct trace_source *sched = input_take_source(input);
+	int r = boot_new_from_sched(ret, sched, e);
 
-	if (r < 0)
-		return r;
-	sched = input_take_source(input);
-	r = boot_new_from_sched(ret, sched, e);
 	source_free(sched);
 	return r < 0 ? input_error(path, r, e) : r;
 }
 
-/* A .ksk may have the scheduler's events, too. */
-static int open_ksk(struct boot **ret, const struct args *a, const char *path, struct error *e)
+/* A .ksk may have the scheduler's events beside the boot's, or alone. */
+static int open_trace(struct boot **ret, const struct args *a, const char *path, struct error *e)
 {
 	CLEANUP(boot_source) struct boot_source *source = NULL;
-	int r = boot_ksk_open(path, &source, e);
+	CLEANUP(input) struct input *input = NULL;
+	int r = input_open(&input, path, e);
 
+	if (r < 0)
+		return r;
+	if (input_get_format(input) != RECOGNISED_KSK)
+		return open_sched(ret, input, path, e);
+	r = boot_ksk_open(path, &source, e);
 	if (r == -ENODATA)
-		return open_sched(ret, path, e);
+		return open_sched(ret, input, path, e);
 	if (r >= 0)
 		r = boot_new(ret, source, e);
 	if (r < 0)
 		return input_error(path, r, e);
 	return wants_sched(a) ? boot_join_file(*ret, path, e) : 0;
+}
+
+static int open_file(struct boot **ret, const struct args *a, const char *path, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *source = NULL;
+	int r = source_bootchart_open(path, &source, e);
+
+	if (r == -ENODATA)
+		return open_trace(ret, a, path, e);
+	if (r >= 0)
+		r = boot_new(ret, source, e);
+	return r < 0 ? input_error(path, r, e) : 0;
 }
 
 /* What comes down a pipe is copied to a file first. */
@@ -60,9 +74,9 @@ static int open_path(struct boot **ret, const struct args *a, const char *path, 
 	int r;
 
 	if (strcmp(path, "-") != 0)
-		return open_ksk(ret, a, path, e);
+		return open_file(ret, a, path, e);
 	r = input_open(&input, path, e);
-	return r < 0 ? r : open_ksk(ret, a, input_get_path(input), e);
+	return r < 0 ? r : open_file(ret, a, input_get_path(input), e);
 }
 
 /* --- a store --- */

@@ -19,7 +19,8 @@
 #include "command/say.h"
 
 #define LIMIT_DEFAULT 10U
-#define MIN_DEFAULT_NS 10000000ULL /* of all but CPU time, where a millisecond may count */
+#define MIN_DEFAULT_NS 10000000ULL /* or, of a short recording, a hundredth of it */
+#define MIN_DEFAULT_PART 100U
 #define WAITERS_SHOWN 4U
 #define MEMBERS_SHOWN 6U
 
@@ -38,7 +39,8 @@ static void print_row(const char *what, uint64_t ns, const char *text)
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	table_clean(shown);
-	printf("  %-18s %12s%s%s\n", what, boot_print_moment(ns, moment), *shown ? "  " : "", shown);
+	printf("  %-18s %12s%s%s\n", what, boot_print_moment(ns, moment), *shown ? "  " : "",
+	       shown);
 }
 
 /* How long it took, from wherever there is something to count from. */
@@ -229,7 +231,6 @@ static void print_report(const struct boot_report *r, const struct boot_path *pa
 static int read_options(struct wanted *w, const struct args *a, struct error *e)
 {
 	w->limit = LIMIT_DEFAULT;
-	w->options.min_ns = MIN_DEFAULT_NS;
 	w->options.kernel = args_has(a, "kernel");
 	if (args_get_count(a, "limit", &w->limit, e) < 0)
 		return -EINVAL;
@@ -238,8 +239,13 @@ static int read_options(struct wanted *w, const struct args *a, struct error *e)
 	return 0;
 }
 
+/* What depends on the boot. */
 static int find_goal(struct wanted *w, const struct args *a, const struct boot *b, struct error *e)
 {
+	uint64_t part = (b->to_ns - b->from_ns) / MIN_DEFAULT_PART;
+
+	if (!args_has(a, "min"))
+		w->options.min_ns = part < MIN_DEFAULT_NS ? part : MIN_DEFAULT_NS;
 	w->has_to = args_has(a, "to");
 	if (w->has_to && boot_moment_parse(args_get(a, "to"), b, &w->to, e) < 0)
 		return error_prefix(e, ENOENT, "cannot take --to");

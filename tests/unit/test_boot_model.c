@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* boot: processes, spans, names, tree, rows and marks out of records. */
+/* boot: the model: processes, spans, names, tree, rows and marks out of records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "analysis/boot.h"
 #include "tools/boot_story.h"
+#include "unit/boot_check.h"
 
 #define MS BOOT_STORY_MS
 
@@ -60,36 +61,6 @@ static const struct boot_process *find(const struct boot *b, int32_t pid, size_t
 	return NULL;
 }
 
-/* Spans side by side from start to end, states that add up. */
-static void check(const struct boot *b)
-{
-	const struct boot_process *p;
-	uint64_t at, sum;
-	size_t i, k;
-
-	for (i = 0; i < b->n_processes; i++) {
-		p = &b->processes[i];
-		assert_true(p->from_ns < p->to_ns);
-		assert_true(p->from_ns >= b->from_ns && p->to_ns <= b->to_ns);
-		assert_true(p->n_names >= 1 && p->n_spans >= 1);
-		for (k = 0, at = p->from_ns; k < p->n_spans; k++) {
-			assert_int_equal(p->spans[k].from_ns, at);
-			assert_true(p->spans[k].to_ns > at);
-			assert_true(p->spans[k].share <= 1000);
-			at = p->spans[k].to_ns;
-		}
-		assert_int_equal(at, p->to_ns);
-		for (k = 0, sum = 0; k < BOOT_STATES; k++)
-			sum += p->state_ns[k];
-		assert_int_equal(sum, p->to_ns - p->from_ns);
-		if (p->parent != BOOT_NONE) {
-			assert_true(p->parent < i);
-			assert_int_equal(p->depth, b->processes[p->parent].depth + 1);
-			assert_int_equal(p->parent_pid, b->processes[p->parent].pid);
-		}
-	}
-}
-
 static void assert_span(const struct boot_process *p, size_t i, uint64_t from_ms, uint64_t to_ms,
 			enum boot_state state)
 {
@@ -115,7 +86,7 @@ static void test_states_change_in_the_middle(void **state)
 	boot_story_task(s, 160 * MS, 1, 'D', 55 * MS);
 	boot_story_pass(s, 180 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 1, 0);
 	assert_true(p->was_there && p->is_alive);
 	assert_int_equal(p->before_ns, 100 * MS);
@@ -150,7 +121,7 @@ static void test_process_between_two_passes(void **state)
 	boot_story_exit(s, 111 * MS, 8, 0);
 	boot_story_pass(s, 120 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_true(b->has_events);
 	p = find(b, 7, 0);
 	assert_int_equal(p->n_spans, 1);
@@ -184,7 +155,7 @@ static void test_pid_is_used_again(void **state)
 	boot_story_pass(s, 140 * MS);
 	boot_story_task(s, 140 * MS, 7, 'S', 0);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(b->n_processes, 2);
 	assert_string_equal(boot_process_name(find(b, 7, 0))->comm, "old");
 	assert_int_equal(find(b, 7, 0)->to_ns, 125 * MS);
@@ -220,7 +191,7 @@ static void test_counters_are_told_late(void **state)
 	boot_story_task(s, 160 * MS, 7, 'R', 30 * MS); /* 20 of them fit behind the last pass */
 	boot_story_pass(s, 180 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 7, 0);
 	assert_int_equal(p->cpu_ns, 30 * MS);
 	assert_int_equal(boot_process_ran(p), 30 * MS);
@@ -253,7 +224,7 @@ static void test_zombie_of_which_the_kernel_told(void **state)
 	boot_story_gone(s, 180 * MS, 7);
 	boot_story_pass(s, 180 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 7, 0);
 	assert_int_equal(p->to_ns, 170 * MS);
 	assert_int_equal(p->to_error_ns, 10 * MS);
@@ -277,7 +248,7 @@ static void test_zombie_that_was_found(void **state)
 	boot_story_task(s, 120 * MS, 7, 'Z', 0);
 	boot_story_pass(s, 140 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 7, 0);
 	assert_true(p->is_alive); /* nobody asked for it */
 	assert_span(p, 0, 100, 110, BOOT_SLEEPING);
@@ -299,7 +270,7 @@ static void test_zombie_after_its_exit(void **state)
 	boot_story_pass(s, 140 * MS);
 	boot_story_gone(s, 140 * MS, 7);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 7, 0);
 	assert_false(p->is_alive);
 	assert_int_equal(p->to_ns, 130 * MS);
@@ -330,7 +301,7 @@ static void test_names(void **state)
 	boot_story_account(s, 240 * MS, 9, MS, 0);
 	boot_story_pass(s, 240 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(find(b, 1, 0)->n_names, 1);
 	assert_string_equal(find(b, 1, 0)->names[0].args, "/sbin/init splash");
 	p = find(b, 7, 0);
@@ -374,7 +345,7 @@ static void test_said_again_changes_nothing(void **state)
 	boot_story_mark(s, 100 * MS, BOOT_MARK_FACT, "release=Test 1");
 	boot_story_pass(s, 140 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(b->n_processes, 2);
 	assert_int_equal(find(b, 1, 0)->n_names, 1);
 	assert_int_equal(find(b, 1, 0)->n_spans, 1);
@@ -402,7 +373,7 @@ static void test_threads_go_into_their_process(void **state)
 	boot_story_exit(s, 141 * MS, 5, 0);
 	boot_story_pass(s, 160 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(b->n_processes, 1);
 	p = find(b, 1, 0);
 	assert_int_equal(p->threads, 2);
@@ -424,7 +395,7 @@ static void test_more_cpu_time_than_time(void **state)
 	boot_story_pass(s, 120 * MS);
 	boot_story_task(s, 120 * MS, 7, 'R', 70 * MS); /* of four threads */
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 7, 0);
 	assert_int_equal(boot_process_ran(p), 20 * MS);
 	assert_int_equal(p->cpu_ns, 70 * MS);
@@ -456,7 +427,7 @@ static void test_lost_records(void **state)
 	boot_story_pass(s, 220 * MS);
 	boot_story_pass(s, 240 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(b->n_gaps, 1);
 	assert_non_null(strstr(b->gaps[0].why, "12 records lost"));
 	p = find(b, 7, 0);
@@ -485,7 +456,7 @@ static void test_lost_process_events(void **state)
 	boot_story_pass(s, 140 * MS);
 	boot_story_pass(s, 160 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_false(b->has_events);
 	assert_int_equal(b->n_gaps, 1);
 	assert_int_equal(find(b, 1, 0)->state_ns[BOOT_UNKNOWN], 0); /* it was looked at */
@@ -523,7 +494,7 @@ static void test_marks(void **state)
 	boot_story_pass(s, 140 * MS);
 	boot_story_set_cut(s);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	assert_int_equal(b->from_ns, 100 * MS); /* a mark of before does not begin the chart */
 	assert_int_equal(b->to_ns, 140 * MS);	/* nor does the real time move anything */
 	assert_true(b->is_cut);
@@ -615,7 +586,7 @@ static void test_where_it_waits(void **state)
 	boot_story_wait(s, 140 * MS, 1, "");
 	boot_story_pass(s, 160 * MS);
 	b = make(*state);
-	check(b);
+	boot_check(b);
 	p = find(b, 1, 0);
 	assert_int_equal(p->n_spans, 3);
 	assert_span(p, 1, 110, 130, BOOT_DISK_WAIT);
@@ -679,7 +650,7 @@ static void test_nonsense(void **state)
 		e.text_len = (uint32_t)(x % 5);
 		boot_story_put(m->story, &e);
 	}
-	check(make(m));
+	boot_check(make(m));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
