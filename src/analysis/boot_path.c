@@ -204,11 +204,14 @@ static int go_through_wait(struct walk *w, const struct boot_span *s)
 		remember(w, s);
 		return go_to(w, s->whom, false);
 	}
-	w->hops = 0;
 	child = awaited_child(w, s);
-	if (child == BOOT_NONE)
+	/* A child that ended at this very moment is one hop more: time has not gone back. */
+	if (child == BOOT_NONE || w->hops >= HOPS_MAX) {
+		w->hops = 0;
 		return stay(w, s);
+	}
 	ns = min_ns(w->boot->processes[child].to_ns, w->ns);
+	w->hops = ns < w->ns ? 0 : w->hops + 1;
 	count(w, s, ns, w->ns);
 	w->ns = ns;
 	return go_to(w, child, true);

@@ -125,6 +125,7 @@ static void put_process(FILE *f, const struct boot_process *p)
 	put_number(f, "depth", p->depth);
 	put_number(f, "from_ns", p->from_ns);
 	put_number(f, "to_ns", p->to_ns);
+	put_number(f, "before_ns", p->before_ns);
 	put_number(f, "from_error_ns", p->from_error_ns);
 	put_number(f, "to_error_ns", p->to_error_ns);
 	put_flag(f, "is_kernel", p->is_kernel);
@@ -133,6 +134,7 @@ static void put_process(FILE *f, const struct boot_process *p)
 	put_flag(f, "was_there", p->was_there);
 	fprintf(f, ",\"exit_code\":%" PRId32, p->exit_code);
 	put_number(f, "threads", p->threads);
+	put_number(f, "cpu_ns", boot_process_cpu(p));
 	fputs(",\"state_ns\":[", f);
 	for (i = 0; i < BOOT_STATES; i++)
 		fprintf(f, "%s%" PRIu64, i ? "," : "", p->state_ns[i]);

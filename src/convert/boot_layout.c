@@ -10,6 +10,7 @@
 
 /* A recording that starts later than this after the kernel is not of its boot: its axis starts at 0. */
 #define KERNEL_ZERO_NS 600000000000ULL
+#define SHARE_LEAST 50U /* thousandths of a span's time from which a sleeper counts as running */
 
 /* --- scale --- */
 
@@ -38,7 +39,7 @@ bool boot_scale_pixels(const struct boot_scale *s, uint64_t from_ns, uint64_t to
 
 uint64_t boot_scale_step(const struct boot_scale *s, uint32_t least_px)
 {
-	double least = (double)(s->to_ns - s->from_ns) / s->width * least_px;
+	double least = (double)(s->to_ns - s->from_ns) * least_px / s->width;
 	uint64_t unit = 1;
 
 	while ((double)unit * 10 <= least && unit < UINT64_MAX / 100)
@@ -146,13 +147,17 @@ struct sum {
 static void add_span(struct sum *sum, const struct boot_span *s, double from, double to)
 {
 	double a = (double)s->from_ns > from ? (double)s->from_ns : from;
-	double b = (double)s->to_ns < to ? (double)s->to_ns : to;
+	double b = (double)s->to_ns < to ? (double)s->to_ns : to, ran;
 
 	if (b <= a || s->state >= BOOT_STATES)
 		return;
-	sum->state_ns[s->state] += b - a;
+	ran = (b - a) * s->share / 1000;
 	sum->all_ns += b - a;
-	sum->ran_ns += (b - a) * s->share / 1000;
+	sum->ran_ns += ran;
+	if (s->state == BOOT_RUNNING || s->share < SHARE_LEAST)
+		ran = 0;
+	sum->state_ns[BOOT_RUNNING] += ran;
+	sum->state_ns[s->state] += b - a - ran;
 }
 
 static uint8_t choose_state(const struct sum *sum)

@@ -11,7 +11,8 @@
  *
  * A pixel may cover several states. What a process did to get on (running, runnable, waiting for a disk, stopped)
  * covers what it did not (sleeping, zombie, not known); among equals the longest wins. Its level of running is
- * its CPU time in all of the time that the pixel has of it.
+ * its CPU time in all of the time that the pixel has of it. A span that was seen asleep and has used a CPU for a
+ * twentieth of its time or more counts for that part as running.
  */
 #ifndef KISEKI_CONVERT_BOOT_LAYOUT_H
 #define KISEKI_CONVERT_BOOT_LAYOUT_H

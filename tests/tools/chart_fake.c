@@ -62,8 +62,7 @@ int main(int argc, char **argv)
 				    : boot_chart_html(f, b, &c, &e);
 	if (r < 0)
 		fprintf(stderr, "%s\n", e.text);
-	fake_boot_free(b);
-	if (other)
-		fake_boot_free(other);
+	boot_free(b);
+	boot_free(other);
 	return fclose(f) || r < 0 ? 1 : 0;
 }

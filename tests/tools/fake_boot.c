@@ -89,14 +89,6 @@ static void add_span(struct boot_process *p, uint8_t state, uint64_t to_ns, uint
 	*s = (struct boot_span){
 		.from_ns = from, .to_ns = to_ns, .state = state, .share = share, .whom = BOOT_NONE
 	};
-	if (state == BOOT_RUNNING) {
-		uint64_t ran = (to_ns - from) / 1000 * share;
-
-		p->state_ns[BOOT_RUNNING] += ran;
-		p->state_ns[BOOT_RUNNABLE] += to_ns - from - ran;
-	} else {
-		p->state_ns[state] += to_ns - from;
-	}
 }
 
 /* What it does for a while: percentages of running and disk, the rest is sleep. */
@@ -475,6 +467,7 @@ struct boot *fake_boot_new(const struct fake_boot_options *o)
 {
 	struct fake f = { .o = o, .seed = 7, .room = ROOM + o->more };
 	struct boot *b = f.b = must(calloc(1, sizeof(*b)));
+	size_t i;
 
 	b->device = dup_text(o->hostile ? "</title><script>alert(2)</script>" : "panel-7");
 	b->kernel = dup_text("6.6.31");
@@ -507,44 +500,12 @@ struct boot *fake_boot_new(const struct fake_boot_options *o)
 	sort_tree(&f);
 	if (o->exact)
 		say_whom(&f);
+	for (i = 0; i < b->n_processes; i++) {
+		boot_process_sum(&b->processes[i]);
+		b->processes[i].cpu_ns = boot_process_ran(&b->processes[i]);
+	}
 	add_machine(&f);
 	add_marks(&f);
 	add_gaps(&f);
 	return b;
-}
-
-void fake_boot_free(struct boot *b)
-{
-	size_t i, k;
-
-	for (i = 0; i < b->n_processes; i++) {
-		for (k = 0; k < b->processes[i].n_names; k++)
-			free(b->processes[i].names[k].args);
-		free(b->processes[i].names);
-		free(b->processes[i].spans);
-	}
-	for (i = 0; i < b->n_disks; i++) {
-		free(b->disks[i].name);
-		free(b->disks[i].points);
-	}
-	for (i = 0; i < b->n_marks; i++)
-		free(b->marks[i].text);
-	for (i = 0; i < b->n_gaps; i++)
-		free(b->gaps[i].why);
-	for (i = 0; i < b->n_texts; i++)
-		free(b->texts[i]);
-	free(b->processes);
-	free(b->points);
-	free(b->disks);
-	free(b->marks);
-	free(b->gaps);
-	free(b->texts);
-	free(b->device);
-	free(b->kernel);
-	free(b->machine);
-	free(b->origin);
-	free(b->command_line);
-	free(b->release);
-	free(b->target);
-	free(b);
 }

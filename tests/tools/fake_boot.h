@@ -24,8 +24,7 @@ struct fake_boot_options {
 	uint32_t spans; /* of each of these; 0: one */
 };
 
-/* Aborts without memory. Freed by fake_boot_free(), which also works where boot_free() is not linked. */
+/* Aborts without memory. It is freed with boot_free(). */
 struct boot *fake_boot_new(const struct fake_boot_options *o);
-void fake_boot_free(struct boot *b);
 
 #endif

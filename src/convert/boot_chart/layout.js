@@ -43,7 +43,7 @@ function layoutRows(boot, o) {
 
 /** The distance of the axis' lines: 1, 2 or 5 times a power of ten, at least so many pixels apart. */
 function axisStep(length, width, least) {
-	const ns = length / width * least, unit = 10 ** Math.max(0, Math.floor(Math.log10(ns)));
+	const ns = length * least / width, unit = 10 ** Math.max(0, Math.floor(Math.log10(ns)));
 	return [1, 2, 5, 10].map(k => k * unit).find(k => k >= ns) || unit * 10;
 }
 
@@ -59,6 +59,7 @@ function pixelsOf(view, from, to) {
 
 const GROUPS = [[RUNNING, DISK, RUNNABLE, STOPPED], [SLEEPING, ZOMBIE, UNKNOWN]];
 const levelOf = share => Math.min(15, Math.floor((share * 15 + 500) / 1000));
+const SHARE_LEAST = 50; // thousandths from which a sleeper counts as running
 const sums = new Float64Array(7);
 
 /** What the pixel from a to b shows of spans from i on: state * 16 + level. */
@@ -69,7 +70,9 @@ function lookAt(p, i, a, b) {
 	for (; i < s.n && from < b; i++) {
 		const to = s.to[i], part = Math.min(to, b) - Math.max(from, a);
 		if (part > 0) {
-			sums[s.state[i]] += part;
+			const worked = s.state[i] === RUNNING || s.share[i] < SHARE_LEAST ? 0 : part * s.share[i] / 1000;
+			sums[RUNNING] += worked;
+			sums[s.state[i]] += part - worked;
 			all += part;
 			ran += part * s.share[i];
 		}

@@ -40,7 +40,7 @@ function decodeProcess(p, index) {
 	const last = p.names[p.names.length - 1];
 	return {
 		...p, index, from: p.from_ns, to: p.to_ns, comm: last.comm, args: last.args,
-		spans: decodeSpans(p), children: [], ran: p.state_ns[RUNNING],
+		spans: decodeSpans(p), children: [], ran: p.cpu_ns,
 		text: (p.names.map(n => n.comm + " " + n.args).join("\n") + "\n" + p.pid).toLowerCase(),
 	};
 }
