@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -250,6 +251,34 @@ static void reads_settings(void **state)
 	assert_int_equal(s.time_ns, 0);
 }
 
+/* The file that is installed has every key, as a remark, and reads as the defaults. */
+static void has_every_key(void **state)
+{
+	static char text[16384];
+	struct boot_settings s, defaults;
+	FILE *f = fopen(SOURCE_ROOT "/packaging/boot.conf", "r");
+	char key[64], *p;
+	size_t i, len;
+
+	(void)state;
+	assert_non_null(f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	boot_settings_init(&s);
+	boot_settings_init(&defaults);
+	for (i = 0; boot_settings_key(i); i++) {
+		snprintf(key, sizeof(key), "\n#%s =", boot_settings_key(i));
+		p = strstr(text, key);
+		if (!p)
+			fail_msg("boot.conf has no %s", boot_settings_key(i));
+		if (p[strlen(key)] == ' ')
+			p[1] = ' '; /* it has a default: let it count */
+	}
+	assert_int_equal(boot_settings_parse(&s, text, len, "boot.conf", NULL), 0);
+	s.has_idle = s.has_time = false;
+	assert_memory_equal(&s, &defaults, sizeof(s));
+}
+
 static void knows_idle(void **state)
 {
 	struct idle_watch w = { 0 };
@@ -284,6 +313,7 @@ int main(void)
 		cmocka_unit_test(reads_process_events), cmocka_unit_test(reads_accounts),
 		cmocka_unit_test(sums_threads),		cmocka_unit_test(keeps_tasks),
 		cmocka_unit_test(reads_settings),	cmocka_unit_test(knows_idle),
+		cmocka_unit_test(has_every_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

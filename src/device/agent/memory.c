@@ -531,6 +531,12 @@ int memory_clear_func_rows(struct memory *m, struct error *e)
 	return r;
 }
 
+void memory_give_back_ring(struct memory *m)
+{
+	if (m->fd < 0 && !m->is_borrowed)
+		madvise(m->map + m->at.ring, m->at.func - m->at.ring, MADV_DONTNEED);
+}
+
 int memory_sync(struct memory *m, struct error *e)
 {
 	if (m->fd >= 0 && fdatasync(m->fd))

@@ -182,6 +182,10 @@ int memory_clear_slots(struct memory *m, struct error *e);
 /* The same of the rows of threads. */
 int memory_clear_func_rows(struct memory *m, struct error *e);
 
+/* Of memory that nothing outlives: what the ring's pages held is not needed any more, and the machine has them back
+ * until they are used again. */
+void memory_give_back_ring(struct memory *m);
+
 /* Returns when all of it is on the disk; of use only for a file on one. */
 int memory_sync(struct memory *m, struct error *e);
 

@@ -548,6 +548,12 @@ void spool_resume(struct spool *s, uint32_t number, uint32_t stream, uint64_t ne
 		run->collector[ring_row(s, stream)] = next_sequence;
 }
 
+void spool_give_back(struct spool *s)
+{
+	if (!used(s))
+		memory_give_back_ring(s->memory);
+}
+
 uint64_t spool_used(const struct spool *s)
 {
 	return used(s);

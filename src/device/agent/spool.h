@@ -162,6 +162,9 @@ void spool_resume(struct spool *s, uint32_t run, uint32_t stream, uint64_t next_
 uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX]);
 const struct message_id *spool_get_run(const struct spool *s, uint32_t number);
 
+/* Where it is empty, and nothing outlives it, its memory goes back to the machine. */
+void spool_give_back(struct spool *s);
+
 uint64_t spool_used(const struct spool *s);
 uint64_t spool_size(const struct spool *s);
 uint64_t spool_unsent(const struct spool *s); /* bytes */

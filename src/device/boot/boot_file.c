@@ -20,6 +20,7 @@
 #define OPEN_MS 100U   /* between two attempts to make it */
 #define CHECK_MS 1000U /* between two looks at where the path leads, and two syncs */
 #define COPY 4096U
+#define GIVE_BACK (32U << 10) /* bytes that are written before the spool's memory is given back */
 #define FLAGS (O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
 
 static const uint8_t head[BOOT_FILE_HEAD] = { 'K', 'I', 'S', 'E', 'K', 'I', '\r', '\n', 1 };
@@ -32,6 +33,7 @@ struct boot_file {
 	uint64_t place; /* in the spool: what is before it is in the file */
 	uint64_t meta;	/* sequence of the next block of the description */
 	uint64_t released;
+	uint64_t given_back; /* length of the file when the spool's memory last was */
 	uint64_t open_ms, check_ms;
 	bool is_dirty;
 	int sync_pipe; /* descriptors that the thread is to bring to the disk */
@@ -361,4 +363,8 @@ void boot_file_release(struct boot_file *f)
 		f->released++;
 	}
 	spool_ack(f->o.spool, f->released);
+	if (f->len - f->given_back < GIVE_BACK)
+		return;
+	f->given_back = f->len;
+	spool_give_back(f->o.spool); /* a ring would soon have used all of its pages */
 }

@@ -3,6 +3,7 @@
 #include "device/boot/boot_program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "device/boot/boot_settings.h"
 #include "device/boot/boot_stop.h"
 #include "device/boot/exact_trace.h"
+
+#define KERNEL_LINE 4096U
 
 static const struct cli_option options[] = {
 	{ 'i', "interval", "TIME", "look so often (20ms)", NULL },
@@ -54,9 +57,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-	{ "On the kernel's command line, to record every boot until there is a login:",
-	  "init=/sbin/kiseki-boot kiseki_boot.until=process:login "
-	  "kiseki_boot.out=/var/log/boot.ksk" },
+	{ "On the kernel's command line, to record the boot until somebody can log in:",
+	  "init=/usr/bin/kiseki-boot kiseki_boot.until=process:login" },
 	{ "On a running machine, for ten seconds:",
 	  "kiseki-boot --time 10s --idle no --out boot.ksk" },
 	{ NULL, NULL },
@@ -123,10 +125,24 @@ static int start_daemon(struct boot_settings *s)
 	return say_failure(&e);
 }
 
+/* Who names a file of settings wants those, not the ones of the machine's boot. */
+static void read_kernel_line(const struct args *a, char line[KERNEL_LINE])
+{
+	_cleanup_close_ int fd = -1;
+	ssize_t n = 0;
+
+	if (!args_has(a, "config"))
+		fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		n = read(fd, line, KERNEL_LINE - 1);
+	line[n > 0 ? n : 0] = 0;
+}
+
 static int run_recorder(const struct args *a)
 {
 	static struct boot_settings settings;
 	struct error e = ERROR_INIT;
+	char kernel[KERNEL_LINE];
 
 	if (args_has(a, "version")) {
 		puts("kiseki-boot " KISEKI_VERSION);
@@ -139,7 +155,8 @@ static int run_recorder(const struct args *a)
 	if (args_has(a, "stop"))
 		return boot_stop_ask(&e) < 0 ? say_failure(&e) : EXIT_OK;
 	boot_settings_init(&settings);
-	if (boot_settings_load(&settings, a, &e) < 0)
+	read_kernel_line(a, kernel);
+	if (boot_settings_load(&settings, a, kernel, &e) < 0)
 		return say_usage(&e);
 	boot_settings_finish(&settings);
 	if (args_has(a, "daemon"))
@@ -158,12 +175,13 @@ const struct command command_boot_recorder = {
 		"none "
 		"is missed. It needs root. The record goes into one file, to a collector, or both; "
 		"kiseki boot makes charts and reports of it.\n\n"
-		"As pid 1 (init=/sbin/kiseki-boot or rdinit= on the kernel's command line) it "
+		"As pid 1 (init=/usr/bin/kiseki-boot or rdinit= on the kernel's command line) it "
 		"starts the recorder and becomes the init that the machine would have had "
 		"(--init, else /init in an initramfs, else /sbin/init, /etc/init, /bin/init, "
-		"/bin/sh), which gets all arguments. Settings then come from " BOOT_SETTINGS_FILE
-		" and from the kernel's command line, as kiseki_boot.KEY=VALUE; the keys are the "
-		"long options. Whatever goes wrong, init starts.\n\n"
+		"/bin/sh), which gets all arguments. Whatever goes wrong, init starts.\n\n"
+		"Settings come from " BOOT_SETTINGS_FILE ", from the kernel's command line, as "
+		"kiseki_boot.KEY=VALUE, and from the options, whose names the keys are; the later "
+		"ones count. With --config only that file and the options do.\n\n"
 		"It stops by itself: when what --until names is there, and --linger has passed; "
 		"without --until when the machine was idle for --idle; at the latest after --time. "
 		"SIGTERM and --stop end it, too. The file can be read at any moment, also after a "

@@ -268,11 +268,22 @@ int boot_settings_parse_kernel(struct boot_settings *s, const char *line, size_t
 	return first;
 }
 
-int boot_settings_load(struct boot_settings *s, const struct args *a, struct error *e)
+int boot_settings_load(struct boot_settings *s, const struct args *a, const char *kernel,
+		       struct error *e)
 {
 	const struct setting_list l = list_of(s);
+	int r = setting_load(&l, a, e);
+	const struct setting *t;
 
-	return setting_load(&l, a, e);
+	if (r >= 0 && *kernel)
+		r = boot_settings_parse_kernel(s, kernel, strlen(kernel), e);
+	for (t = table; r >= 0 && *kernel && t->key; t++) {
+		const char *value = args_get(a, t->key);
+
+		if (value)
+			r = boot_settings_set(s, t->key, *value ? value : "yes", e);
+	}
+	return r;
 }
 
 void boot_settings_finish(struct boot_settings *s)

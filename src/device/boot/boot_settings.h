@@ -64,8 +64,9 @@ int boot_settings_parse_kernel(struct boot_settings *s, const char *line, size_t
 int boot_settings_parse(struct boot_settings *s, const char *text, size_t len, const char *file,
 			struct error *e);
 
-/* The file, then the options. */
-int boot_settings_load(struct boot_settings *s, const struct args *a, struct error *e);
+/* The file, then the kernel's command line (empty: none), then the options. */
+int boot_settings_load(struct boot_settings *s, const struct args *a, const char *kernel,
+		       struct error *e);
 
 /* The key at a place of the list; NULL is the last. */
 const char *boot_settings_key(size_t i);

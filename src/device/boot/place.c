@@ -30,7 +30,7 @@ static bool is_proc(int fd)
 {
 	struct statfs f;
 
-	return !fstatfs(fd, &f) && f.f_type == PROC_SUPER_MAGIC;
+	return !fstatfs(fd, &f) && (uint32_t)f.f_type == PROC_SUPER_MAGIC;
 }
 
 /* In no tree. */
@@ -132,7 +132,8 @@ bool place_is_first_root(void)
 {
 	struct statfs f;
 
-	return !statfs("/", &f) && (f.f_type == RAMFS_MAGIC || f.f_type == TMPFS_MAGIC);
+	return !statfs("/", &f) &&
+	       ((uint32_t)f.f_type == RAMFS_MAGIC || (uint32_t)f.f_type == TMPFS_MAGIC);
 }
 
 void place_hide(struct place *p)

@@ -78,7 +78,7 @@ static inline uint64_t words_number(struct words *w)
 /* Behind the end of this line; false if there is no line left. */
 static inline bool words_next_line(struct words *w)
 {
-	const char *stop = memchr(w->at, '\n', (size_t)(w->end - w->at));
+	const char *stop = (const char *)memchr(w->at, '\n', (size_t)(w->end - w->at));
 
 	w->at = stop ? stop + 1 : w->end;
 	return w->at < w->end;
