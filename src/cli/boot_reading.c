@@ -84,7 +84,7 @@ static int open_path(struct boot **ret, const struct args *a, const char *path, 
 /* The latest boot, and the run of the scheduler that shares most time with it. */
 struct search {
 	struct store_run boot, sched;
-	uint64_t shared_ns;
+	int64_t shared_ns; /* negative: so far apart */
 };
 
 static int take_boot(void *context, const struct store_run *r)
@@ -103,11 +103,10 @@ static int take_sched(void *context, const struct store_run *r)
 	uint64_t from = r->first_ns > s->boot.first_ns ? r->first_ns : s->boot.first_ns;
 	uint64_t to = r->last_ns < s->boot.last_ns ? r->last_ns : s->boot.last_ns;
 
-	/* One block has come at one moment: it still is a time of 1 ns. */
-	if (!r->cpus || to < from || to - from + 1 <= s->shared_ns ||
+	if (!r->cpus || (int64_t)(to - from) <= s->shared_ns ||
 	    memcmp(&r->boot, &s->boot.boot, sizeof(r->boot)) != 0)
 		return 0;
-	s->shared_ns = to - from + 1;
+	s->shared_ns = (int64_t)(to - from);
 	s->sched = *r;
 	return 0;
 }
@@ -166,7 +165,7 @@ static int open_store(struct boot **ret, const struct args *a, const char *path,
 	CLEANUP(boot_source) struct boot_source *source = NULL;
 	const struct store_options o = { .read_only = true };
 	CLEANUP(store) struct store *store = NULL;
-	struct search s = { .shared_ns = 0 };
+	struct search s = { .shared_ns = -(int64_t)BOOT_JOIN_APART_NS };
 	int r = store_open(&store, path, &o, e);
 
 	if (r >= 0)
