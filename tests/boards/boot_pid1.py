@@ -18,7 +18,7 @@ from pathlib import Path
 from board_test import Failed, build_tool, expect, main
 from boards.catalog import get_board
 from boot_test import (INIT, RECORDER, START, TASK, Recording, build_recorder, busybox_board,
-                       fetch_recording, init_started_ns, wait_end)
+                       fetch_recording, wait_end)
 
 REPORTER, OUT = "/sbin/init_report", "/out/boot.ksk"
 # An argument and a variable for init, as the kernel hands on what it does not know.
@@ -64,11 +64,11 @@ def run_board(board, recorded, work):
             wait_end(machine)
         said = {"report": machine.check("cat /init.report"), "state": machine.check(STATE),
                 "reap": machine.check(REAP, 120)}
-        path, started = None, init_started_ns(machine)
+        path = None
         if recorded:
             path = fetch_recording(machine, work, OUT)
         said["end"] = end_by_keys(machine)
-    return said, path, started
+    return said, path
 
 
 def end_by_keys(machine):
@@ -88,7 +88,7 @@ def compare(name, without, with_recorder):
         raise Failed(f"{name} of process 1 is another: without {missing}, with the recorder {added}")
 
 
-def check_recording(path, started):
+def check_recording(path):
     recording = Recording(path)
     expect("losses", recording.losses, [])
     first = recording.arguments(1)
@@ -98,15 +98,15 @@ def check_recording(path, started):
     executed = next(ns for ns, _, _, text in recording.of(3, 1) if text.startswith(REPORTER))
     if recording.first_ns() > executed:
         raise Failed("the recording begins after init's first exec")
-    print(f"  recorded from {(recording.first_ns() - started) / 1e6:+.1f} ms after the kernel ran "
-          f"{RECORDER}, which ran init {(executed - started) / 1e6:.1f} ms after")
+    print(f"  recorded from {recording.first_ns() / 1e9:.3f} s after the kernel's start; init was run "
+          f"{(executed - recording.first_ns()) / 1e6:.1f} ms later")
 
 
 def test(arguments):
     board = get_board(arguments.board)
     with tempfile.TemporaryDirectory() as work:
-        without, _, _ = run_board(board, False, work)
-        said, path, started = run_board(board, True, work)
+        without, _ = run_board(board, False, work)
+        said, path = run_board(board, True, work)
         for name in ("report", "state", "reap"):
             compare(name, without[name], said[name])
         expect("the end", without["end"], [True, True])
@@ -114,7 +114,7 @@ def test(arguments):
         for word in ("code 7", "code 143"):
             if word not in said["reap"]:
                 raise Failed(f"exit codes: {said['reap']}")
-        check_recording(path, started)
+        check_recording(path)
     print(f"{board.name}: process 1 is as without the recorder "
           f"({len(said['report'].splitlines())} lines of it)")
 

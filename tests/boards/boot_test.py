@@ -6,11 +6,10 @@ BOOT_DUMP is the program that writes out a recording's records (tests/tools/boot
 """
 import json
 import os
-import re
 import subprocess
 from pathlib import Path
 
-from board_test import KISEKI, SRC, WORK, Failed, build, wait_for
+from board_test import KISEKI, SRC, WORK, Failed, build
 from boards.debian import fetch_debian
 from boards.machine import Disk, Machine
 
@@ -19,7 +18,6 @@ RECORDER, INIT, OUT = "/sbin/kiseki-boot", "/sbin/init", "/run/boot.ksk"
 (PASS, START, NAME, EXEC, TASK, WAIT, EXIT, ACCOUNT, CPU, DISK, DISK_NAME, MEMORY, PRESSURE,
  MARK) = range(14)
 MARKS = ("kernel", "phase", "target", "stop", "clock", "missing", "fact")
-STARTED = re.compile(r"^\[ *([\d.]+)\] Run \S+ as init process", re.M)
 PATIENCE_S = 300
 
 
@@ -119,9 +117,3 @@ def chart(path, *options):
     if done.returncode:
         raise Failed(f"kiseki boot report: {done.stderr.strip()}")
     return json.loads(done.stdout)
-
-
-def init_started_ns(machine):
-    """When the kernel executed the first program, by its own words."""
-    found = wait_for("the kernel's word of init", lambda: STARTED.search(machine.console()))
-    return int(float(found[1]) * 1e9)
