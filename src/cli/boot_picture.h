@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * boot_picture: a boot, or two, drawn into a file. Its name says what it becomes: .svg, or .html.
+ * boot_picture: a boot, or two, drawn into a file. Its name says what it becomes: .svg, .html, or of one boot .json.
  */
 #ifndef KISEKI_CLI_BOOT_PICTURE_H
 #define KISEKI_CLI_BOOT_PICTURE_H

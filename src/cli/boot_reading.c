@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "analysis/boot_exact.h"
+#include "analysis/boot_run.h"
 #include "cli/boot_join.h"
 #include "cli/boot_remote.h"
 #include "command/say.h"
@@ -15,7 +16,6 @@
 #include "convert/source_bootchart.h"
 #include "store/store_check.h"
 #include "trace/boot_ksk.h"
-#include "trace/run_source.h"
 
 static bool wants_sched(const struct args *a)
 {
@@ -81,38 +81,18 @@ static int open_path(struct boot **ret, const struct args *a, const char *path, 
 
 /* --- a store --- */
 
-/* The latest boot, and the run of the scheduler that shares most time with it. */
-struct search {
-	struct store_run boot, sched;
-	int64_t shared_ns; /* negative: so far apart */
-};
-
 static int take_boot(void *context, const struct store_run *r)
 {
-	struct search *s = context;
+	struct store_run *found = context;
 
 	if (!r->has_boot || !r->blocks)
 		return 0;
-	s->boot = *r;
+	*found = *r;
 	return 1;
 }
 
-static int take_sched(void *context, const struct store_run *r)
-{
-	struct search *s = context;
-	uint64_t from = r->first_ns > s->boot.first_ns ? r->first_ns : s->boot.first_ns;
-	uint64_t to = r->last_ns < s->boot.last_ns ? r->last_ns : s->boot.last_ns;
-
-	if (!r->cpus || (int64_t)(to - from) <= s->shared_ns ||
-	    memcmp(&r->boot, &s->boot.boot, sizeof(r->boot)) != 0)
-		return 0;
-	s->shared_ns = (int64_t)(to - from);
-	s->sched = *r;
-	return 0;
-}
-
-static int find_boot(struct store *store, struct search *s, const struct args *a, const char *path,
-		     struct error *e)
+static int find_boot(struct store *store, struct store_run *ret, const struct args *a,
+		     const char *path, struct error *e)
 {
 	const char *text = args_get(a, "run");
 	uint64_t number = 0;
@@ -120,65 +100,46 @@ static int find_boot(struct store *store, struct search *s, const struct args *a
 
 	if (text && value_number(&number, text, UINT32_MAX) < 0)
 		return error_set(e, EINVAL, "cannot take --run %s: it is not a number", text);
-	r = text ? store_get_run(store, (uint32_t)number, &s->boot, e)
-		 : store_runs(store, NULL, take_boot, s, e);
+	r = text ? store_get_run(store, (uint32_t)number, ret, e)
+		 : store_runs(store, NULL, take_boot, ret, e);
 	if (r < 0)
 		return error_prefix(e, r, "cannot read %s", path);
-	if (!s->boot.has_boot)
+	if (!ret->has_boot)
 		return error_set(e, ENODATA, "cannot read %s: %s no boot chart", path,
 				 text ? "that run has" : "its runs have");
 	return 0;
 }
 
-/* Only the time of the boot, where both clocks are known: a trace of the scheduler may be of days. */
-static bool get_range(const struct boot *b, const struct trace_clock *c, struct store_range *ret)
+/* What became of the scheduler's run of the same time. */
+static void say_join(const struct boot_run *run)
 {
-	bool mono = !strcmp(c->name, "mono");
-	uint64_t off = mono ? 0 : (uint64_t)(b->realtime_ns - c->realtime_off_ns);
-
-	if (!mono && !(c->has_realtime && b->realtime_ns))
-		return false;
-	ret->from_tick = clock_tick_at(c, boot_join_from(b) + off);
-	ret->to_tick = clock_tick_at(c, boot_join_to(b) + off);
-	return true;
-}
-
-static int join_run(struct store *store, uint32_t run, struct boot *b, struct error *e)
-{
-	struct store_range range = { .to_tick = UINT64_MAX };
-	struct trace_source *sched = NULL;
-	int r = source_run_open(&sched, store, run, &range, e);
-
-	if (r >= 0 && get_range(b, &sched->info.clock, &range)) {
-		source_free(sched);
-		sched = NULL;
-		r = source_run_open(&sched, store, run, &range, e);
-	}
-	if (r >= 0)
-		r = boot_join_run(b, sched, run, e);
-	source_free(sched);
-	return r;
+	if (run->sched && run->has_common_clock)
+		say_note("exact by run %u, the scheduler's of the same time; --sampled leaves it "
+			 "out",
+			 run->sched);
+	else if (run->sched)
+		say_note("run %u, the scheduler's of the same time, is left out: its clock has "
+			 "nothing in common with that of the boot",
+			 run->sched);
 }
 
 static int open_store(struct boot **ret, const struct args *a, const char *path, struct error *e)
 {
-	CLEANUP(boot_source) struct boot_source *source = NULL;
 	const struct store_options o = { .read_only = true };
 	CLEANUP(store) struct store *store = NULL;
-	struct search s = { .shared_ns = -(int64_t)BOOT_JOIN_APART_NS };
+	struct store_run found = { .number = 0 };
+	struct boot_run run;
 	int r = store_open(&store, path, &o, e);
 
 	if (r >= 0)
-		r = find_boot(store, &s, a, path, e);
+		r = find_boot(store, &found, a, path, e);
 	if (r >= 0)
-		r = boot_ksk_open_run(store, s.boot.number, &source, e);
-	if (r >= 0)
-		r = boot_new(ret, source, e);
-	boot_source_free(take_ptr(source));
-	if (r < 0 || !wants_sched(a))
+		r = boot_run_open(&run, store, &found, wants_sched(a), e);
+	if (r < 0)
 		return r;
-	r = store_runs(store, &s.boot.device, take_sched, &s, e);
-	return r < 0 || !s.sched.number ? r : join_run(store, s.sched.number, *ret, e);
+	say_join(&run);
+	*ret = run.boot;
+	return 0;
 }
 
 /* --- all --- */

@@ -5,6 +5,7 @@
 
 static const struct command *const commands[] = {
 	&command_boot_record,
+	&command_boot_chart,
 	&command_boot_report,
 	&command_boot_diff,
 	&command_boot_export,

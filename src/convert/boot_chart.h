@@ -22,7 +22,8 @@ struct boot_chart_options {
 	uint32_t width;		  /* of the SVG in pixels; 0: as wide as the time wants */
 	bool path;		  /* show the critical path to the target, or to path_ns */
 	uint64_t path_ns;	  /* 0: the target, else the end */
-	const struct boot *other; /* a second boot to compare with; NULL: none */
+	uint32_t path_of;	  /* index of the process + 1; 0: whoever the moment is about */
+	const struct boot *other; /* a second boot, drawn below and compared with; NULL: none */
 };
 
 int boot_chart_svg(FILE *f, const struct boot *b, const struct boot_chart_options *o,

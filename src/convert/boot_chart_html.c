@@ -139,7 +139,7 @@ static int put_path(const struct page *p, struct error *e)
 
 	if (!p->b->n_processes)
 		return 0;
-	r = boot_path_new(&path, p->b, BOOT_NONE, ns);
+	r = boot_path_new(&path, p->b, p->o->path_of - 1, ns);
 	if (r == -ENODATA || r == -ENOENT)
 		return 0;
 	if (r < 0)

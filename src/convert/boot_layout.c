@@ -199,13 +199,13 @@ static size_t find_span(const struct boot_process *p, double ns)
 	return low;
 }
 
-static struct boot_run look_at(const struct boot_scale *s, const struct boot_process *p,
-			       uint32_t px, size_t *at)
+static struct boot_stretch look_at(const struct boot_scale *s, const struct boot_process *p,
+				   uint32_t px, size_t *at)
 {
 	double length = (double)(s->to_ns - s->from_ns) / s->width;
 	double from = (double)s->from_ns + length * px, to = from + length;
 	struct sum sum = { .ran_ns = 0 };
-	struct boot_run run = { .from_px = px, .to_px = px + 1 };
+	struct boot_stretch run = { .from_px = px, .to_px = px + 1 };
 	size_t i;
 
 	while (*at < p->n_spans && (double)p->spans[*at].to_ns <= from)
@@ -228,7 +228,7 @@ static struct boot_run look_at(const struct boot_scale *s, const struct boot_pro
 }
 
 size_t boot_layout_runs(const struct boot_scale *s, const struct boot_process *p,
-			struct boot_run *out)
+			struct boot_stretch *out)
 {
 	uint32_t px[2], x;
 	size_t n = 0, at;
@@ -237,7 +237,7 @@ size_t boot_layout_runs(const struct boot_scale *s, const struct boot_process *p
 		return 0;
 	at = find_span(p, (double)s->from_ns);
 	for (x = px[0]; x < px[1]; x++) {
-		struct boot_run run = look_at(s, p, x, &at);
+		struct boot_stretch run = look_at(s, p, x, &at);
 
 		if (n && out[n - 1].state == run.state && out[n - 1].level == run.level)
 			out[n - 1].to_px = run.to_px;

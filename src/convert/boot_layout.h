@@ -59,7 +59,7 @@ void boot_layout_free(struct boot_layout *l);
 DEFINE_CLEANUP(boot_layout, boot_layout_free)
 
 /* Neighbouring pixels that look the same. */
-struct boot_run {
+struct boot_stretch {
 	uint32_t from_px, to_px; /* without the last */
 	uint8_t state;
 	uint8_t level; /* of running: boot_sign.h */
@@ -67,7 +67,7 @@ struct boot_run {
 
 /* The runs of a process, at most as many as the scale has pixels; `out` has room for these. */
 size_t boot_layout_runs(const struct boot_scale *s, const struct boot_process *p,
-			struct boot_run *out);
+			struct boot_stretch *out);
 
 /* What a series of points says for each pixel: `value` of the stretch that ends at point i, which counts for as much
  * of the pixel as it covers. NAN where there is none. `out` has room for the scale's pixels. */

@@ -37,8 +37,8 @@ struct boot_svg {
 	const struct boot_diff *diff; /* NULL: there is one boot only */
 	uint32_t *pair_of;	      /* pair of each process, or BOOT_NONE */
 	bool is_second;
-	struct boot_run *runs; /* as many as pixels */
-	double *pixels[3];     /* scratch of the machine's rows */
+	struct boot_stretch *runs; /* as many as pixels */
+	double *pixels[3];	   /* scratch of the machine's rows */
 };
 
 static inline void boot_svg_see(struct boot_svg *s, enum boot_sign sign)

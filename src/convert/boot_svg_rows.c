@@ -35,7 +35,7 @@ static void bar_of(uint8_t state, double *ret_from, double *ret_height)
 
 /* --- the bar --- */
 
-static void put_runs(struct boot_svg *s, const struct boot_run *runs, size_t n, double y)
+static void put_runs(struct boot_svg *s, const struct boot_stretch *runs, size_t n, double y)
 {
 	uint32_t state, level, levels;
 	double from, height;
@@ -301,7 +301,7 @@ static int put_path(struct boot_svg *s, struct error *e)
 
 	if (!s->o->path || !s->b->n_processes)
 		return 0;
-	r = boot_path_new(&path, s->b, BOOT_NONE, ns);
+	r = boot_path_new(&path, s->b, s->o->path_of - 1, ns);
 	if (r == -ENODATA || r == -ENOENT)
 		return 0;
 	if (r < 0)

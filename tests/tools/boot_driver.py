@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import fake_device as fd
@@ -135,6 +136,46 @@ def scenario_stored(folder):
     said = json.loads(kiseki("info", "--json", Path(folder)))
     assert said["runs"][0]["kind"] == "boot", said
     kiseki("check", Path(folder))
+
+
+def fetch(collector, path):
+    """The headers and the body of an answer."""
+    c = http.client.HTTPConnection("127.0.0.1", collector.http_port, timeout=60)
+    c.request("GET", path)
+    answer = c.getresponse()
+    body = answer.read()
+    c.close()
+    assert answer.status == 200, (path, answer.status, body[:500])
+    return dict(answer.getheaders()), body
+
+
+def scenario_charted(folder):
+    """The chart of a boot as page, picture and JSON, of its run and of its device; and what is not one."""
+    c = Collector(folder)
+    bring_all(c)
+    number = get_json(c, "/api/v1/runs")["runs"][0]["run"]
+    for base in (f"/api/v1/runs/{number}", "/api/v1/devices/a9"):
+        doc = get_json(c, f"{base}/boot.json")
+        assert doc["format"] == "kiseki-boot" and doc["version"] == 1 and doc["device"] == "a9", doc["device"]
+        comms = {p["names"][-1]["comm"] for p in doc["processes"]}
+        assert {"init", "rcS", "mount", "fsck", "getty"} <= comms, comms
+        headers, page = fetch(c, f"{base}/boot.html?path=&kernel=1&min=20ms")
+        assert headers["Content-Type"].startswith("text/html"), headers
+        assert "Content-Security-Policy" in headers and headers["X-Content-Type-Options"] == "nosniff", headers
+        assert b"script-src 'sha256-" in page and b"fsck -p /dev/mmcblk0p2" in page
+        headers, picture = fetch(c, f"{base}/boot.svg?width=900")
+        assert headers["Content-Type"] == "image/svg+xml", headers
+        assert ET.fromstring(picture).get("width") == "900"
+    out = Path(folder) / "out.json"
+    kiseki("boot", "chart", number, "-o", out, collector=c)
+    assert json.loads(out.read_text()) == doc
+    for bad in ("min=x", "kernel=2", "width=0", "sampled=yes", "path=no-such-process"):
+        get_json(c, f"/api/v1/runs/{number}/boot.svg?{bad}", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot.json?width=9", 400)
+    get_json(c, "/api/v1/runs/999/boot.html", 404)
+    c.stop()
+    kiseki("boot", "chart", Path(folder), "-o", out)
+    assert json.loads(out.read_text()) == doc
 
 
 def scenario_resumed(folder):

@@ -51,7 +51,7 @@ static struct boot_process *add(struct fake *f, int32_t pid, int32_t parent,
 {
 	struct boot_process *p;
 	char comm[SCHED_COMM_LEN + 1];
-	const char *word = memrchr(args, '/', strcspn(args, " "));
+	const char *word = *args == '/' ? memrchr(args, '/', strcspn(args, " ")) : NULL;
 
 	if (f->b->n_processes == f->room)
 		abort();

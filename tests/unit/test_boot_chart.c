@@ -150,7 +150,7 @@ static void test_svg_all(void **state)
 	assert_true(count(&s, "//s:g[@class='process']") < (int)b->n_processes);
 	assert_true(count(&s, "//s:path[@class='folded']") > 10);
 	assert_true(count(&s, "//s:g[@class='steps']/s:path") > 3);
-	assert_int_equal(count(&s, "//s:rect[@class='gap']"), 1);
+	assert_int_equal(count(&s, "//s:g[@class='chart']//s:rect[@class='gap']"), 1);
 	check_legend(&s);
 	assert_true(has_legend(&s, "kernel") && has_legend(&s, "gap") && has_legend(&s, "path") &&
 		    has_legend(&s, "runnable") && has_legend(&s, "missing"));

@@ -104,7 +104,7 @@ static void test_runs(void **state)
 	};
 	struct boot_process p = { .to_ns = 600, .spans = spans, .n_spans = 8 };
 	struct boot_scale s = { 0, 1000, 10 };
-	struct boot_run runs[10];
+	struct boot_stretch runs[10];
 	size_t n;
 
 	(void)state;
@@ -128,7 +128,7 @@ static void test_never_hidden(void **state)
 	const struct fake_boot_options fake = { .more = 500 };
 	CLEANUP(boot) struct boot *b = fake_boot_new(&fake);
 	static const uint32_t widths[] = { 1, 7, 100, 1333 };
-	struct boot_run runs[1333];
+	struct boot_stretch runs[1333];
 	size_t i, k, n, w;
 
 	(void)state;

@@ -454,9 +454,13 @@ function listenToRows() {
 
 function moveSelection(by) {
 	const rows = chart.processRows, now = rows.findIndex(r => r.process === chart.selected);
-	const to = now < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, now + by));
-	if (rows.length)
-		select(rows[to].boot, rows[to].process);
+	selectRow(now >= 0 ? now + by : by > 0 ? 0 : rows.length - 1);
+}
+
+function selectRow(to) {
+	const row = chart.processRows[Math.max(0, Math.min(chart.processRows.length - 1, to))];
+	if (row)
+		select(row.boot, row.process);
 }
 
 function forget() {
@@ -464,13 +468,14 @@ function forget() {
 	search();
 	select(null, null);
 	hidePath();
+	byId("scroll").focus({ preventScroll: true });
 }
 
 const KEYS = {
 	"+": () => zoom(.7), "=": () => zoom(.7), "-": () => zoom(1 / .7), "0": () => setView(chart.limits.from, chart.limits.to),
 	ArrowLeft: e => pan(e.shiftKey ? -.5 : -.1), ArrowRight: e => pan(e.shiftKey ? .5 : .1),
 	ArrowUp: () => moveSelection(-1), ArrowDown: () => moveSelection(1),
-	PageUp: () => moveSelection(-20), PageDown: () => moveSelection(20), Home: () => moveSelection(-1e9), End: () => moveSelection(1e9),
+	PageUp: () => moveSelection(-20), PageDown: () => moveSelection(20), Home: () => selectRow(0), End: () => selectRow(chart.processRows.length),
 	Enter: () => chart.selected && chart.selected.children.length && fold(chart.selected),
 	f: () => {
 		const p = chart.selected, base = p && chart.selectedBoot.base;
@@ -613,7 +618,9 @@ window.kiseki = {
 	show: pid => { const boot = chart.boots[0]; select(boot, boot.processes.find(p => p.pid === pid)); },
 	colour(x, y) {
 		const canvas = byId("rows"), box = canvas.getBoundingClientRect(), ratio = devicePixelRatio || 1;
-		const [r, g, b] = canvas.getContext("2d").getImageData((x - box.left) * ratio, (y - box.top) * ratio, 1, 1).data;
+		const one = document.createElement("canvas"), ctx = one.getContext("2d", { willReadFrequently: true });
+		ctx.drawImage(canvas, Math.floor((x - box.left) * ratio), Math.floor((y - box.top) * ratio), 1, 1, 0, 0, 1, 1);
+		const [r, g, b] = ctx.getImageData(0, 0, 1, 1).data;
 		return "#" + [r, g, b].map(v => v.toString(16).padStart(2, "0")).join("");
 	},
 };

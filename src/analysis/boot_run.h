@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * boot_run: the boot that a run of a store has, made exact by the scheduler's run of the same boot, where there is
+ * one.
+ *
+ * That is the run of the same device, of the same boot of its kernel, that shares most time with it. Of a trace of days
+ * only the time of the boot is read.
+ */
+#ifndef KISEKI_ANALYSIS_BOOT_RUN_H
+#define KISEKI_ANALYSIS_BOOT_RUN_H
+
+#include "analysis/boot.h"
+#include "store/store.h"
+
+struct boot_run {
+	struct boot *boot;     /* owned by who opened it */
+	uint32_t sched;	       /* the scheduler's run; 0: there is none, or it was not asked for */
+	bool has_common_clock; /* with it; else it was left out */
+};
+
+/* -ENODATA: the run has no boot chart. */
+int boot_run_open(struct boot_run *ret, struct store *s, const struct store_run *run, bool exact,
+		  struct error *e);
+
+#endif
