@@ -20,10 +20,11 @@
 #include "trace/pidmap.h"
 
 #define BOOT_PASSES_MAX (1U << 24)
-#define BOOT_TEXTS_MAX (1U << 16) /* names of kernel functions; more have none */
+#define BOOT_TEXTS_MAX (1U << 12) /* names of kernel functions; more have none */
 #define BOOT_WORDS_MAX (1U << 22) /* names and arguments of all processes */
 #define BOOT_GAPS_MAX (1U << 16)
 #define BOOT_DISKS_MAX 4096U
+#define BOOT_RESAID_MAX 1024U /* losses of which it is found out who ended in them */
 
 /* What was seen of a process. Until the next one nothing has changed. */
 struct boot_sample {
@@ -134,6 +135,7 @@ struct boot_build {
 	struct pidmap *holders;
 	size_t n_samples, n_words, n_spans; /* of all lives */
 	bool is_resaid;			    /* after a loss, everything is being said again: */
+	size_t n_resaid;		    /* how often that was so */
 	size_t resaid_passes;		    /* passes that there were when it began */
 	uint64_t resaid_from_ns, resaid_to_ns;
 	struct boot_series series;

@@ -203,6 +203,8 @@ static int find_all(struct chain_build *b)
 
 	find_after(b);
 	for (i = 0; i < b->boot->n_processes && r >= 0; i++) {
+		if (b->boot->processes[i].is_self)
+			continue;
 		find_links(b, i);
 		for (k = 0, r = 1; k < BOOT_CHAINS_EACH && r > 0; k++)
 			r = find_chain(b, i);

@@ -291,7 +291,28 @@ static int find_waiters(const struct idle_build *b, struct boot_idle *i)
 	return 0;
 }
 
+/* Leaves out what comes behind it. */
+static void cut_load(struct boot_load *l, uint64_t to_ns)
+{
+	struct boot_load_piece *last;
+
+	while (l->n && l->list[l->n - 1].from_ns >= to_ns)
+		l->n--;
+	last = l->n ? &l->list[l->n - 1] : NULL;
+	if (!last || last->to_ns <= to_ns)
+		return;
+	last->busy_ns = (uint64_t)((double)last->busy_ns * (double)(to_ns - last->from_ns) /
+				   (double)(last->to_ns - last->from_ns));
+	last->to_ns = to_ns;
+}
+
 int boot_idles_new(struct boot_idles **ret, const struct boot *b, uint64_t min_ns)
+{
+	return boot_idles_new_until(ret, b, min_ns, UINT64_MAX);
+}
+
+int boot_idles_new_until(struct boot_idles **ret, const struct boot *b, uint64_t min_ns,
+			 uint64_t to_ns)
 {
 	CLEANUP(boot_idles) struct boot_idles *idles = calloc(1, sizeof(*idles));
 	CLEANUP(boot_load) struct boot_load *load = NULL;
@@ -301,6 +322,7 @@ int boot_idles_new(struct boot_idles **ret, const struct boot *b, uint64_t min_n
 
 	if (r < 0)
 		return r;
+	cut_load(load, to_ns);
 	build.load = load;
 	r = find_stretches(&build);
 	for (i = 0; i < idles->n && r >= 0; i++)

@@ -31,6 +31,10 @@ struct boot_idles {
 
 /* Stretches of at least min_ns in which the CPUs were busy for less than a twentieth. */
 int boot_idles_new(struct boot_idles **ret, const struct boot *b, uint64_t min_ns);
+
+/* The same as if the chart had ended at to_ns. */
+int boot_idles_new_until(struct boot_idles **ret, const struct boot *b, uint64_t min_ns,
+			 uint64_t to_ns);
 void boot_idles_free(struct boot_idles *i);
 DEFINE_CLEANUP(boot_idles, boot_idles_free)
 

@@ -461,6 +461,8 @@ void boot_life_loss(struct boot_build *b, uint64_t from_ns, uint64_t to_ns)
 {
 	size_t i;
 
+	if (b->n_resaid++ >= BOOT_RESAID_MAX)
+		return;
 	b->is_resaid = true;
 	b->resaid_passes = b->n_passes;
 	b->resaid_from_ns = from_ns;

@@ -212,29 +212,21 @@ static bool is_shown(const struct report_build *b, uint32_t process)
 	return process == BOOT_NONE || b->o->kernel || !b->boot->processes[process].is_kernel;
 }
 
-/* Those that began before the moment. Kernel threads wait for whoever wants something of them. */
+/* Kernel threads wait for whoever wants something of them. */
 static int find_idles(struct report_build *b)
 {
-	struct boot_idles *l;
 	struct boot_idle *each;
-	size_t i, k, n = 0, n_waiters;
-	int r = boot_idles_new(&b->report->idles, b->boot, b->o->min_ns ? b->o->min_ns : 1);
+	size_t i, k, n;
+	int r = boot_idles_new_until(&b->report->idles, b->boot, b->o->min_ns ? b->o->min_ns : 1,
+				     b->report->to.ns);
 
-	l = b->report->idles;
-	for (i = 0; r >= 0 && i < l->n; i++) {
-		each = &l->list[i];
-		if (each->from_ns >= b->report->to.ns) {
-			free(each->waiters);
-			continue;
-		}
-		for (k = 0, n_waiters = 0; k < each->n_waiters; k++)
+	for (i = 0; r >= 0 && i < b->report->idles->n; i++) {
+		each = &b->report->idles->list[i];
+		for (k = 0, n = 0; k < each->n_waiters; k++)
 			if (is_shown(b, each->waiters[k].process))
-				each->waiters[n_waiters++] = each->waiters[k];
-		each->n_waiters = n_waiters;
-		l->list[n++] = *each;
+				each->waiters[n++] = each->waiters[k];
+		each->n_waiters = n;
 	}
-	if (r >= 0)
-		l->n = n;
 	return r;
 }
 

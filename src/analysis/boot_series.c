@@ -68,10 +68,10 @@ static int open_point(struct boot_build *b, uint8_t kind, uint64_t ns)
 static int get_counter(struct boot_counter **list, size_t *n, size_t *room, uint32_t key,
 		       struct boot_counter **ret)
 {
-	size_t i;
+	size_t i = key < *n && (*list)[key].key == key ? key : 0; /* most are in order */
 	int r;
 
-	for (i = 0; i < *n; i++) {
+	for (; i < *n; i++) {
 		if ((*list)[i].key == key) {
 			*ret = &(*list)[i];
 			return 0;

@@ -39,6 +39,8 @@ int boot_join_run(struct boot *b, struct trace_source *sched, uint32_t run, stru
 	if (r <= 0)
 		return r;
 	r = boot_make_exact(b, sched, e);
+	if (r == -ENODATA) /* it is of another time */
+		return 0;
 	if (r == -EXDEV) {
 		say_note("run %u, the scheduler's of the same time, is left out: its clock has "
 			 "nothing in common with that of the boot",

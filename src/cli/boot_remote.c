@@ -5,12 +5,16 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analysis/boot_run.h"
 #include "base/when.h"
 #include "cli/boot_join.h"
 #include "cli/device_json.h"
 #include "cli/remote_run.h"
 #include "convert/input.h"
 #include "trace/boot_ksk.h"
+
+/* So much is fetched whole. */
+#define WHOLE_BYTES (64U << 20)
 
 struct remote {
 	struct client *client;
@@ -41,13 +45,14 @@ static int open_boot(struct remote *r, struct boot **ret, struct error *e)
 	return rc < 0 ? rc : boot_new(ret, source, e);
 }
 
-/* Only the time of the boot, where that is known: a trace of the scheduler may be of days. */
-static void push_span(struct url *u, const struct boot *b)
+/* Of a long run only the time of the boot: it may be of days. Else all of it, because the collector asks for real times,
+ * and these are often set anew while a machine boots. */
+static void push_span(struct url *u, const struct boot *b, uint64_t bytes)
 {
 	char from[WHEN_MAX], to[WHEN_MAX];
 	uint64_t off = (uint64_t)b->realtime_ns;
 
-	if (b->realtime_ns <= 0)
+	if (b->realtime_ns <= 0 || bytes <= WHOLE_BYTES)
 		return;
 	url_push_param(u, "from", when_format(boot_join_from(b) + off, from));
 	url_push_param(u, "to", when_format(boot_join_to(b) + off, to));
@@ -57,21 +62,21 @@ static int join(struct remote *r, struct boot *b, struct error *e)
 {
 	CLEANUP(input) struct input *input = NULL;
 	struct trace_source *source;
-	uint32_t number = 0;
+	struct remote_run_sched sched = { 0 };
 	struct url u;
-	int rc = remote_run_find_sched(r->client, r->run, &number, e);
+	int rc = remote_run_find_sched(r->client, r->run, BOOT_RUN_APART_NS, &sched, e);
 
-	if (rc < 0 || !number)
+	if (rc < 0 || !sched.run)
 		return rc;
-	remote_run_push_export(&u, number);
-	push_span(&u, b);
+	remote_run_push_export(&u, sched.run);
+	push_span(&u, b, sched.bytes);
 	rc = remote_run_download(r->client, &u, r->folder.path, e);
 	if (rc >= 0)
 		rc = input_open(&input, r->folder.path, e);
 	if (rc < 0)
 		return rc;
 	source = input_take_source(input);
-	rc = boot_join_run(b, source, number, e);
+	rc = boot_join_run(b, source, sched.run, e);
 	source_free(source);
 	return rc;
 }

@@ -56,8 +56,10 @@ static int open_sched(struct func_place *p, struct client *c, const struct remot
 static int join(struct func_place *p, struct client *c, const struct remote_run_folder *w,
 		const json_t *calls, struct error *e)
 {
-	int r = remote_run_find_sched(c, calls, &p->sched_run, e);
+	struct remote_run_sched sched = { 0 };
+	int r = remote_run_find_sched(c, calls, 0, &sched, e);
 
+	p->sched_run = sched.run;
 	if (r < 0 || !p->sched_run)
 		return r;
 	r = open_sched(p, c, w, e);

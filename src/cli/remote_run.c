@@ -109,23 +109,25 @@ static bool get_span(const json_t *run, struct span *ret)
 	       when_parse(device_json_text(run, "last"), 0, &ret->to_ns, NULL) >= 0;
 }
 
-/* How long two runs of the same boot were there together; 0: not at all. */
-static uint64_t get_shared(const json_t *a, const json_t *b)
+/* How long blocks of two runs of the same boot came together; negative: so long apart. INT64_MIN: they have nothing in
+ * common. */
+static int64_t get_shared(const json_t *a, const json_t *b)
 {
 	struct span x, y;
 	uint64_t from, to;
 
 	if (strcmp(device_json_text(a, "boot"), device_json_text(b, "boot")) != 0 ||
 	    !get_span(a, &x) || !get_span(b, &y))
-		return 0;
+		return INT64_MIN;
 	from = x.from_ns > y.from_ns ? x.from_ns : y.from_ns;
 	to = x.to_ns < y.to_ns ? x.to_ns : y.to_ns;
-	return to < from ? 0 : to - from + 1;
+	return (int64_t)(to - from);
 }
 
-int remote_run_find_sched(struct client *c, const json_t *run, uint32_t *ret, struct error *e)
+int remote_run_find_sched(struct client *c, const json_t *run, uint64_t apart_ns,
+			  struct remote_run_sched *ret, struct error *e)
 {
-	uint64_t most = 0, shared;
+	int64_t most = -(int64_t)apart_ns - 1, shared;
 	json_t *answer = NULL;
 	const json_t *list, *each;
 	struct url u;
@@ -145,7 +147,8 @@ int remote_run_find_sched(struct client *c, const json_t *run, uint32_t *ret, st
 			json_array_size(json_object_get(each, "kinds")) ? get_shared(run, each) : 0;
 		if (shared > most) {
 			most = shared;
-			*ret = (uint32_t)device_json_count(each, "run");
+			ret->run = (uint32_t)device_json_count(each, "run");
+			ret->bytes = device_json_count(each, "bytes");
 		}
 	}
 	json_decref(answer);

@@ -3,7 +3,7 @@
  * remote_run: a run of a collector that a person names, brought here as a file.
  *
  * A number is a run, any other word a device, whose latest run of a kind is meant. The scheduler's run beside it is the
- * one of the same device and the same boot of it that shares most time with it.
+ * one of the same device and the same boot of it that shares most time with it, or came least before or after it.
  */
 #ifndef KISEKI_CLI_REMOTE_RUN_H
 #define KISEKI_CLI_REMOTE_RUN_H
@@ -29,8 +29,14 @@ struct remote_run_kind {
 int remote_run_find(struct client *c, const char *name, const struct remote_run_kind *k,
 		    json_t **ret, struct error *e);
 
-/* Of the scheduler at the same time; 0: there is none. */
-int remote_run_find_sched(struct client *c, const json_t *run, uint32_t *ret, struct error *e);
+/* Of the scheduler at the same time; run 0: there is none. Blocks of both may have come at times that are so far apart: of
+ * a boot they are sent when there is a network. */
+struct remote_run_sched {
+	uint32_t run;
+	uint64_t bytes;
+};
+int remote_run_find_sched(struct client *c, const json_t *run, uint64_t apart_ns,
+			  struct remote_run_sched *ret, struct error *e);
 
 /* The address of the run as a .ksk file; parameters may be pushed behind it. */
 void remote_run_push_export(struct url *u, uint32_t run);

@@ -239,10 +239,3 @@ void boot_random_next(struct boot_random *r, struct boot_event *ret)
 	memset(ret->number + boot_shapes[ret->kind].numbers, 0,
 	       (BOOT_NUMBERS_MAX - boot_shapes[ret->kind].numbers) * sizeof(ret->number[0]));
 }
-
-bool boot_event_equal(const struct boot_event *a, const struct boot_event *b)
-{
-	return a->tick == b->tick && a->kind == b->kind && a->key == b->key &&
-	       !memcmp(a->number, b->number, sizeof(a->number)) && a->text_len == b->text_len &&
-	       (!a->text_len || !memcmp(a->text, b->text, a->text_len));
-}

@@ -53,6 +53,11 @@ void boot_random_next(struct boot_random *r, struct boot_event *ret);
 
 uint32_t boot_random_below(struct boot_random *r, uint32_t n);
 
-bool boot_event_equal(const struct boot_event *a, const struct boot_event *b);
+static inline bool boot_event_equal(const struct boot_event *a, const struct boot_event *b)
+{
+	return a->tick == b->tick && a->kind == b->kind && a->key == b->key &&
+	       !memcmp(a->number, b->number, sizeof(a->number)) && a->text_len == b->text_len &&
+	       (!a->text_len || !memcmp(a->text, b->text, a->text_len));
+}
 
 #endif
