@@ -70,11 +70,11 @@ static int join(struct boot_run *run, struct store *s, uint32_t number, struct e
 	r = n <= 0 ? n : sched->ops->rewind(sched, e);
 	if (n > 0 && r >= 0) {
 		r = boot_make_exact(run->boot, sched, e);
-		run->sched = number;
+		run->sched = r == -ENODATA ? 0 : number;
 		run->has_common_clock = r != -EXDEV;
 	}
 	source_free(sched);
-	return r == -EXDEV ? 0 : r;
+	return r == -EXDEV || r == -ENODATA ? 0 : r;
 }
 
 static int open_boot(struct boot_run *run, struct store *s, uint32_t number, struct error *e)
