@@ -269,6 +269,19 @@ static int put_start(struct boot_build *b, const struct boot_event *ev, uint64_t
 	return 0;
 }
 
+/* One that was found as a zombie before its end was told: what is told now is that it is gone. */
+static void see_zombie(const struct boot_build *b, struct boot_life *l)
+{
+	uint64_t seen = l->n_samples ? l->samples[l->n_samples - 1].ns : 0;
+	uint64_t now = b->n_passes ? b->passes[b->n_passes - 1] : 0;
+
+	if (!l->n_samples || l->samples[l->n_samples - 1].state != BOOT_ZOMBIE)
+		return;
+	l->is_zombie = l->is_reaped = true;
+	l->reaped_ns = now > seen ? seen + (now - seen) / 2 : seen;
+	l->reaped_error_ns = l->reaped_ns - seen;
+}
+
 static int put_exit(struct boot_build *b, const struct boot_event *ev, uint64_t ns)
 {
 	struct boot_holder *h = get_holder(b, ev->key);
@@ -296,8 +309,7 @@ static int put_exit(struct boot_build *b, const struct boot_event *ev, uint64_t 
 	l->is_reaped = false;
 	l->exit_ns = ns;
 	l->exit_error_ns = 0;
-	if (l->n_samples && l->samples[l->n_samples - 1].state == BOOT_ZOMBIE)
-		l->is_zombie = true;
+	see_zombie(b, l);
 	l->exit_code = (int32_t)(ev->number[BOOT_EXIT_CODE] & INT32_MAX);
 	return 0;
 }

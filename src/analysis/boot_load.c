@@ -79,16 +79,26 @@ static int load_from_spans(struct boot_load *l, const struct boot *b)
 	return 0;
 }
 
+/* A slow machine may miss ticks, by which kernels count: then all counters together are less than the time, and only
+ * their proportion says anything. Where none of them moved, the next piece says it. */
 static int load_from_points(struct boot_load *l, const struct boot *b)
 {
 	const struct boot_point *p = b->points;
+	uint64_t busy, all, from = b->n_points ? p[0].ns : 0;
 	size_t i;
 
 	l->list = calloc(b->n_points + 1, sizeof(*l->list));
 	if (!l->list)
 		return -ENOMEM;
-	for (i = 1; i < b->n_points; i++)
-		push(l, p[i - 1].ns, p[i].ns, p[i].user_ns + p[i].system_ns + p[i].irq_ns);
+	for (i = 1; i < b->n_points; i++) {
+		busy = p[i].user_ns + p[i].system_ns + p[i].irq_ns;
+		all = busy + p[i].idle_ns + p[i].iowait_ns + p[i].steal_ns;
+		if (!all)
+			continue;
+		push(l, from, p[i].ns,
+		     (uint64_t)((double)busy / (double)all * (double)(p[i].ns - from) * l->cpus));
+		from = p[i].ns;
+	}
 	return 0;
 }
 

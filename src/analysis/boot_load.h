@@ -2,8 +2,8 @@
 /*
  * boot_load: how busy the CPUs of a boot were, piece by piece of time.
  *
- * Of an exact boot from what its processes ran; else from the machine's own counters, which have interrupts
- * and processes in them that nobody saw.
+ * Of an exact boot from what its processes ran; else from the proportions of the machine's own counters, which have
+ * interrupts and processes in them that nobody saw.
  */
 #ifndef KISEKI_ANALYSIS_BOOT_LOAD_H
 #define KISEKI_ANALYSIS_BOOT_LOAD_H

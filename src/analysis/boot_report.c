@@ -267,6 +267,10 @@ int boot_report_new(struct boot_report **ret, const struct boot *b, const struct
 	report->boot = b;
 	report->is_target = to || b->target_ns;
 	report->to = to ? *to : boot_moment_get_target(b);
+	if (report->to.ns > b->to_ns) { /* nobody knows what was then */
+		report->to.ns = b->to_ns;
+		report->is_target = false;
+	}
 	r = make(&build);
 	if (r < 0)
 		return r;

@@ -283,7 +283,7 @@ async function checkLarge() {
 
 async function checkSvg(name) {
 	const page = await open(name);
-	assert.ok(await page.evaluate(() => document.querySelectorAll(".process").length) > 10);
+	assert.ok(await page.evaluate(() => document.querySelectorAll(".process").length) > 3);
 	assert.equal(await page.evaluate(() => document.querySelectorAll("script, image, use, foreignObject").length), 0);
 	const fill = selector => page.evaluate(s => { const e = document.querySelector(s); return e && getComputedStyle(e).fill; }, selector);
 	assert.equal(await fill(".legend .r0"), "rgb(255, 203, 0)");

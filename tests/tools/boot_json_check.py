@@ -19,6 +19,7 @@ def check(value, schema, root, where):
     assert set(schema) <= KNOWN, f"unknown words in the schema: {set(schema) - KNOWN}"
     if "$ref" in schema:
         check(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root, where)
+        return
     if "type" in schema:
         assert isinstance(value, TYPES[schema["type"]]), f"{where} is no {schema['type']}"
         assert schema["type"] != "integer" or not isinstance(value, bool), f"{where} is no integer"

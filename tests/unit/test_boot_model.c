@@ -278,6 +278,45 @@ static void test_zombie_after_its_exit(void **state)
 	assert_span(p, p->n_spans - 1, 111, 130, BOOT_ZOMBIE);
 }
 
+static void test_zombie_before_its_exit_was_told(void **state)
+{
+	struct boot_story *s = ((struct made *)*state)->story;
+	const struct boot_process *p;
+	const struct boot *b;
+
+	put_init(s, 100 * MS);
+	boot_story_start(s, 105 * MS, 7, 1);
+	boot_story_task(s, 120 * MS, 7, 'Z', 0); /* the event had not been read */
+	boot_story_pass(s, 120 * MS);
+	boot_story_pass(s, 140 * MS);
+	boot_story_exit(s, 111 * MS, 7, 0); /* it is gone */
+	boot_story_pass(s, 160 * MS);
+	b = make(*state);
+	boot_check(b);
+	p = find(b, 7, 0);
+	assert_false(p->is_alive);
+	assert_int_equal(p->to_ns, 130 * MS);
+	assert_int_equal(p->to_error_ns, 10 * MS);
+	assert_span(p, p->n_spans - 1, 111, 130, BOOT_ZOMBIE);
+}
+
+static void test_start_from_two_places(void **state)
+{
+	struct boot_story *s = ((struct made *)*state)->story;
+	const struct boot *b;
+
+	put_init(s, 100 * MS);
+	boot_story_start(s, 108 * MS, 7, 1);
+	boot_story_found(s, 120 * MS, 7, 1, 100 * MS); /* to a hundredth of a second */
+	boot_story_task(s, 120 * MS, 7, 'S', 0);
+	boot_story_pass(s, 120 * MS);
+	b = make(*state);
+	boot_check(b);
+	assert_int_equal(b->n_processes, 2);
+	assert_int_equal(find(b, 7, 0)->from_ns, 108 * MS);
+	assert_int_equal(find(b, 7, 0)->from_error_ns, 0);
+}
+
 static void test_names(void **state)
 {
 	struct boot_story *s = ((struct made *)*state)->story;
@@ -665,6 +704,8 @@ int main(void)
 		TEST(zombie_of_which_the_kernel_told),
 		TEST(zombie_that_was_found),
 		TEST(zombie_after_its_exit),
+		TEST(zombie_before_its_exit_was_told),
+		TEST(start_from_two_places),
 		TEST(names),
 		TEST(said_again_changes_nothing),
 		TEST(threads_go_into_their_process),

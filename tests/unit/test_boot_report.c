@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/boot_load.h"
 #include "analysis/boot_order.h"
 #include "analysis/boot_report.h"
 #include "analysis/boot_report_json.h"
@@ -253,6 +254,30 @@ static void test_json_has_it_all(void **state)
 	json_decref(j);
 }
 
+/* The kernel missed half of its ticks, and one look all of them. */
+static void test_load_of_a_slow_machine(void **state)
+{
+	struct boot_story *s = boot_story_new();
+	CLEANUP(boot_source) struct boot_source *source = NULL;
+	CLEANUP(boot_load) struct boot_load *l = NULL;
+	CLEANUP(boot) struct boot *b = NULL;
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i <= 10; i++) {
+		boot_story_cpu(s, FIRST + i * STEP, 0, (i - (i == 5)) * 5 * MS,
+			       (i - (i == 5)) * 5 * MS);
+		boot_story_pass(s, FIRST + i * STEP);
+	}
+	boot_story_open(s, &source);
+	assert_int_equal(boot_new(&b, source, NULL), 0);
+	boot_story_free(s);
+	assert_int_equal(boot_load_new(&l, b), 0);
+	assert_int_equal(l->n, 9);
+	assert_int_equal(boot_load_permille(l, FIRST, FIRST + 10 * STEP), 500);
+	assert_int_equal(boot_load_permille(l, FIRST + 4 * STEP + MS, FIRST + 5 * STEP - MS), 500);
+}
+
 /* --- chains against all that there could be --- */
 
 #define CHILDREN 9U
@@ -356,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_serial_chain),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_json_has_it_all),
+		cmocka_unit_test(test_load_of_a_slow_machine),
 		cmocka_unit_test(test_chains_of_random_children),
 		cmocka_unit_test(test_circle_of_parents),
 	};
