@@ -38,6 +38,7 @@ def busybox_board(board, files=(), *, recorded=True, append="", disks=(), is_plu
     if recorded:
         files = [(build_recorder(board), RECORDER), *files]
         values = {"init": INIT, "out": OUT, "until": "file:/run/ready", "linger": "1s", **values}
+        values = {key: value for key, value in values.items() if value}
         words = f"rdinit={RECORDER} {settings(**values)} {append}"
     return Machine(board, files, modules, system="busybox", disks=disks, append=words,
                    is_plugged=is_plugged, timeout_s=PATIENCE_S)
