@@ -15,7 +15,7 @@
 struct search {
 	const struct store_run *boot;
 	struct store_run sched;
-	uint64_t shared_ns;
+	int64_t shared_ns; /* negative: so far apart */
 };
 
 static int take_sched(void *context, const struct store_run *r)
@@ -24,11 +24,10 @@ static int take_sched(void *context, const struct store_run *r)
 	uint64_t from = r->first_ns > s->boot->first_ns ? r->first_ns : s->boot->first_ns;
 	uint64_t to = r->last_ns < s->boot->last_ns ? r->last_ns : s->boot->last_ns;
 
-	/* One block has come at one moment: it still is a time of 1 ns. */
-	if (!r->cpus || to < from || to - from + 1 <= s->shared_ns ||
+	if (!r->cpus || (int64_t)(to - from) <= s->shared_ns ||
 	    memcmp(&r->boot, &s->boot->boot, sizeof(r->boot)) != 0)
 		return 0;
-	s->shared_ns = to - from + 1;
+	s->shared_ns = (int64_t)(to - from);
 	s->sched = *r;
 	return 0;
 }
@@ -90,7 +89,7 @@ int boot_run_open(struct boot_run *ret, struct store *s, const struct store_run 
 		  struct error *e)
 {
 	struct boot_run made = { .has_common_clock = true };
-	struct search search = { .boot = run };
+	struct search search = { .boot = run, .shared_ns = -(int64_t)BOOT_RUN_APART_NS };
 	int r;
 
 	if (!run->has_boot)

@@ -12,6 +12,10 @@
 #include "analysis/boot.h"
 #include "store/store.h"
 
+/* A run and the scheduler's of the same boot may come to a collector as far apart as this: they wait on the device until
+ * there is a network. */
+#define BOOT_RUN_APART_NS 3600000000000ULL
+
 struct boot_run {
 	struct boot *boot;     /* owned by who opened it */
 	uint32_t sched;	       /* the scheduler's run; 0: there is none, or it was not asked for */

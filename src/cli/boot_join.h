@@ -8,10 +8,6 @@
 #include "analysis/boot.h"
 #include "trace/source.h"
 
-/* A run and the scheduler's of the same boot may come to a collector as far apart as this: they wait on the device until
- * there is a network. */
-#define BOOT_JOIN_APART_NS 3600000000000ULL
-
 /* The time of which events are wanted: what tasks did before the chart says where they were. */
 uint64_t boot_join_from(const struct boot *b);
 uint64_t boot_join_to(const struct boot *b);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analysis/boot_run.h"
 #include "base/when.h"
 #include "cli/boot_join.h"
 #include "cli/device_json.h"
@@ -63,7 +64,7 @@ static int join(struct remote *r, struct boot *b, struct error *e)
 	struct trace_source *source;
 	struct remote_run_sched sched = { 0 };
 	struct url u;
-	int rc = remote_run_find_sched(r->client, r->run, BOOT_JOIN_APART_NS, &sched, e);
+	int rc = remote_run_find_sched(r->client, r->run, BOOT_RUN_APART_NS, &sched, e);
 
 	if (rc < 0 || !sched.run)
 		return rc;

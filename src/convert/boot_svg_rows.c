@@ -35,37 +35,46 @@ static void bar_of(uint8_t state, double *ret_from, double *ret_height)
 
 /* --- the bar --- */
 
-static void put_runs(struct boot_svg *s, const struct boot_stretch *runs, size_t n, double y)
+/* One colour of a bar: a state, of running one level of it. */
+struct colour {
+	uint8_t state, level;
+};
+
+static void put_colour(struct boot_svg *s, const struct boot_stretch *runs, size_t n,
+		       struct colour c, double y)
 {
-	uint32_t state, level, levels;
 	double from, height;
+	bool any = false;
 	size_t i;
 
-	for (state = 0; state < BOOT_STATES; state++) {
-		levels = state == BOOT_RUNNING ? BOOT_SIGN_LEVELS : 1;
-		bar_of((uint8_t)state, &from, &height);
-		for (level = 0; level < levels; level++) {
-			bool any = false;
+	bar_of(c.state, &from, &height);
+	for (i = 0; i < n; i++) {
+		uint32_t width = runs[i].to_px - runs[i].from_px;
 
-			for (i = 0; i < n; i++) {
-				if (runs[i].state != state || runs[i].level != level)
-					continue;
-				if (!any && levels > 1)
-					fprintf(s->f, "<path class=\"r%u\" d=\"", level);
-				else if (!any)
-					fprintf(s->f, "<path class=\"%s\" d=\"",
-						boot_signs[state].key);
-				any = true;
-				fprintf(s->f, "M%u %gh%uv%gh-%uz", SVG_PLOT + runs[i].from_px,
-					y + from, runs[i].to_px - runs[i].from_px, height,
-					runs[i].to_px - runs[i].from_px);
-			}
-			if (any) {
-				boot_svg_see(s, (enum boot_sign)state);
-				fputs("\"/>", s->f);
-			}
-		}
+		if (runs[i].state != c.state || runs[i].level != c.level)
+			continue;
+		if (!any && c.state == BOOT_RUNNING)
+			fprintf(s->f, "<path class=\"r%u\" d=\"", c.level);
+		else if (!any)
+			fprintf(s->f, "<path class=\"%s\" d=\"", boot_signs[c.state].key);
+		any = true;
+		fprintf(s->f, "M%u %gh%uv%gh-%uz", SVG_PLOT + runs[i].from_px, y + from, width,
+			height, width);
 	}
+	if (any) {
+		boot_svg_see(s, (enum boot_sign)c.state);
+		fputs("\"/>", s->f);
+	}
+}
+
+static void put_runs(struct boot_svg *s, const struct boot_stretch *runs, size_t n, double y)
+{
+	struct colour c = { 0, 0 };
+
+	for (c.state = 0; c.state < BOOT_STATES; c.state++)
+		for (c.level = 0; c.level < (c.state == BOOT_RUNNING ? BOOT_SIGN_LEVELS : 1);
+		     c.level++)
+			put_colour(s, runs, n, c, y);
 }
 
 static void put_whisker(struct boot_svg *s, uint64_t at_ns, uint64_t error_ns, double y)

@@ -37,6 +37,17 @@ fi
 "$agent" --version | grep -q '^kiseki-agent '
 "$agent" --help >/dev/null
 
+# The recorder of boots is made beside it; its limit is a megabyte.
+boot=$folder/kiseki-boot
+size=$(stat -c %s "$boot")
+echo "boot $size of 1048576 bytes"
+[ "$size" -le 1048576 ]
+if readelf -lW "$boot" | grep -q INTERP; then
+	echo "it is not static"
+	exit 1
+fi
+"$boot" --version | grep -q '^kiseki-boot '
+
 # What it can record by, on this machine and now.
 sources()
 {

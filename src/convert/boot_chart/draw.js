@@ -49,7 +49,7 @@ const signOfState = ["running", "runnable", "disk-wait", "sleeping", "stopped", 
 /** A legend's picture of a sign. */
 function drawSwatch(canvas, sign) {
 	const ctx = prepare(canvas, 54, 14);
-	ctx.fillStyle = ctx.strokeStyle = sign.colour;
+	ctx.fillStyle = ctx.strokeStyle = ["glyph", "line", "dash", "tick", "frame"].includes(sign.shape) ? lineColour(sign.key) : sign.colour;
 	ctx.lineWidth = 1.4;
 	ctx.font = theme.bold;
 	ctx.textAlign = "center";
@@ -172,7 +172,7 @@ function drawLines(ctx, boot, y0, y1) {
 		if (!LINES[m.type] || m.ns < view.from || m.ns > view.to)
 			continue;
 		const sign = chart.signs[LINES[m.type]], x = Math.round(chart.label + xOf(view, m.ns)) + .5;
-		ctx.strokeStyle = theme.dark && sign.key === "stop" ? theme.soft : sign.colour;
+		ctx.strokeStyle = lineColour(sign.key);
 		ctx.lineWidth = sign.key === "target" ? 1.6 : 1;
 		ctx.setLineDash(sign.shape === "dash" ? [4, 3] : []);
 		ctx.beginPath();
@@ -324,6 +324,12 @@ const drawMachine = {
 	},
 };
 
+/** A sign's colour for lines and words: on a dark page half way to white. */
+function lineColour(key) {
+	const { colour } = chart.signs[key];
+	return theme.dark ? "#" + [1, 3, 5].map(i => Math.round((parseInt(colour.slice(i, i + 2), 16) + 255) / 2).toString(16).padStart(2, "0")).join("") : colour;
+}
+
 const messageSign = level => level <= 3 ? "failure" : level === 4 ? "warning" : "message";
 
 /** Marks with their words beside them, in the first lane where they cover no other. */
@@ -336,7 +342,7 @@ function drawTexts(ctx, item, y, signOf, ticks) {
 			continue;
 		const wide = Math.min(ctx.measureText(m.text).width, 260) + 12, left = x + wide > chart.plot ? x - wide : x;
 		const lane = ends.findIndex((end, i) => i < item.lanes && end <= left);
-		ctx.fillStyle = theme.dark && key === "stop" ? theme.soft : chart.signs[key].colour;
+		ctx.fillStyle = lineColour(key);
 		if (ticks)
 			ctx.fillRect(chart.label + Math.round(x), y, 1, lane < 0 ? LANE : (lane + 1) * LANE - 2);
 		if (lane < 0)
@@ -372,9 +378,7 @@ function drawLabel(ctx, row, y) {
 	const room = () => chart.label - 12 - x;
 	ctx.textAlign = "left";
 	ctx.font = p.is_kernel ? "italic " + theme.font : theme.bold;
-	ctx.fillStyle = p.is_self ? chart.signs.self.colour : p.is_kernel ? chart.signs.kernel.colour : theme.text;
-	if (theme.dark && (p.is_self || p.is_kernel))
-		ctx.fillStyle = p.is_self ? "#4db6ac" : "#8fb3d9";
+	ctx.fillStyle = p.is_self ? lineColour("self") : p.is_kernel ? lineColour("kernel") : theme.text;
 	x += clipText(ctx, (p.is_self ? "◉ " : "") + (p.is_kernel ? "[" + p.comm + "]" : p.comm), x, base, room()) + 6;
 	ctx.font = theme.small;
 	ctx.fillStyle = theme.faint;
@@ -403,7 +407,7 @@ function drawBar(ctx, view, p, y) {
 }
 
 function drawWhisker(ctx, a, b, y) {
-	ctx.strokeStyle = theme.dark ? "#a9b8c4" : chart.signs.error.colour;
+	ctx.strokeStyle = lineColour("error");
 	ctx.lineWidth = 1;
 	ctx.beginPath();
 	ctx.moveTo(a + .5, y - 3); ctx.lineTo(a + .5, y + 3);
@@ -422,7 +426,7 @@ function drawError(ctx, view, ns, error, y) {
 function drawGlyph(ctx, key, x, y) {
 	ctx.font = theme.font;
 	ctx.textAlign = "left";
-	ctx.fillStyle = theme.dark && chart.signs[key].colour === "#5c6b7a" ? theme.soft : chart.signs[key].colour;
+	ctx.fillStyle = lineColour(key);
 	ctx.fillText(chart.signs[key].glyph, x, y + 14);
 }
 
@@ -508,7 +512,7 @@ function drawPath(ctx, top) {
 		return;
 	const view = viewOf(path.boot);
 	let last = null;
-	ctx.strokeStyle = theme.dark ? "#ff6fa5" : chart.signs.path.colour;
+	ctx.strokeStyle = lineColour("path");
 	ctx.lineWidth = 2;
 	for (const step of path.steps) {
 		const row = path.boot.rowOf[step.process.index], px = pixelsOf(view, step.from, step.to);

@@ -106,7 +106,7 @@ function formatLength(ns) {
 	return (ns / 1e3).toFixed(size >= 1e5 ? 0 : 1) + " µs";
 }
 
-const formatDelta = ns => (ns < 0 ? "−" : "+") + formatLength(Math.abs(ns));
+const formatDelta = ns => ns ? (ns < 0 ? "−" : "+") + formatLength(Math.abs(ns)) : "±0";
 
 /** A moment, with as many decimals as a step of the axis needs. */
 function formatTime(ns, step = MS) {

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "device/agent/identity.h"
@@ -139,7 +140,9 @@ static void set_priority(const struct boot_recorder *r)
 {
 	struct sched_param p = { .sched_priority = 1 };
 
-	if (r->s->realtime && !sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p))
+	/* Not by the C library: musl has only a refusal of this name. */
+	if (r->s->realtime &&
+	    !syscall(SYS_sched_setscheduler, 0, SCHED_RR | SCHED_RESET_ON_FORK, &p))
 		return;
 	if (r->s->nice && setpriority(PRIO_PROCESS, 0, r->s->nice))
 		boot_recorder_log(r, "cannot set the priority to %d: %s", r->s->nice,

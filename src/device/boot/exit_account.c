@@ -7,13 +7,13 @@
 #include "device/boot/exit_account.h"
 
 #include <errno.h>
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "base/cleanup.h"
+#include "device/boot/kernel_abi.h"
 
 #define ATTRIBUTE 4U /* bytes of an attribute's head */
 #define HEAD (16U + 4U)
@@ -92,7 +92,7 @@ static bool next_attribute(struct attribute *ret, const uint8_t **at, const uint
 	len = half_at(*at);
 	if (len < ATTRIBUTE || len > left)
 		return false;
-	ret->type = half_at(*at + 2) & NLA_TYPE_MASK;
+	ret->type = half_at(*at + 2) & ABI_ATTRIBUTE_TYPE;
 	ret->body = *at + ATTRIBUTE;
 	ret->len = len - ATTRIBUTE;
 	step = (len + 3) & ~(size_t)3;
@@ -146,7 +146,7 @@ static bool take_message(struct exit_account *a, const uint8_t *m, size_t len)
 	bool any = false;
 
 	memset(a, 0, sizeof(*a));
-	if (len < HEAD || half_at(m + 4) < NLMSG_MIN_TYPE)
+	if (len < HEAD || half_at(m + 4) < ABI_MESSAGE_FIRST)
 		return false;
 	while (next_attribute(&pair, &at, end)) {
 		if (pair.type == TYPE_ONE)
@@ -164,10 +164,10 @@ bool exit_account_next(struct exit_account *ret, const uint8_t *bytes, size_t le
 
 	while (!any) {
 		left = len > *at ? len - *at : 0;
-		if (left < sizeof(struct nlmsghdr))
+		if (left < ABI_MESSAGE_HEAD)
 			return false;
 		size = word_at(bytes + *at);
-		if (size < sizeof(struct nlmsghdr) || size > left)
+		if (size < ABI_MESSAGE_HEAD || size > left)
 			return false;
 		any = take_message(ret, bytes + *at, size);
 		step = (size + 3) & ~(size_t)3;
@@ -243,7 +243,7 @@ static int ask(int fd, const struct request *r)
 		return -E2BIG;
 	memcpy(m, &len, sizeof(len));
 	put_half(m + 4, r->family);
-	put_half(m + 6, NLM_F_REQUEST | NLM_F_ACK);
+	put_half(m + 6, ABI_FLAG_REQUEST | ABI_FLAG_ACK);
 	m[16] = r->command;
 	m[17] = 1; /* of its family's version */
 	put_half(m + HEAD, ATTRIBUTE + text);
@@ -264,11 +264,11 @@ static int take_answer(int fd, uint16_t *ret_id)
 	n = recv(fd, m, sizeof(m), 0);
 	if (n < (ssize_t)HEAD)
 		return n < 0 ? -errno : -EBADMSG;
-	if (half_at(m + 4) == NLMSG_ERROR)
+	if (half_at(m + 4) == ABI_MESSAGE_ERROR)
 		return (int)word_at(m + 16);
 	at = m + HEAD;
 	while (next_attribute(&a, &at, m + n))
-		if (a.type == CTRL_ATTR_FAMILY_ID && a.len >= 2) {
+		if (a.type == ABI_GENERIC_FAMILY_ID && a.len >= 2) {
 			*ret_id = half_at(a.body);
 			return 1;
 		}
@@ -277,8 +277,8 @@ static int take_answer(int fd, uint16_t *ret_id)
 
 static int find_family(int fd, uint16_t *ret)
 {
-	const struct request r = { GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
-				   FAMILY_NAME };
+	const struct request r = { ABI_GENERIC_CONTROL, ABI_GENERIC_GET_FAMILY,
+				   ABI_GENERIC_FAMILY_NAME, FAMILY_NAME };
 	uint16_t ignored;
 	int e = ask(fd, &r);
 
@@ -292,8 +292,8 @@ static int find_family(int fd, uint16_t *ret)
 
 int exit_account_open(uint32_t buffer, const char *cpus, struct error *e)
 {
-	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
+	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, ABI_NETLINK_GENERIC);
+	struct abi_netlink_address address = { .family = AF_NETLINK };
 	struct timeval patience = { .tv_sec = 1 };
 	struct request r = { 0, COMMAND_GET, ATTRIBUTE_REGISTER, cpus };
 	int size = (int)buffer, failed;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "device/boot/kernel_abi.h"
 
 /* Younger than the headers of some machines that build; the same number on all architectures. */
 #ifndef SYS_fsopen
@@ -30,7 +30,7 @@ static bool is_proc(int fd)
 {
 	struct statfs f;
 
-	return !fstatfs(fd, &f) && (uint32_t)f.f_type == PROC_SUPER_MAGIC;
+	return !fstatfs(fd, &f) && (uint32_t)f.f_type == ABI_PROC;
 }
 
 /* In no tree. */
@@ -133,7 +133,7 @@ bool place_is_first_root(void)
 	struct statfs f;
 
 	return !statfs("/", &f) &&
-	       ((uint32_t)f.f_type == RAMFS_MAGIC || (uint32_t)f.f_type == TMPFS_MAGIC);
+	       ((uint32_t)f.f_type == ABI_RAMFS || (uint32_t)f.f_type == ABI_TMPFS);
 }
 
 void place_hide(struct place *p)

@@ -9,14 +9,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/cn_proc.h>
-#include <linux/connector.h>
-#include <linux/filter.h>
-#include <linux/netlink.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "device/boot/kernel_abi.h"
 
 #define HEAD 36U /* bytes before the event */
 #define AT_WHAT (HEAD + 0U)
@@ -27,6 +24,14 @@
 static uint32_t word_at(const uint8_t *m, size_t at)
 {
 	uint32_t v;
+
+	memcpy(&v, m + at, sizeof(v));
+	return v;
+}
+
+static uint16_t half_at(const uint8_t *m, size_t at)
+{
+	uint16_t v;
 
 	memcpy(&v, m + at, sizeof(v));
 	return v;
@@ -57,7 +62,7 @@ static void take_event(struct process_event *ev, const uint8_t *m, size_t len)
 	if (len < AT_DATA + 4)
 		return;
 	ev->ns = time_at(m);
-	if (word_at(m, AT_WHAT) == PROC_EVENT_NONE) {
+	if (word_at(m, AT_WHAT) == ABI_PROCESS_NONE) {
 		ev->code = word_at(m, AT_DATA);
 		return;
 	}
@@ -66,20 +71,20 @@ static void take_event(struct process_event *ev, const uint8_t *m, size_t len)
 	ev->pid = word_at(m, AT_DATA);
 	ev->group = word_at(m, AT_DATA + 4);
 	switch (word_at(m, AT_WHAT)) {
-	case PROC_EVENT_FORK:
+	case ABI_PROCESS_FORK:
 		if (len >= AT_DATA + 16)
 			take_fork(ev, m);
 		break;
-	case PROC_EVENT_EXEC:
+	case ABI_PROCESS_EXEC:
 		ev->type = PROCESS_EXEC;
 		break;
-	case PROC_EVENT_COMM:
+	case ABI_PROCESS_COMM:
 		if (len < AT_DATA + 8 + TASK_COMM_LEN)
 			break;
 		ev->type = PROCESS_NAME;
 		memcpy(ev->comm, m + AT_DATA + 8, TASK_COMM_LEN);
 		break;
-	case PROC_EVENT_EXIT:
+	case ABI_PROCESS_EXIT:
 		if (len < AT_DATA + 12)
 			break;
 		ev->type = PROCESS_EXIT;
@@ -93,13 +98,13 @@ bool process_event_next(struct process_event *ret, const uint8_t *bytes, size_t 
 	size_t left = len > *at ? len - *at : 0, size, data;
 	const uint8_t *m = bytes + *at;
 
-	if (left < sizeof(struct nlmsghdr))
+	if (left < ABI_MESSAGE_HEAD)
 		return false;
 	size = word_at(m, 0);
-	if (size < sizeof(struct nlmsghdr) || size > left)
+	if (size < ABI_MESSAGE_HEAD || size > left)
 		return false;
 	/* What the connector says of its own length may be less than what the message has. */
-	data = size >= HEAD ? HEAD + (word_at(m, 32) & 0xffff) : size;
+	data = size >= HEAD ? HEAD + (size_t)half_at(m, 32) : size;
 	take_event(ret, m, data < size ? data : size);
 	size = (size + 3) & ~(size_t)3;
 	*at += size < left ? size : left;
@@ -109,35 +114,42 @@ bool process_event_next(struct process_event *ret, const uint8_t *bytes, size_t 
 /* --- the socket --- */
 
 /* Words are loaded as big-endian ones. A jump counts the instructions that it passes over. */
-#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (at))
-#define IF_WHAT(event, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(event), (yes), (no))
-#define TO_X BPF_STMT(BPF_MISC | BPF_TAX, 0)
+#define DO(code, k)                                                                                \
+	{                                                                                          \
+		(code), 0, 0, (k)                                                                  \
+	}
+#define LOAD(at) DO(ABI_FILTER_LOAD, (at))
+#define IF_WHAT(event, yes, no)                                                                    \
+	{                                                                                          \
+		ABI_FILTER_IF_EQUAL, (yes), (no), htonl(event)                                     \
+	}
+#define TO_X DO(ABI_FILTER_TO_X, 0)
 
 /* Acknowledgements and execs; of forks, names and ends those of processes, or all. */
 static int set_filter(int fd, enum process_event_choice choice)
 {
 	uint32_t verdict = choice == PROCESS_EVENTS_EXEC ? 0 : ALL_BYTES;
-	struct sock_filter code[] = {
+	struct abi_filter code[] = {
 		LOAD(AT_WHAT),
-		IF_WHAT(PROC_EVENT_NONE, 15, 0), /* to the taking */
-		IF_WHAT(PROC_EVENT_EXEC, 14, 0),
-		IF_WHAT(PROC_EVENT_COMM, 6, 0), /* to the first two words */
-		IF_WHAT(PROC_EVENT_FORK, 1, 0),
-		IF_WHAT(PROC_EVENT_EXIT, 4, 10), /* likewise, else to the refusal */
+		IF_WHAT(ABI_PROCESS_NONE, 15, 0), /* to the taking */
+		IF_WHAT(ABI_PROCESS_EXEC, 14, 0),
+		IF_WHAT(ABI_PROCESS_COMM, 6, 0), /* to the first two words */
+		IF_WHAT(ABI_PROCESS_FORK, 1, 0),
+		IF_WHAT(ABI_PROCESS_EXIT, 4, 10), /* likewise, else to the refusal */
 		LOAD(AT_DATA + 8),
 		TO_X,
 		LOAD(AT_DATA + 12),
-		BPF_STMT(BPF_JMP | BPF_JA, 3),
+		DO(ABI_FILTER_JUMP, 3),
 		LOAD(AT_DATA),
 		TO_X,
 		LOAD(AT_DATA + 4),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0), /* its own group: a process */
-		BPF_STMT(BPF_RET | BPF_K, choice == PROCESS_EVENTS_OF_ALL ? ALL_BYTES : 0),
-		BPF_STMT(BPF_RET | BPF_K, verdict),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-		BPF_STMT(BPF_RET | BPF_K, ALL_BYTES),
+		{ ABI_FILTER_IF_EQUAL_X, 1, 0, 0 }, /* its own group: a process */
+		DO(ABI_FILTER_RETURN, choice == PROCESS_EVENTS_OF_ALL ? ALL_BYTES : 0),
+		DO(ABI_FILTER_RETURN, verdict),
+		DO(ABI_FILTER_RETURN, 0),
+		DO(ABI_FILTER_RETURN, ALL_BYTES),
 	};
-	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	struct abi_filter_program program = { sizeof(code) / sizeof(*code), code };
 
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
@@ -150,14 +162,14 @@ static void put_word(uint8_t *m, size_t at, uint32_t v)
 static int ask(int fd)
 {
 	uint8_t m[HEAD + 4] = { 0 };
-	uint16_t type = NLMSG_DONE, len = 4;
+	uint16_t type = ABI_MESSAGE_DONE, len = 4;
 
 	put_word(m, 0, sizeof(m));
 	memcpy(m + 4, &type, sizeof(type));
-	put_word(m, 16, CN_IDX_PROC);
-	put_word(m, 20, CN_VAL_PROC);
+	put_word(m, 16, ABI_CONNECTOR_PROCESSES);
+	put_word(m, 20, ABI_CONNECTOR_PROCESSES);
 	memcpy(m + 32, &len, sizeof(len));
-	put_word(m, HEAD, PROC_CN_MCAST_LISTEN);
+	put_word(m, HEAD, ABI_CONNECTOR_LISTEN);
 	return send(fd, m, sizeof(m), 0) == (ssize_t)sizeof(m) ? 0 : -errno;
 }
 
@@ -179,9 +191,10 @@ static int take_answer(int fd)
 
 int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e)
 {
-	_cleanup_close_ int fd =
-		socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+					ABI_NETLINK_CONNECTOR);
+	struct abi_netlink_address address = { .family = AF_NETLINK,
+					       .groups = ABI_CONNECTOR_PROCESSES };
 	int size = (int)buffer, r;
 
 	if (fd < 0)

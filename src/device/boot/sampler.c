@@ -58,6 +58,28 @@ static ssize_t read_open(struct sampler *s, struct task *t, const char *file)
 	return n;
 }
 
+/* Where schedstat is what stays open: the stat of a process that runs all the time, too. It is one page of the kernel's
+ * each, so not of everybody. */
+static ssize_t read_stat(struct sampler *s, struct task *t)
+{
+	if (t->stat_fd < 0 && t->was_seen && !t->quiet && s->n_files < s->o.files) {
+		t->stat_fd = sampler_open(s, t, "stat");
+		s->n_files += t->stat_fd >= 0;
+	}
+	if (t->stat_fd < 0)
+		return sampler_read(s, t, "stat", s->text, sizeof(s->text));
+	return pread(t->stat_fd, s->text, sizeof(s->text), 0);
+}
+
+static void close_stat(struct sampler *s, struct task *t)
+{
+	if (t->stat_fd < 0)
+		return;
+	close(t->stat_fd);
+	t->stat_fd = -1;
+	s->n_files--;
+}
+
 /* --- rows --- */
 
 struct task *sampler_add(struct sampler *s, uint32_t pid, uint64_t tick)
@@ -86,6 +108,7 @@ void sampler_drop(struct sampler *s, struct task *t)
 	sampler_say_exit(s, t);
 	if (t->fd >= 0)
 		s->n_files--;
+	close_stat(s, t);
 	task_table_drop(s->tasks, t);
 	s->is_full = s->is_full && s->tasks->n >= s->tasks->size - s->tasks->size / 8;
 }
@@ -191,8 +214,7 @@ static int look_at(struct sampler *s, struct task *t)
 
 	if (r <= 0)
 		return r;
-	n = s->has_times ? sampler_read(s, t, "stat", s->text, sizeof(s->text))
-			 : read_open(s, t, "stat");
+	n = s->has_times ? read_stat(s, t) : read_open(s, t, "stat");
 	if (n <= 0)
 		return n < 0 ? -errno : -ESRCH;
 	if (!task_stat_parse(&st, s->text, (size_t)n))
@@ -229,6 +251,8 @@ static void look_if_due(struct sampler *s, struct task *t)
 	}
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
 	t->wait = t->quiet / QUIET_LOOKS;
+	if (t->wait)
+		close_stat(s, t);
 	if (t->wait > SAMPLER_WAIT_MOST - 1)
 		t->wait = SAMPLER_WAIT_MOST - 1;
 }

@@ -14,7 +14,7 @@ static void end_former(struct sampler *s, uint32_t pid)
 
 static void take_fork(struct sampler *s, const struct process_event *ev)
 {
-	struct task none = { .pid = ev->pid, .fd = -1 }, *t, *parent;
+	struct task none = { .pid = ev->pid, .fd = -1, .stat_fd = -1 }, *t, *parent;
 
 	s->forks_told++;
 	end_former(s, ev->pid);

@@ -25,6 +25,13 @@ int task_table_new(struct task_table **ret, uint32_t size, struct error *e)
 	return 0;
 }
 
+static void close_files(struct task *task)
+{
+	cleanup_closep(&task->fd);
+	cleanup_closep(&task->stat_fd);
+	task->fd = task->stat_fd = -1;
+}
+
 void task_table_free(struct task_table *t)
 {
 	struct task *task;
@@ -33,7 +40,7 @@ void task_table_free(struct task_table *t)
 	if (!t)
 		return;
 	while (t->rows && (task = task_table_next(t, &at)))
-		cleanup_closep(&task->fd);
+		close_files(task);
 	free(t->rows);
 	free(t->heads);
 	free(t);
@@ -67,7 +74,7 @@ struct task *task_table_add(struct task_table *t, uint32_t pid)
 	task = &t->rows[i - 1];
 	memset(task, 0, sizeof(*task));
 	task->pid = task->group = pid;
-	task->fd = -1;
+	task->fd = task->stat_fd = -1;
 	task->next = *chain;
 	*chain = i;
 	t->n++;
@@ -81,9 +88,9 @@ void task_table_drop(struct task_table *t, struct task *task)
 	while (*link != number)
 		link = &t->rows[*link - 1].next;
 	*link = task->next;
-	cleanup_closep(&task->fd);
+	close_files(task);
 	memset(task, 0, sizeof(*task));
-	task->fd = -1;
+	task->fd = task->stat_fd = -1;
 	task->next = t->free;
 	t->free = number;
 	t->n--;

@@ -29,6 +29,7 @@ struct task {
 	uint32_t threads;
 	uint32_t scan; /* number of the last scan of /proc that saw it */
 	int fd;	       /* its schedstat, or stat where there is none; -1: not open */
+	int stat_fd;   /* its stat as well, while it runs all the time; -1: not open */
 	char comm[TASK_COMM_LEN];
 	uint8_t comm_len;
 	char state;
