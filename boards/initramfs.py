@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 # the system on a disk. The second has no /init: rdinit= on the kernel's command line names its init.
 SYSTEMS = ("plain", "busybox", "debian")
 
-FOLDERS = ("/dev", "/proc", "/sys", "/tmp", "/run", "/mnt", "/var/log")
+FOLDERS = ("/dev", "/proc", "/sys", "/tmp", "/run", "/mnt", "/var/lib", "/var/log")
 
 
 class Initramfs:

@@ -155,8 +155,9 @@ class Machine:
 
     def __init__(self, board, files=(), modules=(), programs=(), *, system="plain", disks=(),
                  memory=None, forwards=(), append="", image=None, logs=None, timeout_s=600,
-                 say=lambda text: None):
-        """`system` is what init is there: initramfs.SYSTEMS."""
+                 is_plugged=True, say=lambda text: None):
+        """`system` is what init is there: initramfs.SYSTEMS; `is_plugged` whether the network's cable
+        is when it is switched on."""
         self.board, self.timeout_s, self.say = board, timeout_s, say
         self.kernel = fetch_kernel(board, say)
         self.work = tempfile.TemporaryDirectory(prefix=f"kiseki-board-{board.name}-")
@@ -171,7 +172,7 @@ class Machine:
         if board.device_tree:
             self.tree.write_bytes(remove_nodes(self.kernel.device_tree.read_bytes(), board.without))
         self.memory, self.forwards, self.append = memory or board.memory, forwards, append
-        self.disks = list(disks)
+        self.disks, self.is_plugged = list(disks), is_plugged
         self.process = self.channel = self.monitor = self.watchdog = None
         self.late = False
 
@@ -211,6 +212,8 @@ class Machine:
         self.watchdog = threading.Timer(self.timeout_s, self.expire)
         self.watchdog.daemon = True
         self.watchdog.start()
+        if not self.is_plugged:
+            self.set_cable(False)
         _, ready = self.channel.read_until(rb"ready (\S+)\n", time.monotonic() + BOOT_S)
         if not ready:
             raise BoardError(self.explain(f"{self.board.name} does not boot",

@@ -30,16 +30,18 @@ def settings(**values):
     return " ".join(f"kiseki_boot.{key}={value}" for key, value in values.items())
 
 
-def busybox_board(board, files=(), *, recorded=True, append="", disks=(), **values):
+def busybox_board(board, files=(), *, recorded=True, append="", disks=(), is_plugged=True,
+                  **values):
     """A board with busybox' init, the recorder before it. `values` are the recorder's settings."""
     modules = board.disk_modules if disks else ()
     words = f"rdinit={INIT} {append}"
     if recorded:
         files = [(build_recorder(board), RECORDER), *files]
         values = {"init": INIT, "out": OUT, "until": "file:/run/ready", "linger": "1s", **values}
+        values = {key: value for key, value in values.items() if value}
         words = f"rdinit={RECORDER} {settings(**values)} {append}"
     return Machine(board, files, modules, system="busybox", disks=disks, append=words,
-                   timeout_s=PATIENCE_S)
+                   is_plugged=is_plugged, timeout_s=PATIENCE_S)
 
 
 def debian_board(board, files=(), *, where="disk", append="", **values):
