@@ -180,6 +180,21 @@ static uint64_t gaps_length(const struct boot *b)
 	return sum;
 }
 
+/* Why, where there are several, of the first kind of them. */
+static void note_gaps(struct boot_heading *h, const struct boot *b)
+{
+	char text[BOOT_HEADING_TIME_LEN];
+	bool more = false;
+	size_t i;
+
+	for (i = 1; i < b->n_gaps; i++)
+		more = more || strcmp(b->gaps[i].why, b->gaps[0].why) != 0;
+	if (b->n_gaps)
+		note(h, "%zu gap%s of %s in all: %s%s.", b->n_gaps, b->n_gaps == 1 ? "" : "s",
+		     boot_heading_time(text, (int64_t)gaps_length(b), MILLISECOND), b->gaps[0].why,
+		     more ? "; and others" : "");
+}
+
 static void note_marks(struct boot_heading *h, const struct boot *b)
 {
 	size_t i;
@@ -203,10 +218,7 @@ static void note_missing(struct boot_heading *h, const struct boot *b, uint64_t 
 	if (!b->has_events && !b->is_exact)
 		note(h, "Starts and ends were not told by the kernel: processes that lived between "
 			"two samples may be missing.");
-	if (b->n_gaps)
-		note(h, "%zu gap%s of %s in all: records were lost.", b->n_gaps,
-		     b->n_gaps == 1 ? "" : "s",
-		     boot_heading_time(text, (int64_t)gaps_length(b), MILLISECOND));
+	note_gaps(h, b);
 	note_rows(h, b);
 	note_marks(h, b);
 }

@@ -9,8 +9,8 @@ const uint8_t boot_model_fields[BOOT_KINDS] = {
 	[BOOT_PRESSURE] = 57, [BOOT_MARK] = 59,
 };
 
-const uint8_t boot_model_states[BOOT_STATES] = { 'R', 'S', 'D', 'Z', 'T', 't', 'I', 'X',
-						 'P', 'W', 'K', 'N', 'x', '?', 0 };
+const uint8_t boot_model_states[BOOT_STATE_LETTERS] = { 'R', 'S', 'D', 'Z', 'T', 't', 'I', 'X',
+							'P', 'W', 'K', 'N', 'x', '?', 0 };
 
 /* Where the rows of a kind start, and by which bits of the key they are told apart. */
 static const struct {
@@ -48,7 +48,7 @@ void boot_model_init(struct boot_model *m)
 	init_nibbles(m->keys[0], BOOT_KINDS * 2);
 	init_nibbles(m->times, BOOT_KINDS);
 	init_nibbles(m->text, BOOT_KINDS);
-	init_nibbles(m->state, BOOT_STATES + 1);
+	init_nibbles(m->state, BOOT_STATE_LETTERS + 1);
 	for (i = 0; i < BOOT_PLAINS; i++)
 		init_size(&m->plain[i]);
 	for (i = 0; i < BOOT_FIELDS; i++) {
@@ -61,7 +61,7 @@ uint32_t boot_model_state(uint64_t letter)
 {
 	uint32_t i;
 
-	for (i = 0; i < BOOT_STATES; i++)
+	for (i = 0; i < BOOT_STATE_LETTERS; i++)
 		if (boot_model_states[i] == letter)
 			break;
 	return i;

@@ -79,8 +79,8 @@ enum boot_plain {
 	BOOT_PLAINS = 6,
 };
 
-#define BOOT_STATES 15U /* letters that have a number of their own */
-#define BOOT_STATE_OTHER BOOT_STATES
+#define BOOT_STATE_LETTERS 15U /* letters that have a number of their own */
+#define BOOT_STATE_OTHER BOOT_STATE_LETTERS
 
 /* How many bits a number has. */
 struct boot_size {
@@ -136,7 +136,7 @@ struct boot_model {
 	struct nibble_model keys[BOOT_KINDS][2];
 	struct nibble_model times[BOOT_KINDS];
 	struct nibble_model text[BOOT_KINDS];
-	struct nibble_model state[BOOT_STATES + 1];
+	struct nibble_model state[BOOT_STATE_LETTERS + 1];
 	struct boot_size plain[BOOT_PLAINS];
 	struct boot_field field[BOOT_FIELDS];
 };
@@ -152,7 +152,7 @@ void boot_model_init(struct boot_model *m);
 extern const uint8_t boot_model_fields[BOOT_KINDS];
 
 /* The letters of states, by their number. */
-extern const uint8_t boot_model_states[BOOT_STATES];
+extern const uint8_t boot_model_states[BOOT_STATE_LETTERS];
 uint32_t boot_model_state(uint64_t letter);
 
 static inline bool boot_kind_is_task(uint32_t kind)
