@@ -340,7 +340,8 @@ def killed():
     """The recorder dies at any time, and the power with it: what is there can be read."""
     for i in range(4):
         out = FOLDER / f"{i}.ksk"
-        recorder = start("-o", out)
+        # What it switches on in the kernel, it could not switch off again.
+        recorder = start("--delays", "no", "-o", out)
         wait_for("file", lambda: out.exists() and out.stat().st_size > 2000 * (i + 1))
         recorder.kill()
         recorder.communicate()
