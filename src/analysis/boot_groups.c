@@ -207,7 +207,7 @@ static int add_process(struct finder *f, uint32_t task, size_t *room)
 	p->parent = BOOT_NONE;
 	p->parent_pid = k->parent_pid;
 	p->exit_code = -1;
-	p->is_kernel = p->pid == KTHREADD || k->parent_pid == KTHREADD;
+	p->is_kernel = k->is_kernel || p->pid == KTHREADD || k->parent_pid == KTHREADD;
 	f->g->process[task] = (uint32_t)b->n_processes++;
 	return 0;
 }

@@ -208,7 +208,7 @@ static int on_slice(void *context, const struct tracker_slice *s)
 	return put_change(r, k, c);
 }
 
-static uint8_t state_of(const struct sched_dialect *d, uint64_t state)
+static uint8_t state_of(const struct sched_dialect *d, uint64_t state, bool *is_kernel)
 {
 	uint64_t bits = state & d->state_mask;
 	uint8_t found = bits ? BOOT_SLEEPING : BOOT_RUNNABLE;
@@ -238,6 +238,7 @@ static uint8_t state_of(const struct sched_dialect *d, uint64_t state)
 			break;
 		}
 	}
+	*is_kernel = *is_kernel || is_idle;
 	return is_idle ? BOOT_SLEEPING : found;
 }
 
@@ -253,7 +254,7 @@ static int on_leave(void *context, uint32_t task, bool preempted)
 	(void)preempted;
 	/* Not before the slice that it ends, whose end the tracker may have put later. */
 	c.ns = k->n_changes && k->to_ns > r->now_ns ? k->to_ns : r->now_ns;
-	c.state = state_of(&r->info.dialect, r->item->event.state);
+	c.state = state_of(&r->info.dialect, r->item->event.state, &k->is_kernel);
 	c.order = k->next_order++;
 	if (c.state == BOOT_TASK_GONE)
 		k->is_over = true;

@@ -60,6 +60,7 @@ struct boot_task {
 	bool is_over;	    /* to_ns is its end */
 	bool has_executed;
 	bool has_exited;
+	bool is_kernel;	  /* it slept as only kernel threads do (I) */
 	bool left_others; /* threads of its process were there when it exited */
 	uint32_t next_order;
 	uint32_t run_order; /* of its last switch-in, */

@@ -4,7 +4,8 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_boot_record, &command_boot_chart, &command_boot_report, &command_boot_diff, NULL,
+	&command_boot_record, &command_boot_chart,  &command_boot_report,
+	&command_boot_diff,   &command_boot_export, NULL,
 };
 
 const struct command command_boot = {

@@ -9,6 +9,7 @@ extern const struct command command_kiseki; /* the root: its children are the co
 extern const struct command command_boot;
 extern const struct command command_boot_chart;
 extern const struct command command_boot_diff;
+extern const struct command command_boot_export;
 extern const struct command command_boot_record;
 extern const struct command command_boot_report;
 extern const struct command command_check;

@@ -319,6 +319,29 @@ static int finish(struct unpacker *u, int r, struct error *e)
 	return 0;
 }
 
+bool bootchart_archive_is(const uint8_t *data, size_t len)
+{
+	CLEANUP(unpacker) struct unpacker *u = NULL;
+	struct bootchart_archive a = { .is_cut = false };
+	unsigned int i;
+	bool is = false;
+
+	/* Most that is asked about is neither; then nothing is set up. */
+	if (len < 2 || !((data[0] == 0x1f && data[1] == 0x8b) || len >= BLOCK))
+		return false;
+	if (data[0] != 0x1f && !sum_is_good(data))
+		return false;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return false;
+	u->tar.to = &a;
+	push(u, data, len < PIECE ? len : PIECE);
+	for (i = 0; i < BOOTCHART_FILES; i++)
+		is = is || (a.file[i].data && i != BOOTCHART_DMESG);
+	bootchart_archive_done(&a);
+	return is;
+}
+
 int bootchart_archive_parse(struct bootchart_archive *a, const uint8_t *data, size_t len,
 			    struct error *e)
 {

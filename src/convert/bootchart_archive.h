@@ -40,6 +40,10 @@ struct bootchart_archive {
 	bool is_cut;
 };
 
+/* Whether a file that begins so is such an archive: the first file in it that its first bytes reach to is one of
+ * the above. */
+bool bootchart_archive_is(const uint8_t *data, size_t len);
+
 /* -ENODATA: these are no files of a bootchart. */
 int bootchart_archive_open(struct bootchart_archive *a, const char *path, struct error *e);
 int bootchart_archive_parse(struct bootchart_archive *a, const uint8_t *data, size_t len,

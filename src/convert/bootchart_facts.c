@@ -236,8 +236,7 @@ static int parse_pacct(struct bootchart_facts *f, const struct bootchart_archive
 			return -ENOMEM;
 		k->has_account = true;
 		k->exit_code = get_u32(p + 4, is_big);
-		if (!k->parent)
-			k->parent = (int32_t)(get_u32(p + 20, is_big) & INT32_MAX);
+		/* Its parent is that of its end, who may have adopted it: samples know better. */
 		k->user_ns = get_small(p + 32, is_big) * PACCT_TICK_NS;
 		k->system_ns = get_small(p + 34, is_big) * PACCT_TICK_NS;
 		k->faults = get_small(p + 44, is_big);

@@ -3,7 +3,6 @@
 #include "convert/bootchart_log.h"
 
 #define PF_KTHREAD 0x00200000U
-#define KTHREADD 2 /* starts kernel threads; kernels before 2.6.27 had no flag for these */
 
 bool bootchart_log_line(struct text_scan *s, struct text_span *ret)
 {
@@ -73,7 +72,19 @@ size_t bootchart_log_numbers(struct text_scan *s, uint64_t *ret, size_t n)
 
 /* What follows the state in /proc/PID/stat. */
 enum { PARENT, GROUP, SESSION, TTY, TTY_GROUP, FLAGS, MINOR, CHILD_MINOR, MAJOR, CHILD_MAJOR };
-enum { USER = 10, SYSTEM, CHILD_USER, CHILD_SYSTEM, PRIORITY, NICE, THREADS, ALARM, START, FIELDS };
+enum {
+	USER = 10,
+	SYSTEM,
+	CHILD_USER,
+	CHILD_SYSTEM,
+	PRIORITY,
+	NICE,
+	THREADS,
+	ALARM,
+	START,
+	MEMORY,
+	FIELDS
+};
 
 bool bootchart_log_parse_stat(struct text_span line, struct bootchart_process *ret)
 {
@@ -94,7 +105,9 @@ bool bootchart_log_parse_stat(struct text_span line, struct bootchart_process *r
 	if (bootchart_log_numbers(&s, n, FIELDS) != FIELDS || n[PARENT] > INT32_MAX)
 		return false;
 	ret->parent = (int32_t)n[PARENT];
-	ret->is_kernel = (n[FLAGS] & PF_KTHREAD) || ret->pid == KTHREADD || ret->parent == KTHREADD;
+	/* Kernels before 2.6.27 had no flag for it; but none of its threads has memory. */
+	ret->is_kernel = (n[FLAGS] & PF_KTHREAD) ||
+			 (!n[MEMORY] && ret->pid != 1 && ret->state != 'Z' && ret->state != 'X');
 	ret->user = n[USER];
 	ret->system = n[SYSTEM];
 	ret->start = n[START];
@@ -145,7 +158,6 @@ bool bootchart_log_parse_taskstats(struct text_span line, struct bootchart_proce
 		ret->name.text++;
 		ret->name.len -= 2;
 	}
-	ret->is_kernel = ret->pid == KTHREADD || ret->parent == KTHREADD;
 	ret->ran_ns = n[0];
 	ret->disk_ns = n[1];
 	ret->swap_ns = n[2];

@@ -9,10 +9,10 @@
 #include "trace/pidmap.h"
 
 #define TIME_NS BOOTCHART_TIME_NS
-#define NUMBER_MAX (UINT64_MAX / TIME_NS) /* a time in hundredths that fits */
 #define SECTOR 512U
 #define MS_NS 1000000U
 #define COMM_MAX 15U
+#define KTHREADD 2	  /* pid of who starts kernel threads */
 #define LEVEL_NOT_TOLD 6U /* of a kernel message: what most are */
 
 struct process {
@@ -325,6 +325,17 @@ static int put_args(struct bootchart_records *r, struct process *p)
 	return put_text(r, p, BOOT_EXEC, k->args.len ? k->args : k->program);
 }
 
+/* taskstats.log does not say so; but kernel threads are the children of one. */
+static bool is_kernel(const struct bootchart_records *r, const struct bootchart_process *row)
+{
+	static const struct text_span name = { "kthreadd", 8 };
+	const struct process *parent = pidmap_get(r->processes, KTHREADD);
+
+	return row->is_kernel || (row->pid == KTHREADD && is_same(row->name, name)) ||
+	       (row->parent == KTHREADD && parent && parent->name.text &&
+		is_same(parent->name, name));
+}
+
 static int put_start(struct bootchart_records *r, struct process *p,
 		     const struct bootchart_process *row, bool has_start)
 {
@@ -349,7 +360,7 @@ static int put_start(struct bootchart_records *r, struct process *p,
 		ev.number[BOOT_START_HOW] = BOOT_BY_PROC;
 		ev.number[BOOT_START_TICK] = row->start * TIME_NS;
 	}
-	ev.number[BOOT_START_FLAGS] = row->is_kernel ? BOOT_START_KERNEL : 0;
+	ev.number[BOOT_START_FLAGS] = is_kernel(r, row) ? BOOT_START_KERNEL : 0;
 	return put(r, ev);
 }
 

@@ -96,12 +96,13 @@ static unsigned int earliest(const struct source_bootchart *s)
 
 static void open_log(struct source_bootchart *s, enum log i, enum bootchart_file file)
 {
-	s->logs[i].at =
-		(struct text_scan){ s->archive.file[file].data,
-				    s->archive.file[file].data + s->archive.file[file].len };
+	const char *data = s->archive.file[file].data;
+
 	s->logs[i].has_block = false;
-	if (s->archive.file[file].data)
-		read_log(s, i);
+	if (!data)
+		return;
+	s->logs[i].at = (struct text_scan){ data, data + s->archive.file[file].len };
+	read_log(s, i);
 }
 
 static void open_logs(struct source_bootchart *s)

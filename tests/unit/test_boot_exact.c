@@ -376,6 +376,25 @@ static void threads_are_what_nobody_told_of(void **state)
 	assert_int_equal(find(m->boot, 1, 0)->threads, 2);
 }
 
+/* Kernel threads: those that kthreadd forks, and those that sleep as no process does. */
+static void kernel_threads_are_told_apart(void **state)
+{
+	struct made *m = *state;
+	struct sched_story *s = m->events;
+
+	sched_story_switch(s, 1000, 0, 0, 'R', 15);
+	sched_story_switch(s, 2000, 0, 15, 'I', 2);
+	sched_story_fork(s, 2100, 0, 2, 90);
+	sched_story_switch(s, 2200, 0, 2, 'S', 40);
+	sched_story_switch(s, 2300, 0, 40, 'S', 0);
+	make_alone(m);
+	assert_true(find(m->boot, 15, 0)->is_kernel);
+	assert_true(find(m->boot, 2, 0)->is_kernel);
+	assert_true(find(m->boot, 90, 0)->is_kernel);
+	assert_false(find(m->boot, 40, 0)->is_kernel);
+	is(find(m->boot, 15, 0), 2000, 2300, BOOT_SLEEPING);
+}
+
 static void clocks_must_meet(void **state)
 {
 	struct made *m = *state;
@@ -436,6 +455,7 @@ int main(void)
 		T(what_was_lost_is_unknown),
 		T(samples_stay_outside),
 		T(threads_are_what_nobody_told_of),
+		T(kernel_threads_are_told_apart),
 		T(clocks_must_meet),
 		T(another_time_is_refused),
 		T(nothing_is_refused),

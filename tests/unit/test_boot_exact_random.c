@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * boot_exact against a machine that is simulated: whatever it did in each tick is written down beside the events, and
- * compared tick by tick with what was made of the events alone.
+ * compared tick by tick with what was made of the events, alone and laid over samples of the same boot.
  *
  * The machine has a few CPUs and tasks that fork, execute, sleep, wait, stop, preempt, wake each other and end,
  * all by a seeded generator. A second round drops stretches of events and tells of a loss: then what is said must
@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "analysis/boot_exact.h"
+#include "tools/boot_story.h"
 #include "tools/sched_random.h"
 #include "tools/sched_story.h"
 
@@ -24,6 +25,7 @@
 #define TICKS 2000U
 #define TASKS 60U
 #define CPUS 4U
+#define PASS 50U /* ticks between two samples */
 #define NOT_THERE 0xff
 
 enum wake_by { NOBODY = 0, INTERRUPT = -1 };
@@ -31,6 +33,8 @@ enum wake_by { NOBODY = 0, INTERRUPT = -1 };
 struct machine {
 	struct sched_random random;
 	struct sched_story *events;
+	struct boot_story *samples; /* or NULL */
+	uint64_t ran[TASKS];	    /* ticks */
 	uint32_t cpus, n_tasks, tick;
 	uint32_t running[CPUS];		       /* task + 1 */
 	int group[TASKS];		       /* task that is its process */
@@ -43,9 +47,15 @@ struct machine {
 	bool blurred[TASKS]; /* its start or its end was lost */
 };
 
+/* None is that of kthreadd, whose children are kernel threads. */
 static int32_t pid_of(uint32_t task)
 {
-	return (int32_t)task + 1;
+	return (int32_t)task + 100;
+}
+
+static uint32_t task_of(int32_t pid)
+{
+	return (uint32_t)pid - 100;
 }
 
 static uint32_t below(struct machine *m, uint32_t n)
@@ -79,6 +89,8 @@ static void change(struct machine *m, uint32_t cpu, char state, uint32_t next)
 	if (next)
 		m->now[next - 1] = BOOT_RUNNING;
 	m->running[cpu] = next;
+	if (m->samples && prev && state == 'X' && m->group[prev - 1] == (int)prev - 1)
+		boot_story_exit(m->samples, now_ns(m), (uint32_t)pid_of(prev - 1), 0);
 	if (loses(m, cpu)) {
 		if (state == 'X' && prev)
 			m->blurred[prev - 1] = true;
@@ -109,6 +121,15 @@ static void fork_one(struct machine *m, uint32_t cpu, bool is_thread)
 	m->n_tasks++;
 	m->group[child] = is_thread ? m->group[parent - 1] : (int)child;
 	m->now[child] = BOOT_RUNNABLE;
+	if (m->samples) { /* the kernel tells of processes: what it does not tell of are threads */
+		if (!is_thread)
+			boot_story_start(m->samples, now_ns(m), (uint32_t)pid_of(child),
+					 parent ? (uint32_t)pid_of((uint32_t)m->group[parent - 1])
+						: 0);
+		sched_story_fork(m->events, now_ns(m), cpu, parent ? pid_of(parent - 1) : 0,
+				 pid_of(child));
+		return;
+	}
 	assert_int_equal(info_add_task(info, pid_of(child), pid_of((uint32_t)m->group[child]),
 				       comm),
 			 0);
@@ -180,12 +201,41 @@ static void act(struct machine *m, uint32_t cpu)
 		change(m, cpu, 'X', 0);
 }
 
+static uint8_t truth(const struct machine *m, uint32_t process, uint32_t tick);
+
+/* Looks at all processes, as the recorder does. */
+static void sample(struct machine *m)
+{
+	static const char letters[] = { [BOOT_RUNNING] = 'R',
+					[BOOT_RUNNABLE] = 'R',
+					[BOOT_DISK_WAIT] = 'D',
+					[BOOT_SLEEPING] = 'S',
+					[BOOT_STOPPED] = 'T' };
+	uint64_t ran[TASKS] = { 0 };
+	uint32_t i;
+	uint8_t is;
+
+	boot_story_pass(m->samples, now_ns(m));
+	for (i = 0; i < m->n_tasks; i++)
+		ran[m->group[i]] += m->ran[i];
+	for (i = 0; i < m->n_tasks; i++) {
+		is = m->group[i] == (int)i ? truth(m, i, m->tick) : NOT_THERE;
+		if (is != NOT_THERE)
+			boot_story_task(m->samples, now_ns(m), (uint32_t)pid_of(i), letters[is],
+					ran[i] * TICK);
+	}
+}
+
 static void note(struct machine *m)
 {
 	uint32_t i;
 
 	for (i = 0; i < TASKS; i++)
 		m->was[i][m->tick] = i < m->n_tasks ? m->now[i] : NOT_THERE;
+	if (m->samples && m->tick % PASS == PASS - 1)
+		sample(m);
+	for (i = 0; i < m->n_tasks; i++)
+		m->ran[i] += m->now[i] == BOOT_RUNNING;
 	m->is_lost[m->tick] = false;
 }
 
@@ -200,9 +250,11 @@ static void end_loss(struct machine *m)
 
 static void live(struct machine *m, uint64_t seed, uint32_t cpus, bool with_loss)
 {
+	struct boot_story *samples = m->samples;
 	uint32_t i;
 
 	memset(m, 0, sizeof(*m));
+	m->samples = samples;
 	sched_random_init(&m->random, seed, SCHED_RANDOM_REAL);
 	m->cpus = cpus;
 	m->events = sched_story_new(cpus);
@@ -297,7 +349,7 @@ static uint64_t ticks_on_cpu(const struct machine *m, uint32_t process)
 static void check_process(const struct machine *m, const struct boot *b,
 			  const struct boot_process *p)
 {
-	uint32_t process = (uint32_t)p->pid - 1, t;
+	uint32_t process = task_of(p->pid), t;
 	const struct boot_span *s;
 	uint64_t sum = 0;
 	size_t i;
@@ -318,6 +370,30 @@ static void check_process(const struct machine *m, const struct boot *b,
 	for (i = 0; i + 1 < p->n_spans; i++)
 		if (is_wait(p->spans[i].state))
 			check_whom(m, b, process, &p->spans[i]);
+}
+
+/* Within the chart, which ends with the last sample. */
+static void check_over(const struct machine *m, const struct boot *b, const struct boot_process *p)
+{
+	uint32_t process = task_of(p->pid), t;
+	const struct boot_span *s;
+	uint64_t sum = 0, ns;
+	size_t i;
+
+	for (i = 0; i < BOOT_STATES; i++)
+		sum += p->state_ns[i];
+	assert_int_equal(sum, p->to_ns - p->from_ns);
+	for (t = 0; t + 1 < TICKS; t++) {
+		uint8_t is = truth(m, process, t);
+
+		ns = (uint64_t)(t + 1) * TICK;
+		if (ns < b->from_ns || ns >= b->to_ns)
+			continue;
+		s = span_at(p, ns);
+		if (is != (s ? s->state : NOT_THERE))
+			fail_msg("process %d in tick %u: %d instead of %d", p->pid, t,
+				 s ? s->state : NOT_THERE, is);
+	}
 }
 
 static void all_is_as_it_was(void **state)
@@ -347,7 +423,7 @@ static void all_is_as_it_was(void **state)
 /* What is said, although events are missing, is true; behind a loss a sleep may be of another kind. */
 static void check_lossy(const struct machine *m, const struct boot_process *p, size_t *ret_known)
 {
-	uint32_t process = (uint32_t)p->pid - 1, t, i;
+	uint32_t process = task_of(p->pid), t, i;
 	const struct boot_span *s;
 	uint64_t sum = 0;
 
@@ -394,11 +470,48 @@ static void losses_make_nothing_wrong(void **state)
 	assert_true(known > 60 * TICKS); /* and much is said */
 }
 
+/* The same boot, sampled: what the scheduler's events say is laid over it, and the CPU times agree. */
+static void both_agree(void **state)
+{
+	static struct machine m;
+	struct error e = ERROR_INIT;
+	uint64_t seed, sampled[TASKS];
+	size_t i;
+
+	(void)state;
+	for (seed = 1; seed <= 40; seed++) {
+		CLEANUP(boot_source) struct boot_source *source = NULL;
+		CLEANUP(boot) struct boot *b = NULL;
+
+		m.samples = boot_story_new();
+		live(&m, seed, 1 + (uint32_t)seed % CPUS, false);
+		boot_story_open(m.samples, &source);
+		assert_int_equal(boot_new(&b, source, &e), 0);
+		for (i = 0; i < b->n_processes; i++)
+			sampled[task_of(b->processes[i].pid)] = boot_process_cpu(&b->processes[i]);
+		assert_int_equal(boot_make_exact(b, sched_story_open(m.events), &e), 0);
+		assert_true(b->is_exact);
+		for (i = 0; i < b->n_processes; i++) {
+			const struct boot_process *p = &b->processes[i];
+			uint64_t cpu = boot_process_cpu(p), other = sampled[task_of(p->pid)];
+
+			check_over(&m, b, p);
+			/* Up to the last look the counters miss nothing; and each CPU has one. */
+			assert_true((cpu > other ? cpu - other : other - cpu) <=
+				    (uint64_t)(PASS + 1) * m.cpus * TICK);
+		}
+		sched_story_free(m.events);
+		boot_story_free(m.samples);
+		m.samples = NULL;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_as_it_was),
 		cmocka_unit_test(losses_make_nothing_wrong),
+		cmocka_unit_test(both_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

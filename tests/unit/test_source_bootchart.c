@@ -273,7 +273,7 @@ static void names_and_ends_of_tar(void **state)
 
 #define ROW(pid, comm, state, parent, user, start)                                                 \
 #pid " (" comm ") " state " " #parent " 0 0 0 -1 4194560 0 0 0 0 " #user                   \
-	     " 0 0 0 20 0 1 0 " #start " 0 0\n"
+	     " 0 0 0 20 0 1 0 " #start " 4096 1\n"
 
 static void a_pid_twice_and_a_cut_block(void **state)
 {
@@ -300,6 +300,7 @@ static void a_pid_twice_and_a_cut_block(void **state)
 	assert_false(p->is_alive);
 	p = find(m->boot, 7, 1);
 	assert_string_equal(boot_process_name(p)->comm, "second");
+	assert_false(p->is_kernel);
 	assert_int_equal(p->from_ns, 1100 * MS);
 	assert_true(p->is_alive); /* the last block was not whole */
 	assert_true(has_mark(m, BOOT_MARK_MISSING, "2 lines"));
