@@ -256,8 +256,9 @@ class Machine:
 
     def get(self, folder, target):
         """Copies what is in a folder of the board."""
-        answer = self.call(f"tar -c -f - -C '{folder}' . 2>/dev/null", timeout_s=300)
-        if answer.code:
+        # Not every tar writes to a terminal, which the channel is.
+        answer = self.call(f"cd '{folder}' && tar -c -f - . 2>/dev/null | cat", timeout_s=300)
+        if answer.code or not answer.output:
             raise BoardError(f"{self.board.name}: cannot read {folder}")
         Path(target).mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(answer.output)) as tar:
