@@ -14,31 +14,30 @@
 
 typedef void take_bytes(struct boot_recorder *r, const uint8_t *bytes, size_t len);
 
-/* All that a socket has, some at a time. False if the kernel had to drop messages. */
-static bool drain(struct boot_recorder *r, int fd, size_t each, take_bytes *take)
+/* Some of what a socket has; 0: it has nothing more. *is_whole becomes false if the kernel had to drop messages. */
+static int receive(int fd, struct mmsghdr *messages, struct iovec *parts, bool *is_whole)
 {
-	struct mmsghdr messages[TOLD_AT_ONCE];
-	struct iovec parts[TOLD_AT_ONCE];
-	bool is_whole = true;
 	int i, n;
 
-	for (;;) {
-		memset(messages, 0, sizeof(messages));
-		for (i = 0; i < (int)TOLD_AT_ONCE; i++) {
-			parts[i] = (struct iovec){ r->told + (size_t)i * each, each };
-			messages[i].msg_hdr.msg_iov = &parts[i];
-			messages[i].msg_hdr.msg_iovlen = 1;
-		}
-		n = recvmmsg(fd, messages, TOLD_AT_ONCE, MSG_DONTWAIT, NULL);
-		if (n < 0 && errno == ENOBUFS) {
-			is_whole = false;
-			continue;
-		}
-		if (n <= 0)
-			return is_whole;
-		for (i = 0; take && i < n; i++)
-			take(r, parts[i].iov_base, messages[i].msg_len);
+	memset(messages, 0, TOLD_AT_ONCE * sizeof(*messages));
+	for (i = 0; i < (int)TOLD_AT_ONCE; i++) {
+		messages[i].msg_hdr.msg_iov = &parts[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
 	}
+	for (;;) {
+		n = recvmmsg(fd, messages, TOLD_AT_ONCE, MSG_DONTWAIT, NULL);
+		if (n >= 0 || errno != ENOBUFS)
+			return n < 0 ? 0 : n;
+		*is_whole = false;
+	}
+}
+
+static void share(struct iovec *parts, char *room, size_t each)
+{
+	size_t i;
+
+	for (i = 0; i < TOLD_AT_ONCE; i++)
+		parts[i] = (struct iovec){ room + i * each, each };
 }
 
 static void take_event(struct boot_recorder *r, const uint8_t *bytes, size_t len)
@@ -92,17 +91,49 @@ static void tell_lost_events(struct boot_recorder *r)
 	sampler_rescan(r->sampler);
 }
 
+static void take_events(struct boot_recorder *r, int fd, take_bytes *take)
+{
+	struct mmsghdr messages[TOLD_AT_ONCE];
+	struct iovec parts[TOLD_AT_ONCE];
+	bool is_whole = true;
+	int i, n;
+
+	share(parts, r->events_told, TOLD_EVENT);
+	while (fd >= 0 && (n = receive(fd, messages, parts, &is_whole)))
+		for (i = 0; take && i < n; i++)
+			take(r, parts[i].iov_base, messages[i].msg_len);
+	if (take && !is_whole)
+		tell_lost_events(r);
+}
+
+/* The account of a process comes when it ends, so its start was told before that, by the other socket: what is there by
+ * now is taken first. Else nobody would know whose account it is. */
+static void take_accounts(struct boot_recorder *r)
+{
+	struct mmsghdr messages[TOLD_AT_ONCE];
+	struct iovec parts[TOLD_AT_ONCE];
+	bool is_whole = true;
+	int i, n;
+
+	share(parts, r->accounts_told, TOLD_ACCOUNT);
+	while (r->accounts >= 0 && (n = receive(r->accounts, messages, parts, &is_whole))) {
+		r->now_ns = clock_mono_ns(); /* not before the starts that are told now */
+		take_events(r, r->events, take_event);
+		for (i = 0; i < n; i++)
+			take_account(r, parts[i].iov_base, messages[i].msg_len);
+	}
+	if (is_whole)
+		return;
+	r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
+	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING,
+			 "exit accounts: the kernel dropped some");
+}
+
 void boot_recorder_take_told(struct boot_recorder *r)
 {
-	if (r->execs >= 0)
-		drain(r, r->execs, TOLD_EVENT, NULL);
-	if (r->events >= 0 && !drain(r, r->events, TOLD_EVENT, take_event))
-		tell_lost_events(r);
-	if (r->accounts >= 0 && !drain(r, r->accounts, TOLD_ACCOUNT, take_account)) {
-		r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
-		record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING,
-				 "exit accounts: the kernel dropped some");
-	}
+	take_events(r, r->execs, NULL);
+	take_events(r, r->events, take_event);
+	take_accounts(r);
 }
 
 /* --- marks --- */

@@ -59,7 +59,8 @@ struct boot_recorder {
 	bool is_full;	   /* the file's file system */
 	bool file_done;
 	bool was_told; /* to end, by a signal */
-	char told[TOLD_AT_ONCE * TOLD_ACCOUNT] __attribute__((aligned(8)));
+	char events_told[TOLD_AT_ONCE * TOLD_EVENT] __attribute__((aligned(8)));
+	char accounts_told[TOLD_AT_ONCE * TOLD_ACCOUNT] __attribute__((aligned(8)));
 };
 
 __attribute__((format(printf, 2, 3))) void boot_recorder_log(const struct boot_recorder *r,

@@ -246,7 +246,9 @@ static void look_if_due(struct sampler *s, struct task *t)
 	}
 	r = t->has_ended ? look_at_ended(s, t) : look_at(s, t);
 	if (is_gone(r)) {
-		sampler_drop(s, t);
+		/* Where ends are told this one was, too, and its account before that: they wait to be taken. */
+		if (!s->o.has_events || t->has_ended)
+			sampler_drop(s, t);
 		return;
 	}
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
