@@ -475,7 +475,7 @@ static void both_agree(void **state)
 {
 	static struct machine m;
 	struct error e = ERROR_INIT;
-	uint64_t seed, sampled[TASKS];
+	uint64_t seed, sampled[TASKS] = { 0 };
 	size_t i;
 
 	(void)state;
