@@ -13,7 +13,7 @@ FULL ?=
 TIMES ?=
 TRY ?=
 
-.PHONY: all build run board test check-all fuzz bench bench-board bench-func install format clean help
+.PHONY: all build run board board-boot test check-all fuzz bench bench-board bench-boot bench-func install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -31,6 +31,11 @@ run: build
 board: build
 	@tools/setup boards
 	@boards/board live $(BOARD)
+
+# The chart of an emulated board's boot.
+board-boot: build
+	@tools/setup boards
+	@boards/board boot $(BOARD)
 
 test:
 	@tools/setup build test boards
@@ -55,6 +60,12 @@ bench-board:
 	@$(MAKE) --no-print-directory build
 	@bench/board/run.py $(if $(FULL),--full) $(if $(TIMES),--times $(TIMES))
 
+# What recording a boot costs, beside busybox' bootchartd.
+bench-boot:
+	@tools/setup build boards bench
+	@$(MAKE) --no-print-directory build
+	@bench/boot/run.py $(if $(TIMES),--boots $(TIMES)) $(if $(TRY),--try)
+
 # Function traces of real programs, beside uftrace.
 bench-func:
 	@tools/setup build bench bench-func
@@ -78,12 +89,14 @@ help:
 	@echo 'make             build everything; programs in build/bin/'
 	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
 	@echo 'make board       the same on an emulated board with the driver: [BOARD=a9]'
+	@echo 'make board-boot  how an emulated board boots: boot.html, boot.svg: [BOARD=a9]'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
+	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'

@@ -89,6 +89,11 @@ def build_agent(board, output=None):
     return build_device_part(board, "src/device/agent/kiseki-agent", output)
 
 
+def build_boot(board, output=None):
+    """kiseki-boot, static, for the board."""
+    return build_device_part(board, "src/device/boot/kiseki-boot", output)
+
+
 def build_func(board, output=None):
     """libkiseki-func.a for programs of the board."""
     return build_device_part(board, "src/device/func/libkiseki-func.a", output)

@@ -33,6 +33,9 @@ class Board:
     away: str = "ip link set eth0 down"  # how the board loses its network by itself, and gets it back
     back: str = "ip link set eth0 up"
     memory: str = "512"
+    disk: str = "/dev/vda"  # the first disk, if it is given one, and how qemu gets one
+    drive: tuple = ("-drive", "if=none,{}", "-device", "virtio-blk-pci,drive={id}")
+    disk_modules: tuple = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4")
     release: str = ""  # of the distribution; empty: the one of the machine that runs the tests
     device_tree: str = ""  # a file of the kernel package's
     without: tuple = ()  # nodes of it that the machine does not have
@@ -55,6 +58,14 @@ class Board:
             return name
         raise BoardError(f"cannot build for {self.name}: {program} is not installed "
                          f"(tools/setup boards)")
+
+    def counted(self, shift=0):
+        """The same board with one CPU, whose clock goes on by 2^shift ns with each instruction: time there
+        does not depend on what else this machine does. Of a board whose tree has a node per CPU."""
+        words = list(self.qemu)
+        words[words.index("-smp") + 1] = "1"
+        return replace(self, qemu=(*words, "-icount", f"shift={shift}"),
+                       without=(*self.without, "/cpus/cpu@1"))
 
     @property
     def kernel(self):
@@ -79,6 +90,9 @@ BOARDS = {board.name: board for board in (
         # Its driver (smsc911x) now and then finds the emulated chip asleep when it comes up again, and
         # has been seen to crash then.
         away="ip addr flush dev eth0", back="ip addr add 10.0.2.15/24 dev eth0",
+        # An SD card, as such boards have; more disks than this one cannot be had.
+        disk="/dev/mmcblk0", drive=("-drive", "if=sd,{}"),
+        disk_modules=("armmmci", "crc32c_generic", "ext4"),
         # The tree is that of the board with four.
         device_tree="vexpress-v2p-ca9.dtb", without=("/cpus/cpu@2", "/cpus/cpu@3")),
     Board(

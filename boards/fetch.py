@@ -75,6 +75,11 @@ def mirror():
     return f"[signed-by={KEYS}] {rows[0]}" if KEYS.exists() else rows[0]
 
 
+def codename():
+    """Of this machine's release."""
+    return re.search(r"^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(), re.M)[1]
+
+
 class Archive:
     """The distribution's packages, seen through apt: `name`, of this machine's architecture, or
     `name:architecture`. Each architecture has lists of its own, for a mirror that is in the middle of
@@ -114,7 +119,7 @@ class Archive:
         except BoardError as e:
             # The lists that are there were verified, and if they do not name a package, that is
             # said when it is wanted.
-            if not any(folder.glob("lists/*_Packages*")):
+            if not any([*folder.glob("lists/*_Packages*"), *folder.glob("lists/*_Sources*")]):
                 raise
             self.say(f"not all package lists are up to date: {e}")
         stamp.touch()
@@ -135,6 +140,36 @@ class Archive:
             name, architecture = self.split(package)
             run("apt-get", *self.options(architecture), "download", name, cwd=folder)
         return sorted(folder.glob("*.deb"))
+
+    def download_system(self, packages, folder, architecture):
+        """The files of a whole system: what is essential, these packages, and all that they need, as apt
+        would install them on an empty disk."""
+        self.say(f"fetching a Debian of {architecture}")
+        (folder / "partial").mkdir(parents=True, exist_ok=True)
+        run("apt-get", *self.options(architecture), "-o", f"Dir::Cache::archives={folder}", "-o",
+            "Debug::NoLocking=true", "install", "-y", "--no-install-recommends", "--download-only",
+            "?essential", *packages)
+        return sorted(folder.glob("*.deb"))
+
+    def source(self, package, work):
+        """The unpacked source of a package, as the distribution's patches leave it."""
+        folder = self.folder / "source"
+        (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
+        (folder / "status").touch()
+        sources = folder / "sources.list"
+        sources.write_text(f"deb-src {mirror()} {codename()} main\n")
+        options = ["-q", "-o", f"Dir::Etc::sourcelist={sources}", "-o", "Dir::Etc::sourceparts=-",
+                   "-o", f"Dir::State={folder}", "-o", f"Dir::State::status={folder / 'status'}",
+                   "-o", f"Dir::Cache={folder}", "-o", "Acquire::Languages=none",
+                   "-o", "Acquire::Retries=3"]
+        if not os.geteuid():
+            options += ["-o", "APT::Sandbox::User=root"]
+        self.update(folder, options)
+        self.say(f"fetching the source of {package}")
+        run("apt-get", *options, "source", "--download-only", package, cwd=work)
+        # apt has verified it by the archive's signature; the maintainer's key need not be here.
+        run("dpkg-source", "--no-check", "-x", next(work.glob("*.dsc")), work / "source", cwd=work)
+        return work / "source"
 
     def closure(self, package):
         """A package and all that it needs."""

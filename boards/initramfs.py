@@ -14,6 +14,11 @@ from boards.catalog import BoardError
 from boards.fetch import fetch_root
 
 HERE = Path(__file__).resolve().parent
+# What may be process 1, each a folder in systems/: nothing but the channel; busybox' init; what leaves for
+# the system on a disk. The second has no /init: rdinit= on the kernel's command line names its init.
+SYSTEMS = ("plain", "busybox", "debian")
+
+FOLDERS = ("/dev", "/proc", "/sys", "/tmp", "/run", "/mnt", "/var/lib", "/var/log")
 
 
 class Initramfs:
@@ -34,6 +39,7 @@ class Initramfs:
         """One file; or a folder and all in it."""
         source = Path(source)
         if source.is_dir():
+            self.add_folder(path)
             for entry in sorted(source.iterdir()):
                 self.add_file(entry, f"{path}/{entry.name}")
             return
@@ -42,6 +48,9 @@ class Initramfs:
         except OSError as e:
             raise BoardError(f"cannot read {source}: {e.strerror}") from None
         self.add_bytes(path, data, mode)
+
+    def add_link(self, path, target):
+        self.put(path, stat.S_IFLNK | 0o777, data=target.encode())
 
     def put(self, path, mode, device=(0, 0), data=b""):
         name = str(path).strip("/") or "."
@@ -122,15 +131,21 @@ def add_program(fs, board, program, say=lambda text: None):
         fs.add_file(library, place)
 
 
-def build(kernel, files=(), modules=(), programs=(), say=lambda text: None):
+def build(kernel, files=(), modules=(), programs=(), *, system="plain", say=lambda text: None):
     """The archive for a board: `files` are pairs (here, there), `modules` names besides the board's
-    own, `programs` as add_program() has them."""
+    own, `programs` as add_program() has them, `system` one of SYSTEMS."""
     board, fs = kernel.board, Initramfs()
-    fs.add_folder("/dev")
+    for folder in FOLDERS:
+        fs.add_folder(folder)
     fs.add_device("/dev/console", 5, 1)
     fs.add_file(kernel.busybox, "/bin/busybox")
-    fs.add_file(HERE / "init", "/init")
-    fs.add_bytes("/etc/board.conf", f"board={board.name}\nchannel={board.channel}\n".encode())
+    fs.add_link("/bin/sh", "busybox")
+    fs.add_link("/sbin/init", "../bin/busybox")
+    fs.add_file(HERE / "systems/channel", "/sbin/channel")
+    fs.add_file(HERE / "systems" / system, "/")
+    fs.add_bytes("/etc/board.conf", f"board={board.name}\nchannel={board.channel}\n"
+                 f"disk={board.disk}\n".encode())
+    fs.add_bytes("/etc/files", "".join(f"{there}\n" for _, there in files).encode())
     places = []
     for path in Modules(kernel).order([*board.modules, *modules]):
         places.append(f"/lib/modules/{module_name(path)}.ko")

@@ -6,7 +6,7 @@
 	    print(board.call("cat /proc/interrupts").text)
 
 The channel is a serial line, not the network: it works without a driver, while the network is cut
-and beside whatever is measured there. What goes over it is at the head of boards/init. The kernel's
+and beside whatever is measured there. What goes over it is at the head of systems/channel. The kernel's
 messages go to a file; a warning or an oops in them fails the run when the board is switched off. An
 oops ends the board at once. Whatever happens, qemu does not outlive its time or this process.
 """
@@ -40,6 +40,19 @@ TROUBLE = re.compile(
     r"circular locking|inconsistent lock state|suspicious RCU usage|bad unlock balance|"
     r"KASAN|KFENCE|UBSAN|KCSAN|refcount_t: |list_(add|del) corruption|"
     r"board: cannot load|Objects remaining|module .* still has|unregister_netdevice: waiting")
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk of the board: a file of this machine. What the board writes is gone with it, or stays."""
+    path: Path
+    keeps: bool = False
+    is_safe: bool = True  # what the board has flushed is in the file when its power goes
+
+    def drive(self, number):
+        cache = "writeback" if self.is_safe else "unsafe"
+        return (f"id=disk{number},format=raw,file={str(self.path).replace(',', ',,')},cache={cache},"
+                f"snapshot={'off' if self.keeps else 'on'}")
 
 
 @dataclass
@@ -140,8 +153,11 @@ class Monitor:
 class Machine:
     """A board, from power on to power off."""
 
-    def __init__(self, board, files=(), modules=(), programs=(), *, memory=None, forwards=(),
-                 append="", image=None, logs=None, timeout_s=600, say=lambda text: None):
+    def __init__(self, board, files=(), modules=(), programs=(), *, system="plain", disks=(),
+                 memory=None, forwards=(), append="", image=None, logs=None, timeout_s=600,
+                 is_plugged=True, say=lambda text: None):
+        """`system` is what init is there: initramfs.SYSTEMS; `is_plugged` whether the network's cable
+        is when it is switched on."""
         self.board, self.timeout_s, self.say = board, timeout_s, say
         self.kernel = fetch_kernel(board, say)
         self.work = tempfile.TemporaryDirectory(prefix=f"kiseki-board-{board.name}-")
@@ -150,11 +166,13 @@ class Machine:
         self.console_path = self.logs / f"{board.name}.console"
         self.image = Path(image or self.kernel.image)
         self.initramfs = Path(self.work.name) / "initramfs"
-        self.initramfs.write_bytes(initramfs.build(self.kernel, files, modules, programs, say))
+        self.initramfs.write_bytes(
+            initramfs.build(self.kernel, files, modules, programs, system=system, say=say))
         self.tree = Path(self.work.name) / "tree"
         if board.device_tree:
             self.tree.write_bytes(remove_nodes(self.kernel.device_tree.read_bytes(), board.without))
         self.memory, self.forwards, self.append = memory or board.memory, forwards, append
+        self.disks, self.is_plugged = list(disks), is_plugged
         self.process = self.channel = self.monitor = self.watchdog = None
         self.late = False
 
@@ -165,9 +183,11 @@ class Machine:
                                               for here, there in self.forwards)])
         tree = ["-dtb", str(self.tree)] if board.device_tree else []
         words = f"console={board.console} oops=panic panic=-1 net.ifnames=0 {self.append}"
+        disks = [x.format(disk.drive(n), id=f"disk{n}") for n, disk in enumerate(self.disks)
+                 for x in board.drive]
         return [
             *board.qemu, "-m", self.memory, "-display", "none", "-no-reboot",
-            "-kernel", str(self.image), *tree, "-initrd", str(self.initramfs), "-append", words,
+            "-kernel", str(self.image), *tree, "-initrd", str(self.initramfs), "-append", words, *disks,
             *(x.format(network) for x in board.nic), "-serial", f"file:{self.console_path}",
             "-chardev", f"socket,id=channel,fd={self.channel.theirs.fileno()}",
             *(x.format("channel") for x in board.serial),
@@ -192,6 +212,8 @@ class Machine:
         self.watchdog = threading.Timer(self.timeout_s, self.expire)
         self.watchdog.daemon = True
         self.watchdog.start()
+        if not self.is_plugged:
+            self.set_cable(False)
         _, ready = self.channel.read_until(rb"ready (\S+)\n", time.monotonic() + BOOT_S)
         if not ready:
             raise BoardError(self.explain(f"{self.board.name} does not boot",
@@ -234,8 +256,9 @@ class Machine:
 
     def get(self, folder, target):
         """Copies what is in a folder of the board."""
-        answer = self.call(f"tar -c -f - -C '{folder}' . 2>/dev/null", timeout_s=300)
-        if answer.code:
+        # Not every tar writes to a terminal, which the channel is.
+        answer = self.call(f"cd '{folder}' && tar -c -f - . 2>/dev/null | cat", timeout_s=300)
+        if answer.code or not answer.output:
             raise BoardError(f"{self.board.name}: cannot read {folder}")
         Path(target).mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(answer.output)) as tar:

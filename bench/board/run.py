@@ -150,7 +150,7 @@ def run(arguments):
     files = build_files(board, work, with_driver)
     plan = [(board, seconds, result["runs"]) for seconds in arguments.times]
     if arguments.counted:
-        plan.append((switch_cost.count_on(board, COUNTED_SHIFT), arguments.counted,
+        plan.append((board.counted(COUNTED_SHIFT), arguments.counted,
                      result["counted"]))
     for variant, seconds, rows in plan:
         for row in measure_time(variant, files, seconds, arguments):

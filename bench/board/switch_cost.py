@@ -8,7 +8,6 @@ tracer's probe executes, to a fraction of an instruction. The board has one CPU 
 no other one's instructions are in between. The timer's interrupts are in all of them alike. The
 middle one of the rounds counts.
 """
-import dataclasses
 import json
 import statistics
 
@@ -19,20 +18,12 @@ SWITCHES_PER_TRIP = 2
 TIMEOUT_S = 900
 
 
-def count_on(board, shift=0):
-    """The same board, with one CPU and a clock that goes on by 2^shift ns with each instruction."""
-    words = list(board.qemu)
-    words[words.index("-smp") + 1] = "1"
-    return dataclasses.replace(board, qemu=(*words, "-icount", f"shift={shift}"),
-                               without=(*board.without, "/cpus/cpu@1"))
-
-
 def measure(board, files, with_driver, say):
     """Tracer: instructions per switch in all, and by how much more than without one."""
     tracers = ["off", "ftrace", *(["sched", "bsf"] if with_driver else [])]
     rows = {}
     say("counting instructions per switch")
-    with Machine(count_on(board), files, timeout_s=TIMEOUT_S, say=say) as machine:
+    with Machine(board.counted(), files, timeout_s=TIMEOUT_S, say=say) as machine:
         for tracer in tracers:
             text = machine.check(f"switches.sh {tracer} {TRIPS} {ROUNDS} 2>/tmp/statistics",
                                  TIMEOUT_S)

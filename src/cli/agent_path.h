@@ -11,4 +11,8 @@
  * -ENOENT. */
 int agent_path_find(char path[AGENT_PATH_MAX], struct error *e);
 
+/* The same of another program of ours, and the variable that names it. */
+int agent_path_find_other(char path[AGENT_PATH_MAX], const char *name, const char *variable,
+			  struct error *e);
+
 #endif

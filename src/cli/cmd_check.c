@@ -46,7 +46,7 @@ static void print_stream(const struct summary_stream *t, const struct trace_cloc
 }
 
 static void print_check(const struct reading *r, const struct trace_summary *s,
-			const struct func_digest *calls)
+			const struct func_digest *calls, const struct boot_digest *boot)
 {
 	uint32_t i;
 	size_t k;
@@ -65,6 +65,10 @@ static void print_check(const struct reading *r, const struct trace_summary *s,
 	if (calls->source) {
 		putchar('\n');
 		func_digest_print_check(calls);
+	}
+	if (boot->source) {
+		putchar('\n');
+		boot_digest_print_check(boot);
 	}
 	for (k = 0; k < s->n_damage; k++)
 		printf("%sdamage    offset %" PRIu64 ", %" PRIu64 " bytes: %s%s\n",
@@ -121,7 +125,7 @@ static json_t *damage_json(const struct trace_summary *s)
 }
 
 static json_t *check_json(const struct reading *r, const struct trace_summary *s,
-			  const struct func_digest *calls)
+			  const struct func_digest *calls, const struct boot_digest *boot)
 {
 	json_t *object =
 		json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path),
@@ -134,6 +138,8 @@ static json_t *check_json(const struct reading *r, const struct trace_summary *s
 
 	if (calls->source)
 		json_object_set_new(object, "functions", func_digest_json(calls, true));
+	if (boot->source)
+		json_object_set_new(object, "boot", boot_digest_json(boot));
 	return object;
 }
 
@@ -141,6 +147,7 @@ static int run(const struct args *a)
 {
 	CLEANUP_READING struct reading r = { 0 };
 	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
+	CLEANUP_BOOT_DIGEST struct boot_digest boot = { 0 };
 	struct trace_summary s;
 	struct error e = ERROR_INIT;
 	int status = EXIT_OK;
@@ -152,13 +159,13 @@ static int run(const struct args *a)
 	summary_init(&s);
 	if (reading_open(&r, a, a->operands[0], &e) < 0 ||
 	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0 ||
-	    digest_read_calls(&r, &calls, &e) < 0) {
+	    digest_read_calls(&r, &calls, &e) < 0 || digest_read_boot(&r, &boot, &e) < 0) {
 		status = reading_failure(&r, &e);
 	} else {
 		if (args_has(a, "json"))
-			status = jsonout_print(check_json(&r, &s, &calls));
+			status = jsonout_print(check_json(&r, &s, &calls, &boot));
 		else
-			print_check(&r, &s, &calls);
+			print_check(&r, &s, &calls, &boot);
 		if (summary_is_damaged(&s))
 			status = EXIT_FAILED;
 	}
@@ -183,7 +190,7 @@ const struct command command_check = {
 	.description =
 		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and "
 		"calls "
-		"per thread. Lost "
+		"per thread, and the records of a boot chart. Lost "
 		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
 		"had no room), damage (bytes are torn or flipped), store (the collector could not "

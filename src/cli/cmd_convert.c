@@ -2,7 +2,9 @@
 /* convert: any trace into any format, whole or in part. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/func_digest.h"
@@ -13,7 +15,10 @@
 #include "command/say.h"
 #include "convert/formats.h"
 #include "convert/func_input.h"
+#include "convert/source_bootchart.h"
 #include "convert/source_graph_dat.h"
+#include "trace/boot_ksk.h"
+#include "trace/boot_pack.h"
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
 
@@ -24,6 +29,7 @@ struct conversion {
 	struct format_options options;
 	uint64_t dropped;  /* items that the format does not hold whole */
 	bool leaves_calls; /* the trace has some that are not written */
+	bool leaves_boot;  /* and a boot chart */
 };
 
 static int choose_format(struct conversion *c, const struct args *a, struct error *e)
@@ -103,6 +109,19 @@ static int find_calls(struct conversion *c, const struct reading *r, const struc
 	return 0;
 }
 
+/* A boot chart beside the events. */
+static int find_boot(struct conversion *c, const struct reading *r, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *boot = NULL;
+	int rc;
+
+	if (input_get_format(r->input) != RECOGNISED_KSK)
+		return 0;
+	rc = boot_ksk_open(input_get_path(r->input), &boot, e);
+	c->leaves_boot = rc >= 0;
+	return rc == -ENODATA ? 0 : rc;
+}
+
 /* The record of a process, or a folder of them. */
 static int convert_record(const struct conversion *c, const char *path, struct error *e)
 {
@@ -123,6 +142,43 @@ static int convert_record(const struct conversion *c, const char *path, struct e
 	return rc;
 }
 
+static bool is_bootchart(const char *path)
+{
+	uint8_t head[RECOGNISE_BYTES];
+	struct stat st;
+	size_t n = 0;
+	FILE *f;
+
+	/* A pipe is not opened: that would be seen at its other end. */
+	if (stat(path, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return recognise_folder(path) == RECOGNISED_BOOTCHART;
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(head, 1, sizeof(head), f);
+		fclose(f);
+	}
+	return recognise_bytes(head, n) == RECOGNISED_BOOTCHART;
+}
+
+/* The archive or folder of a bootchart. */
+static int convert_bootchart(const struct conversion *c, const char *path, struct error *e)
+{
+	CLEANUP(boot_source) struct boot_source *s = NULL;
+	struct boot_packing p = { 0 };
+	int rc;
+
+	if (strcmp(c->format->name, "ksk") || c->options.codec)
+		return error_set(
+			e, EINVAL,
+			"cannot convert %s: it is a bootchart, which becomes .ksk; for other "
+			"formats see kiseki boot",
+			path);
+	rc = source_bootchart_open(path, &s, e);
+	return rc < 0 ? rc : boot_pack_file(c->path, s, &p, e);
+}
+
 static int convert(struct conversion *c, struct reading *r, const struct args *a, struct error *e)
 {
 	struct trace_sink *sink = NULL;
@@ -130,6 +186,8 @@ static int convert(struct conversion *c, struct reading *r, const struct args *a
 
 	if (rc >= 0)
 		rc = find_calls(c, r, a, e);
+	if (rc >= 0)
+		rc = find_boot(c, r, e);
 	if (rc >= 0)
 		rc = format_prepare(c->format, &r->source, e);
 	if (rc >= 0)
@@ -156,12 +214,16 @@ static int run(const struct args *a)
 	}
 	if (func_digest_is_record(a->operands[0]))
 		return convert_record(&c, a->operands[0], &e) < 0 ? say_failure(&e) : EXIT_OK;
+	if (is_bootchart(a->operands[0]))
+		return convert_bootchart(&c, a->operands[0], &e) < 0 ? say_failure(&e) : EXIT_OK;
 	rc = convert(&c, &reading, a, &e);
 	func_source_free(c.options.calls);
 	if (rc < 0)
 		return reading_failure(&reading, &e);
 	if (c.leaves_calls)
 		say_note("the calls of the trace were left out; see kiseki func");
+	if (c.leaves_boot)
+		say_note("the boot chart of the trace was left out; see kiseki boot export");
 	if (c.dropped)
 		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
 	/* Records of calls are among those that the scheduler's reader does not know. */
@@ -188,6 +250,8 @@ static const struct cli_example examples[] = {
 	  "kiseki convert trace.ksk --from +10 --to +12 --cpu 1 -o part.pftrace" },
 	{ "The calls of a process, as small as they can be:",
 	  "kiseki convert editor.4711 -o editor.ksk" },
+	{ "What a bootchart has recorded, for kiseki boot and the collector:",
+	  "kiseki convert bootchart.tgz -o boot.ksk" },
 	{ "Keep what the kernel says while it says it:",
 	  "cat /sys/kernel/tracing/trace_pipe | kiseki convert - -o now.ksk" },
 	{ NULL, NULL },

@@ -191,8 +191,8 @@ static const struct cli_option options[] = {
 	{ 0, "from", "TIME", "from this time on: -5m, 10:02:30, 2026-11-15T10:02:30Z, +5s", NULL },
 	{ 0, "to", "TIME", "before this time", NULL },
 	{ 0, "run", "RUN", "of this run instead of the device's latest", NULL },
-	{ 0, "kind", "KIND", "the latest run of this kind: sched, or func (programs)",
-	  "sched func" },
+	{ 0, "kind", "KIND", "the latest run of this kind: sched, func (programs), boot",
+	  "sched func boot" },
 	{ 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },
 	{ 0, "pid", "LIST", "only events of these tasks", NULL },
 	{ 0, "comm", "GLOB", "only events of tasks with such names", NULL },
@@ -221,7 +221,8 @@ const struct command command_export = {
 		"of kiseki convert; CTF comes as an archive (.ctf.tar). The output appears whole "
 		"or not at all.\n\n"
 		"A run of programs is exported whole; of its formats (kiseki func export) those "
-		"that this command has are written without names of functions.",
+		"that this command has are written without names of functions. So is a boot chart, "
+		"as .ksk.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

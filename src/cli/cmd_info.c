@@ -154,6 +154,7 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 {
 	CLEANUP(tasks) struct tasks *tasks = NULL;
 	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
+	CLEANUP_BOOT_DIGEST struct boot_digest boot = { 0 };
 	json_t *object;
 	int rc;
 
@@ -162,17 +163,23 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 	if (digest_read(r, s, tasks, e) < 0)
 		return -EIO;
 	rc = digest_read_calls(r, &calls, e);
+	if (rc >= 0)
+		rc = digest_read_boot(r, &boot, e);
 	if (rc < 0)
 		return rc;
 	if (args_has(a, "json")) {
 		object = info_json(r, s, tasks);
 		if (calls.source)
 			json_object_set_new(object, "functions", func_digest_json(&calls, false));
+		if (boot.source)
+			json_object_set_new(object, "boot", boot_digest_json(&boot));
 		return jsonout_print(object);
 	}
 	print_info(r, s);
 	if (calls.source)
 		func_digest_print_info(&calls);
+	if (boot.source)
+		boot_digest_print_info(&boot);
 	if (tasks)
 		print_tasks(tasks);
 	return EXIT_OK;
@@ -217,7 +224,8 @@ const struct command command_info = {
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
 		"what was lost. To know this, all of the trace is read. Of calls: processes, "
-		"threads, and how many. Of a collector's folder: its runs.",
+		"threads, and how many. Of a boot chart: its records. Of a collector's folder: its "
+		"runs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -11,6 +11,7 @@
 #include "cli/units.h"
 #include "command/args.h"
 #include "command/say.h"
+#include "wire/block.h"
 
 static const struct table_column columns[] = {
 	{ "stream", true }, { "cause", true },	{ "events", false },
@@ -39,6 +40,8 @@ static void push_row(struct table *t, const json_t *row)
 		table_printf(t, "CPU %" JSON_INTEGER_FORMAT, json_integer_value(cpu));
 	else if (json_is_integer(tid))
 		table_printf(t, "thread %" JSON_INTEGER_FORMAT, json_integer_value(tid));
+	else if (device_json_count(row, "stream") == STREAM_BOOT)
+		table_push(t, "boot");
 	else
 		table_push(t, "all");
 	table_push(t, device_json_text(row, "cause"));

@@ -97,8 +97,9 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'n', "limit", "N", "at most so many (1000)", NULL },
-	{ 'k', "kind", "KIND", "only those of the scheduler, or of programs: sched func",
-	  "sched func" },
+	{ 'k', "kind", "KIND",
+	  "only those of the scheduler, of programs, of boots: sched func boot",
+	  "sched func boot" },
 	{ 0, "json", NULL, "print the collector's JSON", NULL },
 	CLIENT_OPTION,
 	{ 0 },
@@ -113,10 +114,9 @@ const struct command command_runs = {
 	.name = "runs",
 	.summary = "list the recordings that a collector holds",
 	.usage = "[DEVICE] [--kind KIND] [--limit N] [--json]",
-	.description =
-		"A run is one recording of one device, from start to stop. `export` takes a "
-		"part of one, `ledger` says what is missing in it, and `func` reads those of "
-		"programs.",
+	.description = "A run is one recording of one device, from start to stop. `export` takes a "
+		       "part of one, `ledger` says what is missing in it, `func` reads those of "
+		       "programs, and `boot` those of boots.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -44,6 +44,16 @@ int digest_read_calls(const struct reading *r, struct func_digest *calls, struct
 	return rc < 0 ? rc : 0;
 }
 
+int digest_read_boot(const struct reading *r, struct boot_digest *boot, struct error *e)
+{
+	int rc;
+
+	if (input_get_format(r->input) != RECOGNISED_KSK)
+		return 0;
+	rc = boot_digest_open_ksk(boot, input_get_path(r->input), e);
+	return rc < 0 ? rc : 0;
+}
+
 void digest_print_ledger(const struct trace_summary *s)
 {
 	uint64_t losses, lost, uncounted;

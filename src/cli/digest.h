@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "cli/boot_digest.h"
 #include "cli/func_digest.h"
 #include "cli/reading.h"
 #include "trace/summary.h"
@@ -18,6 +19,9 @@ int digest_read(struct reading *r, struct trace_summary *s, struct tasks *tasks,
 
 /* The calls of a .ksk that has some; else calls->source stays NULL. */
 int digest_read_calls(const struct reading *r, struct func_digest *calls, struct error *e);
+
+/* Likewise of its boot chart. */
+int digest_read_boot(const struct reading *r, struct boot_digest *boot, struct error *e);
 
 const char *digest_codec(const struct trace_summary *s); /* "sched", "bsf"; of a .ksk */
 void digest_print_ledger(const struct trace_summary *s);

@@ -22,6 +22,7 @@
 #include "cli/kiseki.h"
 #include "cli/record_command.h"
 #include "cli/signals.h"
+#include "command/kernel_options.h"
 #include "command/say.h"
 #include "convert/func_input.h"
 #include "trace/func_pack.h"
@@ -29,25 +30,11 @@
 #define PATH_MAX_LEN 4200U
 #define WORD_MAX 4096U
 #define TURN_MS 1000
-#define N_RECORDING 16U /* the first options of the table are the agent's */
+#define N_RECORDING (KERNEL_OPTIONS_N + 1) /* the first options of the table are the agent's */
 
 static const struct cli_option options[] = {
-	{ 0, "tree", "LIST", "record only these functions and what they call", NULL },
-	{ 0, "notree", "LIST", "record neither these nor what they call", NULL },
-	{ 'd', "depth", "N", "record only this many levels", NULL },
-	{ 0, "min-time", "TIME", "record only calls of at least this: 10us", NULL },
-	{ 0, "start", "FUNCTION", "begin when this function is called", NULL },
-	{ 0, "stop", "FUNCTION", "end when this function is called", NULL },
-	{ 0, "events", "N", "end after this many calls", NULL },
-	{ 't', "time", "TIME", "end after this time", NULL },
-	{ 'p', "pid", "LIST", "only these tasks", NULL },
-	{ 'a', "all", NULL, "all tasks, also when there is a command", NULL },
-	{ 0, "no-fork", NULL, "not the tasks that they start", NULL },
-	{ 'c', "cpu", "LIST", "only on these CPUs, as 0,2-3", NULL },
-	{ 0, "no-irqs", NULL, "no functions of interrupts", NULL },
+	KERNEL_OPTIONS,
 	{ 0, "sched", NULL, "record switches of tasks: splits local time", NULL },
-	{ 0, "clock", "NAME", "what stamps the records (local)", NULL },
-	{ 'b', "buffer", "KIB", "memory of each CPU's ring (8192)", NULL },
 	{ 'o', "output", "FILE", "keep the recording: a trace.dat, or FILE.ksk", NULL },
 	{ 's', "sort", "KEY", "local (default) total calls avg max name",
 	  "local total calls avg max name" },

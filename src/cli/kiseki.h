@@ -6,6 +6,12 @@
 #include "command/command.h"
 
 extern const struct command command_kiseki; /* the root: its children are the commands */
+extern const struct command command_boot;
+extern const struct command command_boot_chart;
+extern const struct command command_boot_diff;
+extern const struct command command_boot_export;
+extern const struct command command_boot_record;
+extern const struct command command_boot_report;
 extern const struct command command_check;
 extern const struct command command_completion;
 extern const struct command command_configure;

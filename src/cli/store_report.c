@@ -154,8 +154,8 @@ static void print_run(const struct store_digest *g, const struct store_run *r)
 	printf("%5" PRIu32 " %-20.20s %20s %-5s %-5s %12" PRIu64 " %9" PRIu64 " %12" PRIu64
 	       " %7s %10" PRIu64 "%s\n",
 	       r->number, name, format_time(r->first_ns, since), r->ended ? "ended" : "open",
-	       store_run_is_func(r) ? "func" : "sched", r->events, r->blocks, r->bytes, per_event,
-	       all_lost(r), r->lost_unknown ? "+" : "");
+	       store_run_kind(r), r->events, r->blocks, r->bytes, per_event, all_lost(r),
+	       r->lost_unknown ? "+" : "");
 }
 
 static void print_ledger(const struct store_digest *g)
@@ -239,8 +239,7 @@ static json_t *run_json(const struct store_digest *g, const struct store_run *r)
 			 jsonout_count(r->events), "blocks", jsonout_count(r->blocks), "bytes",
 			 jsonout_count(r->bytes), "lost", lost, "lost_more",
 			 json_boolean(r->lost_unknown), "last_tick", jsonout_count(r->last_tick),
-			 "kind", store_run_is_func(r) ? "func" : "sched", "threads",
-			 jsonout_count(r->threads));
+			 "kind", store_run_kind(r), "threads", jsonout_count(r->threads));
 }
 
 static json_t *ledger_json(const struct store_digest *g)

@@ -265,7 +265,7 @@ static void greet(struct connection *c)
 	uint32_t n, i;
 
 	c->greeted = true;
-	n = registry_get_desired(c->server->o.registry, c->slot, desired);
+	n = c->has_slot ? registry_get_desired(c->server->o.registry, c->slot, desired) : 0;
 	for (i = 0; i < n; i++)
 		session_instruct(&c->session, &desired[i]);
 	session_ping(&c->session, &now);
@@ -329,7 +329,9 @@ void connection_push_traffic(struct connection *c)
 	if (!c->has_slot)
 		return;
 	c->traffic.waiting_bytes = c->session.waiting_bytes;
-	c->traffic.run = c->run || c->session.run == c->func_run ? c->run : c->session.run;
+	c->traffic.run = c->run;
+	if (!c->run && c->session.run != c->func_run && c->session.run != c->boot_run)
+		c->traffic.run = c->session.run;
 	c->traffic.func_run = c->func_run;
 	registry_push_traffic(c->server->o.registry, c->slot, &c->traffic);
 	memset(&c->traffic, 0, sizeof(c->traffic));

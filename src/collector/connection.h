@@ -72,6 +72,7 @@ struct connection {
 	struct registry_traffic traffic; /* since the registry was told */
 	uint32_t run;			 /* the last that had a block of the scheduler's events, */
 	uint32_t func_run;		 /* and of calls; 0: none */
+	uint32_t boot_run;		 /* and of a boot; likewise */
 	char name[STORE_NAME_MAX];
 	char address[ENDPOINT_TEXT_MAX];
 };

@@ -281,6 +281,8 @@ static json_t *kinds_json(const struct store_run *r)
 		json_array_append_new(kinds, json_string("sched"));
 	if (r->threads)
 		json_array_append_new(kinds, json_string("func"));
+	if (r->has_boot)
+		json_array_append_new(kinds, json_string("boot"));
 	return kinds;
 }
 

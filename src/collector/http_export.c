@@ -17,6 +17,7 @@ void extract_done(struct extract *x)
 {
 	source_free(x->source);
 	func_source_free(x->calls);
+	boot_source_free(x->boot);
 	if (x->counted)
 		atomic_fetch_sub(&x->http->exports, 1);
 	memset(x, 0, sizeof(*x));
@@ -69,7 +70,9 @@ static bool is_made_whole(const struct format *f)
 /* DEVICE-RUN of characters that are plain in every file system and header. */
 static void make_stem(const struct extract *x, char stem[STEM_LEN])
 {
-	const char *device = x->is_calls ? "calls" : x->source->info.device;
+	const char *device = x->is_calls ? "calls"
+			     : x->boot	 ? x->boot->info.device
+					 : x->source->info.device;
 	size_t i;
 
 	snprintf(stem, STEM_LEN, "%.64s-%" PRIu32, *device ? device : "trace",
@@ -238,6 +241,8 @@ static int open_run(struct http_request *q, struct extract *x, struct error *e)
 		r = http_range_find_run(q, kind, &x->selection.run, e);
 	if (r < 0)
 		return r;
+	if (store_run_is_boot(&x->selection.run))
+		return extract_open_boot(q, x, e);
 	return store_run_is_func(&x->selection.run) ? extract_open_calls(q, x, e)
 						    : open_events(q, x, e);
 }
@@ -303,7 +308,7 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-/* Which runs it can hold: events of the scheduler, calls of programs. */
+/* Which runs it can hold: events of the scheduler, calls of programs, boot charts. */
 static json_t *kinds_json(const char *name)
 {
 	json_t *kinds = json_array();
@@ -312,6 +317,8 @@ static json_t *kinds_json(const char *name)
 		json_array_append_new(kinds, json_string("sched"));
 	if (func_export_find(name) || !strcmp(name, "ksk"))
 		json_array_append_new(kinds, json_string("func"));
+	if (!strcmp(name, "ksk"))
+		json_array_append_new(kinds, json_string("boot"));
 	return kinds;
 }
 

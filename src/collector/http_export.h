@@ -6,7 +6,8 @@
  * from which the connection's thread sends, so that nothing is kept in memory and a slow client slows
  * the decoding down. A client that goes away closes the pipe, and the thread stops at its next write
  * or item. The others (trace.dat, ctf, and ksk, which is worth resuming) are made in a temporary
- * file first; they have a length and take Range requests. So are all of a run of programs.
+ * file first; they have a length and take Range requests. So are all of a run of programs,
+ * and of a boot chart.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_EXPORT_H
 #define KISEKI_COLLECTOR_HTTP_EXPORT_H
@@ -14,6 +15,7 @@
 #include "collector/http_range.h"
 #include "convert/formats.h"
 #include "convert/func_export.h"
+#include "trace/boot_source.h"
 #include "trace/func_source.h"
 
 struct extract {
@@ -26,6 +28,7 @@ struct extract {
 	bool is_calls;		     /* a run of programs: of the above only the run and q, but */
 	struct func_source *calls;   /* owned */
 	const struct func_format *calls_format; /* NULL: ksk */
+	struct boot_source *boot;		/* owned; NULL: the run is no boot chart */
 	atomic_bool cancelled;
 	bool counted; /* among http->exports */
 };
@@ -42,6 +45,11 @@ int extract_open_calls(struct http_request *q, struct extract *x, struct error *
 const char *extract_calls_type(const struct func_format *f);
 void extract_describe_calls(const struct extract *x, const char *stem, struct http_reply *reply);
 int extract_write_calls(struct extract *x, const char *path, const char *folder, struct error *e);
+
+/* --- of a boot chart --- */
+
+int extract_open_boot(struct http_request *q, struct extract *x, struct error *e);
+int extract_write_boot(struct extract *x, const char *path, const char *folder, struct error *e);
 
 /* --- of all --- */
 

@@ -152,6 +152,7 @@ int extract_make_file(struct extract *x, const char *name, struct error *e)
 
 	if (r >= 0)
 		r = x->is_calls ? extract_write_calls(x, w.trace, w.folder, e)
+		    : x->boot	? extract_write_boot(x, w.trace, w.folder, e)
 				: write_trace(&w, x, e);
 	if (r >= 0 && is_folder)
 		r = pack(&w, x, name, e);

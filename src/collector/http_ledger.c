@@ -54,7 +54,7 @@ static json_t *real_json(const struct ledger *b, uint32_t stream, uint64_t ns)
 
 static json_t *cpu_json(uint32_t stream)
 {
-	bool has_cpu = stream != STREAM_META && !stream_is_func(stream);
+	bool has_cpu = stream != STREAM_META && !stream_is_boot(stream) && !stream_is_func(stream);
 
 	return has_cpu ? json_value_count(stream - STREAM_CPU(0)) : json_null();
 }

@@ -33,12 +33,21 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 
 /* --- the run --- */
 
-/* The latest run of each kind: a device may send one of either at the same time. One of which only the
- * description came may become either, and will do where there is no other. */
+/* The latest run of each kind: a device may send one of each at the same time. One of which only the
+ * description came, kept as that of any, may become either, and will do where there is no other. */
 struct latest {
 	uint64_t from_ns, to_ns;
-	struct store_run sched, func, bare; /* the number is 0: there is none */
+	struct store_run run[HTTP_RUN_KINDS]; /* the number is 0: there is none */
 };
+
+static enum http_run_kind kind_of(const struct store_run *r)
+{
+	if (r->cpus)
+		return HTTP_RUN_SCHED;
+	if (r->threads)
+		return HTTP_RUN_FUNC;
+	return r->has_boot ? HTTP_RUN_BOOT : HTTP_RUN_ANY;
+}
 
 static int take_latest(void *context, const struct store_run *r)
 {
@@ -48,33 +57,51 @@ static int take_latest(void *context, const struct store_run *r)
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;
-	to = r->cpus ? &l->sched : r->threads ? &l->func : &l->bare;
+	to = &l->run[kind_of(r)];
 	if (!to->number)
 		*to = *r;
-	return l->sched.number && l->func.number;
+	return l->run[HTTP_RUN_SCHED].number && l->run[HTTP_RUN_FUNC].number &&
+	       l->run[HTTP_RUN_BOOT].number;
 }
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
 {
+	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot" };
 	const char *text = http_target_get(&q->target, "kind");
+	uint32_t i;
 
 	*ret = HTTP_RUN_ANY;
 	if (!text)
 		return 0;
-	*ret = !strcmp(text, "func") ? HTTP_RUN_FUNC : HTTP_RUN_SCHED;
-	if (*ret == HTTP_RUN_SCHED && strcmp(text, "sched"))
-		return error_set(e, EINVAL, "cannot take kind=%s: it is sched or func", text);
+	for (i = HTTP_RUN_SCHED; i < HTTP_RUN_KINDS; i++)
+		if (!strcmp(text, names[i]))
+			*ret = (enum http_run_kind)i;
+	if (*ret == HTTP_RUN_ANY)
+		return error_set(e, EINVAL, "cannot take kind=%s: it is sched, func or boot", text);
 	return 0;
 }
 
-/* Where both will do, the scheduler's comes first. */
 static const struct store_run *choose_latest(const struct latest *l, enum http_run_kind kind)
 {
-	if (kind != HTTP_RUN_FUNC && l->sched.number)
-		return &l->sched;
-	if (kind != HTTP_RUN_SCHED && l->func.number)
-		return &l->func;
-	return kind != HTTP_RUN_FUNC && l->bare.number ? &l->bare : NULL;
+	uint32_t i;
+
+	for (i = HTTP_RUN_SCHED; i < HTTP_RUN_KINDS; i++)
+		if ((kind == HTTP_RUN_ANY || kind == i) && l->run[i].number)
+			return &l->run[i];
+	if (kind != HTTP_RUN_ANY && kind != HTTP_RUN_SCHED)
+		return NULL;
+	return l->run[HTTP_RUN_ANY].number ? &l->run[HTTP_RUN_ANY] : NULL;
+}
+
+/* What of, where it has others. */
+static const char *lacking(const struct latest *l, enum http_run_kind kind)
+{
+	if (kind == HTTP_RUN_FUNC)
+		return " of its programs";
+	if (kind == HTTP_RUN_BOOT)
+		return " of its boot";
+	return l->run[HTTP_RUN_FUNC].number || l->run[HTTP_RUN_BOOT].number ? " of its scheduler"
+									    : "";
 }
 
 static int find_latest(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
@@ -97,10 +124,7 @@ static int find_latest(struct http_request *q, enum http_run_kind kind, struct s
 		return r;
 	found = choose_latest(&l, kind);
 	if (!found)
-		return error_set(e, ENOENT, "%s has no run%s%s", row.device.name,
-				 kind == HTTP_RUN_FUNC ? " of its programs"
-				 : l.func.number       ? " of its scheduler"
-						       : "",
+		return error_set(e, ENOENT, "%s has no run%s%s", row.device.name, lacking(&l, kind),
 				 from || to ? " in this time" : " yet");
 	*ret = *found;
 	return 0;

@@ -24,12 +24,14 @@ struct http_selection {
 	struct filter_time from, to; /* in the run's clock; an item is in it if from <= t < to */
 };
 
-/* What a request can work with. Either will do where the kind is left open, and then a device's run of
- * the scheduler comes first. */
+/* What a request can work with. Any will do where the kind is left open, and then a device's run of
+ * the scheduler comes first, and that of its boot last. */
 enum http_run_kind {
 	HTTP_RUN_ANY,
 	HTTP_RUN_SCHED,
 	HTTP_RUN_FUNC,
+	HTTP_RUN_BOOT,
+	HTTP_RUN_KINDS,
 };
 
 /* By the parameter kind=. */

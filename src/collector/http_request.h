@@ -119,6 +119,9 @@ int http_formats(struct http_request *q, struct http_reply *reply, struct error 
 int http_export(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_report_sched(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_report_latency(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_html(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);

@@ -16,6 +16,8 @@
 #define EXPORT_LATEST EXPORT " kind"
 #define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
 #define LATENCY SCHED " worst"
+#define BOOT "sampled"
+#define BOOT_CHART BOOT " min kernel width path"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 
 static const struct http_route routes[] = {
@@ -38,6 +40,9 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
 	  "what its latest run lacks" },
+	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
+	{ "GET", DEVICE "/boot.svg", BOOT_CHART, http_boot_svg, "its latest boot as a picture" },
+	{ "GET", DEVICE "/boot.json", BOOT, http_boot_json, "its latest boot as JSON" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
 	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
 	{ "GET", RUN, "", http_run, "one run" },
@@ -46,6 +51,9 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
+	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
+	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
+	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };
 

@@ -21,8 +21,8 @@ static int add_run(void *context, const struct store_run *r)
 {
 	struct run_list *l = context;
 
-	if ((l->kind == HTTP_RUN_SCHED && store_run_is_func(r)) ||
-	    (l->kind == HTTP_RUN_FUNC && !r->threads))
+	if ((l->kind == HTTP_RUN_SCHED && (store_run_is_func(r) || store_run_is_boot(r))) ||
+	    (l->kind == HTTP_RUN_FUNC && !r->threads) || (l->kind == HTTP_RUN_BOOT && !r->has_boot))
 		return 0;
 	if (l->n++ < l->limit)
 		json_array_append_new(l->list, http_run_json(r, &l->names));

@@ -59,7 +59,8 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	struct registry_arrival a = { .hello = m,
 				      .address = c->address,
 				      .session = c->session.number,
-				      .now_ns = session_clock_now().real_ns };
+				      .now_ns = session_clock_now().real_ns,
+				      .beside = m->role == ROLE_BOOT };
 	struct store_device device;
 	uint32_t slot;
 	int r = registry_arrive(s->o.registry, &a, &slot, &device, e);
@@ -69,15 +70,16 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	memcpy(c->name, device.name, sizeof(c->name));
 	c->device = m->device;
 	c->boot = m->boot;
-	r = take_slot(c, slot);
+	r = a.beside ? 0 : take_slot(c, slot);
 	if (r < 0)
 		return error_set(e, -r, "cannot take the device: out of memory");
 	r = store_device(s->o.store, &device, e);
 	if (r < 0)
 		return r;
 	committer_wake(s->committer);
-	connection_log(c, "connected: kernel %s, %s, %u CPUs, agent %s, holds %u runs",
-		       device.kernel, device.machine, device.cpus, device.agent, m->n_runs);
+	connection_log(c, "connected%s: kernel %s, %s, %u CPUs, agent %s, holds %u runs",
+		       a.beside ? " to bring a boot" : "", device.kernel, device.machine,
+		       device.cpus, device.agent, m->n_runs);
 	return 0;
 }
 
@@ -119,15 +121,16 @@ static void count_block(struct connection *c, const struct block *b, bool duplic
 			atomic_fetch_add_explicit(&n->lost[i], b->lost[i], memory_order_relaxed);
 }
 
-/* A device may send two runs by turns: that of its scheduler, and that of its programs. Which is
- * which, only their streams tell; a description alone is taken for the scheduler's, if nothing else
- * is. */
+/* A device may send three runs by turns: that of its scheduler, that of its programs, and that of its
+ * boot. Which is which, only their streams tell; a description alone is taken for the scheduler's, if
+ * nothing else is. */
 static void note_run(struct connection *c, uint32_t run, const struct block *b)
 {
-	if (stream_is_func(b->stream)) {
-		c->func_run = run;
+	if (stream_is_func(b->stream) || stream_is_boot(b->stream)) {
+		*(stream_is_boot(b->stream) ? &c->boot_run : &c->func_run) = run;
 		c->run = c->run == run ? 0 : c->run;
-	} else if (run != c->func_run && (b->stream != STREAM_META || !c->run)) {
+	} else if (run != c->func_run && run != c->boot_run &&
+		   (b->stream != STREAM_META || !c->run)) {
 		c->run = run;
 	}
 }
@@ -174,7 +177,8 @@ static void take_clock(void *owner, uint32_t run, const struct session_clock *k)
 	};
 	struct error e = ERROR_INIT;
 
-	registry_push_clock(c->server->o.registry, c->slot, &clock, k->round_trip_ns);
+	if (c->has_slot)
+		registry_push_clock(c->server->o.registry, c->slot, &clock, k->round_trip_ns);
 	/* A note that finds no room is none: the next PING makes another. */
 	if (run && store_note(c->server->o.store, &clock, &e) == 0)
 		committer_wake(c->server->committer);
@@ -184,14 +188,15 @@ static void take_status(void *owner, const struct message_status *m)
 {
 	struct connection *c = owner;
 
-	registry_push_status(c->server->o.registry, c->slot, m);
+	if (c->has_slot)
+		registry_push_status(c->server->o.registry, c->slot, m);
 }
 
 static void take_result(void *owner, const struct message_result *m)
 {
 	struct connection *c = owner;
 
-	if (!registry_push_result(c->server->o.registry, c->slot, m) && m->code)
+	if (c->has_slot && !registry_push_result(c->server->o.registry, c->slot, m) && m->code)
 		connection_log(c, "cannot do what it was told: %.*s (errno %u)", (int)m->text.len,
 			       m->text.len ? m->text.at : "", m->code);
 }

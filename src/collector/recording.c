@@ -137,6 +137,8 @@ static int check_kind(struct recording *r, uint32_t number, uint32_t stream, str
 
 	if (stream == STREAM_META)
 		return 0;
+	if (stream_is_boot(stream))
+		return error_set(e, EPROTO, "a recording holds no boot chart");
 	if (!stream_is_func(stream)) {
 		if (!r->sched)
 			r->sched = number;

@@ -265,11 +265,43 @@ static void set_name(struct registry *r, uint32_t slot, const struct message_tex
 
 /* --- the ingest's side --- */
 
+/* What a device says of itself. Of one that is known, who comes beside it says nothing new. */
+static void describe(struct registry *r, uint32_t slot, const struct registry_arrival *a)
+{
+	struct registry_row *row = &r->entries[slot].row;
+
+	if (a->beside && row->device.name[0])
+		return;
+	set_name(r, slot, &a->hello->name);
+	set_text(row->device.kernel, &a->hello->kernel);
+	set_text(row->device.machine, &a->hello->machine);
+	set_text(row->device.agent, &a->hello->agent);
+	row->device.cpus = a->hello->cpus;
+	row->device.seen_ns = a->now_ns;
+}
+
+static void connect(struct registry *r, uint32_t slot, const struct registry_arrival *a)
+{
+	struct registry_row *row = &r->entries[slot].row;
+	struct waiter *w;
+
+	snprintf(row->address, sizeof(row->address), "%s", a->address);
+	row->online = true;
+	row->state = a->hello->state;
+	row->origins = a->hello->origins;
+	row->session = a->session;
+	row->connected_ns = a->now_ns;
+	row->clock_err_ns = UINT64_MAX;
+	for (w = r->waiters; w; w = w->next)
+		if (w->slot == slot)
+			w->sent = false; /* to a connection whose place this one takes */
+	if (r->wake)
+		r->wake(r->wake_context);
+}
+
 int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32_t *ret_slot,
 		    struct store_device *ret_device, struct error *e)
 {
-	struct registry_row *row;
-	struct waiter *w;
 	uint32_t slot;
 	int result;
 
@@ -280,27 +312,11 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 		return error_set(e, EDQUOT, "the collector can take no more than %u devices",
 				 REGISTRY_DEVICES_MAX);
 	}
-	row = &r->entries[slot].row;
-	set_name(r, slot, &a->hello->name);
-	set_text(row->device.kernel, &a->hello->kernel);
-	set_text(row->device.machine, &a->hello->machine);
-	set_text(row->device.agent, &a->hello->agent);
-	row->device.cpus = a->hello->cpus;
-	row->device.seen_ns = a->now_ns;
-	snprintf(row->address, sizeof(row->address), "%s", a->address);
-	row->online = true;
-	row->state = a->hello->state;
-	row->origins = a->hello->origins;
-	row->session = a->session;
-	row->connected_ns = a->now_ns;
-	row->clock_err_ns = UINT64_MAX;
+	describe(r, slot, a);
+	if (!a->beside)
+		connect(r, slot, a);
 	*ret_slot = slot;
-	*ret_device = row->device;
-	for (w = r->waiters; w; w = w->next)
-		if (w->slot == slot)
-			w->sent = false; /* to a connection whose place this one takes */
-	if (r->wake)
-		r->wake(r->wake_context);
+	*ret_device = r->entries[slot].row.device;
 	pthread_mutex_unlock(&r->lock);
 	return 0;
 }

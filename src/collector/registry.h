@@ -87,6 +87,7 @@ struct registry_arrival {
 	const char *address;
 	uint64_t session;
 	uint64_t now_ns; /* CLOCK_REALTIME */
+	bool beside; /* it does not speak for the device: whether that is connected stays as it is */
 };
 
 /* The device is connected. ret_device has it as it is shown, for the store: with a name that no other

@@ -303,7 +303,8 @@ static bool take_block(struct session *s, const struct frame *f)
 			    f->body_len);
 		return true;
 	}
-	if (b.stream >= MESSAGE_STREAMS_MAX && !stream_is_func(b.stream)) {
+	if (b.stream >= MESSAGE_STREAMS_MAX && !stream_is_boot(b.stream) &&
+	    !stream_is_func(b.stream)) {
 		session_bye(s, BYE_PROTOCOL,
 			    "a block of stream %" PRIu32 ", which is of no CPU and no thread",
 			    b.stream);

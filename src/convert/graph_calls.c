@@ -7,9 +7,10 @@
  * the stack of exits that wait for their entry: those without one get it in front of the first record
  * that was before their call, and so do those whose call was before their entry's record.
  *
- * A depth is usually on a stack once. Interrupts that come between a call and its record, or between
- * the return and its record, have the depth of that call: then it is there several times, RUN_MAX at
- * most, which bounds the stacks.
+ * A depth is usually on a stack once. Before Linux 6.11, interrupts between a return and its record have
+ * the depth of that call: then it is there several times, RUN_MAX at most, which bounds the stacks. Since
+ * then they are one deeper and look like calls of what has returned: only times tell. Where an exit has
+ * the time of the return, it is put in front of all that was recorded after that.
  */
 #include "convert/graph_calls.h"
 
@@ -20,11 +21,15 @@
 struct records {
 	struct graph_record *list;
 	size_t n, room;
+	uint64_t looks; /* at records, to find the places of timed returns */
 };
 
 #define RUN_MAX 8U
-/* So many records of interrupts between a return and its record are believed. */
+/* So many records of interrupts between a return and its record are believed where the return was not
+ * timed. Where it was there may be any number, because the task may have been preempted there; but a
+ * record is looked at LOOKS_MAX times at most, on average: time stays linear, whatever is read. */
 #define PLACE_MAX 4096U
+#define LOOKS_MAX ((uint64_t)64)
 #define STACK_MAX (RUN_MAX * GRAPH_DEPTH_MAX)
 
 struct depth_stack {
@@ -182,18 +187,100 @@ static void match(struct graph_thread *t, struct depth_stack *open)
 
 /* --- forward: exits that are missing --- */
 
-/* The call on top is over, somewhere before this tick. */
+/* Where a return that was timed belongs: in front of all that was recorded after it, back to `first`,
+ * behind which nothing is open. Going back, `pending` calls have their entry still to come, and none is
+ * cut through. A gap moves only with what is in front of it, since the return may have been in it. */
+static size_t find_return(struct records *out, size_t first, const struct graph_record *r)
+{
+	size_t at = out->n, pending = 0, i;
+	const struct graph_record *x;
+
+	for (i = out->n; i > first && out->looks < LOOKS_MAX * out->n; i--, out->looks++) {
+		x = &out->list[i - 1];
+		if (x->kind == GRAPH_LOSS)
+			continue;
+		if (x->tick < r->tick || (x->tick == r->tick && !pending) ||
+		    (x->kind == FUNC_ENTER && !pending))
+			break;
+		if (x->kind == FUNC_EXIT && !x->matched && !began_after(x, r->tick))
+			break;
+		if (x->kind == FUNC_EXIT && x->matched)
+			pending++;
+		else if (x->kind == FUNC_ENTER)
+			pending--;
+		if (!pending)
+			at = i - 1;
+	}
+	return at;
+}
+
+/* What the exit is put in front of came after it. Where only the time of its record is known, that is an
+ * upper bound that lies nearer. */
+static int insert(struct records *out, size_t at, struct graph_record r)
+{
+	uint64_t late = 0;
+	int failed;
+
+	if (at < out->n && out->list[at].tick < r.tick)
+		late = r.tick - out->list[at].tick;
+	r.tick -= late;
+	if (r.call_tick != GRAPH_NO_TICK)
+		r.call_tick -= late < r.call_tick ? late : r.call_tick;
+	failed = append(out, &r);
+	if (failed == 0) {
+		memmove(&out->list[at + 1], &out->list[at],
+			(out->n - 1 - at) * sizeof(out->list[0]));
+		out->list[at] = r;
+	}
+	return failed;
+}
+
+/* The tick of the last record in front of this place. A loss is none: it has the stamp of the record that it
+ * was noticed with, which may tell of something earlier. */
+static uint64_t tick_before(const struct records *out, size_t at)
+{
+	while (at && out->list[at - 1].kind == GRAPH_LOSS)
+		at--;
+	return at ? out->list[at - 1].tick : 0;
+}
+
+/* The call on top was over at this tick, or at the last record before it. */
 static int close_top(struct depth_stack *open, uint64_t tick, struct records *out)
 {
 	struct graph_record r = *top(open);
+	size_t enter = open->index[--open->n], at;
 
-	open->n--;
-	out->list[open->index[open->n]].matched = true;
+	out->list[enter].matched = true;
 	r.kind = FUNC_EXIT;
-	r.tick = out->n && out->list[out->n - 1].tick > tick ? out->list[out->n - 1].tick : tick;
+	r.tick = tick;
 	r.call_tick = GRAPH_NO_TICK;
 	r.matched = r.moved = true;
-	return append(out, &r);
+	at = find_return(out, enter + 1, &r);
+	if (tick_before(out, at) > tick)
+		r.tick = tick_before(out, at);
+	return insert(out, at, r);
+}
+
+/* Exits that were worked out, and stand in front of where a return is put, have upper bounds as their times.
+ * It tells nearer ones: they were over when it returned, and those of no greater depth when it was called,
+ * if that was after them. */
+static void lower_bounds(struct records *out, size_t at, const struct graph_record *r,
+			 uint64_t call)
+{
+	uint64_t most = r->tick, least;
+	struct graph_record *x;
+	size_t first = at;
+
+	while (first && out->list[first - 1].moved && out->list[first - 1].tick > call)
+		first--;
+	least = tick_before(out, first);
+	for (; at > first; at--) {
+		x = &out->list[at - 1];
+		if (!r->matched && x->depth <= r->depth)
+			most = call;
+		if (x->tick > most)
+			x->tick = most > least ? most : least;
+	}
 }
 
 static int take_enter(struct depth_stack *open, const struct graph_record *r, struct records *out)
@@ -210,8 +297,8 @@ static int take_enter(struct depth_stack *open, const struct graph_record *r, st
 	return append(out, r);
 }
 
-/* Where an exit belongs: in front of calls of its own depth that stand behind its entry, at `from`,
- * because they were interrupts between the return and its record. */
+/* Where one belongs that was not timed: in front of calls of its own depth that stand behind its entry,
+ * at `from`, because they were interrupts between the return and its record. */
 static size_t find_place(const struct records *out, size_t from, const struct graph_record *r)
 {
 	size_t at = out->n, i;
@@ -224,8 +311,7 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 					      out->list[i].depth != r->depth);
 		     i--)
 			;
-		/* A return that was timed after them was not yet over when they came. */
-		if (i == from || (r->timed && r->tick > out->list[i].tick))
+		if (i == from)
 			break;
 		at = i;
 	}
@@ -237,36 +323,35 @@ static size_t find_place(const struct records *out, size_t from, const struct gr
 	return at;
 }
 
-static int insert(struct records *out, size_t at, const struct graph_record *r)
-{
-	int failed = append(out, r);
-
-	if (failed == 0) {
-		memmove(&out->list[at + 1], &out->list[at],
-			(out->n - 1 - at) * sizeof(out->list[0]));
-		out->list[at] = *r;
-	}
-	return failed;
-}
-
 static int take_exit(struct depth_stack *open, const struct graph_record *r, struct records *out)
 {
 	/* Of two calls at one depth the other one ended before this one began. */
 	uint64_t before = r->call_tick < r->tick ? r->call_tick : r->tick;
 	const struct graph_record *t;
-	size_t from = out->n;
+	bool found = false;
+	size_t from = out->n, first = 0;
 	int failed = 0;
 
-	while (failed == 0 && (t = top(open)) && t->depth >= r->depth) {
-		if (r->matched && t->depth == r->depth && t->value == r->value) {
+	while (failed == 0 && !found && (t = top(open)) && t->depth >= r->depth) {
+		found = r->matched && t->depth == r->depth && t->value == r->value;
+		if (found)
 			from = open->index[--open->n];
+		else if (t->depth == r->depth && t->matched && !r->matched)
 			break;
-		}
-		if (t->depth == r->depth && t->matched && !r->matched)
-			break;
-		failed = close_top(open, t->depth == r->depth ? before : r->tick, out);
+		else
+			failed = close_top(open, t->depth == r->depth ? before : r->tick, out);
 	}
-	return failed < 0 ? failed : insert(out, find_place(out, from, r), r);
+	if (failed < 0)
+		return failed;
+	if (!r->timed)
+		return insert(out, find_place(out, from, r), *r);
+	if (found)
+		first = from + 1;
+	else if (open->n)
+		first = open->index[open->n - 1] + 1;
+	first = find_return(out, first, r);
+	lower_bounds(out, first, r, before);
+	return insert(out, first, *r);
 }
 
 static int add_exits(const struct graph_thread *t, struct depth_stack *open, struct records *out)
@@ -400,7 +485,8 @@ static int add_enters(const struct records *in, struct depth_stack *wait, uint64
 	return failed;
 }
 
-/* Into the order of time; what was worked out does not step back behind what was read. */
+/* Into the order of time. A loss is noticed with the record behind it, and is not later than what that one
+ * tells of; what was worked out does not step back behind what was read. */
 static void turn_around(struct records *r)
 {
 	struct graph_record swap;
@@ -411,6 +497,9 @@ static void turn_around(struct records *r)
 		r->list[i] = r->list[--j];
 		r->list[j] = swap;
 	}
+	for (i = r->n; i-- > 1;)
+		if (r->list[i - 1].kind == GRAPH_LOSS && r->list[i - 1].tick > r->list[i].tick)
+			r->list[i - 1].tick = r->list[i].tick;
 	for (i = 1; i < r->n; i++)
 		if (r->list[i].moved && r->list[i].tick < r->list[i - 1].tick)
 			r->list[i].tick = r->list[i - 1].tick;

@@ -12,7 +12,9 @@
  *   bound then. Calls that are open at the end stay open.
  * - Entries are moved to the moment of the call where an exit tells it, so that durations are those
  *   that the kernel's own tools print. A record is written a little after the call began, and before
- *   it a whole interrupt may have been recorded, at the same depth: that is below the call then.
+ *   it a whole interrupt may have been recorded: that is below the call then.
+ * - Exits that have the time of the return stand where that was, in front of interrupts and switches that
+ *   were recorded between the return and its record.
  *
  * Everything is held in memory, because an exit can speak of any moment before it.
  */

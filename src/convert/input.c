@@ -211,6 +211,8 @@ static int open_any(struct input *in, struct error *e)
 		return cannot_read(in, errno, e);
 	if (S_ISDIR(st.st_mode)) {
 		in->format = recognise_folder(in->path);
+		if (in->format == RECOGNISED_BOOTCHART)
+			return recognise_refuse(in->format, in->path, e);
 		if (in->format != RECOGNISED_CTF)
 			return error_set(e, EBADMSG,
 					 "cannot read %s: a folder without a CTF metadata file",

@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "convert/bootchart_archive.h"
+
 struct mark {
 	enum recognised what;
 	uint8_t len;
@@ -41,6 +43,9 @@ static const struct {
 	[RECOGNISED_FUNC] = { "function record",
 			      "it holds calls, no scheduler's events; see kiseki "
 			      "func" },
+	[RECOGNISED_BOOTCHART] = { "bootchart",
+				   "it is a bootchart, which has no scheduler's events; see kiseki "
+				   "boot" },
 	[RECOGNISED_GZIP] = { "gzip", "it is compressed; unpack it with gunzip first" },
 	[RECOGNISED_XZ] = { "xz", "it is compressed; unpack it with unxz first" },
 	[RECOGNISED_ZSTD] = { "zstd", "it is compressed; unpack it with unzstd first" },
@@ -80,6 +85,8 @@ enum recognised recognise_bytes(const uint8_t *data, size_t len)
 {
 	size_t i;
 
+	if (bootchart_archive_is(data, len))
+		return RECOGNISED_BOOTCHART;
 	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (len >= marks[i].len && !memcmp(data, marks[i].bytes, marks[i].len))
 			return marks[i].what;
@@ -90,13 +97,22 @@ enum recognised recognise_bytes(const uint8_t *data, size_t len)
 	return is_html(data, len) ? RECOGNISED_HTML : RECOGNISED_TEXT;
 }
 
-enum recognised recognise_folder(const char *path)
+static bool has_file(const char *folder, const char *file)
 {
 	char name[4096];
 
-	if ((size_t)snprintf(name, sizeof(name), "%s/metadata", path) >= sizeof(name))
-		return RECOGNISED_NOTHING;
-	return access(name, F_OK) ? RECOGNISED_NOTHING : RECOGNISED_CTF;
+	return (size_t)snprintf(name, sizeof(name), "%s/%s", folder, file) < sizeof(name) &&
+	       !access(name, F_OK);
+}
+
+enum recognised recognise_folder(const char *path)
+{
+	if (has_file(path, "metadata"))
+		return RECOGNISED_CTF;
+	if (has_file(path, bootchart_names[BOOTCHART_PS]) ||
+	    has_file(path, bootchart_names[BOOTCHART_TASKSTATS]))
+		return RECOGNISED_BOOTCHART;
+	return RECOGNISED_NOTHING;
 }
 
 const char *recognise_name(enum recognised r)

@@ -23,8 +23,9 @@ enum recognised {
 	RECOGNISED_CTF, /* a folder with a metadata file */
 	RECOGNISED_HTML,
 	RECOGNISED_TEXT,
-	RECOGNISED_FUNC, /* the record of a traced process: calls, no scheduler's events */
-	RECOGNISED_GZIP, /* from here on: not readable */
+	RECOGNISED_FUNC,      /* the record of a traced process: calls, no scheduler's events */
+	RECOGNISED_BOOTCHART, /* its archive or folder: samples of a boot, no scheduler's events */
+	RECOGNISED_GZIP,      /* from here on: not readable */
 	RECOGNISED_XZ,
 	RECOGNISED_ZSTD,
 	RECOGNISED_LZ4,
@@ -34,7 +35,7 @@ enum recognised {
 
 enum recognised recognise_bytes(const uint8_t *data, size_t len);
 
-/* Is this folder a CTF trace? */
+/* Is this folder a CTF trace, or that of a bootchart? */
 enum recognised recognise_folder(const char *path);
 
 const char *recognise_name(enum recognised r); /* "trace.dat", "CTF", … */

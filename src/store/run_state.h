@@ -22,10 +22,10 @@
 /* Bytes that an encoded state has at most. */
 #define RUN_STATE_ROOM(n_streams) (64U + (size_t)(n_streams)*160U)
 
-/* Whether a stream of this number is of a CPU, of a thread, or the description. */
+/* Whether a stream of this number is of a CPU, of a boot, of a thread, or the description. */
 static inline bool run_state_is_stream(uint64_t stream)
 {
-	return stream < MESSAGE_STREAMS_MAX ||
+	return stream < MESSAGE_STREAMS_MAX || stream == STREAM_BOOT ||
 	       (stream <= UINT32_MAX && stream_is_func((uint32_t)stream));
 }
 

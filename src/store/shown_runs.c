@@ -192,8 +192,9 @@ static void count_streams(const struct run_state *s, struct store_run *ret)
 
 	for (i = 0; i < s->n; i++) {
 		stream = s->streams[i].stream;
+		ret->has_boot |= stream_is_boot(stream);
 		if (!stream_is_func(stream)) {
-			ret->cpus += stream != STREAM_META;
+			ret->cpus += stream != STREAM_META && !stream_is_boot(stream);
 			continue;
 		}
 		ret->split |= stream == STREAM_FUNC_OS(stream_func_thread(stream));

@@ -47,8 +47,9 @@ struct store_device {
 struct store_run {
 	uint32_t number;
 	struct message_id device, id, boot;
-	uint64_t first_ns, last_ns;	/* of arrival */
-	uint64_t first_tick, last_tick; /* of the scheduler; 0, 0 while there is no event */
+	uint64_t first_ns, last_ns; /* of arrival */
+	uint64_t first_tick,
+		last_tick; /* of the scheduler or the boot; 0, 0 while there is no event */
 	uint64_t blocks, events, bytes; /* stored */
 	uint64_t lost[LOSS_CAUSES];	/* in the ledger, as far as counted */
 	bool lost_unknown;		/* … and more that nobody counted */
@@ -57,12 +58,25 @@ struct store_run {
 	uint32_t cpus;	  /* that have a stream of scheduler events */
 	uint32_t threads; /* that have a stream of calls, or of what the machine did to them */
 	bool split;	  /* there are streams of the latter */
+	bool has_boot;	  /* it has the records of a boot chart */
 };
 
 /* Whether it is of programs' calls, and has nothing of the scheduler. */
 static inline bool store_run_is_func(const struct store_run *r)
 {
 	return r->threads && !r->cpus;
+}
+
+/* Whether it is a boot chart, and has nothing else. */
+static inline bool store_run_is_boot(const struct store_run *r)
+{
+	return r->has_boot && !r->threads && !r->cpus;
+}
+
+/* What it is above all. */
+static inline const char *store_run_kind(const struct store_run *r)
+{
+	return store_run_is_func(r) ? "func" : store_run_is_boot(r) ? "boot" : "sched";
 }
 
 /* A row of the ledger. */

@@ -32,6 +32,7 @@ enum block_codec {
 	CODEC_BSF = 2,
 	CODEC_FUNC = 3,
 	CODEC_RTC = 4,
+	CODEC_BOOT = 5,
 	CODEC_INDEX = 15,
 };
 
@@ -41,14 +42,21 @@ enum block_flag {
 	BLOCK_FLAGS = 3,
 };
 
-/* Stream numbers: the trace's description, then one scheduler stream per CPU; from 65536 on two for
- * each thread that has calls, in the life of a run: these, and what the machine did to it. */
+/* Stream numbers: the trace's description, then one scheduler stream per CPU; the records of a boot
+ * chart; from 65536 on two for each thread that has calls, in the life of a run: these, and what the
+ * machine did to it. */
 #define STREAM_META 0U
 #define STREAM_CPU(cpu) (1U + (cpu))
+#define STREAM_BOOT 32768U
 #define STREAM_FUNC_FIRST 65536U
 #define STREAM_FUNC(thread) (STREAM_FUNC_FIRST + 2U * (thread))
 #define STREAM_FUNC_OS(thread) (STREAM_FUNC(thread) + 1U)
 #define STREAM_FUNC_THREADS (1U << 20) /* threads that a run can have */
+
+static inline bool stream_is_boot(uint32_t stream)
+{
+	return stream == STREAM_BOOT;
+}
 
 static inline bool stream_is_func(uint32_t stream)
 {

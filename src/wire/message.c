@@ -84,12 +84,14 @@ void hello_encode(struct byte_writer *w, const struct message_hello *m)
 	put_number(w, m->n_runs);
 	for (i = 0; i < m->n_runs; i++)
 		put_bytes(w, m->runs[i].bytes, sizeof(m->runs[i].bytes));
+	if (m->role != ROLE_AGENT)
+		put_number(w, m->role);
 }
 
 /* The version comes first and is known even if the rest is not understood. */
 enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size_t len)
 {
-	struct byte_reader r;
+	struct byte_reader r, rest;
 	uint32_t i;
 
 	memset(ret, 0, sizeof(*ret));
@@ -107,6 +109,9 @@ enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size
 	ret->n_runs = get_bounded(&r, MESSAGE_RUNS_MAX);
 	for (i = 0; i < ret->n_runs; i++)
 		get_id(&r, &ret->runs[i]);
+	rest = r; /* what is not understood there is skipped */
+	if (!r.bad && reader_left(&r) && reader_varint(&rest) == ROLE_BOOT && !rest.bad)
+		ret->role = ROLE_BOOT;
 	return verdict(&r);
 }
 
@@ -126,12 +131,12 @@ void welcome_put(struct byte_writer *w, const struct message_resume *row)
 	put_number(w, row->next_sequence);
 }
 
-/* Of the description, a CPU or a thread. */
+/* Of the description, a CPU, a boot or a thread. */
 static uint32_t get_stream(struct byte_reader *r)
 {
 	uint32_t stream = get_bounded(r, UINT32_MAX);
 
-	if (stream >= MESSAGE_STREAMS_MAX && !stream_is_func(stream))
+	if (stream >= MESSAGE_STREAMS_MAX && !stream_is_boot(stream) && !stream_is_func(stream))
 		r->bad = true;
 	return stream;
 }

@@ -69,6 +69,13 @@ enum func_mode {
 	FUNC_MODES = 3,
 };
 
+/* Who speaks for the device. The agent has the device's place, of which there is one; the recorder of a
+ * boot comes beside it, brings its run and goes. */
+enum device_role {
+	ROLE_AGENT = 0,
+	ROLE_BOOT = 1,
+};
+
 struct message_hello {
 	uint32_t version;
 	struct message_id device; /* stays the same over boots */
@@ -79,6 +86,7 @@ struct message_hello {
 	uint8_t state;	  /* enum device_state */
 	uint32_t n_runs;  /* of which it still holds blocks, oldest first, and the one it traces */
 	struct message_id runs[MESSAGE_RUNS_MAX];
+	uint8_t role; /* enum device_role; one that is not known is the agent's */
 };
 
 /* Followed by rows: for a run of HELLO, the sequence that the collector wants next of a stream.

@@ -37,6 +37,18 @@ fi
 "$agent" --version | grep -q '^kiseki-agent '
 "$agent" --help >/dev/null
 
+# The recorder of boots is made beside it; its limit is a megabyte, unless libbpf is in it.
+boot=$folder/kiseki-boot
+size=$(stat -c %s "$boot")
+[ -n "$bpf" ] || limit=1048576
+echo "boot $size of $limit bytes"
+[ "$size" -le "$limit" ]
+if readelf -lW "$boot" | grep -q INTERP; then
+	echo "it is not static"
+	exit 1
+fi
+"$boot" --version | grep -q '^kiseki-boot '
+
 # What it can record by, on this machine and now.
 sources()
 {

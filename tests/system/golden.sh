@@ -42,7 +42,8 @@ done
 
 for name in kiseki record serve devices start stop configure runs ledger export tail top convert \
 	info check report report-sched report-latency func func-run func-kernel func-report func-tree func-graph \
-	func-diff func-export func-on func-off func-split doctor help completion; do
+	func-diff func-export func-on func-off func-split boot boot-record boot-chart boot-report boot-diff boot-export \
+	doctor help completion; do
 	words=${name//-/ }
 	# shellcheck disable=SC2086 # the words of a command
 	same "help/$name.txt" help ${words#kiseki}

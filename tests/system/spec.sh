@@ -123,4 +123,27 @@ for part in 3 22 47 61 88; do
 	} >damaged.ksk
 	same damaged.ksk 100
 done
+
+# Boot charts: what a recorder makes, records that none makes, and damage.
+same_boot()
+{
+	"$BOOT_MAKE" --dump "$1" >program.txt || fail "the program does not read $1"
+	python3 "$SRC/tests/tools/ksk_decode.py" --boot "$1" >decoder.txt || fail "ksk_decode.py: $1"
+	cmp program.txt decoder.txt || fail "$1 is read differently"
+	[ "$(wc -l <program.txt)" -ge "$2" ] || fail "$1 has $(wc -l <program.txt) records, not $2"
+}
+python3 "$SRC/tests/tools/boot_decode.py" "$SRC/tests/vectors/boot.txt" || fail "the vector of boot.md"
+"$BOOT_MAKE" "$SRC/tests/data/boot/small.boot" boot.ksk || fail "boot_make"
+same_boot boot.ksk 1000
+"$BOOT_MAKE" --random 1 4000 boot.ksk || fail "boot_make"
+same_boot boot.ksk 4000
+size=$(stat -c %s boot.ksk)
+for part in 5 37 83; do
+	head -c $((size * part / 100)) boot.ksk >damaged.ksk
+	same_boot damaged.ksk 100
+	cp boot.ksk damaged.ksk
+	printf 'XXXX' | dd of=damaged.ksk bs=1 seek=$((size * part / 100)) conv=notrunc 2>/dev/null
+	same_boot damaged.ksk 3000
+	grep -q "^loss 3 " program.txt || fail "damage costs nothing"
+done
 exit $failed

@@ -11,7 +11,7 @@
 #include "trace/func_source.h"
 
 #define FUNC_CALLS_DEPTH 1024U
-#define FUNC_CALLS_MAX 65536U
+#define FUNC_CALLS_MAX (1U << 20) /* a slow board has 60,000 calls of 100 us in one `ls` */
 
 struct func_call {
 	uint32_t thread, depth;

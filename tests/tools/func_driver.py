@@ -222,7 +222,7 @@ def check_http(c, sched_run, calls_run):
         if "sched" not in of:
             get(c, f"/api/v1/runs/{sched_run}/export?format={name}", 400)
             assert get(c, f"/api/v1/devices/board/export?format={name}")
-    assert kinds["ksk"] == ["sched", "func"] and kinds["folded"] == ["func"], kinds
+    assert kinds["ksk"] == ["sched", "func", "boot"] and kinds["folded"] == ["func"], kinds
     assert b"sample+0x400" in get(c, f"/api/v1/runs/{calls_run}/export?format=folded")
     for senseless in ("cpu=0", "codec=bsf", "from=-5m", "kind=other"):
         get(c, f"/api/v1/runs/{calls_run}/export?{senseless}", 400)

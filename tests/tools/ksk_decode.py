@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: MIT
 """ksk_decode: a reader of .ksk files that shares nothing with the program but its specification.
 
-	ksk_decode.py FILE.ksk     prints what docs/format/json.md calls newline-delimited JSON
+	ksk_decode.py FILE.ksk         prints what docs/format/json.md calls newline-delimited JSON
+	ksk_decode.py --boot FILE.ksk  prints the records of its boot chart, as tests/tools/boot_make.c does
 
-It follows docs/format/wire.md, sched.md and ksk.md section by section and shares no line with the
+It follows docs/format/wire.md, sched.md, boot.md and ksk.md section by section and shares no line with the
 program, to show that they are enough; tests/system/spec.sh holds it against the program, event by event. The numbers in the comments are
-sections of those documents. It reads the codec sched, is slow, and is meant to be read.
+sections of those documents. It reads the codecs sched and boot, is slow, and is meant to be read.
 """
 import json
 import sys
 
+from boot_decode import BootDecoder
 from sched_decode import MASK32, MASK64, Corrupt, SchedDecoder, int32, unzigzag
 
-META, SCHED, INDEX = 0, 1, 15
+META, SCHED, BOOT, INDEX = 0, 1, 5, 15
+BOOT_STREAM = 32768
 SEGMENTS, TOTALS = 0, 1
 CPUS_MAX = 4096
 KEY, LOST = 1, 2
@@ -310,20 +313,21 @@ class File:
                 if b.codec == META:
                     yield b.payload
 
-    def stream(self, cpu):
+    def stream(self, number):
         blocks = []
         for b in self.blocks:
-            if b.stream == cpu + 1 and (not blocks or b.at >= blocks[-1].end):
+            if b.stream == number and (not blocks or b.at >= blocks[-1].end):
                 blocks.append(b)
-        return Stream(cpu, blocks, self)
+        return Stream(number, blocks, self)
 
 
 class Stream:
-    """The items of a CPU in order: (tick, event or None, loss or None); wire 3.6."""
+    """The items of a CPU or a boot in order: (tick, event or None, loss or None); wire 3.6."""
 
-    def __init__(self, cpu, blocks, file):
-        self.cpu, self.blocks, self.torn, self.last = cpu, blocks, file.torn, 0
-        self.start, self.end, self.end_sequence = file.totals.get(cpu + 1, (0, None, None))
+    def __init__(self, number, blocks, file):
+        self.cpu, self.blocks, self.torn, self.last = number - 1, blocks, file.torn, 0
+        self.wanted = BOOT if number == BOOT_STREAM else SCHED
+        self.start, self.end, self.end_sequence = file.totals.get(number, (0, None, None))
         if not file.indexed:
             self.end_sequence = None
         self.lost, self.some = [0] * 5, [False] * 5
@@ -339,7 +343,7 @@ class Stream:
 
     def decode(self, b):
         try:
-            for ev in self.decoder.block(b) if b.codec == self.codec == SCHED else ():
+            for ev in self.decoder.block(b) if b.codec == self.codec == self.wanted else ():
                 yield from self.losses(ev.tick)
                 yield ev.tick, ev, None
                 self.last = ev.tick
@@ -364,7 +368,9 @@ class Stream:
             if b.key:
                 self.lost[DAMAGE] += max(0, b.before - seen)
                 seen, pending, broken, gap = b.before, 0, False, False
-                self.codec, self.decoder = b.codec, SchedDecoder(self.cpu, b.first_tick)
+                self.codec = b.codec
+                self.decoder = (BootDecoder(b.first_tick) if self.wanted == BOOT
+                                else SchedDecoder(self.cpu, b.first_tick))
             self.done = 0
             if b.payload is not None and not broken:
                 yield from self.decode(b)
@@ -501,7 +507,7 @@ def lines(data):
     cpus = sorted(stream - 1 for stream in file.streams if 1 <= stream <= CPUS_MAX)
     info.cpus = max([info.cpus, *(cpu + 1 for cpu in cpus)])
     yield description(info)
-    for cpu, (_, ev, loss) in merge([file.stream(cpu) for cpu in cpus], info):
+    for cpu, (_, ev, loss) in merge([file.stream(cpu + 1) for cpu in cpus], info):
         totals["events" if ev else "losses"] += 1
         yield event_line(info, cpu, ev) if ev else loss_line(info, cpu, loss)
     for pid, (tgid, name) in sorted(info.tasks.items()):
@@ -510,9 +516,25 @@ def lines(data):
     yield {"kind": "totals", **totals, "skipped": info.skipped}
 
 
+def boot_lines(data):
+    file = File(data)
+    for _, record, loss in file.stream(BOOT_STREAM).items():
+        if record:
+            yield record.line()
+        else:
+            start, end, count, cause = loss
+            yield f"loss {CAUSES.index(cause)} {count} {start} {end}"
+    if not file.indexed:
+        yield "cut"
+
+
 def main():
-    with open(sys.argv[1], "rb") as f:
+    boot = sys.argv[1] == "--boot"
+    with open(sys.argv[2 if boot else 1], "rb") as f:
         data = f.read()
+    if boot:
+        print(*boot_lines(data), sep="\n")
+        return
     for line in lines(data):
         print(json.dumps(line, separators=(",", ":"), ensure_ascii=False))
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -93,6 +94,32 @@ static enum recognised what(const char *bytes, size_t len)
 	return recognise_bytes((const uint8_t *)bytes, len);
 }
 
+/* A bootchart by what is in it, packed or not; any other archive is one that is compressed. */
+static void test_bootchart(void **state)
+{
+	static const char *const names[] = { "busybox.tgz",  "bootchart2.tgz", "android.tgz",
+					     "long-gnu.tgz", "small.tar",      "cut.tgz" };
+	struct error e = ERROR_INIT;
+	char path[256], bytes[RECOGNISE_BYTES];
+	size_t i, n;
+	FILE *f;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), KISEKI_TEST_DATA "/../corpus/bootchart/%s", names[i]);
+		f = fopen(path, "r");
+		assert_non_null(f);
+		n = fread(bytes, 1, sizeof(bytes), f);
+		fclose(f);
+		assert_int_equal(recognise_bytes((uint8_t *)bytes, n), RECOGNISED_BOOTCHART);
+		bytes[20] ^= 1; /* the sum of a tar no longer fits, nor do gzip's codes */
+		assert_int_not_equal(recognise_bytes((uint8_t *)bytes, n), RECOGNISED_BOOTCHART);
+	}
+	assert_int_equal(recognise_bytes((const uint8_t *)"\x1f\x8b\x08\0\0", 5), RECOGNISED_GZIP);
+	assert_true(recognise_refuse(RECOGNISED_BOOTCHART, "x.tgz", &e) < 0);
+	assert_non_null(strstr(e.text, "see kiseki boot"));
+}
+
 static void test_recognise(void **state)
 {
 	struct error e = ERROR_INIT;
@@ -125,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_endings),
 		cmocka_unit_test(test_drops),
 		cmocka_unit_test(test_recognise),
+		cmocka_unit_test(test_bootchart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

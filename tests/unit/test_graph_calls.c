@@ -102,8 +102,14 @@ static void test_missing_ends(void **state)
 	/* c shows that a and b are over. */
 	CHECK("10>a 12>b 30<b 30<a 30>c 40<c", 0, "10 > 0 a", "12 > 1 b", "30 > 0 c", "40 < 0 c");
 	CHECK("10>a 12>b 20<b 20<a", 0, "10 > 0 a", "12 > 1 b", "20 < 0 a");
-	/* b's entry and a's exit are lost: a was over when b began. */
+	/* b's entry and a's exit are lost: a was over when b began, and c, which came later, is b's. */
 	CHECK("10>a 15<a 15>b 20<b", 0, "10 > 0 a", "20 < 0 b 15");
+	CHECK("10>a 15<a 15>b 16>c 18<c 20<b", 0, "10 > 0 a", "16 > 1 c", "18 < 1 c 16",
+	      "20 < 0 b 15");
+	/* The interrupt i shows that a is over, and b's late return that it was over before. */
+	CHECK("10>a 15<a 15>b 20<b 36>i 40<i", 0, "10 > 1 a", "40 t 1 i 36", "20 t 1 b 15");
+	CHECK("10>b 12>a 20<a 20<b 36>i 40<i", 0, "10 > 0 b", "12 > 1 a", "40 t 1 i 36",
+	      "20 t 0 b 10");
 }
 
 static void test_interrupts(void **state)
@@ -122,6 +128,35 @@ static void test_interrupts(void **state)
 	CHECK("10>a 40>i 50<i 60<a", 0, "10 > 1 a", "40 > 1 i", "50 t 1 i", "60 t 1 a 10");
 }
 
+/* What was recorded between a return that was timed and its record came after it, whatever its depth: since
+ * Linux 6.11 that is one below the call. */
+static void test_late_records(void **state)
+{
+	(void)state;
+	CHECK("10>a 14<a 16>i 17>j 18<j 20<i", 0, "10 > 0 a", "16 > 1 i", "17 > 2 j", "18 t 2 j",
+	      "20 t 1 i", "14 t 0 a 10");
+	/* Its own calls stay inside, also one that ended with it. */
+	CHECK("10>a 12>b 14<b 14<a 15>i 20<i", 0, "10 > 0 a", "12 > 1 b", "14 t 1 b", "16 > 1 i",
+	      "20 t 1 i 15", "14 t 0 a 10");
+	/* The task was preempted there, and interrupted again. */
+	CHECK("10>a 14<a 15ox 16>i 20<i 30oy 31>s 33<s", 0, "10 > 0 a", "15 o 0 x", "16 > 1 i",
+	      "20 t 1 i", "30 o 0 y", "31 > 1 s", "33 t 1 s", "14 t 0 a 10");
+	/* An interrupt that has the same tick as the return. */
+	CHECK("10>a 14<a 14>i 20<i", 0, "10 > 0 a", "14 > 1 i", "20 t 1 i", "14 t 0 a 10");
+	/* A return inside of the interrupt that is late, too. */
+	CHECK("10>a 14<a 16>i 18<i 19>j 20<j", 0, "10 > 0 a", "16 > 1 i", "19 > 2 j", "20 t 2 j",
+	      "18 t 1 i 16", "14 t 0 a 10");
+	/* The entry of a is not there, or none is. */
+	CHECK("1>p 10>a 14<a 16>i 20<i 30<p", 0, "1 > 0 p", "16 > 2 i", "20 t 2 i", "14 t 1 a 10",
+	      "30 t 0 p");
+	CHECK("10>a 14<a 15ox 16>i 20<i", 0, "15 o 0 x", "20 t 1 i 16", "14 t 0 a 10");
+	/* A call that cannot be told apart from those below it is not cut through. */
+	CHECK("10>a 12>b 15<b 14<a", 0, "10 > 0 a", "12 > 1 b", "15 t 1 b", "14 t 0 a 10");
+	/* Without the time of the return the next record bounds it, and the call with it. */
+	CHECK("10>a 16<a 16>i 20<i", 0, "10 > 0 a", "16 > 0 i", "20 < 0 i", "25 < 0 a 21");
+	CHECK("8>a 16<a 16>i 20<i", 0, "10 > 0 a", "16 > 0 i", "20 < 0 i", "25 < 0 a 17");
+}
+
 static void test_loss_and_os(void **state)
 {
 	(void)state;
@@ -129,6 +164,12 @@ static void test_loss_and_os(void **state)
 	      "20 ! 0 9", "30 < 1 c 25", "40 < 0 a");
 	/* A call that began before the gap and whose entry was not recorded begins before it. */
 	CHECK("5>a 10>b 15<b 20!9 40<a", 0, "10 > 1 b", "15 < 1 b", "20 ! 0 9", "40 < 0 a 5");
+	/* A loss is noticed at the next record, whose call began before that, or ended. */
+	CHECK("10>a 25!9 25>c 30<c 40<a", 0, "10 > 0 a", "31 ! 0 9", "30 t 1 c 25", "40 < 0 a");
+	CHECK("10>a 30!9 30<a", 0, "10 > 0 a", "31 ! 0 9", "30 t 0 a 10");
+	CHECK("10>a 25!9 25<a 25>c 30<c", 0, "10 > 1 a", "31 ! 0 9", "30 t 1 c 25");
+	/* A return that was before something that was before the gap was before the gap. */
+	CHECK("10>a 14<a 16ox 30!9", 0, "10 > 0 a", "16 o 0 x", "30 ! 0 9", "14 t 0 a 10");
 	CHECK("10>a 11ox 12>b 15<b 20<a", 0, "10 > 0 a", "11 o 0 x", "14 > 1 b", "15 < 1 b 12",
 	      "20 < 0 a");
 }
@@ -189,13 +230,34 @@ static void test_bounds(void **state)
 	graph_calls_done(&c);
 }
 
+/* Returns that all claim to be before everything: it is not searched to its start for each of them. */
+static void test_many_late(void **state)
+{
+	struct graph_record os = { .call_tick = GRAPH_NO_TICK, .kind = FUNC_OS };
+	struct graph_record exit = { .tick = 1, .call_tick = 0, .kind = FUNC_EXIT, .timed = true };
+	struct graph_calls c;
+	uint32_t thread, i;
+
+	(void)state;
+	graph_calls_init(&c, 0);
+	assert_int_equal(graph_calls_get_thread(&c, 7, 0, &thread), 0);
+	for (i = 0; i < 1U << 18; i++) {
+		os.tick = 2 + i;
+		assert_int_equal(graph_calls_push(&c, thread, i & 1 ? &exit : &os), 0);
+	}
+	assert_int_equal(graph_calls_finish(&c), 0);
+	assert_int_equal(c.threads[0].n, 3U << 17);
+	graph_calls_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),	     cmocka_unit_test(test_only_exits),
 		cmocka_unit_test(test_missing_ends), cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_loss_and_os),  cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_late_records), cmocka_unit_test(test_loss_and_os),
+		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_many_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,6 +331,33 @@ static void test_bounds_hello(void **state)
 	assert_int_equal(back.name.len, 255);
 }
 
+/* Who says nothing of a role, or something that nobody knows, is the agent; and it costs no byte. */
+static void test_role(void **state)
+{
+	struct message_hello m = a_hello(), back;
+	struct byte_writer w;
+	size_t len;
+
+	(void)state;
+	writer_init(&w, made, ROOM);
+	hello_encode(&w, &m);
+	len = writer_len(&w);
+	assert_int_equal(hello_decode(&back, made, len), WIRE_OK);
+	assert_int_equal(back.role, ROLE_AGENT);
+	m.role = ROLE_BOOT;
+	writer_init(&w, made, ROOM);
+	hello_encode(&w, &m);
+	assert_int_equal(writer_len(&w), len + 1);
+	assert_int_equal(hello_decode(&back, made, len + 1), WIRE_OK);
+	assert_int_equal(back.role, ROLE_BOOT);
+	made[len] = 2;
+	assert_int_equal(hello_decode(&back, made, len + 1), WIRE_OK);
+	assert_int_equal(back.role, ROLE_AGENT);
+	made[len] = 0x80; /* of a number that is cut off */
+	assert_int_equal(hello_decode(&back, made, len + 1), WIRE_OK);
+	assert_int_equal(back.role, ROLE_AGENT);
+}
+
 static void test_bounds_counts(void **state)
 {
 	static const uint8_t text_256[] = { 0, 0x80, 2 };
@@ -387,6 +414,9 @@ static void test_bounds_streams(void **state)
 	(void)state;
 	assert_int_equal(try_stream(4096), WIRE_OK);
 	assert_int_equal(try_stream(4097), WIRE_CORRUPT);
+	assert_int_equal(try_stream(STREAM_BOOT - 1), WIRE_CORRUPT);
+	assert_int_equal(try_stream(STREAM_BOOT), WIRE_OK);
+	assert_int_equal(try_stream(STREAM_BOOT + 1), WIRE_CORRUPT);
 	assert_int_equal(try_stream(STREAM_FUNC_FIRST - 1), WIRE_CORRUPT);
 	assert_int_equal(try_stream(STREAM_FUNC(0)), WIRE_OK);
 	assert_int_equal(try_stream(STREAM_FUNC_OS(STREAM_FUNC_THREADS - 1)), WIRE_OK);
@@ -544,12 +574,12 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),	       cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_longer),	       cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_bounds_hello),   cmocka_unit_test(test_bounds_counts),
-		cmocka_unit_test(test_bounds_streams), cmocka_unit_test(test_bounds_config),
-		cmocka_unit_test(test_bounds_filter),  cmocka_unit_test(test_lists_twice),
-		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_vectors),	      cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_longer),	      cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_role),	      cmocka_unit_test(test_bounds_hello),
+		cmocka_unit_test(test_bounds_counts), cmocka_unit_test(test_bounds_streams),
+		cmocka_unit_test(test_bounds_config), cmocka_unit_test(test_bounds_filter),
+		cmocka_unit_test(test_lists_twice),   cmocka_unit_test(test_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

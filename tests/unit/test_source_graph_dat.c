@@ -91,6 +91,8 @@ static void test_reports(void **state)
 	check_report("graph-v7.dat", "graph.report", 4);
 	check_report("sched.dat", "sched.report", 5);
 	check_report("thresh.dat", "thresh.report", 2);
+	/* A task that was interrupted and preempted between a return and its record. */
+	check_report("late.dat", "late.report", 1);
 }
 
 static void test_names(void **state)

@@ -427,7 +427,10 @@ int memory_open(struct memory **ret, const struct memory_options *o, struct erro
 	r = check_sizes(&wanted, e);
 	if (r < 0)
 		return error_prefix(e, -r, "cannot open the agent's memory");
-	r = read_boot(m->boot, e);
+	if (o->boot)
+		memcpy(m->boot, o->boot, sizeof(m->boot));
+	else
+		r = read_boot(m->boot, e);
 	if (!r)
 		r = o->path ? open_file(m, o->path, &wanted, e) : make(m, &wanted, e);
 	if (r < 0)
@@ -526,6 +529,12 @@ int memory_clear_func_rows(struct memory *m, struct error *e)
 	if (!r)
 		memset(m->map + m->at.func, 0, m->at.len - m->at.func);
 	return r;
+}
+
+void memory_give_back_ring(struct memory *m)
+{
+	if (m->fd < 0 && !m->is_borrowed)
+		madvise(m->map + m->at.ring, m->at.func - m->at.ring, MADV_DONTNEED);
 }
 
 int memory_sync(struct memory *m, struct error *e)

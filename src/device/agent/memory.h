@@ -69,10 +69,11 @@ struct memory_mark {
 };
 
 #define MEMORY_ORIGIN_FUNC 0x100U /* beside enum trace_origin: it is a function run */
+#define MEMORY_ORIGIN_BOOT 0x101U /* it is a boot chart */
 
 struct memory_run {
 	uint32_t number; /* 0: the row is free */
-	uint32_t origin; /* enum trace_origin: what it uses; or MEMORY_ORIGIN_FUNC */
+	uint32_t origin; /* enum trace_origin: what it uses; or one of the two above */
 	uint8_t id[16];
 	uint32_t config_len; /* in config[number & 1] while it is the current one */
 	uint32_t config_crc;
@@ -140,6 +141,7 @@ struct memory_options {
 	uint32_t slot_bytes;  /* 0: a page of this machine */
 	uint32_t spool_bytes; /* rounded up to whole pages */
 	uint32_t func_rows;   /* threads that a function run can have, or 0 */
+	const uint8_t *boot;  /* 16 bytes of this boot; NULL: the kernel is asked in /proc */
 };
 
 /*
@@ -179,6 +181,10 @@ int memory_clear_slots(struct memory *m, struct error *e);
 
 /* The same of the rows of threads. */
 int memory_clear_func_rows(struct memory *m, struct error *e);
+
+/* Of memory that nothing outlives: what the ring's pages held is not needed any more, and the machine has them back
+ * until they are used again. */
+void memory_give_back_ring(struct memory *m);
 
 /* Returns when all of it is on the disk; of use only for a file on one. */
 int memory_sync(struct memory *m, struct error *e);

@@ -14,11 +14,36 @@
 #define CLOCK_TRIES 8
 #define NAME_MOST 255U
 
+#ifndef GRND_INSECURE
+#define GRND_INSECURE 4U /* of Linux 5.6 */
+#endif
+
+/* While the kernel has not gathered enough for good random numbers, which on a board without a source of them
+ * takes half a minute after its start, it has bad ones, that two starts of the same board may share. A run must
+ * begin then, too, and be told from others, which is no secret: so the clocks are mixed in. */
+static bool draw_early(struct message_id *ret)
+{
+	static const clockid_t clocks[] = { CLOCK_REALTIME, CLOCK_MONOTONIC };
+	struct timespec now[sizeof(clocks) / sizeof(*clocks)] = { 0 };
+	const uint8_t *mixed = (const uint8_t *)now;
+
+	if (getrandom(ret->bytes, sizeof(ret->bytes), GRND_INSECURE) != (ssize_t)sizeof(ret->bytes))
+		return false;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		clock_gettime(clocks[i], &now[i]);
+	for (size_t i = 0; i < sizeof(now); i++)
+		ret->bytes[i % sizeof(ret->bytes)] ^= mixed[i];
+	return true;
+}
+
 int run_meta_draw(struct message_id *ret, struct error *e)
 {
-	if (getrandom(ret->bytes, sizeof(ret->bytes), 0) != (ssize_t)sizeof(ret->bytes))
-		return error_set(e, errno, "cannot begin a run: no random numbers: %m");
-	return 0;
+	if (getrandom(ret->bytes, sizeof(ret->bytes), GRND_NONBLOCK) == (ssize_t)sizeof(ret->bytes))
+		return 0;
+	if (draw_early(ret) ||
+	    getrandom(ret->bytes, sizeof(ret->bytes), 0) == (ssize_t)sizeof(ret->bytes))
+		return 0;
+	return error_set(e, errno, "cannot begin a run: no random numbers: %m");
 }
 
 uint8_t *run_meta_begin(struct run_meta *m)
@@ -30,7 +55,7 @@ int run_meta_put(struct run_meta *m, const uint8_t *end, bool must_stay)
 {
 	struct block b = { .codec = CODEC_META, .flags = BLOCK_KEY, .stream = STREAM_META };
 	struct spool_entry entry = { .kind = FRAME_BLOCK, .run = m->run, .key = must_stay };
-	uint32_t cpu = m->kind == SPOOL_CALLS ? SPOOL_FUNC_META : SPOOL_META;
+	uint32_t cpu = spool_meta_of(m->kind);
 	struct checkpoint at;
 
 	spool_get_checkpoint(m->spool, cpu, &at);

@@ -62,7 +62,7 @@ struct ring_run *spool_count(struct spool *s, const struct ring_head *h, int by)
 	return run;
 }
 
-/* Room for the last words of either run, with the filler that may take as much again. */
+/* Room for the last words of each run, with the filler that may take as much again. */
 static void reserve(struct spool *s, const struct memory_name *name)
 {
 	uint32_t end = name->cpus * SPOOL_END_ROW + 2 * SPOOL_END_ROW;
@@ -73,9 +73,13 @@ static void reserve(struct spool *s, const struct memory_name *name)
 	s->keep_end[SPOOL_EVENTS] = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX) +
 				    name->cpus * 2 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
 	s->keep_end[SPOOL_CALLS] = end_calls ? 2 * (uint32_t)ring_bytes(end_calls) : 0;
+	if (s->has_boot)
+		s->keep_end[SPOOL_BOOT] = 2 * (uint32_t)ring_bytes(3 * SPOOL_END_ROW) +
+					  4 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
 	s->largest = end_calls > s->largest ? end_calls : s->largest;
 	s->keep_last = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX);
-	s->keep_free = s->keep_last + s->keep_end[SPOOL_EVENTS] + s->keep_end[SPOOL_CALLS];
+	s->keep_free = s->keep_last + s->keep_end[SPOOL_EVENTS] + s->keep_end[SPOOL_CALLS] +
+		       s->keep_end[SPOOL_BOOT];
 }
 
 int spool_open(struct spool **ret, const struct spool_options *o, struct error *e)
@@ -92,6 +96,7 @@ int spool_open(struct spool **ret, const struct spool_options *o, struct error *
 	s->streams = name->cpus + 1;
 	s->func_rows = name->func_rows;
 	s->policy = o->policy;
+	s->has_boot = o->has_boot;
 	s->sync_ms = o->sync_ms;
 	reserve(s, name);
 	if (s->keep_free > s->size / 2)
@@ -101,7 +106,7 @@ int spool_open(struct spool **ret, const struct spool_options *o, struct error *
 				 s->size, name->cpus, 2 * s->keep_free);
 	s->copy = malloc(s->largest + BLOCK_HEADER_MAX);
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++) {
-		s->runs[i].collector = calloc(s->streams, sizeof(uint64_t));
+		s->runs[i].collector = calloc(s->streams + 1, sizeof(uint64_t));
 		if (!s->runs[i].collector || !s->copy)
 			return error_set(e, ENOMEM, "cannot open the spool: %m");
 	}
@@ -234,6 +239,10 @@ static void write_checkpoint(struct spool *s, uint32_t cpu, const struct checkpo
 {
 	struct memory_checkpoint c, *to;
 
+	if (cpu == SPOOL_BOOT_META) {
+		s->boot_meta = *at;
+		return;
+	}
 	memset(&c, 0, sizeof(c));
 	c.sequence = s->mark.sequence + 1;
 	c.at = *at;
@@ -248,6 +257,10 @@ void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret)
 {
 	const struct memory_checkpoint *c = NULL;
 
+	if (cpu == SPOOL_BOOT_META) {
+		*ret = s->boot_meta;
+		return;
+	}
 	if (cpu != SPOOL_FUNC_META || s->func_rows)
 		c = spool_find_checkpoint(s, checkpoint_of(s, cpu), NULL);
 	memset(ret, 0, sizeof(*ret));
@@ -290,7 +303,7 @@ static void move_oldest(struct spool *s)
 	struct ring_head h = *ring_get(s, ring_align(s, s->mark.tail));
 	struct ring_run *run = run_of(s, h.run);
 	enum spool_kind kind = ring_kind(spool_find_run(s, h.run));
-	uint32_t cpu = kind == SPOOL_CALLS ? SPOOL_FUNC_META : SPOOL_META;
+	uint32_t cpu = spool_meta_of(kind);
 	struct checkpoint meta;
 	uint64_t head;
 	uint8_t *body;
@@ -350,19 +363,21 @@ bool spool_has_room(const struct spool *s, uint32_t len)
 
 /* The last words of a run may take what was kept for them. Of calls they are the end alone, which is
  * never more than that: their descriptions never cease. Those of events could be more, so they leave
- * what is kept for the end of calls. */
+ * what is kept for the ends of the others. */
 static uint32_t room_to_keep(const struct spool *s, const struct spool_entry *entry,
 			     enum spool_kind kind)
 {
+	uint32_t keep = s->keep_last, i;
 	bool is_last = entry->kind == FRAME_RUN_END ||
-		       (kind == SPOOL_EVENTS &&
+		       (kind != SPOOL_CALLS &&
 			(entry->stream == STREAM_META || entry->len <= BLOCK_HEADER_MAX));
 
 	if (!is_last)
 		return s->keep_free;
-	if (kind == SPOOL_CALLS || ring_state(s, SPOOL_CALLS) == MEMORY_IDLE)
-		return s->keep_last;
-	return s->keep_last + s->keep_end[SPOOL_CALLS];
+	for (i = 0; kind != SPOOL_CALLS && i < SPOOL_KINDS; i++)
+		if (i != kind && ring_state(s, i) != MEMORY_IDLE)
+			keep += s->keep_end[i];
+	return keep;
 }
 
 /* Descriptions that are never dropped must not become all that there is. */
@@ -430,21 +445,23 @@ void spool_rewind(struct spool *s)
 	s->next = s->mark.tail;
 	s->sent = s->gone = 0;
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
-		memset(s->runs[i].collector, 0, s->streams * sizeof(uint64_t));
+		memset(s->runs[i].collector, 0, (s->streams + 1) * sizeof(uint64_t));
 }
 
 /* Would the collector want it, and could it do anything with it? */
 static bool is_wanted(struct spool *s, const struct ring_head *h)
 {
 	struct ring_run *run = h->kind == RING_FILLER ? NULL : run_of(s, h->run);
+	uint64_t next;
 
 	if (!run)
 		return false;
 	if (h->kind == FRAME_RUN_END || stream_is_func(h->stream))
 		return true;
-	if (h->sequence < run->collector[h->stream])
+	next = run->collector[ring_row(s, h->stream)];
+	if (h->sequence < next)
 		return false;
-	return h->key || is_meta(h) || h->sequence == run->collector[h->stream];
+	return h->key || is_meta(h) || h->sequence == next;
 }
 
 static void get_entry(const struct ring_head *h, struct spool_entry *ret)
@@ -500,8 +517,8 @@ void spool_sent(struct spool *s)
 	if (ring_align(s, s->next) >= s->mark.head)
 		return;
 	run = run_of(s, h->run);
-	if (h->kind == FRAME_BLOCK && run && h->stream < s->streams)
-		run->collector[h->stream] = h->sequence + 1;
+	if (h->kind == FRAME_BLOCK && run && ring_has_row(s, h->stream))
+		run->collector[ring_row(s, h->stream)] = h->sequence + 1;
 	h->sent = s->connection;
 	s->sent++;
 	s->next = ring_next(s, s->next);
@@ -527,8 +544,14 @@ void spool_resume(struct spool *s, uint32_t number, uint32_t stream, uint64_t ne
 {
 	struct ring_run *run = run_of(s, number);
 
-	if (run && stream < s->streams)
-		run->collector[stream] = next_sequence;
+	if (run && ring_has_row(s, stream))
+		run->collector[ring_row(s, stream)] = next_sequence;
+}
+
+void spool_give_back(struct spool *s)
+{
+	if (!used(s))
+		memory_give_back_ring(s->memory);
 }
 
 uint64_t spool_used(const struct spool *s)

@@ -19,6 +19,9 @@
  * streams have no checkpoints here. A block of calls is always a key block, so each of them is worth
  * sending; after a reconnection those that the collector has already come again, and it drops them.
  *
+ * A third may be of a boot chart (device/boot/boot_lane.h). Its recorder is not started again when it dies, so
+ * what is known of that run, and of its streams, is only here and not in the mapped file.
+ *
  * One thread uses it.
  */
 #ifndef KISEKI_DEVICE_AGENT_SPOOL_H
@@ -36,12 +39,21 @@
 enum spool_kind {
 	SPOOL_EVENTS = 0,
 	SPOOL_CALLS = 1,
-	SPOOL_KINDS = 2,
+	SPOOL_BOOT = 2,
+	SPOOL_KINDS = 3,
 };
 
-/* In place of a CPU: the description of either run. */
+/* In place of a CPU: the description of a run, by its kind. */
 #define SPOOL_META UINT32_MAX
 #define SPOOL_FUNC_META (UINT32_MAX - 1)
+#define SPOOL_BOOT_META (UINT32_MAX - 2)
+
+static inline uint32_t spool_meta_of(enum spool_kind kind)
+{
+	return kind == SPOOL_CALLS  ? SPOOL_FUNC_META
+	       : kind == SPOOL_BOOT ? SPOOL_BOOT_META
+				    : SPOOL_META;
+}
 
 struct spool;
 struct memory;
@@ -73,6 +85,7 @@ struct checkpoint {
 struct spool_options {
 	struct memory *memory; /* borrowed */
 	uint8_t policy;	       /* enum spool_policy */
+	bool has_boot;	       /* there may be a run of a boot chart */
 	uint32_t sync_ms;      /* of a spool on a disk: how often it is written there; 0: never */
 };
 
@@ -86,7 +99,7 @@ void spool_set_policy(struct spool *s, uint8_t policy);
 /* A run: what it is, and what it was told to record. */
 struct spool_run {
 	uint32_t number;
-	uint8_t kind;	   /* enum spool_kind; of calls there is neither origin nor config */
+	uint8_t kind;	   /* enum spool_kind; only one of events has origin and config */
 	bool is_described; /* all of its description is in the spool, or was */
 	uint8_t origin;	   /* enum trace_origin: the source that it has */
 	struct message_id id;
@@ -117,7 +130,7 @@ bool spool_has_room(const struct spool *s, uint32_t len);
 /* Writes to the disk what is due by now. */
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e);
 
-/* Puts an entry with the state after it; streams of calls have none. The body is copied. An end also
+/* Puts an entry with the state after it; streams of calls and of boot charts have none. The body is copied. An end also
  * ends the run. 0, or -ENOSPC where the policy is to keep the oldest, or where descriptions of calls
  * are all that there is. */
 int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
@@ -148,6 +161,9 @@ void spool_resume(struct spool *s, uint32_t run, uint32_t stream, uint64_t next_
 /* The runs that still matter, oldest first: those with entries, and the current ones. */
 uint32_t spool_get_runs(const struct spool *s, uint32_t numbers[MESSAGE_RUNS_MAX]);
 const struct message_id *spool_get_run(const struct spool *s, uint32_t number);
+
+/* Where it is empty, and nothing outlives it, its memory goes back to the machine. */
+void spool_give_back(struct spool *s);
 
 uint64_t spool_used(const struct spool *s);
 uint64_t spool_size(const struct spool *s);

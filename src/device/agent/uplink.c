@@ -120,6 +120,7 @@ static void put_hello(struct uplink *u, enum device_state state)
 		.cpus = u->o.cpus,
 		.origins = u->o.origins,
 		.state = (uint8_t)state,
+		.role = u->o.role,
 	};
 	struct byte_writer w;
 	uint32_t i;

@@ -46,6 +46,7 @@ struct uplink_options {
 	uint32_t cpus;
 	uint32_t threads;   /* rows of a function run: a WELCOME may name both streams of each */
 	uint32_t origins;   /* bits of enum trace_origin; uplink_set_origins() changes them */
+	uint8_t role;	    /* enum device_role */
 	uint32_t entry_max; /* the largest body of a spool's entry */
 	uint64_t seed;	    /* of the times to wait */
 	struct uplink_hooks hooks;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/when.h"
+#include "command/kernel_options.h"
 #include "ftrace/graph.h"
 
 #define NS_PER_US 1000U
@@ -13,24 +14,10 @@
 
 const struct cli_option graph_options[] = {
 	{ 'o', "output", "FILE", "the recording (kernel.dat)", NULL },
-	{ 0, "tree", "LIST", "only these functions and what they call", NULL },
-	{ 0, "notree", "LIST", "neither these functions nor what they call", NULL },
-	{ 'd', "depth", "N", "only so many levels of calls", NULL },
-	{ 0, "min-time", "TIME", "only calls that take as long (1us and more)", NULL },
-	{ 0, "start", "FUNCTION", "record when this function is called, not at once", NULL },
-	{ 0, "stop", "FUNCTION", "end when this function is called", NULL },
-	{ 0, "events", "N", "end after so many calls", NULL },
-	{ 't', "time", "TIME", "end after this time", NULL },
-	{ 'p', "pid", "LIST", "only these tasks", NULL },
-	{ 'a', "all", NULL, "all tasks, also when there is a command", NULL },
-	{ 0, "no-fork", NULL, "not the tasks that they start", NULL },
-	{ 'c', "cpu", "LIST", "only on these CPUs, as 0,2-3", NULL },
-	{ 0, "no-irqs", NULL, "no functions of interrupts", NULL },
+	KERNEL_OPTIONS,
+	{ 's', "sched", NULL, "switches and wakings of tasks, too", NULL },
 	{ 0, "no-sleep-time", NULL, "without time asleep, as trace-cmd prints it", NULL },
 	{ 0, "no-graph-time", NULL, "durations without nested calls (profiler)", NULL },
-	{ 's', "sched", NULL, "switches and wakings of tasks, too", NULL },
-	{ 0, "clock", "NAME", "what stamps the records (local)", NULL },
-	{ 'b', "buffer", "KIB", "memory of each CPU's ring (8192)", NULL },
 	{ 0, "man", NULL, "write the manual page in roff", NULL },
 	{ 0 },
 };

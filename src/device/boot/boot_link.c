@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* boot_link: see boot_link.h. */
+#include "device/boot/boot_link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "device/agent/dial.h"
+#include "device/agent/identity.h"
+#include "device/agent/uplink.h"
+
+#define PIECE 4096U   /* read at once */
+#define PIECES_MAX 16 /* in one turn, so that the machine is looked at in time */
+
+struct boot_link {
+	struct identity identity;
+	struct uplink *uplink;
+	struct dial *dial;
+	struct error last; /* the same again is not worth another line */
+	bool is_recording;
+};
+
+static int refuse(void *context, const struct message_instruction *m, struct error *e)
+{
+	(void)context;
+	(void)m;
+	return error_set(e, EOPNOTSUPP, "cannot follow: this is the recorder of a boot");
+}
+
+static void tell_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
+{
+	(void)context;
+	*ret_device_ns = clock_mono_ns();
+	*ret_realtime_ns = clock_real_ns();
+}
+
+int boot_link_new(struct boot_link **ret, const struct boot_link_options *o, struct error *e)
+{
+	CLEANUP(boot_link) struct boot_link *l = calloc(1, sizeof(*l));
+	struct uplink_options u = { .spool = o->spool,
+				    .role = ROLE_BOOT,
+				    .agent = KISEKI_VERSION,
+				    .entry_max = o->entry_max,
+				    .hooks = { NULL, refuse, tell_clocks } };
+	int r;
+
+	if (!l)
+		return error_set(e, ENOMEM, "cannot make a connection: out of memory");
+	r = identity_init(&l->identity, o->name, o->state_dir, e);
+	if (r < 0)
+		return r;
+	if (getrandom(&u.seed, sizeof(u.seed), GRND_NONBLOCK) < 0)
+		u.seed = clock_mono_ns();
+	u.device = l->identity.device;
+	u.boot = l->identity.boot;
+	u.name = o->name;
+	u.kernel = l->identity.system.release;
+	u.machine = l->identity.system.machine;
+	u.cpus = l->identity.cpus;
+	r = uplink_new(&l->uplink, &u, e);
+	if (r >= 0)
+		r = dial_new(&l->dial, o->collector, e);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(l);
+	return 0;
+}
+
+void boot_link_free(struct boot_link *l)
+{
+	if (!l)
+		return;
+	uplink_free(l->uplink);
+	dial_free(l->dial);
+	free(l);
+}
+
+static int drop(struct boot_link *l, uint64_t now_ms, struct error *e)
+{
+	bool is_news = strcmp(e->text, l->last.text);
+
+	l->last = *e;
+	if (!is_news)
+		e->text[0] = 0;
+	dial_close(l->dial);
+	uplink_close(l->uplink, now_ms);
+	return -EAGAIN;
+}
+
+static int read_link(struct boot_link *l, uint64_t now_ms, struct error *e)
+{
+	uint8_t piece[PIECE];
+	int i, r = uplink_push(l->uplink, NULL, 0, now_ms, e);
+
+	for (i = 0; r >= 0 && i < PIECES_MAX; i++) {
+		size_t room = uplink_room(l->uplink);
+		ssize_t n;
+
+		if (!room)
+			return 0;
+		n = recv(dial_fd(l->dial), piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
+		if (n == 0)
+			return error_set(e, ECONNRESET, "the collector closed the connection");
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n < 0)
+			return error_set(e, errno, "cannot read from the collector: %s",
+					 strerror(errno));
+		r = uplink_push(l->uplink, piece, (size_t)n, now_ms, e);
+	}
+	return r;
+}
+
+static int write_link(struct boot_link *l, struct error *e)
+{
+	const uint8_t *out;
+	size_t len;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < PIECES_MAX; i++) {
+		out = uplink_get(l->uplink, &len);
+		if (!len)
+			return 0;
+		n = send(dial_fd(l->dial), out, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (n < 0)
+			return error_set(e, errno, "cannot send to the collector: %s",
+					 strerror(errno));
+		uplink_pop(l->uplink, (size_t)n);
+	}
+	return 0;
+}
+
+/* 1: there is a connection; 0: not yet. */
+static int connect_link(struct boot_link *l, uint64_t now_ms, struct error *e)
+{
+	int r;
+
+	if (dial_fd(l->dial) < 0 && now_ms < uplink_next(l->uplink))
+		return 0;
+	r = dial_open(l->dial, now_ms, e);
+	if (r > 0)
+		uplink_open(l->uplink, l->is_recording ? DEVICE_TRACING : DEVICE_IDLE, now_ms);
+	return r;
+}
+
+int boot_link_turn(struct boot_link *l, uint64_t now_ms, bool is_recording, struct error *e)
+{
+	int r = 1, w;
+
+	l->is_recording = is_recording;
+	if (uplink_is_closed(l->uplink))
+		r = connect_link(l, now_ms, e);
+	if (r < 0)
+		return drop(l, now_ms, e);
+	if (!r)
+		return 0;
+	r = read_link(l, now_ms, e);
+	w = write_link(l, r < 0 ? NULL : e);
+	if (r >= 0 && w >= 0 && uplink_is_silent(l->uplink, now_ms))
+		r = error_set(e, ETIMEDOUT, "the collector is silent");
+	return r < 0 || w < 0 ? drop(l, now_ms, e) : 0;
+}
+
+void boot_link_tell(struct boot_link *l, const struct message_status *m)
+{
+	uplink_status(l->uplink, m);
+}
+
+int boot_link_fd(const struct boot_link *l)
+{
+	return dial_fd(l->dial);
+}
+
+short boot_link_events(struct boot_link *l)
+{
+	size_t unsent;
+
+	if (uplink_is_closed(l->uplink))
+		return dial_events(l->dial);
+	uplink_get(l->uplink, &unsent);
+	return (short)((uplink_room(l->uplink) ? POLLIN : 0) | (unsent ? POLLOUT : 0));
+}
+
+uint64_t boot_link_next(const struct boot_link *l)
+{
+	if (uplink_is_closed(l->uplink) && dial_fd(l->dial) >= 0)
+		return dial_next(l->dial);
+	return uplink_next(l->uplink);
+}
+
+bool boot_link_is_welcome(const struct boot_link *l)
+{
+	return uplink_is_welcome(l->uplink);
+}
+
+void boot_link_bye(struct boot_link *l, uint64_t now_ms)
+{
+	struct error e = ERROR_INIT;
+
+	uplink_bye(l->uplink, BYE_DONE, "the boot is recorded");
+	boot_link_turn(l, now_ms, false, &e);
+	dial_close(l->dial);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* boot_recorder_pass: what the kernel has told, what is looked at, and whether it is time to stop. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "device/boot/boot_recorder_state.h"
+#include "device/boot/facts.h"
+
+/* --- what was told --- */
+
+typedef void take_bytes(struct boot_recorder *r, const uint8_t *bytes, size_t len);
+
+/* Some of what a socket has; 0: it has nothing more. *is_whole becomes false if the kernel had to drop messages. */
+static int receive(int fd, struct mmsghdr *messages, struct iovec *parts, bool *is_whole)
+{
+	int i, n;
+
+	memset(messages, 0, TOLD_AT_ONCE * sizeof(*messages));
+	for (i = 0; i < (int)TOLD_AT_ONCE; i++) {
+		messages[i].msg_hdr.msg_iov = &parts[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
+	}
+	for (;;) {
+		n = recvmmsg(fd, messages, TOLD_AT_ONCE, MSG_DONTWAIT, NULL);
+		if (n >= 0 || errno != ENOBUFS)
+			return n < 0 ? 0 : n;
+		*is_whole = false;
+	}
+}
+
+static void share(struct iovec *parts, char *room, size_t each)
+{
+	size_t i;
+
+	for (i = 0; i < TOLD_AT_ONCE; i++)
+		parts[i] = (struct iovec){ room + i * each, each };
+}
+
+static void take_event(struct boot_recorder *r, const uint8_t *bytes, size_t len)
+{
+	struct process_event ev;
+	size_t at = 0;
+
+	while (process_event_next(&ev, bytes, len, &at))
+		sampler_take_event(r->sampler, &ev);
+}
+
+static void take_account(struct boot_recorder *r, const uint8_t *bytes, size_t len)
+{
+	struct exit_account a;
+	size_t at = 0;
+
+	while (exit_account_next(&a, bytes, len, &at)) {
+		if (!a.strange) {
+			sampler_take_account(r->sampler, &a, r->now_ns);
+			continue;
+		}
+		if (!r->no_accounts.text[0]) {
+			error_set(&r->no_accounts, EBADMSG,
+				  "exit accounts: version %u of the kernel's struct is not known",
+				  a.strange);
+			record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING,
+					 r->no_accounts.text);
+		}
+	}
+}
+
+/* How many forks were not told can be counted where threads are told, too: the kernel counts all. */
+static void tell_lost_events(struct boot_recorder *r)
+{
+	uint64_t forks = sampler_get_machine(r->sampler)->forks - r->forks_before;
+	uint64_t told = sampler_get_forks(r->sampler) - r->forks_told;
+	uint64_t missed = forks > told ? forks - told : 0;
+	char text[160];
+
+	if (r->s->threads && missed) {
+		r->sink->lose(r->sink, LOSS_RING, missed);
+		snprintf(text, sizeof(text), "process events: the kernel dropped some; %llu starts",
+			 (unsigned long long)missed);
+	} else {
+		r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
+		snprintf(text, sizeof(text),
+			 "process events: the kernel dropped some; of at most %llu starts",
+			 (unsigned long long)missed);
+	}
+	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING, text);
+	sampler_rescan(r->sampler);
+}
+
+static void take_events(struct boot_recorder *r, int fd, take_bytes *take)
+{
+	struct mmsghdr messages[TOLD_AT_ONCE];
+	struct iovec parts[TOLD_AT_ONCE];
+	bool is_whole = true;
+	int i, n;
+
+	share(parts, r->events_told, TOLD_EVENT);
+	while (fd >= 0 && (n = receive(fd, messages, parts, &is_whole)))
+		for (i = 0; take && i < n; i++)
+			take(r, parts[i].iov_base, messages[i].msg_len);
+	if (take && !is_whole)
+		tell_lost_events(r);
+}
+
+/* The account of a process comes when it ends, so its start was told before that, by the other socket: what is there by
+ * now is taken first. Else nobody would know whose account it is. */
+static void take_accounts(struct boot_recorder *r)
+{
+	struct mmsghdr messages[TOLD_AT_ONCE];
+	struct iovec parts[TOLD_AT_ONCE];
+	bool is_whole = true;
+	int i, n;
+
+	share(parts, r->accounts_told, TOLD_ACCOUNT);
+	while (r->accounts >= 0 && (n = receive(r->accounts, messages, parts, &is_whole))) {
+		r->now_ns = clock_mono_ns(); /* not before the starts that are told now */
+		take_events(r, r->events, take_event);
+		for (i = 0; i < n; i++)
+			take_account(r, parts[i].iov_base, messages[i].msg_len);
+	}
+	if (is_whole)
+		return;
+	r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
+	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING,
+			 "exit accounts: the kernel dropped some");
+}
+
+void boot_recorder_take_told(struct boot_recorder *r)
+{
+	take_events(r, r->execs, NULL);
+	take_events(r, r->events, take_event);
+	take_accounts(r);
+}
+
+/* --- marks --- */
+
+void boot_recorder_say_missing(struct boot_recorder *r)
+{
+	const struct error *const all[] = { &r->no_events, &r->no_accounts, &r->no_log };
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i]->text[0])
+			record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING, all[i]->text);
+	machine_rows_say_missing(r->rows, r->now_ns);
+}
+
+static int64_t real_off(void)
+{
+	uint64_t before = clock_mono_ns(), real = clock_real_ns();
+
+	return (int64_t)real - (int64_t)before - (int64_t)(clock_mono_ns() - before) / 2;
+}
+
+static void watch_clock(struct boot_recorder *r)
+{
+	int64_t off = real_off(), by = off - r->real_off_ns;
+	struct boot_event ev = { .tick = r->now_ns, .kind = BOOT_MARK, .key = BOOT_MARK_CLOCK };
+	char text[80];
+
+	if (by > -JUMP_NS && by < JUMP_NS)
+		return;
+	/* A look that was interrupted is no jump: the second one tells. */
+	off = real_off();
+	by = off - r->real_off_ns;
+	r->real_off_ns = off;
+	if (by > -JUMP_NS && by < JUMP_NS)
+		return;
+	snprintf(text, sizeof(text), "the real time was set: %+.3f s", (double)by / 1e9);
+	ev.number[BOOT_MARK_TICK] = r->now_ns;
+	ev.number[BOOT_MARK_VALUE] = (uint64_t)off;
+	ev.text = text;
+	ev.text_len = (uint32_t)strlen(text);
+	record_sink_put(r->sink, &ev);
+}
+
+static void follow_root(struct boot_recorder *r)
+{
+	if (r->now_ns < r->follow_ns)
+		return;
+	r->follow_ns = r->now_ns + FOLLOW_NS;
+	if (!place_follow(&r->o.place))
+		return;
+	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_PHASE, "init went to another root");
+	if (r->o.title && r->o.title[0] == '@')
+		memmove(r->o.title, r->o.title + 1, strlen(r->o.title));
+	unit_watch_close(&r->units); /* it may have been another /run */
+	facts_say(r->sink, &r->o.place, r->s, r->now_ns);
+}
+
+/* --- the end --- */
+
+static void come(struct boot_recorder *r, uint64_t tick)
+{
+	if (r->target_ns)
+		return;
+	r->target_ns = tick ? tick : 1;
+	record_sink_mark(r->sink, tick, BOOT_MARK_TARGET, r->s->until_text);
+}
+
+void boot_recorder_named(void *context, const struct task *t, const char *args, size_t len,
+			 uint64_t tick)
+{
+	struct boot_recorder *r = context;
+
+	if (!t->has_ended && target_is_process(&r->until, t->comm, t->comm_len, args, len))
+		come(r, tick);
+}
+
+void boot_recorder_stop(struct boot_recorder *r, const char *why)
+{
+	struct error e = ERROR_INIT;
+
+	if (!r->is_recording)
+		return;
+	r->now_ns = clock_mono_ns();
+	boot_recorder_take_told(r);
+	kernel_log_take(&r->log, r->now_ns);
+	sampler_finish(r->sampler, r->now_ns);
+	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_STOP, why);
+	r->is_recording = false;
+	boot_lane_flush(r->lane, r->now_ns / CLOCK_NS_PER_MS, true);
+	boot_lane_describe(r->lane, r->cpus); /* if it finds no room, the first one has to do */
+	if (r->exact && exact_trace_stop(r->exact, &e) < 0)
+		boot_recorder_log(r, "%s", e.text);
+	if (boot_lane_stop(r->lane, &e) < 0)
+		boot_recorder_log(r, "%s", e.text);
+	place_come_out(&r->o.place);
+	boot_recorder_log(r, "stops: %s; %llu records in %llu bytes", why,
+			  (unsigned long long)boot_lane_count(r->lane),
+			  (unsigned long long)r->lane->bytes);
+}
+
+static uint64_t own_ns(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * CLOCK_NS_PER_S +
+	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
+}
+
+static void stop_if_due(struct boot_recorder *r)
+{
+	const struct machine_stat *m = sampler_get_machine(r->sampler);
+	uint64_t tick_ns = machine_rows_tick_ns(r->rows);
+	const char *root = r->o.place.is_private ? PLACE_ROOT : "";
+
+	if (!r->target_ns && target_check(&r->until, root, r->o.place.proc, r->now_ns))
+		come(r, r->now_ns);
+	if (r->target_ns && r->now_ns >= r->target_ns + r->s->linger_ns)
+		boot_recorder_stop(r, "the target is there");
+	else if (r->s->time_ns && r->now_ns - r->start_ns >= r->s->time_ns)
+		boot_recorder_stop(r, "its time is over");
+	else if (r->s->idle_ns && idle_watch_take(&r->idle, m, tick_ns, own_ns(), r->now_ns) &&
+		 r->idle.idle_ns >= r->s->idle_ns)
+		boot_recorder_stop(r, "the machine is idle");
+}
+
+/* --- the pass --- */
+
+int boot_recorder_pass(struct boot_recorder *r, struct error *e)
+{
+	char path[PLACE_PATH_MAX];
+
+	r->now_ns = clock_mono_ns();
+	r->next_ns += r->s->interval_ns;
+	if (r->next_ns <= r->now_ns) /* what was missed is not made up for */
+		r->next_ns = r->now_ns + r->s->interval_ns -
+			     (r->now_ns - r->start_ns) % r->s->interval_ns;
+	follow_root(r);
+	if (boot_lane_wants_all(r->lane) > 0) {
+		facts_say(r->sink, &r->o.place, r->s, r->now_ns);
+		sampler_say_all(r->sampler, r->now_ns);
+	}
+	boot_recorder_take_told(r);
+	kernel_log_take(&r->log, r->now_ns);
+	if (sampler_pass(r->sampler, r->now_ns) < 0)
+		return error_set(e, EIO, "cannot read /proc/stat any more");
+	r->forks_before = sampler_get_machine(r->sampler)->forks;
+	r->forks_told = sampler_get_forks(r->sampler);
+	unit_watch_look(&r->units, place_get_path(&r->o.place, UNIT_FOLDER, path), r->sink,
+			r->now_ns);
+	watch_clock(r);
+	stop_if_due(r);
+	boot_lane_flush(r->lane, r->now_ns / CLOCK_NS_PER_MS, false);
+	return 0;
+}

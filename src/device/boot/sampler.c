@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler: see sampler.h; here is the pass. */
+#include "device/boot/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/clock.h"
+#include "base/decimal.h"
+#include "device/boot/sampler_state.h"
+#include "device/boot/words.h"
+
+#define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
+#define BETWEEN 8U	 /* looks, without caring for anything else */
+#define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
+
+/* --- files --- */
+
+int sampler_open(const struct sampler *s, const struct task *t, const char *file)
+{
+	char path[SAMPLER_PATH_MAX], *p = decimal_put_u64(path, t->group);
+	size_t len = strlen(file);
+
+	if (t->group != t->pid) {
+		memcpy(p, "/task/", 6);
+		p = decimal_put_u64(p + 6, t->pid);
+	}
+	*p++ = '/';
+	memcpy(p, file, len + 1);
+	return openat(s->o.proc, path, O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t sampler_read(const struct sampler *s, const struct task *t, const char *file, char *to,
+		     size_t room)
+{
+	_cleanup_close_ int fd = sampler_open(s, t, file);
+
+	return fd < 0 ? -1 : read(fd, to, room);
+}
+
+/* The one that stays open, if there is a descriptor left for it. */
+static ssize_t read_open(struct sampler *s, struct task *t, const char *file)
+{
+	ssize_t n;
+
+	if (t->fd < 0 && s->n_files < s->o.files) {
+		t->fd = sampler_open(s, t, file);
+		if (t->fd < 0)
+			return -1;
+		s->n_files++;
+	}
+	if (t->fd < 0)
+		return sampler_read(s, t, file, s->text, sizeof(s->text));
+	n = pread(t->fd, s->text, sizeof(s->text), 0);
+	return n;
+}
+
+/* Where schedstat is what stays open: the stat of a process that runs all the time, too. It is one page of the kernel's
+ * each, so not of everybody. */
+static ssize_t read_stat(struct sampler *s, struct task *t)
+{
+	if (t->stat_fd < 0 && t->was_seen && !t->quiet && s->n_files < s->o.files) {
+		t->stat_fd = sampler_open(s, t, "stat");
+		s->n_files += t->stat_fd >= 0;
+	}
+	if (t->stat_fd < 0)
+		return sampler_read(s, t, "stat", s->text, sizeof(s->text));
+	return pread(t->stat_fd, s->text, sizeof(s->text), 0);
+}
+
+static void close_stat(struct sampler *s, struct task *t)
+{
+	if (t->stat_fd < 0)
+		return;
+	close(t->stat_fd);
+	t->stat_fd = -1;
+	s->n_files--;
+}
+
+/* --- rows --- */
+
+struct task *sampler_add(struct sampler *s, uint32_t pid, uint64_t tick)
+{
+	struct task *t = task_table_add(s->tasks, pid);
+	char text[120];
+
+	if (t) {
+		if (pid == s->self)
+			t->flags |= BOOT_START_SELF;
+		return t;
+	}
+	if (s->is_full)
+		return NULL;
+	s->is_full = true;
+	snprintf(text, sizeof(text),
+		 "states of processes: the table of %u is full; \"processes\" sets its size",
+		 s->o.processes);
+	record_sink_mark(s->o.sink, tick, BOOT_MARK_MISSING, text);
+	s->o.sink->lose(s->o.sink, LOSS_BUFFER, LOSS_UNKNOWN);
+	return NULL;
+}
+
+void sampler_drop(struct sampler *s, struct task *t)
+{
+	sampler_say_exit(s, t);
+	if (t->fd >= 0)
+		s->n_files--;
+	close_stat(s, t);
+	task_table_drop(s->tasks, t);
+	s->is_full = s->is_full && s->tasks->n >= s->tasks->size - s->tasks->size / 8;
+}
+
+void sampler_set_comm(struct task *t, const char *comm, size_t len)
+{
+	len = strnlen(comm, len < TASK_COMM_LEN ? len : TASK_COMM_LEN);
+	memset(t->comm, 0, sizeof(t->comm));
+	memcpy(t->comm, comm, len);
+	t->comm_len = (uint8_t)len;
+}
+
+/* The kernel counts a start from when the machine did, sleep included; the chart's clock does not. */
+static uint64_t start_of(const struct sampler *s, uint64_t ticks)
+{
+	uint64_t asleep = clock_get_ns(CLOCK_BOOTTIME) - clock_mono_ns();
+	uint64_t ns = ticks * s->tick_ns;
+
+	return ns > asleep ? ns - asleep : 0;
+}
+
+void sampler_set_start(struct sampler *s, struct task *t, const struct task_stat *st)
+{
+	t->parent = st->parent;
+	t->start_tick = start_of(s, st->start);
+	t->how = BOOT_BY_PROC;
+	if (st->is_kernel)
+		t->flags |= BOOT_START_KERNEL;
+	sampler_set_comm(t, st->comm, st->comm_len);
+}
+
+/* --- looking at one --- */
+
+static bool take_stat(struct sampler *s, struct task *t, const struct task_stat *st)
+{
+	uint64_t user = st->user * s->tick_ns, system = st->system * s->tick_ns;
+	bool has_moved = !t->was_seen || t->state != st->state || t->user_ns != user ||
+			 t->system_ns != system || t->faults != st->faults ||
+			 t->threads != st->threads;
+
+	t->state = st->state;
+	t->user_ns = user;
+	t->system_ns = system;
+	t->faults = st->faults;
+	t->threads = st->threads;
+	if (t->comm_len != st->comm_len || memcmp(t->comm, st->comm, TASK_COMM_LEN)) {
+		sampler_set_comm(t, st->comm, st->comm_len);
+		sampler_say_name(s, t, s->now);
+		if (!s->o.has_events && t->was_seen && !st->is_kernel && t->group == t->pid)
+			sampler_say_args(s, t, s->now); /* it is probably another program */
+	}
+	return has_moved;
+}
+
+/* 1: it has run since, or may have; 0: it has not; negative: it is gone. */
+static int look_at_times(struct sampler *s, struct task *t)
+{
+	ssize_t n = read_open(s, t, "schedstat");
+	struct task_times times;
+
+	if (n < 0)
+		return -errno;
+	if (!task_times_parse(&times, s->text, (size_t)n))
+		return -ESRCH;
+	if (t->was_seen && times.ran_ns == t->ran_ns && times.waited_ns == t->waited_ns &&
+	    times.runs == t->runs && t->state != 'R')
+		return 0;
+	t->ran_ns = times.ran_ns;
+	t->waited_ns = times.waited_ns;
+	t->runs = times.runs;
+	return 1;
+}
+
+static bool is_gone(int code)
+{
+	return code == -ESRCH || code == -ENOENT;
+}
+
+/* Its end was told. Is it still there, unasked for? */
+static int look_at_ended(struct sampler *s, struct task *t)
+{
+	struct task_stat st;
+	ssize_t n = sampler_read(s, t, "stat", s->text, sizeof(s->text));
+
+	if (n <= 0 || !task_stat_parse(&st, s->text, (size_t)n) ||
+	    (st.state != 'Z' && st.state != 'X'))
+		return n <= 0 ? -ESRCH : 0;
+	if (t->was_zombie)
+		return 0;
+	t->was_zombie = true;
+	take_stat(s, t, &st);
+	sampler_say_task(s, t, t->exit_tick);
+	return 1;
+}
+
+/* 1: something had changed; 0: nothing; negative: it is gone. */
+static int look_at(struct sampler *s, struct task *t)
+{
+	struct task_stat st;
+	bool is_first = !t->was_seen, has_moved;
+	int r = s->has_times ? look_at_times(s, t) : 1;
+	ssize_t n;
+
+	if (r <= 0)
+		return r;
+	n = s->has_times ? read_stat(s, t) : read_open(s, t, "stat");
+	if (n <= 0)
+		return n < 0 ? -errno : -ESRCH;
+	if (!task_stat_parse(&st, s->text, (size_t)n))
+		return 0;
+	has_moved = take_stat(s, t, &st) || s->has_times;
+	t->was_seen = true;
+	if (!has_moved)
+		return 0;
+	sampler_say_task(s, t, s->now);
+	if (t->state == 'D' || t->is_blocked)
+		sampler_say_wait(s, t);
+	return is_first || has_moved;
+}
+
+/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. */
+static void look_if_due(struct sampler *s, struct task *t)
+{
+	uint32_t pid = t->pid;
+	int r;
+
+	if (t->wait) {
+		t->wait--;
+		return;
+	}
+	if (++s->looked % BETWEEN == 0 && s->o.between) {
+		s->o.between(s->o.context);
+		if (t->pid != pid)
+			return;
+	}
+	r = t->has_ended ? look_at_ended(s, t) : look_at(s, t);
+	if (is_gone(r)) {
+		/* Where ends are told this one was, too, and its account before that: they wait to be taken. */
+		if (!s->o.has_events || t->has_ended)
+			sampler_drop(s, t);
+		return;
+	}
+	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
+	t->wait = t->quiet / QUIET_LOOKS;
+	if (t->wait)
+		close_stat(s, t);
+	if (t->wait > SAMPLER_WAIT_MOST - 1)
+		t->wait = SAMPLER_WAIT_MOST - 1;
+}
+
+/* --- who is there --- */
+
+static void find_new(struct sampler *s, uint32_t pid, uint32_t group)
+{
+	struct task *t = task_table_find(s->tasks, pid), who = { .pid = pid, .group = group };
+	struct task_stat st;
+	ssize_t n;
+
+	if (t) {
+		t->scan = s->scans;
+		return;
+	}
+	n = sampler_read(s, &who, "stat", s->text, sizeof(s->text));
+	if (n <= 0 || !task_stat_parse(&st, s->text, (size_t)n))
+		return;
+	t = sampler_add(s, pid, s->now);
+	if (!t)
+		return;
+	t->group = group;
+	t->scan = s->scans;
+	sampler_set_start(s, t, &st);
+	if (group != pid)
+		t->parent = group;
+	sampler_say_start(s, t, s->now);
+	sampler_say_name(s, t, s->now);
+	s->is_finding = true;
+	if (!st.is_kernel && group == pid)
+		sampler_say_args(s, t, s->now);
+	s->is_finding = false;
+}
+
+struct entry { /* as getdents64() gives them */
+	uint64_t inode;
+	int64_t next;
+	uint16_t len;
+	uint8_t type;
+	char name[];
+};
+
+/* All numbers in a folder of /proc. */
+static void scan_folder(struct sampler *s, int fd, uint32_t group)
+{
+	struct words w;
+	uint64_t pid;
+	long n, at;
+
+	while ((n = syscall(SYS_getdents64, fd, s->names, sizeof(s->names))) > 0)
+		for (at = 0; at < n;) {
+			const struct entry *entry = (const struct entry *)(s->names + at);
+
+			at += entry->len;
+			words_init(&w, entry->name, strlen(entry->name));
+			pid = words_number(&w);
+			if (!w.bad && pid && pid <= UINT32_MAX)
+				find_new(s, (uint32_t)pid, group ? group : (uint32_t)pid);
+		}
+}
+
+static void scan_threads(struct sampler *s)
+{
+	struct task *t;
+	uint32_t at = 0;
+
+	while ((t = task_table_next(s->tasks, &at))) {
+		_cleanup_close_ int fd = -1;
+
+		if (t->group != t->pid || t->has_ended)
+			continue;
+		fd = sampler_open(s, t, "task");
+		if (fd >= 0)
+			scan_folder(s, fd, t->pid);
+	}
+}
+
+static void scan(struct sampler *s)
+{
+	_cleanup_close_ int fd = openat(s->o.proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct task *t;
+	uint32_t at = 0;
+
+	s->must_scan = false;
+	if (fd < 0)
+		return;
+	s->scans++;
+	scan_folder(s, fd, 0);
+	if (s->o.with_threads)
+		scan_threads(s);
+	while ((t = task_table_next(s->tasks, &at)))
+		if (t->scan != s->scans && (t->group == t->pid || s->o.with_threads))
+			sampler_drop(s, t);
+}
+
+/* --- the pass --- */
+
+static uint64_t own_switches(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
+}
+
+/* Has nobody run since the last pass but the recorder? */
+static bool was_idle(struct sampler *s, uint64_t own)
+{
+	uint64_t all = s->machine.switches - s->last_switches;
+
+	return s->machine.running <= 1 && s->machine.forks == s->last_forks &&
+	       all <= (own - s->last_own) * SELF_SWITCHES;
+}
+
+static void say_pass(struct sampler *s)
+{
+	struct boot_event ev = { .tick = s->now, .kind = BOOT_PASS, .text = "" };
+
+	ev.number[BOOT_PASS_TASKS] = s->tasks->n;
+	ev.number[BOOT_PASS_LOOKED] = s->looked;
+	ev.number[BOOT_PASS_TOOK] = clock_mono_ns() - s->now;
+	ev.number[BOOT_PASS_SWITCHES] = s->machine.switches;
+	ev.number[BOOT_PASS_RUNNABLE] = s->machine.running;
+	ev.number[BOOT_PASS_BLOCKED] = s->machine.blocked;
+	ev.number[BOOT_PASS_FORKS] = s->machine.forks;
+	record_sink_put(s->o.sink, &ev);
+}
+
+int sampler_pass(struct sampler *s, uint64_t now_ns)
+{
+	const struct machine_stat *m = machine_rows_pass(s->o.rows, now_ns);
+	uint64_t own = own_switches();
+	struct task *t;
+	uint32_t at = 0;
+	bool idle;
+
+	if (!m)
+		return -EIO;
+	s->now = now_ns;
+	s->machine = *m;
+	s->looked = 0;
+	idle = was_idle(s, own);
+	if (s->must_scan || (!s->o.has_events && m->forks != s->last_forks))
+		scan(s);
+	while (!idle && (t = task_table_next(s->tasks, &at)))
+		look_if_due(s, t);
+	if (now_ns >= s->rows_due) {
+		s->rows_due = now_ns + s->o.rows_ns;
+		machine_rows_look(s->o.rows, now_ns);
+	}
+	s->last_switches = m->switches;
+	s->last_forks = m->forks;
+	s->last_own = own;
+	say_pass(s);
+	return 0;
+}
+
+void sampler_finish(struct sampler *s, uint64_t now_ns)
+{
+	struct task *t;
+	uint32_t at = 0;
+
+	s->now = now_ns;
+	while ((t = task_table_next(s->tasks, &at)))
+		if (t->has_ended && is_gone(look_at_ended(s, t)))
+			sampler_drop(s, t);
+}
+
+void sampler_rescan(struct sampler *s)
+{
+	s->must_scan = true;
+}
+
+/* --- making it --- */
+
+int sampler_new(struct sampler **ret, const struct sampler_options *o, struct error *e)
+{
+	CLEANUP(sampler) struct sampler *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return error_set(e, ENOMEM, "cannot make the sampler: out of memory");
+	s->o = *o;
+	s->self = (uint32_t)getpid();
+	s->tick_ns = machine_rows_tick_ns(o->rows);
+	s->must_scan = true;
+	s->has_times = !faccessat(o->proc, "self/schedstat", R_OK, 0);
+	r = task_table_new(&s->tasks, o->processes, e);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(s);
+	return 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	task_table_free(s->tasks);
+	free(s);
+}
+
+const struct machine_stat *sampler_get_machine(const struct sampler *s)
+{
+	return &s->machine;
+}
+
+uint64_t sampler_get_forks(const struct sampler *s)
+{
+	return s->forks_told;
+}
+
+const struct task_table *sampler_get_tasks(const struct sampler *s)
+{
+	return s->tasks;
+}
