@@ -155,17 +155,18 @@ struct rows {
 
 static void put_rows(FILE *f, const struct rows *r, const char *name, size_t at, bool is_wide)
 {
-	const char *base = (const char *)r->first + at;
+	const char *from;
 	uint32_t narrow;
 	uint64_t wide;
 	size_t i;
 
 	fprintf(f, "\"%s\":[", name);
 	for (i = 0; i < r->n; i++) {
+		from = (const char *)r->first + i * r->size + at;
 		if (is_wide) {
-			memcpy(&wide, base + i * r->size, sizeof(wide));
+			memcpy(&wide, from, sizeof(wide));
 		} else {
-			memcpy(&narrow, base + i * r->size, sizeof(narrow));
+			memcpy(&narrow, from, sizeof(narrow));
 			wide = narrow;
 		}
 		fprintf(f, "%s%" PRIu64, i ? "," : "", wide);
