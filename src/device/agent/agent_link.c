@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 #include "device/agent/agent_state.h"
+#include "device/agent/uplink_socket.h"
 
-#define PIECE 4096U	 /* read at once */
-#define PIECES_MAX 64	 /* in one turn, so that the sources have theirs */
+#define PIECES_MAX 64U	 /* in one turn, so that the sources have theirs */
 #define ACK_FRAME_MOST 8 /* bytes, up to 2^42 frames; a PING has more in the first minute already */
 
 void agent_drop_link(struct agent *a, const struct error *why)
@@ -45,52 +45,6 @@ static void connect_link(struct agent *a)
 	uplink_open(a->uplink, agent_state(a), a->now_ms);
 }
 
-static int read_link(struct agent *a, struct error *e)
-{
-	uint8_t piece[PIECE];
-	int i, r = uplink_push(a->uplink, NULL, 0, a->now_ms, e);
-
-	for (i = 0; r >= 0 && i < PIECES_MAX; i++) {
-		size_t room = uplink_room(a->uplink);
-		ssize_t n;
-
-		if (!room)
-			return 0;
-		n = recv(dial_fd(a->dial), piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
-		if (n == 0)
-			return error_set(e, ECONNRESET, "the collector closed the connection");
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return 0;
-		if (n < 0)
-			return error_set(e, errno, "cannot read from the collector: %s",
-					 strerror(errno));
-		r = uplink_push(a->uplink, piece, (size_t)n, a->now_ms, e);
-	}
-	return r;
-}
-
-static int write_link(struct agent *a, struct error *e)
-{
-	const uint8_t *out;
-	size_t len;
-	ssize_t n;
-	int i;
-
-	for (i = 0; i < PIECES_MAX; i++) {
-		out = uplink_get(a->uplink, &len);
-		if (!len)
-			return 0;
-		n = send(dial_fd(a->dial), out, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return 0;
-		if (n < 0)
-			return error_set(e, errno, "cannot send to the collector: %s",
-					 strerror(errno));
-		uplink_pop(a->uplink, (size_t)n);
-	}
-	return 0;
-}
-
 void agent_turn_link(struct agent *a)
 {
 	struct error e = ERROR_INIT;
@@ -102,14 +56,14 @@ void agent_turn_link(struct agent *a)
 	if (uplink_is_closed(a->uplink))
 		return;
 	was_welcome = uplink_is_welcome(a->uplink);
-	r = read_link(a, &e);
+	r = uplink_socket_read(a->uplink, dial_fd(a->dial), PIECES_MAX, a->now_ms, &e);
 	if (!was_welcome && uplink_is_welcome(a->uplink)) {
 		a->link_failure.text[0] = 0;
 		agent_log(a, "is connected to %s as session %llu", a->o.settings->collector,
 			  (unsigned long long)uplink_session(a->uplink));
 		agent_tell_status(a);
 	}
-	w = write_link(a, r < 0 ? NULL : &e);
+	w = uplink_socket_write(a->uplink, dial_fd(a->dial), PIECES_MAX, r < 0 ? NULL : &e);
 	if (r >= 0 && w >= 0 && uplink_is_silent(a->uplink, a->now_ms))
 		r = error_set(&e, ETIMEDOUT, "the collector is silent");
 	if (r < 0 || w < 0)

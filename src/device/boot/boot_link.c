@@ -11,10 +11,9 @@
 #include "base/clock.h"
 #include "device/agent/dial.h"
 #include "device/agent/identity.h"
-#include "device/agent/uplink.h"
+#include "device/agent/uplink_socket.h"
 
-#define PIECE 4096U   /* read at once */
-#define PIECES_MAX 16 /* in one turn, so that the machine is looked at in time */
+#define PIECES_MAX 16U /* in one turn, so that the machine is looked at in time */
 
 struct boot_link {
 	struct identity identity;
@@ -91,52 +90,6 @@ static int drop(struct boot_link *l, uint64_t now_ms, struct error *e)
 	return -EAGAIN;
 }
 
-static int read_link(struct boot_link *l, uint64_t now_ms, struct error *e)
-{
-	uint8_t piece[PIECE];
-	int i, r = uplink_push(l->uplink, NULL, 0, now_ms, e);
-
-	for (i = 0; r >= 0 && i < PIECES_MAX; i++) {
-		size_t room = uplink_room(l->uplink);
-		ssize_t n;
-
-		if (!room)
-			return 0;
-		n = recv(dial_fd(l->dial), piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
-		if (n == 0)
-			return error_set(e, ECONNRESET, "the collector closed the connection");
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return 0;
-		if (n < 0)
-			return error_set(e, errno, "cannot read from the collector: %s",
-					 strerror(errno));
-		r = uplink_push(l->uplink, piece, (size_t)n, now_ms, e);
-	}
-	return r;
-}
-
-static int write_link(struct boot_link *l, struct error *e)
-{
-	const uint8_t *out;
-	size_t len;
-	ssize_t n;
-	int i;
-
-	for (i = 0; i < PIECES_MAX; i++) {
-		out = uplink_get(l->uplink, &len);
-		if (!len)
-			return 0;
-		n = send(dial_fd(l->dial), out, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return 0;
-		if (n < 0)
-			return error_set(e, errno, "cannot send to the collector: %s",
-					 strerror(errno));
-		uplink_pop(l->uplink, (size_t)n);
-	}
-	return 0;
-}
-
 /* 1: there is a connection; 0: not yet. */
 static int connect_link(struct boot_link *l, uint64_t now_ms, struct error *e)
 {
@@ -161,8 +114,8 @@ int boot_link_turn(struct boot_link *l, uint64_t now_ms, bool is_recording, stru
 		return drop(l, now_ms, e);
 	if (!r)
 		return 0;
-	r = read_link(l, now_ms, e);
-	w = write_link(l, r < 0 ? NULL : e);
+	r = uplink_socket_read(l->uplink, dial_fd(l->dial), PIECES_MAX, now_ms, e);
+	w = uplink_socket_write(l->uplink, dial_fd(l->dial), PIECES_MAX, r < 0 ? NULL : e);
 	if (r >= 0 && w >= 0 && uplink_is_silent(l->uplink, now_ms))
 		r = error_set(e, ETIMEDOUT, "the collector is silent");
 	return r < 0 || w < 0 ? drop(l, now_ms, e) : 0;
