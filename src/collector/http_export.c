@@ -164,6 +164,22 @@ static const char *wanted_range(struct http_request *q, const struct http_reply 
 	return http_request_header(q, "Range");
 }
 
+int extract_check_whole(struct http_request *q, const char *what, struct error *e)
+{
+	static const char *const senseless[] = { "cpu", "task", "pid", "comm", "event", "codec" };
+	bool by_device = strstr(q->route->pattern, "{device}");
+	size_t i;
+
+	for (i = 0; i < sizeof(senseless) / sizeof(senseless[0]); i++)
+		if (http_target_get(&q->target, senseless[i]))
+			return error_set(e, EINVAL, "cannot take %s=: %s is exported whole",
+					 senseless[i], what);
+	if (!by_device &&
+	    (http_target_get(&q->target, "from") || http_target_get(&q->target, "to")))
+		return error_set(e, EINVAL, "cannot take from= or to=: %s is exported whole", what);
+	return 0;
+}
+
 static int reply_file(struct http_request *q, struct http_reply *reply, int fd, struct error *e)
 {
 	struct http_range range;

@@ -38,6 +38,9 @@ void extract_done(struct extract *x);
 /* -ECANCELED if nobody waits any more, -ENOSPC if the folder's disk has no room for others. */
 int extract_check(struct extract *x, const char *folder, struct error *e);
 
+/* `what` is exported whole: what selects events means nothing then, and times only choose the run. */
+int extract_check_whole(struct http_request *q, const char *what, struct error *e);
+
 /* --- of a run of programs --- */
 
 bool extract_wants_calls(struct http_request *q); /* the format is one of calls alone */

@@ -13,29 +13,10 @@
 
 #define LOOK_EVERY 16384U /* records */
 
-/* What selects events means nothing here, and times only choose the run. */
-static int check_params(struct http_request *q, struct error *e)
-{
-	static const char *const senseless[] = { "cpu", "task", "pid", "comm", "event", "codec" };
-	bool by_device = strstr(q->route->pattern, "{device}");
-	size_t i;
-
-	for (i = 0; i < sizeof(senseless) / sizeof(senseless[0]); i++)
-		if (http_target_get(&q->target, senseless[i]))
-			return error_set(e, EINVAL,
-					 "cannot take %s=: a boot chart is exported whole",
-					 senseless[i]);
-	if (!by_device &&
-	    (http_target_get(&q->target, "from") || http_target_get(&q->target, "to")))
-		return error_set(e, EINVAL,
-				 "cannot take from= or to=: a boot chart is exported whole");
-	return 0;
-}
-
 int extract_open_boot(struct http_request *q, struct extract *x, struct error *e)
 {
 	const char *name = http_target_get(&q->target, "format");
-	int r = check_params(q, e);
+	int r = extract_check_whole(q, "a boot chart", e);
 
 	if (r >= 0 && name && strcmp(name, "ksk") != 0)
 		r = error_set(e, EINVAL,

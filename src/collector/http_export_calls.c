@@ -26,29 +26,10 @@ bool extract_wants_calls(struct http_request *q)
 	return name && !formats_find(name) && func_export_find(name);
 }
 
-/* What selects events means nothing here, and times only choose the run. */
-static int check_params(struct http_request *q, struct error *e)
-{
-	static const char *const senseless[] = { "cpu", "task", "pid", "comm", "event", "codec" };
-	bool by_device = strstr(q->route->pattern, "{device}");
-	size_t i;
-
-	for (i = 0; i < sizeof(senseless) / sizeof(senseless[0]); i++)
-		if (http_target_get(&q->target, senseless[i]))
-			return error_set(e, EINVAL,
-					 "cannot take %s=: a run of programs is exported whole",
-					 senseless[i]);
-	if (!by_device &&
-	    (http_target_get(&q->target, "from") || http_target_get(&q->target, "to")))
-		return error_set(e, EINVAL,
-				 "cannot take from= or to=: a run of programs is exported whole");
-	return 0;
-}
-
 int extract_open_calls(struct http_request *q, struct extract *x, struct error *e)
 {
 	const char *name = http_target_get(&q->target, "format");
-	int r = check_params(q, e);
+	int r = extract_check_whole(q, "a run of programs", e);
 
 	x->is_calls = true;
 	x->calls_format = name ? func_export_find(name) : NULL;

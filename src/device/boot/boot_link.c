@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "device/agent/dial.h"
