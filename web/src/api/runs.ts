@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// runs: the recordings of the store, and which of them is looked at.
+//
+// The address says which (`run`); without it, it is the latest one of the kind that the view wants, and the
+// address is filled in so that a copied link means the same later.
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+
+import { param, setParams } from "../app/address";
+import { getJson, isAbort } from "./request";
+import type { Run, Runs } from "./schema";
+
+export type RunKind = "sched" | "func" | "boot";
+
+export const LIST_MAX = 200;
+
+export async function listRuns(kind?: RunKind, abort?: AbortSignal): Promise<readonly Run[]> {
+	return (await getJson<Runs>("runs", { kind, limit: LIST_MAX }, abort)).runs;
+}
+
+export function getRun(number: number, abort?: AbortSignal): Promise<Run> {
+	return getJson<Run>(`runs/${number}`, {}, abort);
+}
+
+/** The runs that the address names. */
+export function parseRuns(text: string): readonly number[] {
+	return text
+		.split(",")
+		.filter((x) => /^\d{1,9}$/.test(x))
+		.map(Number);
+}
+
+export const runParam = param("run");
+
+/** What the run picker of the frame offers; filled by whoever asked for runs last. */
+export const known = signal<readonly Run[]>([]);
+
+export interface Chosen {
+	readonly runs: readonly Run[];
+	/** Nothing is known yet. */
+	readonly waiting: boolean;
+	readonly error: unknown;
+}
+
+/** The runs that the address names, or the latest of the kind. */
+export function useRuns(kind: RunKind): Chosen {
+	const [chosen, setChosen] = useState<Chosen>({ runs: [], waiting: true, error: null });
+	const text = runParam.value;
+	useEffect(() => {
+		const abort = new AbortController();
+		const load = async (): Promise<void> => {
+			known.value = await listRuns(kind, abort.signal);
+			const numbers = parseRuns(text);
+			const latest = known.value[0];
+			if (!numbers.length && latest) setParams({ run: latest.run });
+			else
+				setChosen({
+					runs: await Promise.all(numbers.map((n) => getRun(n, abort.signal))),
+					waiting: false,
+					error: null,
+				});
+		};
+		load().catch((error: unknown) => {
+			if (!isAbort(error)) setChosen({ runs: [], waiting: false, error });
+		});
+		return () => abort.abort();
+	}, [kind, text]);
+	return chosen;
+}

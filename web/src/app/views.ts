@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// views: the table of all views. A view is one folder under views/ and one entry here; its code is loaded when
+// it is first shown. The first entry is what an address without a view shows.
+import type { ComponentType } from "preact";
+
+import * as fleet from "../views/fleet/words";
+
+export interface View {
+	/** In the address. */
+	readonly id: string;
+	readonly title: () => string;
+	/** What the keyboard opens it with, and its place in the order. */
+	readonly key: string;
+	readonly load: () => Promise<{ readonly default: ComponentType }>;
+}
+
+export const views: readonly View[] = [
+	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+];

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// How the bundle is made. All files have hashes in their names, so a browser may keep them for ever;
+// nothing is inlined, because the page's security policy lets nothing inline run.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+	base: "./",
+	esbuild: { jsx: "automatic", jsxImportSource: "preact" },
+	build: {
+		target: "es2022",
+		assetsInlineLimit: 0,
+		modulePreload: { polyfill: false },
+		cssCodeSplit: true,
+		reportCompressedSize: false,
+	},
+	// `npm run dev`: the page from here, the data from a collector on this machine.
+	server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+	test: { include: ["tests/**/*.test.ts"], environment: "node" },
+});
