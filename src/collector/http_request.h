@@ -61,11 +61,15 @@ struct http_reply {
 	struct http_body *body; /* owned */
 	uint64_t length;	/* HTTP_LENGTH_UNKNOWN: it is sent in chunks */
 	bool may_code;		/* gzip and zstd make it smaller */
+	bool coded;		/* it is there in an encoding; `coding` is that of the body */
+	enum http_coding coding;
 	bool takes_ranges;
-	bool keeps;	     /* may be kept by the client and asked for again with its tag */
-	const char *allow;   /* of a 405 */
-	char etag[48];	     /* with its quotes; "" for none */
-	char range[64];	     /* Content-Range */
+	bool keeps;	    /* may be kept by the client and asked for again with its tag */
+	bool fixed;	    /* is never another one under this path: need not be asked for again */
+	const char *policy; /* Content-Security-Policy of a page that needs less than the general */
+	const char *allow;  /* of a 405 */
+	char etag[48];	    /* with its quotes; "" for none */
+	char range[64];	    /* Content-Range */
 	char file_name[160]; /* what to save it as; "" for none */
 	char note[256];	     /* Kiseki-Note: what the format could not hold */
 };
@@ -128,6 +132,7 @@ int http_device_live(struct http_request *q, struct http_reply *reply, struct er
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_health(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_openapi(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_asset(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_page(struct http_request *q, struct http_reply *reply, struct error *e);
 
 #endif
