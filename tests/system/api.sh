@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # Most of their time they wait, so they run together.
-scenarios=(calls instructions groups)
+scenarios=(calls names instructions groups)
 pids=()
 for scenario in "${scenarios[@]}"; do
 	timeout 400 python3 "$SRC/tests/tools/api_driver.py" "$KISEKI" "$scenario" \

@@ -11,6 +11,8 @@ exception.
 import http.client
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -262,6 +264,43 @@ def scenario_calls(data):
     check_clocks(c, sched_run, calls_run, slices)
     c.stop()
     print(f"calls: {len(slices['spans'])} spans of {len(slices['functions'])} functions")
+
+
+BUILD_ID = "8d7f1c0e6a2b4c55a1f0d3e2b7a9c8d6e5f40312"  # of FILE.ksk's program
+OBJECT = """.text
+.globl named
+.type named, %function
+named: .skip 0x100000
+.size named, 0x100000
+.section .note.GNU-stack,"",%progbits
+"""
+
+
+def scenario_names(data):
+    """Functions have names where the collector has the device's objects, and only if they are the right ones."""
+    if not shutil.which("cc"):
+        print("names: no compiler to make an object with")
+        return
+    root = Path(data).parent / "root"
+    (root / "usr/bin").mkdir(parents=True)
+    Collector(data).stop()
+    for build_id, named in ((BUILD_ID, True), (BUILD_ID[::-1], False)):
+        subprocess.run(["cc", "-nostdlib", "-shared", "-Wl,-z,noseparate-code", f"-Wl,--build-id=0x{build_id}",
+                        "-x", "assembler", "-", "-o", root / "usr/bin/sample"], input=OBJECT.encode(), check=True)
+        c = Collector(data, "--symbols", str(root))
+        if named:
+            send_runs(c, data)
+        report = get_json(c, "/api/v1/devices/board/calls/report")
+        names = {f["function"] for f in report["functions"]}
+        spans = decode_slices(get(c, "/api/v1/devices/board/calls/slices"))
+        assert names == {x[0] for x in spans["functions"]}, names
+        if named:
+            assert names == {"named"}, names
+            assert {x[1] for x in spans["functions"]} == {"sample"}
+        else:
+            assert all(name.startswith("sample+0x") for name in names), names
+        c.stop()
+    print("names: by the objects of the device")
 
 
 # --- the fleet ---
