@@ -137,6 +137,7 @@ int http_calls_tree(struct http_request *q, struct http_reply *reply, struct err
 int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);
