@@ -267,6 +267,20 @@ int call_stack_start(struct call_stack *s, uint64_t ns, const struct call_listen
 	return r;
 }
 
+void call_stack_set_address(struct call_stack *s, uint64_t address, uint32_t generation)
+{
+	if (!s->n || s->beyond)
+		return;
+	s->calls[s->n - 1].address = address;
+	s->calls[s->n - 1].generation = generation;
+}
+
+const struct call *call_stack_get(const struct call_stack *s, size_t *ret_n)
+{
+	*ret_n = s->n;
+	return s->calls;
+}
+
 bool call_stack_has_os(const struct call_stack *s)
 {
 	return s->state.any;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/array.h"
+
 /* What a thread has before its first item decides: nothing is made for those without any. */
 struct walked {
 	struct call_stack *stack;
@@ -19,7 +21,9 @@ struct walk {
 	uint32_t *generations; /* of each process's maps: a record of one thread counts for all */
 	struct call_totals totals;
 	bool any;
-	bool waits; /* for its window to begin */
+	bool waits;	     /* for its window to begin */
+	uint64_t since_mark; /* items */
+	uint64_t last_tick;
 };
 
 static const struct call_listener silent = { .begin = NULL };
@@ -120,8 +124,11 @@ static int take_event(struct walk *k, struct walked *t, uint32_t thread,
 	r = call_names_find(k->w->names, process, k->generations[process], ev->value, &function);
 	if (r < 0)
 		return r;
-	return ev->kind == FUNC_ENTER ? call_stack_enter(t->stack, ns, function)
-				      : call_stack_exit(t->stack, ns, function);
+	if (ev->kind == FUNC_EXIT)
+		return call_stack_exit(t->stack, ns, function);
+	r = call_stack_enter(t->stack, ns, function);
+	call_stack_set_address(t->stack, ev->value, k->generations[process]);
+	return r;
 }
 
 static int take_loss(struct walk *k, struct walked *t, const struct func_item *item)
@@ -285,13 +292,100 @@ static int see_window(struct walk *k, struct func_item *item, struct error *e)
 	return r < 0 ? r : 1;
 }
 
+/* --- marks --- */
+
+static int add_open(struct walk *k, struct call_mark *m, uint32_t thread)
+{
+	const struct call_stack *stack = k->threads[thread].stack;
+	const struct call *calls;
+	size_t n = 0, i;
+	int r = 0;
+
+	calls = stack ? call_stack_get(stack, &n) : NULL;
+	if (n >= CALL_DEPTH_MAX)
+		return -E2BIG; /* and what is deeper is not followed */
+	for (i = 0; i < n && r == 0; i++) {
+		r = array_grow(&m->calls, m->n, &m->room, sizeof(*m->calls), CALL_MARKS_CALLS_MAX);
+		if (r == 0)
+			m->calls[m->n++] = (struct call_mark_call){ thread, calls[i].generation,
+								    calls[i].address };
+	}
+	return r;
+}
+
+/* What is open before any item of this tick. A mark that cannot be made is not needed. */
+static void leave_mark(struct walk *k, uint64_t tick)
+{
+	const struct func_source *s = k->w->source;
+	struct call_mark m = { .tick = tick, .n_processes = s->n_processes };
+	uint32_t i;
+	int r = 0;
+
+	k->since_mark = 0;
+	if (!call_marks_wants(k->w->marks, tick))
+		return;
+	m.generations = malloc((s->n_processes + 1) * sizeof(*m.generations));
+	for (i = 0; m.generations && r == 0 && i < s->n_threads; i++)
+		r = add_open(k, &m, i);
+	if (!m.generations || r < 0) {
+		call_mark_done(&m);
+		return;
+	}
+	memcpy(m.generations, k->generations, s->n_processes * sizeof(*m.generations));
+	call_marks_push(k->w->marks, &m);
+}
+
+/* True: the item was accounted for before the mark at which this walk began. */
+static bool see_marks(struct walk *k, const struct func_item *item)
+{
+	uint64_t tick = func_item_tick(item);
+
+	if (k->w->resume && tick < k->w->resume->tick)
+		return true;
+	if (k->w->marks && ++k->since_mark > call_marks_every(k->w->marks) && tick > k->last_tick)
+		leave_mark(k, tick);
+	if (tick > k->last_tick)
+		k->last_tick = tick;
+	return false;
+}
+
+static int resume(struct walk *k)
+{
+	const struct func_source *s = k->w->source;
+	const struct call_mark *m = k->w->resume;
+	uint64_t ns = clock_ns(&s->clock, m->tick);
+	struct walked *t = NULL;
+	uint32_t function;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < s->n_processes && i < m->n_processes; i++)
+		k->generations[i] = m->generations[i];
+	for (i = 0; r >= 0 && i < m->n; i++) {
+		const struct call_mark_call *c = &m->calls[i];
+
+		r = c->thread < s->n_threads ? get_thread(k, c->thread, &t) : -EINVAL;
+		if (r < 0 || !t)
+			continue;
+		r = call_names_find(k->w->names, s->threads[c->thread].process, c->generation,
+				    c->address, &function);
+		if (r >= 0)
+			r = call_stack_enter(t->stack, ns, function);
+		if (r >= 0)
+			call_stack_set_address(t->stack, c->address, c->generation);
+	}
+	return r;
+}
+
 static int take_all(struct walk *k, struct error *e)
 {
 	struct func_source *s = k->w->source;
 	struct func_item item;
-	int r = 0, more;
+	int r = k->w->resume ? resume(k) : 0, more = 0;
 
-	while ((more = s->ops->next(s, &item, e)) > 0) {
+	while (r >= 0 && (more = s->ops->next(s, &item, e)) > 0) {
+		if (see_marks(k, &item))
+			continue;
 		r = see_window(k, &item, e);
 		if (r)
 			break;

@@ -9,11 +9,13 @@
  *
  * A window cuts a part of the time out: calls that are open at its begin count from there on, those
  * open at its end up to there. So the times of windows that touch add up to those of both together, to the
- * nanosecond. It still reads from the source's start, for only that tells what was open.
+ * nanosecond. It still reads from the source's start, for only that tells what was open; or from a mark that
+ * an earlier walk left (call_marks.h), where nobody asks what the machine did to the threads.
  */
 #ifndef KISEKI_ANALYSIS_CALL_WALK_H
 #define KISEKI_ANALYSIS_CALL_WALK_H
 
+#include "analysis/call_marks.h"
 #include "analysis/call_names.h"
 #include "analysis/call_select.h"
 #include "analysis/call_stack.h"
@@ -31,6 +33,8 @@ struct call_walk {
 	struct call_names *names;
 	const struct call_select *select; /* NULL: all */
 	const struct call_window *window; /* NULL: all of the time */
+	struct call_marks *marks;	  /* to leave some; NULL: none. All threads are selected */
+	const struct call_mark *resume;	  /* to begin at; NULL: the source's start */
 	const struct call_listener *listener;
 	void *data;
 	/* After each item, for a progress bar, or a client that may have gone; may be NULL. < 0: a

@@ -22,6 +22,7 @@
 
 #include "collector/endpoint.h"
 #include "collector/http_connections.h"
+#include "collector/http_marks.h"
 #include "collector/http_reply.h"
 #include "collector/http_request.h"
 
@@ -321,7 +322,9 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	h->options = *o;
 	pthread_mutex_init(&h->health_lock, NULL);
 	h->has_health_lock = true;
-	r = check_symbols(o, e);
+	h->marks = http_marks_new();
+	r = h->marks ? check_symbols(o, e)
+		     : error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
 	if (r < 0)
 		return r;
 	fd = open_socket(h, e);
@@ -346,6 +349,7 @@ void http_stop(struct http *h)
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
 	http_connections_free(h->connections);
+	http_marks_free(h->marks);
 	if (h->has_health_lock)
 		pthread_mutex_destroy(&h->health_lock);
 	free(h);

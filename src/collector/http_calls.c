@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/json_value.h"
+#include "collector/http_marks.h"
 #include "trace/func_clock.h"
 #include "trace/func_ksk.h"
 #include "trace/func_sched.h"
@@ -129,6 +130,32 @@ static int join(struct http_calls *c, struct error *e)
 	return r;
 }
 
+/* Begins at the last mark before the window, if there is one. Streams that end before it may be missing
+ * then; where that changes the numbers of threads, it is read from its start. */
+static int skip(struct http_calls *c, struct error *e)
+{
+	const struct http_selection *s = &c->selection;
+	uint64_t tick = clock_tick_at(&s->clock, c->window.from_ns);
+	struct func_source *later = NULL;
+	int r;
+
+	if (!s->run.ended)
+		return 0;
+	c->marks = http_marks_get(c->q->http->marks, s->run.number);
+	r = c->marks ? call_marks_dup(c->marks, tick, &c->resume) : 0;
+	if (r <= 0)
+		return r < 0 ? error_set(e, -r, "cannot read the calls: out of memory") : 0;
+	r = func_ksk_open_from(c->q->http->options.store, s->run.number, c->resume.tick, &later, e);
+	if (r >= 0 && later->n_threads == c->source->n_threads) {
+		func_source_free(c->source);
+		c->source = later;
+		return 0;
+	}
+	func_source_free(later);
+	call_mark_done(&c->resume);
+	return r;
+}
+
 /* Paths that a device names are looked for below the folder of symbols, which is their root, and nowhere
  * else. A table is read by one thread at a time, so each request has its own. */
 static int open_names(struct http_calls *c, struct error *e)
@@ -151,6 +178,8 @@ static void fill_walk(struct http_calls *c)
 	c->walk.names = c->names;
 	c->walk.select = &c->select;
 	c->walk.window = s->from.given || s->to.given ? &c->window : NULL;
+	c->walk.resume = c->resume.tick ? &c->resume : NULL;
+	c->walk.marks = c->select.processes || c->select.threads ? NULL : c->marks;
 	c->walk.step = step;
 	c->walk.step_data = c;
 }
@@ -169,8 +198,8 @@ int http_calls_open(struct http_calls *c, struct http_request *q, const struct h
 	r = find_run(c, p, e);
 	if (r >= 0)
 		r = open_source(c, p, e);
-	if (r >= 0 && joined)
-		r = join(c, e);
+	if (r >= 0)
+		r = joined ? join(c, e) : skip(c, e);
 	if (r >= 0)
 		r = open_names(c, e);
 	if (r >= 0)
@@ -186,6 +215,8 @@ void http_calls_close(struct http_calls *c)
 	symbols_free(c->symbols);
 	func_source_free(c->source);
 	free(c->last_ns);
+	call_mark_done(&c->resume);
+	call_marks_unref(c->marks);
 	memset(c, 0, sizeof(*c));
 }
 

@@ -21,6 +21,8 @@ struct http_calls {
 	struct call_window window;
 	uint64_t *last_ns;	      /* by thread */
 	uint64_t from_ns, to_ns;      /* of all calls; 0, 0: there are none */
+	struct call_marks *marks;     /* NULL: not asked for */
+	struct call_mark resume;      /* where the source begins; its tick is 0: at the start */
 	struct call_walk walk;	      /* for reports */
 	struct call_slices_join join; /* to the clock of `sched` */
 	uint64_t items;
@@ -33,7 +35,8 @@ struct http_calls_part {
 	const char *run; /* NULL: the one of the path */
 };
 
-/* Opens run and time; joined: with what the scheduler did. */
+/* Opens run and time. joined: with what the scheduler did; else without, and then it need not be read from
+ * its start. */
 int http_calls_open(struct http_calls *c, struct http_request *q, const struct http_calls_part *p,
 		    bool joined, struct error *e);
 void http_calls_close(struct http_calls *c);

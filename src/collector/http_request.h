@@ -26,6 +26,7 @@
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
 
 struct http_connections;
+struct http_marks;
 
 struct http {
 	struct http_options options;
@@ -33,6 +34,7 @@ struct http {
 	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;
+	struct http_marks *marks; /* in calls that were looked at */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
 	atomic_ullong replies[6];  /* by the first digit of the status */

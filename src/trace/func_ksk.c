@@ -246,7 +246,13 @@ int func_ksk_open_memory(const uint8_t *data, size_t len, struct func_source **r
 
 int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, struct error *e)
 {
-	const struct store_range range = { .to_tick = UINT64_MAX };
+	return func_ksk_open_from(s, run, 0, ret, e);
+}
+
+int func_ksk_open_from(struct store *s, uint32_t run, uint64_t from_tick, struct func_source **ret,
+		       struct error *e)
+{
+	const struct store_range range = { .from_tick = from_tick, .to_tick = UINT64_MAX };
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
 	struct store_clock clock;

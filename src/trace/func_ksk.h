@@ -23,6 +23,9 @@ int func_ksk_open_joined(const char *path, struct func_source **ret, struct erro
 int func_ksk_open_memory(const uint8_t *data, size_t len, struct func_source **ret,
 			 struct error *e);
 int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, struct error *e);
+/* Without what is long before that tick: each stream begins somewhere at or before it. */
+int func_ksk_open_from(struct store *s, uint32_t run, uint64_t from_tick, struct func_source **ret,
+		       struct error *e);
 
 /* Whether there are function streams. */
 bool func_ksk_has_calls(struct block_reader *r);

@@ -13,6 +13,7 @@
 
 #include "analysis/call_fold.h"
 #include "analysis/call_report.h"
+#include "analysis/call_slices.h"
 #include "analysis/call_tree.h"
 #include "tools/func_script.h"
 
@@ -243,6 +244,101 @@ static void windows_add_up(void **state)
 	}
 }
 
+/* --- marks --- */
+
+static uint8_t *slices_of(struct open *o, const struct call_mark *resume, size_t *ret_len)
+{
+	const struct call_slices_options options = { .limit = 100000 };
+	struct call_slices *s = NULL;
+	struct error e = ERROR_INIT;
+	uint8_t *bytes = NULL;
+
+	o->walk.resume = resume;
+	o->walk.window = &o->window;
+	assert_int_equal(o->source->ops->rewind(o->source, &e), 0);
+	if (call_slices_new(&s, &o->walk, &options, &e) < 0 ||
+	    call_slices_encode(s, &bytes, ret_len, &e) < 0)
+		fail_msg("%s", e.text);
+	call_slices_free(s);
+	return bytes;
+}
+
+/* From a mark a walk finds the same as from the start. */
+static void compare_from_mark(struct open *o, struct call_marks *marks)
+{
+	struct call_mark mark = { .tick = 0 };
+	uint8_t *whole, *part;
+	size_t whole_len, part_len;
+	int r = call_marks_dup(marks, o->window.from_ns, &mark);
+
+	assert_true(r >= 0);
+	whole = slices_of(o, NULL, &whole_len);
+	part = slices_of(o, r ? &mark : NULL, &part_len);
+	if (whole_len != part_len || memcmp(whole, part, whole_len))
+		fail_msg("from %" PRIu64 " on: not the same from the mark at %" PRIu64,
+			 o->window.from_ns, mark.tick);
+	call_mark_done(&mark);
+	free(whole);
+	free(part);
+}
+
+static void goes_on_from_marks(void **state)
+{
+	struct call_marks *marks;
+	uint64_t end;
+	struct open o;
+	char *text;
+	int i, j;
+
+	(void)state;
+	for (i = 0; i < ROUNDS; i++) {
+		seed = (uint32_t)i + 900;
+		text = make_script(&end);
+		open_script(&o, text);
+		marks = NULL;
+		assert_int_equal(call_marks_new(&marks, 1 + draw(40)), 0);
+		o.walk.marks = marks;
+		call_report_free(report_of(&o, 0, UINT64_MAX));
+		assert_true(call_marks_count(marks) > 4);
+		for (j = 0; j < 20; j++) {
+			o.window.from_ns = 1000 + draw((uint32_t)(end - 1000));
+			o.window.to_ns = o.window.from_ns + 1 + draw(300);
+			compare_from_mark(&o, marks);
+		}
+		call_marks_unref(marks);
+		close_script(&o);
+		free(text);
+	}
+}
+
+static void keeps_marks_in_order(void **state)
+{
+	struct call_mark mark = { .tick = 10 };
+	struct call_marks *marks = NULL;
+
+	(void)state;
+	assert_int_equal(call_marks_new(&marks, 5), 0);
+	assert_int_equal(call_marks_dup(marks, UINT64_MAX, &mark), 0);
+	call_marks_push(marks, &mark);
+	mark.tick = 20;
+	call_marks_push(marks, &mark);
+	mark.tick = 15; /* somebody else was further */
+	assert_false(call_marks_wants(marks, 15));
+	call_marks_push(marks, &mark);
+	assert_int_equal(call_marks_count(marks), 2);
+	assert_int_equal(call_marks_dup(marks, 9, &mark), 0);
+	assert_int_equal(call_marks_dup(marks, 10, &mark), 1);
+	assert_int_equal(mark.tick, 10);
+	call_mark_done(&mark);
+	assert_int_equal(call_marks_dup(marks, 19, &mark), 1);
+	assert_int_equal(mark.tick, 10);
+	call_mark_done(&mark);
+	assert_int_equal(call_marks_dup(marks, 1000, &mark), 1);
+	assert_int_equal(mark.tick, 20);
+	call_mark_done(&mark);
+	call_marks_unref(marks);
+}
+
 /* --- folded trees --- */
 
 struct folded {
@@ -371,6 +467,8 @@ int main(void)
 		cmocka_unit_test(is_empty_where_nothing_is),
 		cmocka_unit_test(reads_on_where_ends_are_not_known),
 		cmocka_unit_test(windows_add_up),
+		cmocka_unit_test(goes_on_from_marks),
+		cmocka_unit_test(keeps_marks_in_order),
 		cmocka_unit_test(folded_trees_add_up),
 		cmocka_unit_test(keeps_what_is_largest),
 	};
