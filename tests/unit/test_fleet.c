@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fleet: groups and instructions outlive the collector, the oldest go; told: which answers settle what. */
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "collector/fleet.h"
 #include "collector/told.h"
@@ -218,6 +220,37 @@ static void says_what_is_wrong_with_its_file(void **state)
 	assert_null(fleet);
 }
 
+/* As if so many had been given already. */
+static void make_old(uint64_t number)
+{
+	char path[128], text[160];
+	sqlite3 *db = NULL;
+
+	snprintf(path, sizeof(path), "%s/fleet.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	snprintf(text, sizeof(text), "UPDATE sqlite_sequence SET seq = %" PRIu64, number);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void the_oldest_go(void **state)
+{
+	uint64_t first = push(1, INSTRUCTION_START), last;
+	int i;
+
+	(void)state;
+	make_old(FLEET_ROWS_MAX - 1);
+	push(1, INSTRUCTION_STOP);
+	assert_int_equal(list(NULL, 0, 0)->n, 2);
+	/* They go some hundred at once, and then all that are too many. */
+	for (i = 0; i < 600; i++)
+		last = push(2, INSTRUCTION_STOP);
+	assert_true(last > FLEET_ROWS_MAX + 500);
+	assert_int_equal(list(NULL, first + 1, 0)->n, 0);
+	assert_int_equal(list(NULL, last + 1, 1)->row[0].number, last);
+	assert_int_equal(list(NULL, 0, 0)->n, 601);
+}
+
 /* --- told --- */
 
 static struct message_result answer(uint64_t number, uint32_t code, const char *text)
@@ -270,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(keeps_instructions, begin, finish),
 		cmocka_unit_test_setup_teardown(settles_what_waits, begin, finish),
 		cmocka_unit_test_setup_teardown(keeps_groups, begin, finish),
+		cmocka_unit_test_setup_teardown(the_oldest_go, begin, finish),
 		cmocka_unit_test_setup_teardown(says_what_is_wrong_with_its_file, begin, finish),
 		cmocka_unit_test(answers_settle),
 		cmocka_unit_test(whoever_is_first_settles),
