@@ -215,13 +215,25 @@ def check_refusals(c, base, pattern, sched_run):
     described(c, f"{pattern}/calls/report", f"{base}/calls/report?min=long", 400)
 
 
+def check_device(c, base, run):
+    """Below a device it is its latest run of programs."""
+    device = "/api/v1/devices/board"
+    for what in ("report?sort=max", "tree?limit=9", f"diff?with={run}&to=%2B1s", "slices?to=%2B40s&min_ns=9"):
+        path = what.split("?")[0]
+        assert get(c, f"{device}/calls/{what}") == get(c, f"{base}/calls/{what}"), what
+        if path != "slices":
+            described(c, "/api/v1/devices/{device}/calls/" + path, f"{device}/calls/{what}")
+        described(c, "/api/v1/devices/{device}/calls/" + path, f"/api/v1/devices/nobody/calls/{what}", 404)
+        described(c, "/api/v1/devices/{device}/calls/" + path, f"{device}/calls/{path}?limit=0", 400)
+
+
 def send_runs(c, data):
     """A run of the scheduler and one of calls, by turns; their numbers."""
+    queues = {ident(10): list(file_blocks(make_sched(os.path.dirname(data)))),
+              ident(11): list(file_blocks(SAMPLE))}
     d, _ = start_board(c)
     wait_ping(d)
     s = Sender(d)
-    queues = {ident(10): list(file_blocks(make_sched(os.path.dirname(data)))),
-              ident(11): list(file_blocks(SAMPLE))}
     for i in range(max(map(len, queues.values()))):
         for run, blocks in queues.items():
             if i < len(blocks):
@@ -254,13 +266,13 @@ def scenario_calls(data):
     """Reports, trees, comparisons and spans: those of the command line, and of any part of the time."""
     c = Collector(data)
     sched_run, calls_run = send_runs(c, data)
-    for base, pattern in ((f"/api/v1/runs/{calls_run}", "/api/v1/runs/{run}"),
-                          ("/api/v1/devices/board", "/api/v1/devices/{device}")):
-        report = check_reports(c, base, calls_run, pattern)
-        check_tree(c, base, calls_run, pattern)
-        check_diff(c, base, calls_run, pattern, report)
-        slices = check_slices(c, base, calls_run)
-        check_refusals(c, base, pattern, sched_run)
+    base, pattern = f"/api/v1/runs/{calls_run}", "/api/v1/runs/{run}"
+    report = check_reports(c, base, calls_run, pattern)
+    check_tree(c, base, calls_run, pattern)
+    check_diff(c, base, calls_run, pattern, report)
+    slices = check_slices(c, base, calls_run)
+    check_refusals(c, base, pattern, sched_run)
+    check_device(c, base, calls_run)
     check_clocks(c, sched_run, calls_run, slices)
     c.stop()
     print(f"calls: {len(slices['spans'])} spans of {len(slices['functions'])} functions")
