@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 scenarios=(calls names instructions groups)
 pids=()
 for scenario in "${scenarios[@]}"; do
-	timeout 400 python3 "$SRC/tests/tools/api_driver.py" "$KISEKI" "$scenario" \
+	timeout 550 python3 "$SRC/tests/tools/api_driver.py" "$KISEKI" "$scenario" \
 		"$SRC/tests/data/func/sample.ksk" >"$work/$scenario.out" 2>&1 &
 	pids+=($!)
 done
