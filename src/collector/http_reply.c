@@ -83,7 +83,9 @@ static int make_error(struct http_request *q, struct http_reply *reply, int code
 		reply->status = status_of(code);
 	http_body_free(take_ptr(reply->body));
 	reply->etag[0] = reply->file_name[0] = reply->note[0] = 0;
-	reply->takes_ranges = reply->keeps = reply->fixed = reply->coded = false;
+	reply->takes_ranges = reply->keeps = false;
+	reply->keep = NULL;
+	reply->coded = false;
 	reply->coding = CODING_IDENTITY;
 	if (reply->status >= 500)
 		http_log(q->http, "http: %.200s: %s", q->raw, e->text);
@@ -114,13 +116,6 @@ static void add(struct MHD_Response *r, const char *name, const char *value)
 		MHD_add_response_header(r, name, value);
 }
 
-static const char *cache_control(const struct http_reply *reply)
-{
-	if (reply->fixed)
-		return "public, max-age=31536000, immutable";
-	return reply->keeps ? "no-cache" : "no-store";
-}
-
 static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 			enum http_coding coding)
 {
@@ -133,7 +128,10 @@ static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 	add(r, MHD_HTTP_HEADER_ETAG, reply->etag);
 	add(r, MHD_HTTP_HEADER_CONTENT_RANGE, reply->range);
 	add(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
-	add(r, MHD_HTTP_HEADER_CACHE_CONTROL, cache_control(reply));
+	add(r, MHD_HTTP_HEADER_CACHE_CONTROL,
+	    reply->keep	   ? reply->keep
+	    : reply->keeps ? "no-cache"
+			   : "no-store");
 	add(r, MHD_HTTP_HEADER_ACCEPT_RANGES, reply->takes_ranges ? "bytes" : "none");
 	add(r, "Kiseki-Note", reply->note);
 	add(r, "X-Content-Type-Options", "nosniff");

@@ -26,6 +26,7 @@
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
 
 struct http_connections;
+struct http_marks;
 
 struct http {
 	struct http_options options;
@@ -33,6 +34,7 @@ struct http {
 	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;
+	struct http_marks *marks; /* in calls that were looked at */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
 	atomic_ullong replies[6];  /* by the first digit of the status */
@@ -65,10 +67,10 @@ struct http_reply {
 	enum http_coding coding;
 	bool takes_ranges;
 	bool keeps;	    /* may be kept by the client and asked for again with its tag */
-	bool fixed;	    /* is never another one under this path: need not be asked for again */
+	const char *keep;   /* Cache-Control of what may be kept unasked; NULL: by `keeps` */
 	const char *policy; /* Content-Security-Policy of a page that needs less than the general */
 	const char *allow;  /* of a 405 */
-	char etag[48];	    /* with its quotes; "" for none */
+	char etag[96];	    /* with its quotes; "" for none */
 	char range[64];	    /* Content-Range */
 	char file_name[160]; /* what to save it as; "" for none */
 	char note[256];	     /* Kiseki-Note: what the format could not hold */
@@ -97,6 +99,10 @@ int http_routes_find(struct http_request *q, const char *method);
 /* A header of the request, or NULL. */
 const char *http_request_header(const struct http_request *q, const char *name);
 
+/* The address of who asks, without its port; "" if it is not known. */
+#define HTTP_PEER_MAX 64U
+const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_MAX]);
+
 /* Has the client closed its side, or should the server stop? Those who wait ask from time to time. */
 bool http_request_is_over(const struct http_request *q);
 
@@ -115,6 +121,8 @@ int http_device(struct http_request *q, struct http_reply *reply, struct error *
 int http_instruct_start(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instruct_stop(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instruct_configure(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_instructions(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_group(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_runs(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_runs(struct http_request *q, struct http_reply *reply, struct error *e);
@@ -126,7 +134,12 @@ int http_report_latency(struct http_request *q, struct http_reply *reply, struct
 int http_boot_html(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);

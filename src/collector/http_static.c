@@ -21,6 +21,8 @@
 	"connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "               \
 	"frame-ancestors 'none'"
 
+#define FOR_EVER "public, max-age=31536000, immutable"
+
 int http_openapi(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	uint64_t h = 0xcbf29ce484222325ULL;
@@ -63,7 +65,7 @@ static int reply_file(struct http_request *q, struct http_reply *reply, const ch
 	reply->type = f->type;
 	reply->policy = PAGE_POLICY;
 	reply->keeps = true;
-	reply->fixed = f->fixed;
+	reply->keep = f->fixed ? FOR_EVER : NULL;
 	reply->coded = f->gzip;
 	if (f->gzip && !http_coding_allow(http_request_header(q, "Accept-Encoding"), CODING_GZIP))
 		return reply_unpacked(reply, f, e);
