@@ -307,6 +307,11 @@ static int parse_filters(struct http_request *q, struct trace_filter *items,
 	return 0;
 }
 
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e)
+{
+	return parse_filters(q, ret, ret, e);
+}
+
 /* Puts the filter in front of the source if it asks for anything. */
 static int put_filter(struct trace_source **source, struct trace_filter *f, struct error *e)
 {

@@ -45,6 +45,9 @@ int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, 
 /* The run and the times. */
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
 
+/* The conditions on events, not on their time, into a filter that was initialised. */
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e);
+
 /* The selected items as a source; `tasks`, if not NULL, takes the conditions on tasks, and the source
  * then has the items of all (for reports). */
 int http_range_open(struct http_request *q, const struct http_selection *s,

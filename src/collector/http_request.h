@@ -125,6 +125,8 @@ int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_events(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_chain(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);

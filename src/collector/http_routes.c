@@ -19,6 +19,8 @@
 #define BOOT "sampled"
 #define BOOT_CHART BOOT " min kernel width path"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
+#define EVENTS HTTP_RANGE_PARAMS " limit after before"
+#define CHAIN "from to pid at_ns limit"
 #define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
@@ -38,6 +40,8 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
 	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
+	{ "GET", DEVICE "/events", EVENTS, http_events, "a page of the events of its latest run" },
+	{ "GET", DEVICE "/chain", CHAIN, http_chain, "the wakeups that led to a moment" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
@@ -51,6 +55,8 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
 	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },
 	{ "GET", RUN "/slices", SLICES, http_slices, "a part of the run in detail" },
+	{ "GET", RUN "/events", EVENTS, http_events, "a page of the events of the run" },
+	{ "GET", RUN "/chain", "pid at_ns limit", http_chain, "the wakeups that led to a moment" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
