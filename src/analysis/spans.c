@@ -109,7 +109,7 @@ static int take_slice(void *context, const struct tracker_slice *t)
 static int take_leave(void *context, uint32_t task, bool preempted)
 {
 	const struct spans_work *k = ((struct spans *)context)->work;
-	struct span_note n = { .type = NOTE_LEAVE, .ns = k->ns };
+	struct span_note n = { .type = NOTE_LEAVE, .ns = k->ns, .number = k->item->cpu };
 
 	(void)preempted;
 	n.state = (uint8_t)span_state_of(&k->info->dialect, k->item->event.state);

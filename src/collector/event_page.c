@@ -321,10 +321,12 @@ static uint64_t first_window_ns(const struct page *p)
 	return each_ns > WINDOW_NS_LEAST ? each_ns : WINDOW_NS_LEAST;
 }
 
-static int read_backward(struct page *p, uint64_t first_ns, struct error *e)
+static int read_backward(struct page *p, uint64_t least_ns, struct error *e)
 {
 	const struct event_query *q = p->q;
-	uint64_t last_ns = clock_ns(&p->counted->source.info.clock, q->run.last_tick);
+	const struct trace_clock *c = &p->counted->source.info.clock;
+	uint64_t first_ns = clock_ns(c, q->run.first_tick);
+	uint64_t last_ns = clock_ns(c, q->run.last_tick);
 	uint64_t end_ns = q->to_ns <= last_ns ? q->to_ns : last_ns + 1;
 	uint64_t window_ns = first_window_ns(p), from_ns, seen = 0;
 	int r;
@@ -332,8 +334,9 @@ static int read_backward(struct page *p, uint64_t first_ns, struct error *e)
 	if (q->has_cursor && q->cursor.ns < end_ns)
 		end_ns = q->cursor.ns + 1;
 	for (;;) {
-		from_ns = end_ns > window_ns && end_ns - window_ns > first_ns ? end_ns - window_ns
-									      : first_ns;
+		from_ns = end_ns > window_ns ? end_ns - window_ns : 0;
+		if (from_ns <= first_ns || from_ns <= least_ns)
+			from_ns = least_ns;
 		p->first = p->n = 0;
 		p->dropped = false;
 		r = read_window(p, from_ns, end_ns, e);
@@ -346,13 +349,13 @@ static int read_backward(struct page *p, uint64_t first_ns, struct error *e)
 			seen = SCAN_MAX;
 			continue;
 		}
-		if (p->n == q->limit || from_ns == first_ns || seen >= SCAN_MAX)
+		if (p->n == q->limit || from_ns == least_ns || seen >= SCAN_MAX)
 			break;
 		window_ns = window_ns > UINT64_MAX / WINDOW_GROWTH ? UINT64_MAX
 								   : window_ns * WINDOW_GROWTH;
 	}
-	p->dropped = p->dropped || (p->n == q->limit && from_ns != first_ns);
-	p->spent = p->n < q->limit && from_ns != first_ns;
+	p->dropped = p->dropped || (p->n == q->limit && from_ns != least_ns);
+	p->spent = p->n < q->limit && from_ns != least_ns;
 	p->end = (struct event_cursor){ .ns = from_ns };
 	return 0;
 }
@@ -421,7 +424,8 @@ int event_page_make(struct store *s, struct event_query *q, char **ret, size_t *
 	if (r < 0)
 		return r;
 	first_ns = clock_ns(&p->counted->source.info.clock, q->run.first_tick);
-	from_ns = q->from_ns > first_ns ? q->from_ns : first_ns;
+	/* What a run lacks at its beginning has no time before it: it is at 0. */
+	from_ns = q->from_ns > first_ns ? q->from_ns : 0;
 	if (q->backward)
 		r = read_backward(p, from_ns, e);
 	else

@@ -237,8 +237,14 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
+	return http_range_select_kind(q, HTTP_RUN_SCHED, ret, e);
+}
+
+int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
+			   struct http_selection *ret, struct error *e)
+{
 	struct http_selection s = { .to_tick = UINT64_MAX };
-	int r = http_range_find_run(q, HTTP_RUN_SCHED, &s.run, e);
+	int r = http_range_find_run(q, kind, &s.run, e);
 
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);

@@ -59,7 +59,7 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/chain", "pid at_ns limit", http_chain, "the wakeups that led to a moment" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
-	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
+	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
