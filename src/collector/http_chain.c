@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "collector/http_range.h"
+#include "collector/http_turn.h"
 #include "collector/wake_chain.h"
 
 static bool is_over(const void *context)
@@ -39,6 +40,10 @@ int http_chain(struct http_request *q, struct http_reply *reply, struct error *e
 	query.last_ns = clock_ns(&clock, query.run.last_tick);
 	query.pid = (int32_t)pid;
 	query.limit = (uint32_t)limit;
+	r = http_turn_take(q, e);
+	if (r < 0)
+		return r;
 	r = wake_chain_make(q->http->options.store, &query, &document, e);
+	http_turn_put(q);
 	return r < 0 ? r : http_reply_json(reply, document, JSON_INDENT(2), e);
 }

@@ -4,6 +4,7 @@
 
 #include "collector/event_page.h"
 #include "collector/http_range.h"
+#include "collector/http_turn.h"
 
 static bool is_over(const void *context)
 {
@@ -31,8 +32,12 @@ static int make_page(struct http_request *q, struct event_query *query, struct h
 {
 	char *text = NULL;
 	size_t len = 0;
-	int r = event_page_make(q->http->options.store, query, &text, &len, e);
+	int r = http_turn_take(q, e);
 
+	if (r < 0)
+		return r;
+	r = event_page_make(q->http->options.store, query, &text, &len, e);
+	http_turn_put(q);
 	return r < 0 ? r : http_reply_text(reply, "application/json", text, len, e);
 }
 

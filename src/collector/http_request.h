@@ -35,6 +35,7 @@ struct http {
 	struct http_connections *connections;
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
+	atomic_uint turns;	   /* requests that decode now (http_turn.h) */
 	atomic_ullong replies[6];  /* by the first digit of the status */
 	pthread_mutex_t health_lock;
 	bool has_health_lock;
