@@ -54,8 +54,7 @@ enum span_state span_state_of(const struct sched_dialect *d, uint64_t prev_state
 
 bool span_is_interrupt(const struct sched_dialect *d, const struct sched_event *ev)
 {
-	return !(d->features & DIALECT_NO_FLAGS) &&
-	       (ev->flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI));
+	return !(d->features & DIALECT_NO_FLAGS) && (ev->flags & (FLAG_HARDIRQ | FLAG_NMI));
 }
 
 /* --- what the tracker hands out --- */
@@ -110,7 +109,7 @@ static int take_slice(void *context, const struct tracker_slice *t)
 static int take_leave(void *context, uint32_t task, bool preempted)
 {
 	const struct spans_work *k = ((struct spans *)context)->work;
-	struct span_note n = { .type = NOTE_LEAVE, .ns = k->ns };
+	struct span_note n = { .type = NOTE_LEAVE, .ns = k->ns, .number = k->item->cpu };
 
 	(void)preempted;
 	n.state = (uint8_t)span_state_of(&k->info->dialect, k->item->event.state);
@@ -142,9 +141,12 @@ static int take_wakeup(void *context, uint32_t task)
 		       SPANS_EVENTS_MAX);
 	if (r < 0)
 		return r;
-	s->wakeups[s->n_wakeups++] = (struct span_wakeup){
-		.ns = k->ns, .task = task, .waker = find_waker(k), .cpu = k->item->cpu
-	};
+	s->wakeups[s->n_wakeups++] =
+		(struct span_wakeup){ .ns = k->ns,
+				      .task = task,
+				      .waker = find_waker(k),
+				      .cpu = k->item->cpu,
+				      .softirq = k->item->event.flags & FLAG_SOFTIRQ };
 	k->noted = s->n_wakeups + 1;
 	return 0;
 }

@@ -71,6 +71,7 @@ struct span_wakeup {
 	uint32_t task;
 	uint32_t waker; /* TRACKER_NONE: an interrupt, or not known */
 	uint32_t cpu;	/* of the waker */
+	bool softirq;	/* in a softirq: the waker is who ran then, most often the sender */
 };
 
 struct span_loss {
@@ -111,7 +112,8 @@ int spans_finish(struct spans *s, struct error *e);
 /* What a task that left its CPU in this prev_state is: SPAN_PREEMPTED, SPAN_SLEEPING, … */
 enum span_state span_state_of(const struct sched_dialect *d, uint64_t prev_state);
 
-/* Did an event happen in an interrupt? Then who ran has nothing to do with it. */
+/* Did an event happen in an interrupt's handler? Then who ran has nothing to do with it. In a softirq
+ * he often has: what a task sends to another on the same machine arrives so. */
 bool span_is_interrupt(const struct sched_dialect *d, const struct sched_event *ev);
 
 #endif

@@ -83,14 +83,15 @@ static void put_spans(struct packer *p)
 	const struct span_task *t;
 	const struct span *one;
 	uint32_t i;
+	size_t j;
 
 	for (i = 0; i < p->s->n_tasks; i++) {
 		t = &p->s->tasks[i];
 		if (!t->shown)
 			continue;
 		put(p, t->n_spans);
-		for (one = p->s->spans + t->first_span;
-		     one < p->s->spans + t->first_span + t->n_spans; one++) {
+		for (j = 0; j < t->n_spans; j++) {
+			one = &p->s->spans[t->first_span + j];
 			put(p, one->state);
 			if (one->state == SPAN_RUNNING)
 				put(p, one->cpu);
@@ -103,9 +104,11 @@ static void put_wakeups(struct packer *p)
 {
 	uint64_t before_ns = p->s->from_ns;
 	const struct span_wakeup *w;
+	size_t i;
 
 	put(p, p->s->n_wakeups);
-	for (w = p->s->wakeups; w < p->s->wakeups + p->s->n_wakeups; w++) {
+	for (i = 0; i < p->s->n_wakeups; i++) {
+		w = &p->s->wakeups[i];
 		put(p, w->ns - before_ns);
 		put(p, w->waker == TRACKER_NONE ? 0 : p->place[w->waker] + 1);
 		put(p, p->place[w->task]);
@@ -118,9 +121,11 @@ static void put_wakeups(struct packer *p)
 static void put_losses(struct packer *p)
 {
 	const struct span_loss *l;
+	size_t i;
 
 	put(p, p->s->n_losses);
-	for (l = p->s->losses; l < p->s->losses + p->s->n_losses; l++) {
+	for (i = 0; i < p->s->n_losses; i++) {
+		l = &p->s->losses[i];
 		put(p, l->cpu);
 		put(p, l->from_ns - p->s->from_ns);
 		put(p, l->to_ns - l->from_ns);

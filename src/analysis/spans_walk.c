@@ -282,6 +282,7 @@ static int take_leave(struct spans_walk *w, uint32_t task, const struct span_not
 	else if (n->state != SPAN_PREEMPTED && n->state != SPAN_DEAD && k->woken_soon)
 		k->state = SPAN_WOKEN;
 	k->since_ns = n->ns;
+	k->cpu = n->number;
 	k->running = k->woken_soon = false;
 	return r;
 }
@@ -330,8 +331,11 @@ static int take_note(struct spans_walk *w, uint32_t task, const struct span_note
 	struct walker *k = &w->walkers[task];
 	int r = 0;
 
-	if (w->in_range && n->ns >= w->s->to_ns)
-		return 0;
+	if (w->in_range && n->ns >= w->s->to_ns) { /* only where it turns up counts */
+		if (n->type == NOTE_RUN)
+			r = stay(w, task, w->s->to_ns, n->number);
+		return r < 0 ? r : 0;
+	}
 	switch (n->type) {
 	case NOTE_RUN:
 		r = take_run(w, task, n);

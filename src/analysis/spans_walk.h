@@ -22,8 +22,7 @@ enum span_note_type {
 
 struct span_note {
 	uint64_t ns, to_ns;
-	uint32_t
-		number; /* NOTE_RUN: the CPU; NOTE_WAKE: that of the wakeup in the range + 1, or 0 */
+	uint32_t number; /* NOTE_RUN, NOTE_LEAVE: CPU; NOTE_WAKE: wakeup in the range + 1, or 0 */
 	uint32_t before, after; /* of the task, number + 1; set when it is added */
 	uint8_t type, state;
 	bool first;

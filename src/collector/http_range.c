@@ -260,8 +260,14 @@ int http_range_select_times(struct http_request *q, const char *from, const char
 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
+	return http_range_select_kind(q, HTTP_RUN_SCHED, ret, e);
+}
+
+int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
+			   struct http_selection *ret, struct error *e)
+{
 	struct http_selection s = { .to_tick = UINT64_MAX };
-	int r = http_range_find_run(q, HTTP_RUN_SCHED, &s.run, e);
+	int r = http_range_find_run(q, kind, &s.run, e);
 
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);
@@ -319,6 +325,11 @@ static int parse_filters(struct http_request *q, struct trace_filter *items,
 			return error_prefix(e, EINVAL, "cannot take %s=", parsers[i].name);
 	}
 	return 0;
+}
+
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e)
+{
+	return parse_filters(q, ret, ret, e);
 }
 
 /* Puts the filter in front of the source if it asks for anything. */

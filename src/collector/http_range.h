@@ -42,8 +42,13 @@ int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct 
 			struct error *e);
 int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, struct error *e);
 
-/* The run and the times. */
+/* The run and the times. The first is for runs of the scheduler. */
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
+int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
+			   struct http_selection *ret, struct error *e);
+
+/* The conditions on events, not on their time, into a filter that was initialised. */
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e);
 
 /* The times alone, of a selection whose run and clock are known: by two parameters like from= and to=,
  * and those with _ns behind their names. */

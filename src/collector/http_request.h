@@ -37,6 +37,7 @@ struct http {
 	struct http_marks *marks; /* in calls that were looked at */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
+	atomic_uint turns;	   /* requests that decode now (http_turn.h) */
 	atomic_ullong replies[6];  /* by the first digit of the status */
 	pthread_mutex_t health_lock;
 	bool has_health_lock;
@@ -140,6 +141,8 @@ int http_calls_diff(struct http_request *q, struct http_reply *reply, struct err
 int http_calls_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_events(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_chain(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);

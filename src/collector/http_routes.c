@@ -21,6 +21,8 @@
 #define CALLS HTTP_RANGE_TIMES " process thread"
 #define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
+#define EVENTS HTTP_RANGE_PARAMS " limit after before"
+#define CHAIN "from to pid at_ns limit"
 #define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
@@ -42,6 +44,8 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
 	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
+	{ "GET", DEVICE "/events", EVENTS, http_events, "a page of the events of its latest run" },
+	{ "GET", DEVICE "/chain", CHAIN, http_chain, "the wakeups that led to a moment" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", DEVICE "/calls/report", CALLS " function min sort limit", http_calls_report,
@@ -63,6 +67,8 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
 	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },
 	{ "GET", RUN "/slices", SLICES, http_slices, "a part of the run in detail" },
+	{ "GET", RUN "/events", EVENTS, http_events, "a page of the events of the run" },
+	{ "GET", RUN "/chain", "pid at_ns limit", http_chain, "the wakeups that led to a moment" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", RUN "/calls/report", CALLS " function min sort limit", http_calls_report,
@@ -74,6 +80,7 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/calls/slices", CALLS " min_ns limit", http_calls_slices,
 	  "calls as spans, for a timeline" },
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
+	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },

@@ -15,6 +15,7 @@
 #include "collector/detail.h"
 #include "collector/http_range.h"
 #include "collector/http_reply.h"
+#include "collector/http_turn.h"
 #include "wire/crc32c.h"
 
 #define KEEP_FINAL "private, max-age=3600, immutable"
@@ -103,7 +104,11 @@ int http_slices(struct http_request *q, struct http_reply *reply, struct error *
 	set_tag(reply, &s, d, &query);
 	if (http_reply_is_known(q, reply))
 		return 0;
+	r = http_turn_take(q, e);
+	if (r < 0)
+		return r;
 	r = reply_spans(q, d, reply, e);
+	http_turn_put(q);
 	if (r == -EFBIG)
 		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
 	return r;

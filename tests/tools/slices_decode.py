@@ -4,12 +4,12 @@
 
     slices_decode.py print FILE            as JSON, one part a line
     slices_decode.py check FILE            what must hold in every answer; prints its sums
-    slices_decode.py compare FILE NDJSON   against the events themselves: an export of a whole trace
+    slices_decode.py compare FILE NDJSON   against the events themselves, an export of the trace
     slices_decode.py join WHOLE PART...    parts that follow each other are the whole, CPU by CPU
+    slices_decode.py vector SPEC FILE      the bytes that the specification shows are those of FILE
 """
 import json
 import sys
-from collections import defaultdict
 
 STATES = ["unknown", "running", "woken", "preempted", "sleeping", "blocked", "stopped", "dead",
           "idle", "unborn"]
@@ -121,8 +121,6 @@ def check_task(d, task):
             fail(f"pid {task['pid']}: a span from {one['from']} to {one['to']}")
         if before and before["state"] == one["state"] and one["state"] != "running":
             fail(f"pid {task['pid']}: two spans {one['state']} in a row at {one['from']}")
-        if before and before["state"] in ("sleeping", "blocked") and one["state"] == "preempted":
-            fail(f"pid {task['pid']}: preempted while it slept, at {one['from']}")
         before = one
 
 
@@ -159,10 +157,84 @@ def check(d):
     return busy
 
 
+def who(d, one):
+    return d["tasks"][one["task"]]["pid"] if one["kind"] == "task" else one["kind"]
+
+
+def compare(d, path):
+    """Each switch is an edge between two slices of its CPU, but that nothing is known before the first
+    and behind the last; each waking is a wakeup. Returns how many edges have both sides."""
+    edges = {}
+    for cpu, row in enumerate(d["cpus"]):
+        for left, right in zip(row, row[1:]):
+            edges[cpu, right["from"]] = who(d, left), who(d, right)
+    wakeups = {(w["ns"], d["tasks"][w["task"]]["pid"]) for w in d["wakeups"]}
+    seen = 0
+    for line in open(path, encoding="utf-8"):
+        e = json.loads(line)
+        ns = e.get("ns", 0)
+        if not d["from"] < ns < d["to"] - 1:
+            continue
+        if e["kind"] == "waking" and (ns, e["pid"]) not in wakeups:
+            fail(f"no wakeup of {e['pid']} at {ns}")
+        if e["kind"] != "switch" or e["prev_pid"] == e["next_pid"]:
+            continue
+        want = e["prev_pid"] or "idle", e["next_pid"] or "idle"
+        edge = edges.get((e["cpu"], ns))
+        if edge is None or any(a not in (b, "unknown") for a, b in zip(edge, want)):
+            fail(f"CPU {e['cpu']} at {ns}: {edge} and not {want}")
+        seen += edge == want
+    return seen
+
+
+def merged(d):
+    """(pid or kind, from, to) of each CPU, neighbours of one holder as one."""
+    rows = []
+    for row in d["cpus"]:
+        out = []
+        for one in row:
+            if out and out[-1][0] == who(d, one):
+                out[-1][2] = one["to"]
+            else:
+                out.append([who(d, one), one["from"], one["to"]])
+        rows.append(out)
+    return rows
+
+
+def join(whole, parts):
+    at = whole["from"]
+    rows = [[] for _ in whole["cpus"]]
+    for part in parts:
+        if part["from"] != at:
+            fail(f"a part from {part['from']}, not {at}")
+        at = part["to"]
+        for cpu, row in enumerate(merged(part)):
+            for one in row:
+                if rows[cpu] and rows[cpu][-1][0] == one[0]:
+                    rows[cpu][-1][2] = one[2]
+                else:
+                    rows[cpu].append(one)
+    if at != whole["to"] or rows != merged(whole):
+        fail("the parts are not the whole")
+    if sum(len(p["wakeups"]) for p in parts) != len(whole["wakeups"]):
+        fail("the parts have not the wakeups of the whole")
+    return len(parts)
+
+
+def vector(spec, path):
+    text = open(spec, encoding="utf-8").read().split("## 8.")[1].split("```")[1]
+    if bytes.fromhex("".join(text.split())) != open(path, "rb").read():
+        fail(f"{path} is not what {spec} shows")
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    d = decode(open(sys.argv[2], "rb").read())
+    if sys.argv[1] == "vector":
+        vector(sys.argv[2], sys.argv[3])
+        return
+    d, *others = (decode(open(path, "rb").read())
+                  for path in (sys.argv[2:3] if sys.argv[1] == "compare" else sys.argv[2:]))
     if sys.argv[1] == "print":
         for name in ("from", "to", "final"):
             print(json.dumps({name: d[name]}))
@@ -174,6 +246,10 @@ def main():
         print(f"cpus {len(d['cpus'])} tasks {len(d['tasks'])} slices {sum(map(len, d['cpus']))} "
               f"spans {sum(len(t['spans']) for t in d['tasks'])} wakeups {len(d['wakeups'])} "
               f"losses {len(d['losses'])} busy_ns {busy} final {int(d['final'])}")
+    elif sys.argv[1] == "compare":
+        print(compare(d, sys.argv[3]))
+    elif sys.argv[1] == "join":
+        print(join(d, others))
     else:
         sys.exit(__doc__)
 
