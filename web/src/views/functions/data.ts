@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// data: what the view asks for, and when it asks again.
+//
+// Functions come whole. Paths may be millions, so the longest come, and the others as sums; who zooms into a box that
+// has such sums below it gets more of them.
+import { useMemo } from "preact/hooks";
+
+import { getCallReport, getCallTree, type CallReport, type CallSelection } from "../../api/calls";
+import type { Extent } from "../../parts/brush";
+import { useLoaded, type Loaded } from "../../parts/loaded";
+import { growForest, type Box, type Forest } from "./forest";
+
+/** What is asked for at first, and when somebody looks closer. */
+export const PATHS = 20_000;
+export const PATHS_MORE = 80_000;
+
+/** Whether there is more to see in a box than the answer has. */
+export function hasOthers(box: Box): boolean {
+	const visit: Box[] = [box];
+	for (let b = visit.pop(); b; b = visit.pop()) {
+		if (b.others) return true;
+		visit.push(...b.children);
+	}
+	return false;
+}
+
+const keyOf = (s: CallSelection | null): string => JSON.stringify(s);
+
+export function useReport(s: CallSelection | null): Loaded<CallReport> {
+	return useLoaded(s ? (abort) => getCallReport(s, abort) : null, [keyOf(s)]);
+}
+
+/** Where a run begins and ends; asked for only when a part of it is shown. */
+export function useExtent(s: CallSelection | null, report: CallReport | undefined): Extent | null {
+	const partial = s !== null && (s.from !== null || s.to !== null);
+	const whole: CallSelection | null = partial
+		? { run: s.run, from: null, to: null, process: "", thread: "" }
+		: null;
+	const asked = useReport(whole);
+	const all = partial ? asked.value?.all : report?.all;
+	return useMemo(() => (all ? { from: all.from_ns, to: all.to_ns } : null), [all?.from_ns, all?.to_ns]);
+}
+
+export function usePaths(
+	after: CallSelection | null,
+	before: CallSelection | null,
+	limit: number,
+): Loaded<Forest> {
+	const ask = async (s: CallSelection, abort: AbortSignal): Promise<Forest> => {
+		const [now, then] = await Promise.all([
+			getCallTree(s, limit, abort),
+			before ? getCallTree(before, limit, abort) : null,
+		]);
+		return growForest(now.nodes, then?.nodes ?? null);
+	};
+	return useLoaded(after ? (abort) => ask(after, abort) : null, [keyOf(after), keyOf(before), limit]);
+}
