@@ -3,6 +3,9 @@
 // nothing is inlined, because the page's security policy lets nothing inline run.
 import { defineConfig } from "vitest/config";
 
+// What Node.js has; its types are no part of the page.
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
+
 export default defineConfig({
 	base: "./",
 	esbuild: { jsx: "automatic", jsxImportSource: "preact" },
@@ -14,6 +17,6 @@ export default defineConfig({
 		reportCompressedSize: false,
 	},
 	// `npm run dev`: the page from here, the data from a collector on this machine.
-	server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+	server: { proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" } },
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

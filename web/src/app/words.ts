@@ -27,6 +27,9 @@ export const say = dictionary(
 		keyHelp: "this help",
 		views: "Views",
 		skip: "Skip to the content",
+		copy: "Copy",
+		copied: "Copied",
+		notCopied: "Not copied: select it",
 	},
 	{
 		help: "キー操作とヘルプ",
@@ -52,5 +55,8 @@ export const say = dictionary(
 		keyHelp: "このヘルプ",
 		views: "画面",
 		skip: "本文へ移動",
+		copy: "コピー",
+		copied: "コピーしました",
+		notCopied: "コピーできません。選択してください",
 	},
 );
