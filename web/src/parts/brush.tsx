@@ -111,6 +111,7 @@ export function Brush(props: BrushProps) {
 	const step = length / 1000;
 	return (
 		<div class="brush" role="group" aria-label={props.label}>
+			<span aria-hidden="true">{props.label}</span>
 			<div
 				class="brush-track"
 				ref={track}

@@ -20,7 +20,10 @@ function signed(value: number, text: (v: number) => string): string {
 
 /** "▲ +3.2 ms (+12 %)": reads without colour. */
 export function formatChange(change: Change, by: Measure, shares: boolean): string {
-	const by100 = change.before > 0 ? ` (${signed(change.after / change.before - 1, formatPercent)})` : "";
+	const by100 =
+		change.before > 0 && change.after > 0
+			? ` (${signed(change.after / change.before - 1, formatPercent)})`
+			: "";
 	const size = signed(change.after - change.before, (v) => formatValue(v, by, shares));
 	const word = change.kind === "new" || change.kind === "gone" ? ` ${say(change.kind)}` : "";
 	return `${SIGNS[change.kind]} ${size}${by100}${word}`;

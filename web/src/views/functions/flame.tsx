@@ -27,6 +27,8 @@ export interface FlameProps {
 	readonly found: ReadonlySet<Box> | null;
 	readonly upward: boolean;
 	readonly change: ((box: Box) => Change) | null;
+	/** In few letters, for the box itself. */
+	readonly figure: (box: Box) => string;
 	readonly describe: (box: Box) => ComponentChildren;
 	readonly spoken: (box: Box) => string;
 	readonly onZoom: (box: Box | null) => void;
@@ -85,6 +87,7 @@ export function Flame(props: FlameProps) {
 			levels,
 			upward,
 			title: titleOf,
+			figure: props.figure,
 			dark: isDark,
 			color: colorOfName,
 			measureText: measurer(pen),

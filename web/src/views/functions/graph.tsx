@@ -6,8 +6,9 @@ import { address } from "../../app/address";
 import { useKeys, type Key } from "../../app/keys";
 import { pictureOf, usePicture } from "../../app/picture";
 import { dark } from "../../app/theme";
+import { formatPercent } from "../../parts/format";
 import { colorOfName } from "../../parts/palette";
-import { BoxFigures, describeBox, type Shown } from "./figures";
+import { BoxFigures, describeBox, formatChange, formatValue, type Shown } from "./figures";
 import { colorsOf, Flame } from "./flame";
 import { idOf, type Box } from "./forest";
 import { layOut, stepFrom, type Direction, type Layout } from "./layout";
@@ -16,7 +17,6 @@ import type { Picked } from "./picked";
 import { FONT, LEVEL_PX, shapesOf } from "./shapes";
 import { change, readState, type State } from "./state";
 import { titleOf } from "./title";
-import { SEARCH_ID } from "./toolbar";
 import { say } from "./words";
 
 export interface GraphProps {
@@ -35,6 +35,15 @@ function shownOf(picked: Picked, box: Box, shares: boolean): Shown {
 		shares,
 	};
 }
+
+const figureOf =
+	(picked: Picked, shares: boolean) =>
+	(box: Box): string => {
+		const c = picked.change?.(box);
+		if (c) return formatChange(c, picked.by, shares).slice(2);
+		const value = picked.values[box.index] ?? 0;
+		return `${formatValue(value, picked.by)} · ${formatPercent(value / (picked.values[0] || 1))}`;
+	};
 
 /** Zooms, and takes the figures of its function beside it. */
 function zoomTo(box: Box | null): void {
@@ -88,7 +97,6 @@ function keysOf(now: { readonly current: Now }): readonly Key[] {
 		},
 		{ keys: ["0", "escape"], what: () => say("keyAll"), run: () => zoomTo(null) },
 		{ keys: ["i"], what: () => say("keyGrow"), run: () => change({ upward: !isUpward() }) },
-		{ keys: ["/"], what: () => say("keySearch"), run: () => document.getElementById(SEARCH_ID)?.focus() },
 		{ keys: ["n"], what: () => say("keyNext"), run: found(1) },
 		{ keys: ["p"], what: () => say("keyPrevious"), run: found(-1) },
 	];
@@ -116,6 +124,7 @@ function drawingOf(props: GraphProps, element: Element) {
 				levels,
 				upward: state.upward,
 				title: titleOf,
+				figure: figureOf(picked, state.shares),
 				dark: dark.value,
 				color: colorOfName,
 				measureText: (text) => pen.measureText(text).width,
@@ -151,6 +160,7 @@ export function Graph(props: GraphProps) {
 			found={picked.found?.boxes ?? null}
 			upward={state.upward}
 			change={picked.change}
+			figure={figureOf(picked, state.shares)}
 			describe={(box) => <BoxFigures {...shownOf(picked, box, state.shares)} />}
 			spoken={(box) => describeBox(shownOf(picked, box, state.shares))}
 			onZoom={zoomTo}

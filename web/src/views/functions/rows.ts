@@ -11,8 +11,8 @@ export interface Row {
 	readonly open: boolean;
 }
 
-/** A child that has most of its parent's value is followed. */
-const MOST = 0.5;
+/** The largest child is followed while it has a good part of its parent's value. */
+const MOST = 0.3;
 
 export function openByItself(forest: Forest, values: Float64Array): ReadonlySet<Box> {
 	const open = new Set<Box>([forest.root]);

@@ -37,6 +37,8 @@ export interface Drawing {
 	readonly upward: boolean;
 	/** A box's name as it is shown. */
 	readonly title: (box: Box) => string;
+	/** What is behind the name where there is room for both. */
+	readonly figure: (box: Box) => string;
 	readonly dark: boolean;
 	readonly color: (name: string) => string;
 	readonly measureText: (text: string) => number;
@@ -61,6 +63,13 @@ export function rowOf(level: number, levels: number, upward: boolean): number {
 	return upward ? levels - 1 - level : level;
 }
 
+function textOf(d: Drawing, name: string, box: Box, width: number): string {
+	const text = fitText(name, width, d.measureText);
+	if (text !== name) return text;
+	const both = `${name}   ${d.figure(box)}`;
+	return d.measureText(both) <= width ? both : name;
+}
+
 function shapeOf(d: Drawing, placed: Placed): Shape {
 	const { box } = placed;
 	const change = d.change?.(box) ?? null;
@@ -82,7 +91,7 @@ function shapeOf(d: Drawing, placed: Placed): Shape {
 		width,
 		fill,
 		ink: inkOn(fill),
-		text: fitText(name, width - 2 * PAD_PX, d.measureText),
+		text: textOf(d, name, box, width - 2 * PAD_PX),
 		pattern: !change || change.kind === "same" ? null : change.degree > 0 ? "rise" : "fall",
 		dim: placed.above || (d.found !== null && !found),
 		found,

@@ -65,13 +65,15 @@ export function SplitBar({ split, scale = 1 }: { split: Parts; scale?: number })
 export function SplitLegend({ split }: { split: Parts }) {
 	return (
 		<ul class="split-legend" aria-label={say("legend")}>
-			{partsOf(split).map((p) => (
-				<li key={p.part}>
-					<i class={`part ${p.part}`} aria-hidden="true" />
-					{say(p.part)} <b>{formatLength(p.ns)}</b>{" "}
-					<span class="share">{formatPercent(p.ns / (split.local_ns || 1))}</span>
-				</li>
-			))}
+			{partsOf(split)
+				.filter((p) => p.ns > 0)
+				.map((p) => (
+					<li key={p.part}>
+						<i class={`part ${p.part}`} aria-hidden="true" />
+						{say(p.part)} <b>{formatLength(p.ns)}</b>{" "}
+						<span class="share">{formatPercent(p.ns / (split.local_ns || 1))}</span>
+					</li>
+				))}
 		</ul>
 	);
 }

@@ -2,16 +2,29 @@
 // toolbar: how the paths are shown, what their width is, and what is looked for.
 import { useEffect, useRef } from "preact/hooks";
 
+import { useKeys, type Key } from "../../app/keys";
 import { formatCount, formatPercent } from "../../parts/format";
 import { SIGNS, type Kind } from "./change";
 import { formatValue } from "./figures";
 import { pathOf, type Measure } from "./forest";
 import type { Picked } from "./picked";
-import { change, TABS, type State } from "./state";
+import { change, currentState, TABS, type State } from "./state";
 import { titleOf } from "./title";
 import { say } from "./words";
 
-export const SEARCH_ID = "functions-search";
+const SEARCH_ID = "functions-search";
+
+const KEYS: readonly Key[] = [
+	{ keys: ["/"], what: () => say("keySearch"), run: () => document.getElementById(SEARCH_ID)?.focus() },
+	{
+		keys: ["t"],
+		what: () => say("keyTab"),
+		run: () => {
+			const at = TABS.indexOf(currentState().tab);
+			change({ tab: TABS[(at + 1) % TABS.length] ?? "graph" });
+		},
+	},
+];
 
 interface Props {
 	readonly state: State;
@@ -116,6 +129,7 @@ function Crumbs({ picked }: { picked: Picked }) {
 }
 
 export function Toolbar({ state, picked, waiting }: Props) {
+	useKeys(KEYS);
 	return (
 		<>
 			<div class="bar" aria-busy={waiting}>
