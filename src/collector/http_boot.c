@@ -18,9 +18,9 @@
 #include "analysis/boot_moment.h"
 #include "analysis/boot_run.h"
 #include "base/when.h"
+#include "chart/boot_json.h"
+#include "chart/boot_layout.h"
 #include "collector/http_range.h"
-#include "convert/boot_json.h"
-#include "convert/boot_layout.h"
 
 typedef int (*put_chart)(FILE *f, const struct boot *b, const struct boot_chart_options *o,
 			 struct error *e);

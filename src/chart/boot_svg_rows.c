@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/boot_svg.h"
-#include "convert/boot_text.h"
+#include "chart/boot_svg.h"
+#include "chart/boot_text.h"
 
 #define INDENT 9U
 #define INDENT_MOST 12U

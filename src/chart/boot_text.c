@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_text: see boot_text.h. Texts have any length, so they are escaped piece by piece. */
-#include "convert/boot_text.h"
+#include "chart/boot_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * boot_json: all of a boot as JSON (docs/format/boot-json.md): what the HTML chart draws, what the collector
  * answers with, what scripts read.
  */
-#ifndef KISEKI_CONVERT_BOOT_JSON_H
-#define KISEKI_CONVERT_BOOT_JSON_H
+#ifndef KISEKI_CHART_BOOT_JSON_H
+#define KISEKI_CHART_BOOT_JSON_H
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  * These are any bytes, and the page that shows them is opened in a browser. The rule is that of escape.h; beyond
  * it, JSON has no '<' at all (it is \u003c), so that no text can end the <script> that carries the document.
  */
-#ifndef KISEKI_CONVERT_BOOT_TEXT_H
-#define KISEKI_CONVERT_BOOT_TEXT_H
+#ifndef KISEKI_CHART_BOOT_TEXT_H
+#define KISEKI_CHART_BOOT_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>

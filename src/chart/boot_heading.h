@@ -3,8 +3,8 @@
  * boot_heading: what a chart says in words above its rows: of which machine it is, how it was made, when
  * the target was there, and what is missing.
  */
-#ifndef KISEKI_CONVERT_BOOT_HEADING_H
-#define KISEKI_CONVERT_BOOT_HEADING_H
+#ifndef KISEKI_CHART_BOOT_HEADING_H
+#define KISEKI_CHART_BOOT_HEADING_H
 
 #include "analysis/boot.h"
 

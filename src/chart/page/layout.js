@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // layout: which process has which row, which pixel shows what, and where the axis has its lines.
 //
-// The same rules as in src/convert/boot_layout.c, which has them in words; here a parent can also be folded by hand.
+// The same rules as in src/chart/boot_layout.c, which has them in words; here a parent can also be folded by hand.
 "use strict";
 
 const isShort = (p, least) => p.to - p.from < least && !p.is_alive && !p.was_there;

@@ -3,7 +3,7 @@
  * boot_layout: what of a boot goes where, before anything is drawn.
  *
  * Which processes have a row and who stands for those that have none; which pixel shows what; where the axis has
- * its lines. The page has the same rules in JavaScript (boot_chart/layout.js), and a test holds the two together.
+ * its lines. The page has the same rules in JavaScript (page/layout.js), and a test holds the two together.
  *
  * A process has a row if it was there in the time shown, unless it is a kernel thread and those are not
  * wanted, or it lived shorter than wanted: then it is folded into the nearest ancestor that has one, and is a
@@ -14,10 +14,10 @@
  * its CPU time in all of the time that the pixel has of it. A span that was seen asleep and has used a CPU for a
  * twentieth of its time or more counts for that part as running.
  */
-#ifndef KISEKI_CONVERT_BOOT_LAYOUT_H
-#define KISEKI_CONVERT_BOOT_LAYOUT_H
+#ifndef KISEKI_CHART_BOOT_LAYOUT_H
+#define KISEKI_CHART_BOOT_LAYOUT_H
 
-#include "convert/boot_chart.h"
+#include "chart/boot_chart.h"
 
 #define BOOT_LAYOUT_WIDTH_MAX 20000U /* pixels */
 

@@ -6,14 +6,14 @@
  * Everything that is drawn has the key of its sign as its class and sets that sign as seen: the legend, which is
  * drawn last and stands first, has those.
  */
-#ifndef KISEKI_CONVERT_BOOT_SVG_H
-#define KISEKI_CONVERT_BOOT_SVG_H
+#ifndef KISEKI_CHART_BOOT_SVG_H
+#define KISEKI_CHART_BOOT_SVG_H
 
 #include "analysis/boot_diff.h"
 #include "analysis/boot_path.h"
-#include "convert/boot_heading.h"
-#include "convert/boot_layout.h"
-#include "convert/boot_sign.h"
+#include "chart/boot_heading.h"
+#include "chart/boot_layout.h"
+#include "chart/boot_sign.h"
 
 #define SVG_MARGIN 16U
 #define SVG_LABEL 320U /* width of the names' column */

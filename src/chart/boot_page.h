@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* boot_page: the files of boot_chart/ as part of the program; tools/embed makes their C. */
-#ifndef KISEKI_CONVERT_BOOT_PAGE_H
-#define KISEKI_CONVERT_BOOT_PAGE_H
+/* boot_page: the files of page/ as part of the program; tools/embed makes their C. */
+#ifndef KISEKI_CHART_BOOT_PAGE_H
+#define KISEKI_CHART_BOOT_PAGE_H
 
 #include <stddef.h>
 

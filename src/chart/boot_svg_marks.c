@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "convert/boot_svg.h"
-#include "convert/boot_text.h"
+#include "chart/boot_svg.h"
+#include "chart/boot_text.h"
 
 #define LANES 4U
 #define LANE_PX 13U

@@ -7,8 +7,8 @@
  * mark. The HTML carries the boot as JSON (boot_json.h) and draws it in the browser: zoom, hover, search, fold,
  * critical path to any point. A chart of two boots has them one above the other on one axis.
  */
-#ifndef KISEKI_CONVERT_BOOT_CHART_H
-#define KISEKI_CONVERT_BOOT_CHART_H
+#ifndef KISEKI_CHART_BOOT_CHART_H
+#define KISEKI_CHART_BOOT_CHART_H
 
 #include <stdio.h>
 

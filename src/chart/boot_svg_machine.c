@@ -4,12 +4,12 @@
  *
  * A path has a corner only where its height changes by a tenth of a pixel, so quiet stretches cost nothing.
  */
-#include "convert/boot_svg.h"
+#include "chart/boot_svg.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "convert/boot_text.h"
+#include "chart/boot_text.h"
 
 #define TALL 48.0
 #define MIDDLE 34.0

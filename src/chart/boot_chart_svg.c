@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/boot_svg.h"
-#include "convert/boot_text.h"
+#include "chart/boot_svg.h"
+#include "chart/boot_text.h"
 
 #define SECOND_PX 60.0
 #define WIDTH_LEAST 200U

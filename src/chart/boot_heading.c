@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_heading: see boot_heading.h. A text that cannot be allocated fails the whole at the end. */
-#include "convert/boot_heading.h"
+#include "chart/boot_heading.h"
 
 #include <errno.h>
 #include <inttypes.h>

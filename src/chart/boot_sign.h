@@ -5,8 +5,8 @@
  * One table serves the SVG, the page and both legends, so a picture cannot have a mark that its legend does
  * not explain: whatever draws names the sign it draws, and the legend lists those that were named.
  */
-#ifndef KISEKI_CONVERT_BOOT_SIGN_H
-#define KISEKI_CONVERT_BOOT_SIGN_H
+#ifndef KISEKI_CHART_BOOT_SIGN_H
+#define KISEKI_CHART_BOOT_SIGN_H
 
 #include <stdint.h>
 

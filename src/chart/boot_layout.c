@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_layout: see boot_layout.h. */
-#include "convert/boot_layout.h"
+#include "chart/boot_layout.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "convert/boot_sign.h"
+#include "chart/boot_sign.h"
 
 /* A recording that starts later than this after the kernel is not of its boot: its axis starts at 0. */
 #define KERNEL_ZERO_NS 600000000000ULL

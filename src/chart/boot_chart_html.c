@@ -2,7 +2,7 @@
 /*
  * boot_chart_html: a boot as one page that needs nothing else: no network, no other file.
  *
- * The page, its style and its script are files in boot_chart/, embedded at build time. The page has places,
+ * The page, its style and its script are files in page/, embedded at build time. The page has places,
  * @NAME@, that are filled here. Its policy names the script and the style by their hashes, so nothing else in
  * the file could run, whatever a process calls itself; and the data is JSON without a single '<'.
  */
@@ -12,12 +12,12 @@
 
 #include "analysis/boot_diff.h"
 #include "analysis/boot_path.h"
-#include "convert/boot_heading.h"
-#include "convert/boot_json.h"
-#include "convert/boot_layout.h"
-#include "convert/boot_page.h"
-#include "convert/boot_sign.h"
-#include "convert/boot_text.h"
+#include "chart/boot_heading.h"
+#include "chart/boot_json.h"
+#include "chart/boot_layout.h"
+#include "chart/boot_page.h"
+#include "chart/boot_sign.h"
+#include "chart/boot_text.h"
 
 struct page {
 	FILE *f;

@@ -5,13 +5,13 @@
  * There may be millions of spans, so it is written as it is read and no document is built. Spans and points are
  * columns: one array for each number, and none for a number that is the same everywhere.
  */
-#include "convert/boot_json.h"
+#include "chart/boot_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "convert/boot_text.h"
+#include "chart/boot_text.h"
 
 #define VERSION 1
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_sign: see boot_sign.h. */
-#include "convert/boot_sign.h"
+#include "chart/boot_sign.h"
 
 #define LIGHTEST 0xffcb00U
 #define DARKEST 0xa84400U
