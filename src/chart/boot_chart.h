@@ -31,4 +31,8 @@ int boot_chart_svg(FILE *f, const struct boot *b, const struct boot_chart_option
 int boot_chart_html(FILE *f, const struct boot *b, const struct boot_chart_options *o,
 		    struct error *e);
 
+/* What the page's script draws, as JSON: for a page that has the script already. */
+int boot_chart_data(FILE *f, const struct boot *b, const struct boot_chart_options *o,
+		    struct error *e);
+
 #endif

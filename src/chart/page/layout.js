@@ -2,13 +2,30 @@
 // layout: which process has which row, which pixel shows what, and where the axis has its lines.
 //
 // The same rules as in src/chart/boot_layout.c, which has them in words; here a parent can also be folded by hand.
-"use strict";
+import { DISK, RUNNABLE, RUNNING, SLEEPING, STATES, STOPPED, UNKNOWN, ZOMBIE, findSpan, spanFrom } from "./model.js";
 
-const isShort = (p, least) => p.to - p.from < least && !p.is_alive && !p.was_there;
+/**
+ * @typedef {import("./types.js").Boot} Boot
+ * @typedef {import("./types.js").Process} Process
+ * @typedef {import("./types.js").Row} Row
+ * @typedef {import("./types.js").RowOptions} RowOptions
+ * @typedef {import("./types.js").Rows} Rows
+ * @typedef {import("./types.js").View} View
+ */
 
-/** Rows in tree order, and the row of every process: its own, or the one it is folded into, or -1. */
+/** @param {Process} p @param {number} least */
+function isShort(p, least) {
+	return p.to - p.from < least && !p.is_alive && !p.was_there;
+}
+
+/**
+ * Rows in tree order, and the row of every process: its own, or the one it is folded into, or -1.
+ * @param {Boot} boot @param {RowOptions} o @returns {Rows}
+ */
 function layoutTree(boot, o) {
-	const rows = [], rowOf = new Int32Array(boot.processes.length).fill(-1);
+	/** @type {Row[]} */
+	const rows = [];
+	const rowOf = new Int32Array(boot.processes.length).fill(-1);
 	for (const p of boot.processes) {
 		const above = p.parent >= 0 && p.parent < p.index ? rowOf[p.parent] : -1;
 		if (p.to < boot.limits.from || p.from > boot.limits.to || p.is_kernel && !o.kernel)
@@ -19,20 +36,21 @@ function layoutTree(boot, o) {
 			continue;
 		}
 		rowOf[p.index] = rows.length;
-		rows.push({ process: p, boot, parent: above, depth: above < 0 ? 0 : rows[above].depth + 1, folded: [], children: 0 });
+		rows.push({ process: p, boot, parent: above, depth: above < 0 ? 0 : rows[above].depth + 1, folded: [], children: 0, item: null, above: null });
 		if (above >= 0)
 			rows[above].children++;
 	}
 	return { rows, rowOf };
 }
 
-function layoutRows(boot, o) {
+/** @param {Boot} boot @param {RowOptions} o @returns {Rows} */
+export function layoutRows(boot, o) {
 	if (o.sort === "tree")
 		return layoutTree(boot, o);
 	const { rows, rowOf } = layoutTree(boot, { ...o, folded: new Set() });
 	const order = [...rows.keys()];
-	const by = o.sort === "cpu" ? r => -r.process.ran : r => r.process.from;
-	order.sort((a, b) => by(rows[a]) - by(rows[b]) || a - b);
+	const by = order.map(i => o.sort === "cpu" ? -rows[i].process.ran : rows[i].process.from);
+	order.sort((a, b) => by[a] - by[b] || a - b);
 	const place = new Int32Array(rows.length);
 	order.forEach((from, to) => place[from] = to);
 	return {
@@ -41,14 +59,20 @@ function layoutRows(boot, o) {
 	};
 }
 
-/** The distance of the axis' lines: 1, 2 or 5 times a power of ten, at least so many pixels apart. */
-function axisStep(length, width, least) {
+/**
+ * The distance of the axis' lines: 1, 2 or 5 times a power of ten, at least so many pixels apart.
+ * @param {number} length @param {number} width @param {number} least
+ */
+export function axisStep(length, width, least) {
 	const ns = length * least / width, unit = 10 ** Math.max(0, Math.floor(Math.log10(ns)));
 	return [1, 2, 5, 10].map(k => k * unit).find(k => k >= ns) || unit * 10;
 }
 
-/** The first and the last pixel of a stretch of time, at least one apart; null if it is not in sight. */
-function pixelsOf(view, from, to) {
+/**
+ * The first and the last pixel of a stretch of time, at least one apart; null if it is not in sight.
+ * @param {View} view @param {number} from @param {number} to
+ */
+export function pixelsOf(view, from, to) {
 	if (to < view.from || from > view.to)
 		return null;
 	const scale = view.width / (view.to - view.from);
@@ -58,11 +82,18 @@ function pixelsOf(view, from, to) {
 }
 
 const GROUPS = [[RUNNING, DISK, RUNNABLE, STOPPED], [SLEEPING, ZOMBIE, UNKNOWN]];
-const levelOf = share => Math.min(15, Math.floor((share * 15 + 500) / 1000));
 const SHARE_LEAST = 50; // thousandths from which a sleeper counts as running
-const sums = new Float64Array(7);
+const sums = new Float64Array(STATES); // of one pixel, so that none is made for each
 
-/** What the pixel from a to b shows of spans from i on: state * 16 + level. */
+/** Which colour of the ramp has so many thousandths. @param {number} share */
+export function levelOf(share) {
+	return Math.min(15, Math.floor((share * 15 + 500) / 1000));
+}
+
+/**
+ * What the pixel from a to b shows of spans from i on: state * 16 + level.
+ * @param {Process} p @param {number} i @param {number} a @param {number} b
+ */
 function lookAt(p, i, a, b) {
 	const s = p.spans;
 	let ran = 0, all = 0, from = spanFrom(p, i);
@@ -93,8 +124,11 @@ function lookAt(p, i, a, b) {
 	return -1;
 }
 
-/** Calls put(from_px, to_px, state, level) for stretches of pixels that look the same. */
-function eachRun(view, p, put) {
+/**
+ * Calls put(from_px, to_px, state, level) for stretches of pixels that look the same.
+ * @param {View} view @param {Process} p @param {(from: number, to: number, state: number, level: number) => void} put
+ */
+export function eachRun(view, p, put) {
 	const px = pixelsOf(view, p.from, p.to), length = (view.to - view.from) / view.width, s = p.spans;
 	if (!px || !s.n)
 		return;
@@ -118,8 +152,11 @@ function eachRun(view, p, put) {
 	put(start, px[1], last >> 4, last & 15);
 }
 
-/** For each pixel the mean of value(i), which holds from point i - 1 to point i; NaN where there is none. */
-function seriesOf(view, ns, value) {
+/**
+ * For each pixel the mean of value(i), which holds from point i - 1 to point i; NaN where there is none.
+ * @param {View} view @param {number[]} ns @param {(i: number) => number} value
+ */
+export function seriesOf(view, ns, value) {
 	const out = new Float64Array(view.width), weight = new Float64Array(view.width);
 	const scale = view.width / (view.to - view.from);
 	let low = 0, high = ns.length;

@@ -3,15 +3,27 @@
 //
 // Spans are columns here, too: typed arrays, because there may be millions of them. Times are nanoseconds as
 // numbers, which are exact for the first hundred days after a machine has started.
-"use strict";
 
-const LETTERS = "RWDSTZU";
-const [RUNNING, RUNNABLE, DISK, SLEEPING, STOPPED, ZOMBIE, UNKNOWN] = LETTERS.split("").keys();
-const MS = 1e6;
+/**
+ * @typedef {import("./types.js").Boot} Boot
+ * @typedef {import("./types.js").Process} Process
+ * @typedef {import("./types.js").Spans} Spans
+ */
 
-/** A column that the document leaves out is the same everywhere. */
-function column(Type, list, n, same) {
-	const out = new Type(n);
+export const LETTERS = "RWDSTZU";
+export const RUNNING = 0, RUNNABLE = 1, DISK = 2, SLEEPING = 3, STOPPED = 4, ZOMBIE = 5, UNKNOWN = 6;
+export const STATES = 7;
+export const MS = 1e6;
+
+/** In the column `whom`: nobody, or not known; and an interrupt. */
+export const NOBODY = -1, INTERRUPT = -2;
+
+/**
+ * A column that the document leaves out is the same everywhere.
+ * @template {{ set(list: ArrayLike<number>): void, fill(value: number): unknown }} T
+ * @param {T} out @param {number[] | undefined} list @param {number} same
+ */
+function fillColumn(out, list, same) {
 	if (list)
 		out.set(list);
 	else if (same)
@@ -19,6 +31,7 @@ function column(Type, list, n, same) {
 	return out;
 }
 
+/** @param {import("./types.js").ProcessData} p @returns {Spans} */
 function decodeSpans(p) {
 	const { state, length_ns: length } = p.spans, n = length.length;
 	const to = new Float64Array(n), states = new Uint8Array(n);
@@ -30,12 +43,13 @@ function decodeSpans(p) {
 	}
 	return {
 		n, to, state: states,
-		share: column(Uint16Array, p.spans.share, n, 0),
-		whom: column(Int32Array, p.spans.whom, n, -1),
-		where: column(Uint32Array, p.spans.where, n, 0),
+		share: fillColumn(new Uint16Array(n), p.spans.share, 0),
+		whom: fillColumn(new Int32Array(n), p.spans.whom, NOBODY),
+		where: fillColumn(new Uint32Array(n), p.spans.where, 0),
 	};
 }
 
+/** @param {import("./types.js").ProcessData} p @param {number} index @returns {Process} */
 function decodeProcess(p, index) {
 	const last = p.names[p.names.length - 1];
 	return {
@@ -45,21 +59,26 @@ function decodeProcess(p, index) {
 	};
 }
 
-function decodeBoot(part, index) {
-	const boot = part.boot;
-	boot.index = index;
-	boot.heading = part.heading;
-	boot.base = part.base_ns;
-	boot.limits = { from: part.from_ns, to: part.to_ns };
-	boot.processes = boot.processes.map(decodeProcess);
-	for (const p of boot.processes)
+/** @param {import("./types.js").BootPart} part @param {number} index @returns {Boot} */
+export function decodeBoot(part, index) {
+	const processes = part.boot.processes.map(decodeProcess);
+	for (const p of processes)
 		if (p.parent >= 0)
-			boot.processes[p.parent].children.push(p.index);
-	return boot;
+			processes[p.parent].children.push(p.index);
+	return {
+		...part.boot, index, processes, heading: part.heading, base: part.base_ns,
+		limits: { from: part.from_ns, to: part.to_ns },
+		rows: [], rowOf: new Int32Array(0), top: 0, bottom: 0,
+	};
 }
 
-/** The first span that ends behind this time. */
-function findSpan(spans, ns) {
+/** @param {Process} p @param {number} i */
+export function spanFrom(p, i) {
+	return i ? p.spans.to[i - 1] : p.from;
+}
+
+/** The first span that ends behind this time. @param {Spans} spans @param {number} ns */
+export function findSpan(spans, ns) {
 	let low = 0, high = spans.n;
 	while (low < high) {
 		const middle = low + high >> 1;
@@ -71,63 +90,25 @@ function findSpan(spans, ns) {
 	return low;
 }
 
-const spanFrom = (p, i) => i ? p.spans.to[i - 1] : p.from;
-
-/** What a process did at a moment, or null. */
-function stateAt(boot, p, ns) {
+/**
+ * What a process did at a moment, or null.
+ * @param {Boot} boot @param {Process} p @param {number} ns @returns {import("./types.js").Moment | null}
+ */
+export function stateAt(boot, p, ns) {
 	if (ns < p.from || ns > p.to || !p.spans.n)
 		return null;
 	const i = Math.min(findSpan(p.spans, ns), p.spans.n - 1), s = p.spans;
 	return {
 		from: spanFrom(p, i), to: s.to[i], state: s.state[i], share: s.share[i],
-		whom: s.whom[i] < 0 ? null : boot.processes[s.whom[i]], where: boot.texts[s.where[i]] || "",
+		whom: boot.processes[s.whom[i]] ?? null, interrupt: s.whom[i] === INTERRUPT, where: boot.texts[s.where[i]] ?? "",
 	};
 }
 
-function nameAt(p, ns) {
+/** @param {Process} p @param {number} ns */
+export function nameAt(p, ns) {
 	let name = p.names[0];
 	for (const n of p.names)
 		if (n.from_ns <= ns)
 			name = n;
 	return name;
-}
-
-// --- words ---
-
-/** A length of time: "12.3 ms". */
-function formatLength(ns) {
-	const size = Math.abs(ns);
-	if (size >= 10e9)
-		return (ns / 1e9).toFixed(1) + " s";
-	if (size >= 1e9)
-		return (ns / 1e9).toFixed(2) + " s";
-	if (size >= 1e6)
-		return (ns / 1e6).toFixed(size >= 1e8 ? 0 : 1) + " ms";
-	return (ns / 1e3).toFixed(size >= 1e5 ? 0 : 1) + " µs";
-}
-
-const formatDelta = ns => ns ? (ns < 0 ? "−" : "+") + formatLength(Math.abs(ns)) : "±0";
-
-/** A moment, with as many decimals as a step of the axis needs. */
-function formatTime(ns, step = MS) {
-	const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step) - 1e-9)));
-	return (ns / 1e9).toFixed(digits).replace("-", "−") + " s";
-}
-
-function formatBytes(n) {
-	const units = ["B", "kB", "MB", "GB", "TB"];
-	let i = 0;
-	while (n >= 1000 && i < units.length - 1) {
-		n /= 1000;
-		i++;
-	}
-	return (i && n < 10 ? n.toFixed(1) : n.toFixed(0)) + " " + units[i];
-}
-
-function formatExit(p) {
-	if (p.is_alive)
-		return "still there at the end";
-	if (p.exit_code < 0)
-		return "ended, exit code not known";
-	return p.exit_code & 0x7f ? "killed by signal " + (p.exit_code & 0x7f) : "exit code " + (p.exit_code >> 8 & 0xff);
 }
