@@ -17,7 +17,8 @@
 #define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
 #define LATENCY SCHED " worst"
 #define BOOT "sampled"
-#define BOOT_CHART BOOT " min kernel width path"
+#define BOOT_DATA BOOT " min kernel path with"
+#define BOOT_CHART BOOT_DATA " width"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 
 static const struct http_route routes[] = {
@@ -42,6 +43,8 @@ static const struct http_route routes[] = {
 	  "what its latest run lacks" },
 	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
 	{ "GET", DEVICE "/boot.svg", BOOT_CHART, http_boot_svg, "its latest boot as a picture" },
+	{ "GET", DEVICE "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of its latest boot draws" },
 	{ "GET", DEVICE "/boot.json", BOOT, http_boot_json, "its latest boot as JSON" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
 	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
@@ -53,6 +56,8 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
+	{ "GET", RUN "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of the boot draws" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };

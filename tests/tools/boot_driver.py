@@ -166,12 +166,19 @@ def scenario_charted(folder):
         headers, picture = fetch(c, f"{base}/boot.svg?width=900")
         assert headers["Content-Type"] == "image/svg+xml", headers
         assert ET.fromstring(picture).get("width") == "900"
+        data = get_json(c, f"{base}/boot.chart.json?path=&with={number}")
+        differs = [(k, doc[k], b["boot"].get(k)) for b in data["boots"] for k in doc if doc[k] != b["boot"].get(k)]
+        assert len(data["boots"]) == 2 and not differs and data["path"]["steps"], (data["path"], differs)
+        assert {(a, b) for a, b, *_ in data["pairs"]["list"]} == {(i, i) for i in range(len(doc["processes"]))}
+        assert b'"pairs":' in fetch(c, f"{base}/boot.html?with={number}")[1]
     out = Path(folder) / "out.json"
     kiseki("boot", "chart", number, "-o", out, collector=c)
     assert json.loads(out.read_text()) == doc
-    for bad in ("min=x", "kernel=2", "width=0", "sampled=yes", "path=no-such-process"):
+    for bad in ("min=x", "kernel=2", "width=0", "sampled=yes", "path=no-such-process", "with=x", "with=0"):
         get_json(c, f"/api/v1/runs/{number}/boot.svg?{bad}", 400)
     get_json(c, f"/api/v1/runs/{number}/boot.json?width=9", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot.chart.json?width=9", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot.chart.json?with=999", 404)
     get_json(c, "/api/v1/runs/999/boot.html", 404)
     c.stop()
     kiseki("boot", "chart", Path(folder), "-o", out)
