@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "analysis/boot_moment.h"
-#include "analysis/boot_run.h"
 #include "base/when.h"
 #include "chart/boot_json.h"
 #include "chart/boot_layout.h"
+#include "collector/http_boot.h"
 #include "collector/http_range.h"
 
 typedef int (*put_chart)(FILE *f, const struct boot *b, const struct boot_chart_options *o,
@@ -41,7 +41,7 @@ static int put_json(FILE *f, const struct boot *b, const struct boot_chart_optio
 
 /* --- what is asked for --- */
 
-static int get_flag(struct http_request *q, const char *name, bool *ret, struct error *e)
+int http_boot_get_flag(struct http_request *q, const char *name, bool *ret, struct error *e)
 {
 	const char *text = http_target_get(&q->target, name);
 
@@ -75,7 +75,7 @@ static int get_options(struct http_request *q, const struct boot *b, struct boot
 {
 	const char *least = http_target_get(&q->target, "min");
 	uint64_t width = 0;
-	int r = get_flag(q, "kernel", &o->kernel, e);
+	int r = http_boot_get_flag(q, "kernel", &o->kernel, e);
 
 	if (r >= 0 && least && when_parse_length(least, &o->min_ns, e) < 0)
 		r = error_prefix(e, EINVAL, "cannot take min=%s", least);
@@ -149,14 +149,13 @@ static int draw(const struct chart *c, const struct boot *b, const struct boot *
 	return r;
 }
 
-/* The boot of with=RUN, or NULL. */
-static int open_other(const struct chart *c, bool sampled, struct boot **ret, struct error *e)
+int http_boot_open_other(struct http_request *q, bool exact, struct boot **ret, struct error *e)
 {
-	struct store *store = c->q->http->options.store;
+	struct store *store = q->http->options.store;
 	struct boot_run run = { .boot = NULL };
 	struct store_run found;
 	uint64_t number = 0;
-	int r = http_target_get_count(&c->q->target, "with", (struct http_bounds){ 1, UINT32_MAX },
+	int r = http_target_get_count(&q->target, "with", (struct http_bounds){ 1, UINT32_MAX },
 				      &number, e);
 
 	if (r < 0 || !number)
@@ -165,7 +164,7 @@ static int open_other(const struct chart *c, bool sampled, struct boot **ret, st
 	if (r == -ENOENT)
 		return error_set(e, ENOENT, "there is no run %u", (uint32_t)number);
 	if (r >= 0)
-		r = boot_run_open(&run, store, &found, !sampled, e);
+		r = boot_run_open(&run, store, &found, exact, e);
 	if (r >= 0)
 		*ret = run.boot;
 	return r;
@@ -177,7 +176,7 @@ static int chart_run(const struct chart *c, struct http_reply *reply, struct err
 	struct boot_run run = { .boot = NULL };
 	struct store_run found;
 	bool sampled = false;
-	int r = get_flag(c->q, "sampled", &sampled, e);
+	int r = http_boot_get_flag(c->q, "sampled", &sampled, e);
 
 	if (r >= 0)
 		r = http_range_find_run(c->q, HTTP_RUN_BOOT, &found, e);
@@ -192,7 +191,7 @@ static int chart_run(const struct chart *c, struct http_reply *reply, struct err
 				 ? "exact by run %u of the scheduler"
 				 : "run %u of the scheduler has no clock in common: left out",
 			 run.sched);
-	r = open_other(c, sampled, &other, e);
+	r = http_boot_open_other(c->q, !sampled, &other, e);
 	if (r >= 0)
 		r = draw(c, run.boot, other, reply, e);
 	boot_free(run.boot);

@@ -19,6 +19,8 @@
 #define BOOT "sampled"
 #define BOOT_DATA BOOT " min kernel path with"
 #define BOOT_CHART BOOT_DATA " width"
+#define BOOT_REPORT BOOT " to path min kernel limit"
+#define BOOT_DIFF BOOT " with min kernel limit"
 #define CALLS "from to from_ns to_ns process thread"
 #define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
@@ -58,6 +60,10 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/boot.chart.json", BOOT_DATA, http_boot_data,
 	  "what the page of its latest boot draws" },
 	{ "GET", DEVICE "/boot.json", BOOT, http_boot_json, "its latest boot as JSON" },
+	{ "GET", DEVICE "/boot/report", BOOT_REPORT, http_boot_report,
+	  "why its latest boot took so long" },
+	{ "GET", DEVICE "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "its latest boot and another one, process by process" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
 	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
 	{ "GET", RUN, "", http_run, "one run" },
@@ -79,6 +85,9 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/boot.chart.json", BOOT_DATA, http_boot_data,
 	  "what the page of the boot draws" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
+	{ "GET", RUN "/boot/report", BOOT_REPORT, http_boot_report, "why the boot took so long" },
+	{ "GET", RUN "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "the boot and another one, process by process" },
 	{ "GET", API "/instructions", "device limit before", http_instructions,
 	  "who told which device what, the latest first" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },

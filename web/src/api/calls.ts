@@ -4,73 +4,21 @@
 // Answers are JSON as `kiseki func report | tree | diff --json` prints it. Only the edge is here; what is made of it
 // is with the view.
 import { getJson, type Query } from "./request";
+import type { CallReport, CallTree } from "./schema";
+
+export type { CallReport, CallTree } from "./schema";
 
 /** Parts of local time; null where nothing that was recorded tells them. */
-export interface Split {
-	readonly local_ns: number;
-	readonly running_ns: number | null;
-	readonly user_ns: number | null;
-	readonly kernel_ns: number | null;
-	readonly preempted_ns: number | null;
-	readonly blocked_ns: number | null;
-	readonly unknown_ns: number;
-}
-
-export interface Figures extends Split {
-	readonly calls: number;
-	readonly total_ns: number;
-	readonly unwound: number;
-	readonly cut: number;
-	readonly open: number;
-}
-
-export interface Named {
-	readonly function: string;
-	readonly object: string | null;
-}
+export type Split = CallReport["all_functions"];
 
 /** One function over all its calls. */
-export interface FunctionFigures extends Figures, Named {
-	readonly avg_ns: number | null;
-	readonly min_ns: number | null;
-	readonly max_ns: number | null;
-}
+export type FunctionFigures = CallReport["functions"][number];
 
-/** One path: all calls with the same callers. */
-export interface CallNode extends Figures, Named {
-	readonly depth: number;
-	/** Not a path but the sum of so many that were left out: those with the least time. */
-	readonly others?: number;
-}
+/** One path: all calls with the same callers; or, with `others`, the sum of so many that were left out. */
+export type CallNode = CallTree["nodes"][number];
 
-/** What was read, and what is missing in it. */
-export interface CallTotals {
-	readonly from_ns: number;
-	readonly to_ns: number;
-	readonly threads: number;
-	readonly threads_with_os: number;
-	readonly calls: number;
-	readonly unwound: number;
-	readonly cut: number;
-	readonly open: number;
-	readonly exits_without_entry: number;
-	readonly too_deep: number;
-	readonly losses: number;
-	readonly lost: number;
-	readonly lost_uncounted: number;
-	readonly os_losses: number;
-}
-
-export interface CallReport {
-	readonly all: CallTotals;
-	readonly all_functions: Split;
-	readonly functions: readonly FunctionFigures[];
-}
-
-export interface CallTree {
-	readonly all: CallTotals;
-	readonly nodes: readonly CallNode[];
-}
+export type Named = Pick<CallNode, "function" | "object">;
+export type Figures = Readonly<Omit<CallNode, "depth" | "others" | keyof Named>>;
 
 /** Which calls: of one run, of some of its time, of some of its threads. */
 export interface CallSelection {

@@ -3,9 +3,9 @@
 //
 // Functions come whole. Paths may be millions, so the longest come, and the others as sums; who zooms into a box that
 // has such sums below it gets more of them.
-import { useMemo } from "preact/hooks";
-
 import { getCallReport, getCallTree, type CallReport, type CallSelection } from "../../api/calls";
+import { getRun } from "../../api/runs";
+import type { Run } from "../../api/schema";
 import type { Extent } from "../../parts/brush";
 import { useLoaded, type Loaded } from "../../parts/loaded";
 import { growForest, type Box, type Forest } from "./forest";
@@ -30,15 +30,19 @@ export function useReport(s: CallSelection | null): Loaded<CallReport> {
 	return useLoaded(s ? (abort) => getCallReport(s, abort) : null, [keyOf(s)]);
 }
 
-/** Where a run begins and ends; asked for only when a part of it is shown. */
-export function useExtent(s: CallSelection | null, report: CallReport | undefined): Extent | null {
-	const partial = s !== null && (s.from !== null || s.to !== null);
-	const whole: CallSelection | null = partial
-		? { run: s.run, from: null, to: null, process: "", thread: "" }
+/** Where the calls of a run begin and end. */
+export function extentOf(run: Run | undefined): Extent | null {
+	return run?.calls && run.calls.to_ns > run.calls.from_ns
+		? { from: run.calls.from_ns, to: run.calls.to_ns }
 		: null;
-	const asked = useReport(whole);
-	const all = partial ? asked.value?.all : report?.all;
-	return useMemo(() => (all ? { from: all.from_ns, to: all.to_ns } : null), [all?.from_ns, all?.to_ns]);
+}
+
+/** The run that is compared with; the one that is there already, or one that has to be asked for. */
+export function useBaseRun(run: Run, base: number | null): Run | undefined {
+	const other = base !== null && base !== run.run ? base : null;
+	const asked = useLoaded(other === null ? null : (abort) => getRun(other, abort), [other]);
+	if (base === run.run) return run;
+	return other === asked.value?.run ? asked.value : undefined;
 }
 
 export function usePaths(

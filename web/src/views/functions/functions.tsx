@@ -8,7 +8,7 @@ import { useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { Problem } from "../../parts/problem";
 import { say as sayFrame } from "../../app/words";
-import { useExtent, useReport } from "./data";
+import { extentOf, useBaseRun, useReport } from "./data";
 import "./functions.css";
 import { Paths } from "./paths";
 import { Selection } from "./selection";
@@ -22,12 +22,11 @@ function Calls({ run }: { run: Run }) {
 	const before = baseOf(state, run.run);
 	const report = useReport(after);
 	const base = useReport(before);
-	const extent = useExtent(after, report.value);
-	const baseExtent = useExtent(before, base.value);
+	const baseRun = useBaseRun(run, state.base);
 	const error = report.error ?? (before ? base.error : null);
 	return (
 		<div class="functions">
-			<Selection run={run} state={state} extent={extent} baseExtent={baseExtent} />
+			<Selection run={run} state={state} extent={extentOf(run)} baseExtent={extentOf(baseRun)} />
 			{error ? (
 				<Problem
 					error={error}
@@ -37,7 +36,7 @@ function Calls({ run }: { run: Run }) {
 					}}
 				/>
 			) : null}
-			{report.value && <Summary report={report.value} waiting={report.waiting} />}
+			{report.value && <Summary run={run} report={report.value} waiting={report.waiting} />}
 			{report.value && (!before || base.value) ? (
 				<Paths
 					state={state}

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
 // summary: what the selection is, and what is missing in it: figures without their gaps would lie.
 import type { CallReport } from "../../api/calls";
+import type { Run } from "../../api/schema";
+import { addressOf } from "../../app/address";
 import { formatCount, formatLength } from "../../parts/format";
 import { isSplit, SplitBar, SplitLegend } from "./split";
 import { say } from "./words";
 
-export function Summary({ report, waiting }: { report: CallReport; waiting: boolean }) {
+/** The scheduler's run of the same time, where there is one: its timeline shows what else went on. */
+function TimelineLink({ run, report }: { run: Run; report: CallReport }) {
+	const sched = run.calls?.sched;
+	if (!sched) return null;
+	const from = report.all.from_ns + sched.offset_ns;
+	const to = report.all.to_ns + sched.offset_ns;
+	return <a href={addressOf("timeline", { run: sched.run, from, to })}>{say("inTimeline")}</a>;
+}
+
+export function Summary({ run, report, waiting }: { run: Run; report: CallReport; waiting: boolean }) {
 	const { all, all_functions: parts } = report;
 	return (
 		<div class="bar summary" aria-busy={waiting}>
@@ -17,6 +28,7 @@ export function Summary({ report, waiting }: { report: CallReport; waiting: bool
 					length: formatLength(Math.max(0, all.to_ns - all.from_ns)),
 				})}
 			</span>
+			<TimelineLink run={run} report={report} />
 			{isSplit(parts) && parts.local_ns > 0 && (
 				<>
 					<SplitBar split={parts} />
