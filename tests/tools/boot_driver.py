@@ -185,6 +185,38 @@ def scenario_charted(folder):
     assert json.loads(out.read_text()) == doc
 
 
+def check_report(c, base, number, doc):
+    """Why it took so long, and how it differs from itself: not at all."""
+    said = get_json(c, f"{base}/boot/report?path=1")
+    assert said["report"] == "boot" and said["boot"]["device"] == "a9" and said["sched"] is None, said["boot"]
+    assert said["cpu"] and said["path"] and said["path"][-1]["to_ns"] == said["to_ns"], said["path"]
+    assert get_json(c, f"{base}/boot/report")["path"] is None
+    assert len(get_json(c, f"{base}/boot/report?limit=1")["cpu"]) == 1
+    own = json.loads(kiseki("boot", "report", number, "--json", "--path", collector=c))
+    assert own == {k: v for k, v in said.items() if k != "sched"}
+    diff = get_json(c, f"{base}/boot/diff?with={number}")
+    assert diff["report"] == "boot diff" and diff["target_change_ns"] == 0, diff
+    assert diff["processes"] == [] and (diff["new"], diff["gone"]) == (0, 0), diff
+    assert len(get_json(c, f"{base}/boot/diff?with={number}&min=0&kernel=1")["processes"]) <= len(doc["processes"])
+
+
+def scenario_reported(folder):
+    """The report and the comparison are those of the commands, and refuse what they cannot take."""
+    c = Collector(folder)
+    bring_all(c)
+    number = get_json(c, "/api/v1/runs")["runs"][0]["run"]
+    doc = get_json(c, f"/api/v1/runs/{number}/boot.json")
+    for base in (f"/api/v1/runs/{number}", "/api/v1/devices/a9"):
+        check_report(c, base, number, doc)
+    for bad in ("min=x", "kernel=2", "path=2", "limit=0", "sampled=yes", "to=no-such-process", "width=9"):
+        get_json(c, f"/api/v1/runs/{number}/boot/report?{bad}", 400)
+    for bad in ("", "with=x", f"with={number}&min=x", f"with={number}&path=1"):
+        get_json(c, f"/api/v1/runs/{number}/boot/diff?{bad}", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot/diff?with=999", 404)
+    get_json(c, "/api/v1/runs/999/boot/report", 404)
+    c.stop()
+
+
 def scenario_resumed(folder):
     """A connection that breaks and a collector that is killed cost nothing."""
     c = Collector(folder)
