@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "collector/endpoint.h"
 #include "collector/http_connections.h"
@@ -300,6 +301,16 @@ static int start_daemon(struct http *h, int fd, struct error *e)
 	return 0;
 }
 
+/* That the folder is there is said at the start, not to the first who asks. */
+static int check_symbols(const struct http_options *o, struct error *e)
+{
+	struct stat st;
+
+	if (!o->symbols || (!stat(o->symbols, &st) && S_ISDIR(st.st_mode)))
+		return 0;
+	return error_set(e, ENOTDIR, "cannot read symbols of %s: it is no folder", o->symbols);
+}
+
 int http_start(struct http **ret, const struct http_options *o, struct error *e)
 {
 	CLEANUP(http) struct http *h = calloc(1, sizeof(*h));
@@ -310,6 +321,9 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	h->options = *o;
 	pthread_mutex_init(&h->health_lock, NULL);
 	h->has_health_lock = true;
+	r = check_symbols(o, e);
+	if (r < 0)
+		return r;
 	fd = open_socket(h, e);
 	if (fd < 0)
 		return fd;

@@ -129,6 +129,18 @@ static int join(struct http_calls *c, struct error *e)
 	return r;
 }
 
+/* Paths that a device names are looked for below the folder of symbols, which is their root, and nowhere
+ * else. A table is read by one thread at a time, so each request has its own. */
+static int open_names(struct http_calls *c, struct error *e)
+{
+	const char *folder = c->q->http->options.symbols;
+	const char *const folders[] = { folder, NULL };
+	const struct symbols_options o = { .sysroot = folder, .folders = folders };
+	int r = folder ? symbols_new(&o, &c->symbols, e) : 0;
+
+	return r < 0 ? r : call_names_new(&c->names, c->source, c->symbols, e);
+}
+
 static void fill_walk(struct http_calls *c)
 {
 	const struct http_selection *s = &c->selection;
@@ -160,7 +172,7 @@ int http_calls_open(struct http_calls *c, struct http_request *q, const struct h
 	if (r >= 0 && joined)
 		r = join(c, e);
 	if (r >= 0)
-		r = call_names_new(&c->names, c->source, NULL, e);
+		r = open_names(c, e);
 	if (r >= 0)
 		fill_walk(c);
 	return r;
@@ -171,6 +183,7 @@ void http_calls_close(struct http_calls *c)
 	if (c->counted)
 		atomic_fetch_sub(&c->q->http->exports, 1);
 	call_names_free(c->names);
+	symbols_free(c->symbols);
 	func_source_free(c->source);
 	free(c->last_ns);
 	memset(c, 0, sizeof(*c));

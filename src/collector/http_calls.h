@@ -15,6 +15,7 @@ struct http_calls {
 	struct http_selection selection;
 	struct store_run sched; /* its number is 0: there is none */
 	struct func_source *source;
+	struct symbols *symbols; /* NULL: functions are object and place */
 	struct call_names *names;
 	struct call_select select;
 	struct call_window window;

@@ -3,8 +3,8 @@
  * http_calls_report: …/calls/report, tree, diff and slices: what `kiseki func` says with --json, and spans
  * for a timeline.
  *
- * The collector has none of the device's objects, so a function is named by its object and place unless the
- * run names it itself.
+ * Without a folder of the devices' objects (`kiseki serve --symbols`) a function is named by its object and
+ * place, unless the run names it itself.
  */
 #include <errno.h>
 #include <microhttpd.h>

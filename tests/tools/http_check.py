@@ -158,4 +158,5 @@ def live(port, path, seconds):
         print("\t".join(name + [v for k, _, v in fields if k == "data"]) if name else message)
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
