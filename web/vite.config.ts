@@ -17,6 +17,9 @@ export default defineConfig({
 		reportCompressedSize: false,
 	},
 	// `npm run dev`: the page from here, the data from a collector on this machine.
-	server: { proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" } },
+	server: {
+		proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" },
+		fs: { allow: [".."] },
+	},
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -3,6 +3,7 @@
 // it is first shown. The first entry is what an address without a view shows.
 import type { ComponentType } from "preact";
 
+import * as boot from "../views/boot/words";
 import * as fleet from "../views/fleet/words";
 import * as functions from "../views/functions/words";
 
@@ -23,4 +24,5 @@ export const views: readonly View[] = [
 		key: "4",
 		load: () => import("../views/functions/functions"),
 	},
+	{ id: "boot", title: () => boot.say("title"), key: "5", load: () => import("../views/boot/boot") },
 ];

@@ -5,6 +5,7 @@
 // its owner once, when it ends: every step would ask the collector.
 import { useRef, useState } from "preact/hooks";
 
+import "../style/brush.css";
 import { formatLength, formatOffset } from "./format";
 
 export interface Extent {

@@ -9,6 +9,7 @@ import type { Run } from "../../api/schema";
 import { Problem } from "../../parts/problem";
 import { say as sayFrame } from "../../app/words";
 import { extentOf, useBaseRun, useReport } from "./data";
+import "../../style/figures.css";
 import "./functions.css";
 import { Paths } from "./paths";
 import { Selection } from "./selection";
