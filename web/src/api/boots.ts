@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // boots: what the collector knows about a boot: the chart's own document, and the reports of docs/reports.md.
 import type { ChartData } from "../../chart/mount.js";
-import { getJson } from "./request";
+import { getBytes, getJson } from "./request";
 import type { BootDiff, BootReport } from "./schema";
 
 export type { ChartData } from "../../chart/mount.js";
@@ -34,4 +34,11 @@ export function getBootDiff(s: BootSelection, abort?: AbortSignal): Promise<Boot
 		{ with: s.run, sampled: s.sampled ? 1 : null },
 		abort,
 	);
+}
+
+/** The chart as the collector draws it. */
+export async function getBootSvg(s: BootSelection, abort?: AbortSignal): Promise<string> {
+	const query = { with: s.before === null ? null : s.run, sampled: s.sampled ? 1 : null };
+	const bytes = await getBytes(`runs/${s.before ?? s.run}/boot.svg`, query, abort);
+	return new TextDecoder().decode(bytes);
 }

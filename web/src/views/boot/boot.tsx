@@ -2,7 +2,7 @@
 // boot: a boot as a chart, and why it took so long; or two, one below the other on one axis, and how they differ.
 import { useMemo } from "preact/hooks";
 
-import { getBootChart, getBootDiff, getBootReport, type BootSelection } from "../../api/boots";
+import { getBootChart, getBootDiff, getBootReport, getBootSvg, type BootSelection } from "../../api/boots";
 import { urlOf } from "../../api/request";
 import { known, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
@@ -34,9 +34,18 @@ const KEYS: readonly Key[] = [
 	},
 ];
 
+/** The chart as a document of its own; of two boots the earlier one comes first. */
+function ownOf(run: number, state: State): (kind: "html" | "svg") => string {
+	const sampled = state.sampled ? 1 : null;
+	return (kind) =>
+		state.base === null
+			? urlOf(`runs/${run}/boot.${kind}`, { sampled })
+			: urlOf(`runs/${state.base}/boot.${kind}`, { with: run, sampled });
+}
+
 function Selection({ run, state }: { run: Run; state: State }) {
 	const others = known.value.filter((r) => r.run !== run.run);
-	const query = { with: state.base, sampled: state.sampled ? 1 : null };
+	const own = ownOf(run.run, state);
 	return (
 		<div class="bar">
 			<RunPicker />
@@ -67,10 +76,10 @@ function Selection({ run, state }: { run: Run; state: State }) {
 				/>{" "}
 				{say("sampled")}
 			</label>
-			<a href={urlOf(`runs/${run.run}/boot.html`, query)} target="_blank" rel="noopener">
+			<a href={own("html")} target="_blank" rel="noopener">
 				{say("ownPage")}
 			</a>
-			<a href={urlOf(`runs/${run.run}/boot.svg`, query)} target="_blank" rel="noopener">
+			<a href={own("svg")} target="_blank" rel="noopener">
 				{say("asSvg")}
 			</a>
 		</div>
@@ -113,7 +122,9 @@ function Boot({ run }: { run: Run }) {
 			) : null}
 			{report.value && <Summary report={report.value} diff={shownDiff} />}
 			<Tabs state={state} />
-			{state.tab === "chart" && chart.value && <Chart data={chart.value} state={state} />}
+			{state.tab === "chart" && chart.value && (
+				<Chart data={chart.value} state={state} svg={() => getBootSvg(selection)} />
+			)}
 			{state.tab === "report" && report.value && <Report report={report.value} compared={compared} />}
 			{state.tab === "path" && report.value && <CriticalPath report={report.value} compared={compared} />}
 			{state.tab === "diff" && shownDiff && <Differences diff={shownDiff} />}

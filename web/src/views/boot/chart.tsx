@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // chart: the boot chart (src/chart/page) in the page. It is the same script that a page of its own has; here it
 // gets its element, and what is in sight and selected goes into the address.
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { mount, type Handle } from "../../../chart/mount.js";
 import "../../../chart/style.css";
 import type { ChartData } from "../../api/boots";
 import { setParams } from "../../app/address";
+import { usePicture } from "../../app/picture";
 import type { State } from "./state";
 
 /** Below this width its panel would leave no room for the chart. */
@@ -48,10 +50,67 @@ function select(chart: Handle, state: State): void {
 	}
 }
 
-export function Chart({ data, state }: { data: ChartData; state: State }) {
+/** What is on the chart's canvases, as it is seen. */
+function copyOf(element: HTMLElement): Promise<Blob> {
+	const place = element.getBoundingClientRect();
+	const scale = globalThis.devicePixelRatio || 1;
+	const copy = document.createElement("canvas");
+	copy.width = Math.round(place.width * scale);
+	copy.height = Math.round(place.height * scale);
+	const pen = copy.getContext("2d");
+	if (!pen) return Promise.reject(new Error("cannot draw the picture: the browser has no canvas"));
+	pen.fillStyle = getComputedStyle(element).backgroundColor;
+	pen.fillRect(0, 0, copy.width, copy.height);
+	for (const c of element.querySelectorAll("canvas")) {
+		const at = c.getBoundingClientRect();
+		if (at.width && at.height)
+			pen.drawImage(
+				c,
+				(at.left - place.left) * scale,
+				(at.top - place.top) * scale,
+				at.width * scale,
+				at.height * scale,
+			);
+	}
+	return new Promise((resolve, reject) =>
+		copy.toBlob(
+			(blob) => (blob ? resolve(blob) : reject(new Error("cannot draw the picture: it is too large"))),
+			"image/png",
+		),
+	);
+}
+
+/** The SVG is the collector's own, of the whole boot; the PNG is what is in sight. */
+function usePictureOf(element: RefObject<HTMLDivElement>, svg: () => Promise<string>): void {
+	const now = useRef(svg);
+	now.current = svg;
+	usePicture(
+		useMemo(
+			() => ({
+				name: () => "boot",
+				png: () =>
+					element.current
+						? copyOf(element.current)
+						: Promise.reject(new Error("cannot draw the picture: there is none")),
+				svg: () => now.current(),
+			}),
+			[],
+		),
+	);
+}
+
+export interface ChartProps {
+	readonly data: ChartData;
+	readonly state: State;
+	/** The same chart as a picture of the collector's. */
+	readonly svg: () => Promise<string>;
+}
+
+export function Chart({ data, state, svg }: ChartProps) {
 	const element = useRef<HTMLDivElement>(null);
 	const chart = useRef<Handle | null>(null);
 	const all = useRef<Span>({ from: 0, to: 0 });
+	usePictureOf(element, svg);
 	const baseNs = data.boots[0]?.base_ns ?? 0;
 	useLayoutEffect(() => {
 		if (!element.current) return undefined;

@@ -182,12 +182,16 @@ export function Report(props: ReportProps) {
 	const { report } = props;
 	return (
 		<div class="boot-report" tabIndex={0}>
-			<Machine report={report} />
-			<Costs title={say("cpu")} list={report.cpu} props={props} />
-			<Idles props={props} />
-			<Costs title={say("disk")} list={report.disk} props={props} />
-			<Chains props={props} />
-			<Costs title={say("waiting")} list={report.waiting} props={props} />
+			<div>
+				<Machine report={report} />
+				<Idles props={props} />
+				<Chains props={props} />
+			</div>
+			<div>
+				<Costs title={say("cpu")} list={report.cpu} props={props} />
+				<Costs title={say("disk")} list={report.disk} props={props} />
+				<Costs title={say("waiting")} list={report.waiting} props={props} />
+			</div>
 		</div>
 	);
 }
