@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,19 @@ void http_log(const struct http *h, const char *fmt, ...)
 const char *http_request_header(const struct http_request *q, const char *name)
 {
 	return MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_MAX])
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = i ? i->client_addr : NULL;
+	socklen_t len = a && a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						      : sizeof(struct sockaddr_in);
+
+	if (!a || getnameinfo(a, len, out, HTTP_PEER_MAX, NULL, 0, NI_NUMERICHOST))
+		out[0] = 0;
+	return out;
 }
 
 bool http_request_is_over(const struct http_request *q)
