@@ -7,13 +7,13 @@ import {
 	axisOf,
 	barsOf,
 	countTicks,
-	MARK_ROWS,
 	marksOf,
 	timeTicks,
 	xOf,
 	yOf,
 	type Axis,
 	type Bar,
+	type Mark,
 } from "./histogram";
 
 export interface Colours {
@@ -45,15 +45,18 @@ const BOTTOM = 24;
 const LABEL_PX = 16;
 const TITLE_PX = 20;
 
+/** As high as the rows of labels leave; the places of those depend on the width alone. */
+function layOut(c: Chart, measure: (text: string) => number): { a: Axis; marks: readonly Mark[] } {
+	const box = { x: LEFT, y: 0, width: c.width - LEFT - RIGHT, height: 0 };
+	const a = axisOf(c.all.histogram ?? [], c.all.max_ns, c.logarithmic, box);
+	const marks = marksOf(a, c.chosen ?? c.all, c.width, measure);
+	const top = TITLE_PX + LABEL_PX * (1 + Math.max(0, ...marks.map((m) => m.row)));
+	return { a: { ...a, box: { ...box, y: top, height: Math.max(20, c.height - top - BOTTOM) } }, marks };
+}
+
+/** For what is asked about places along the time. */
 export function chartAxis(c: Chart): Axis {
-	const top = TITLE_PX + MARK_ROWS * LABEL_PX;
-	const box = {
-		x: LEFT,
-		y: top,
-		width: c.width - LEFT - RIGHT,
-		height: Math.max(20, c.height - top - BOTTOM),
-	};
-	return axisOf(c.all.histogram ?? [], c.all.max_ns, c.logarithmic, box);
+	return layOut(c, () => 0).a;
 }
 
 function drawGrid(pen: Pen, c: Chart, a: Axis): void {
@@ -115,8 +118,7 @@ function drawBars(pen: Pen, c: Chart, a: Axis): void {
 	}
 }
 
-function drawMarks(pen: Pen, c: Chart, a: Axis): void {
-	const marks = marksOf(a, c.chosen ?? c.all, c.width, (text) => pen.measureText(text).width);
+function drawMarks(pen: Pen, c: Chart, a: Axis, marks: readonly Mark[]): void {
 	pen.textAlign = "left";
 	pen.textBaseline = "middle";
 	for (const m of marks) {
@@ -138,11 +140,11 @@ function drawMarks(pen: Pen, c: Chart, a: Axis): void {
 }
 
 export function drawChart(pen: Pen, c: Chart): void {
-	const a = chartAxis(c);
 	pen.font = FONT;
+	const { a, marks } = layOut(c, (text) => pen.measureText(text).width);
 	drawGrid(pen, c, a);
 	drawBars(pen, c, a);
-	drawMarks(pen, c, a);
+	drawMarks(pen, c, a, marks);
 	pen.textAlign = "left";
 	pen.textBaseline = "middle";
 	pen.fillStyle = c.colours.quiet;

@@ -98,7 +98,7 @@ export interface Mark {
 	readonly row: number;
 }
 
-export const MARK_ROWS = 3;
+const MARK_ROWS = 5; /* one for each at most */
 const MARK_PX = 4;
 
 /** Percentiles, with places for their labels in a picture of this width. */
