@@ -6,6 +6,7 @@
 // differences of numbers below 2^53 are.
 import { useLoaded, type Loaded } from "../parts/loaded";
 import { parseTime } from "../app/address";
+import { parseMark } from "../app/moment";
 import { getJson } from "./request";
 import type { Timeline } from "./schema";
 
@@ -43,7 +44,10 @@ export interface Range {
 
 export const WHOLE: Range = { from: null, to: null };
 
+/** The range that is marked in the timeline; else what is in sight there; else all. */
 export function parseRange(params: ReadonlyMap<string, string>): Range {
+	const mark = parseMark(params.get("mark") ?? "");
+	if (mark) return mark;
 	return { from: parseTime(params.get("from") ?? ""), to: parseTime(params.get("to") ?? "") };
 }
 

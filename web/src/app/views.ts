@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 
 import * as fleet from "../views/fleet/words";
 import * as latency from "../views/latency/words";
+import * as log from "../views/log/words";
 
 export interface View {
 	/** In the address. */
@@ -23,4 +24,5 @@ export const views: readonly View[] = [
 		key: "3",
 		load: () => import("../views/latency/latency"),
 	},
+	{ id: "log", title: () => log.say("title"), key: "6", load: () => import("../views/log/log") },
 ];

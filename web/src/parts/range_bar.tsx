@@ -33,7 +33,10 @@ export function RangeBar({ extent, children }: { extent: Extent | undefined; chi
 				</span>
 			)}
 			{part && (
-				<button type="button" onClick={() => setParams({ from: null, to: null }, true)}>
+				<button
+					type="button"
+					onClick={() => setParams({ from: null, to: null, mark: null, sel: null }, true)}
+				>
 					{say("showWhole")}
 				</button>
 			)}

@@ -203,7 +203,12 @@ function OfRun({ run }: { run: Run }) {
 						length: formatLength((range.to ?? ready.toNs) - (range.from ?? ready.fromNs)),
 						count: formatCount(run.events),
 					})}{" "}
-					<button type="button" onClick={() => setParams({ from: null, to: null, last: null, all: 1 }, true)}>
+					<button
+						type="button"
+						onClick={() =>
+							setParams({ from: null, to: null, mark: null, sel: null, last: null, all: 1 }, true)
+						}
+					>
 						{sayFrame("showWhole")}
 					</button>
 				</p>

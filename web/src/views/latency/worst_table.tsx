@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Extent } from "../../api/extent";
 import type { WorstCase } from "../../api/latency";
 import { openView } from "../../app/address";
+import { momentChanges } from "../../app/moment";
 import { formatLength, formatOffset } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { colorOfName } from "../../parts/palette";
@@ -15,7 +16,8 @@ import { sharesOf, windowOf, type Share } from "./worst";
 import { say } from "./words";
 
 export function openCase(c: WorstCase, run: number): void {
-	openView("timeline", { run, ...windowOf(c), at: c.to_ns, task: c.pid });
+	const { from, to } = windowOf(c);
+	openView("timeline", momentChanges({ run, pid: c.pid, ns: c.from_ns }, from, to));
 }
 
 function nameOfShare(s: Share): string {
