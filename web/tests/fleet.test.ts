@@ -18,12 +18,12 @@ import {
 } from "../src/views/fleet/fleet_lines";
 import { commandOf, configOf, EMPTY, unfinished, type Form } from "../src/views/fleet/instruction";
 
-function device(name: string, more: Partial<Device> & { group?: string | null } = {}): Device {
+function device(name: string, more: Partial<Device> = {}): Device {
 	const lost = { ring: 0, buffer: 0, spool: 0, damage: 0, store: 0 };
 	return {
 		...{ name, id: name.padEnd(32, "0"), kernel: "6.1", machine: "armv7l", agent: "1", cpus: 2, seen: null },
 		...{ online: true, state: "idle", desired: null, run: null, session: null, address: "10.0.0.1:5" },
-		...{ connected: null, sources: [], config: {}, func_run: null, clock: null },
+		...{ connected: null, sources: [], config: {}, func_run: null, clock: null, group: null },
 		received: {
 			...{ frames: 0, blocks: 0, events: 0, bytes: 0, duplicates: 0, waiting_bytes: 0 },
 			...{ events_per_s: 0, bytes_per_s: 0, func_events: 0 },

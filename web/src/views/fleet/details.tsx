@@ -144,7 +144,7 @@ function RunItem({ run, now }: { run: Run; now: boolean }) {
 			</div>
 			<div class="ways">
 				{waysInto(run).map(([view, title]) => (
-					<a key={view} href={addressOf(view, { run: run.run, from: null, to: null })}>
+					<a key={view} href={addressOf(view, { run: run.run, from: null, to: null, mark: null, sel: null })}>
 						{title}
 					</a>
 				))}

@@ -12,7 +12,7 @@ import type { Device } from "../../api/schema";
 import { address, setParams } from "../../app/address";
 import { useKeys, type Key } from "../../app/keys";
 import { Command } from "../../parts/copy";
-import type { Order } from "../../parts/table";
+import { formatOrder, parseOrder } from "../../parts/table";
 import { plain } from "../../parts/text";
 import { Details } from "./details";
 import { DeviceTable } from "./device_table";
@@ -31,11 +31,6 @@ const VERBS = ["start", "stop", "configure", "group"] as const;
 
 function get(key: string): string {
 	return address.value.params.get(key) ?? "";
-}
-
-function parseOrder(text: string): Order {
-	const column = text.replace(/^-/, "");
-	return column ? { column, falling: text.startsWith("-") } : { column: "name", falling: false };
 }
 
 function setMarks(list: readonly Device[], on: boolean): void {
@@ -184,8 +179,8 @@ export default function Fleet() {
 							mark={setMarks}
 							opened={opened}
 							open={(d) => setParams({ device: d.id === opened ? null : d.id }, true)}
-							order={parseOrder(get("sort"))}
-							setOrder={(o) => setParams({ sort: `${o.falling ? "-" : ""}${o.column}` })}
+							order={parseOrder(get("sort")) ?? { column: "name", falling: false }}
+							setOrder={(o) => setParams({ sort: formatOrder(o) })}
 						/>
 					) : (
 						<Empty />

@@ -18,7 +18,7 @@ export interface Entry {
 
 export type Line = Heading | Entry;
 
-export function groupOf(d: Device & { group?: string | null }): string {
+export function groupOf(d: Device): string {
 	return d.group ?? "";
 }
 
