@@ -125,6 +125,7 @@ function makeHandle(chart, listening) {
 		show(pid, index = 0) {
 			const { boot, process } = findProcess(chart, pid, index);
 			select(chart, boot, process);
+			showTab(chart, "process");
 		},
 		path() {
 			const { path } = chart, base = path?.boot.base ?? 0;

@@ -349,7 +349,7 @@ export interface Handle {
 	setView(from: number, to: number): void;
 	found(): number;
 	selected(): number | null;
-	/** Selects the first process with this pid and scrolls to it. */
+	/** Selects the first process with this pid, scrolls to it and shows what is known of it. */
 	show(pid: number, boot?: number): void;
 	path(): { pid: number; from: number; to: number; inferred: boolean }[] | null;
 	/** Where a moment of a process is on the screen. */

@@ -2,7 +2,8 @@
 // diff: two boots, process by process: what came later, took longer, is new or gone. Signs as well as colours.
 import type { BootDiff } from "../../api/boots";
 import { formatLength } from "../../parts/format";
-import { Table, type Column } from "../../parts/table";
+import { address, setParams } from "../../app/address";
+import { formatOrder, parseOrder, Table, type Column } from "../../parts/table";
 import { formatBoot } from "./moment";
 import { Who } from "./who";
 import { say } from "./words";
@@ -60,6 +61,8 @@ export function Differences({ diff }: { diff: BootDiff }) {
 			rows={diff.processes}
 			id={(p) => `${p.before?.pid} ${p.before?.from_ns} ${p.after?.pid} ${p.after?.from_ns}`}
 			sort="start"
+			order={parseOrder(address.value.params.get("sort") ?? "")}
+			setOrder={(order) => setParams({ sort: formatOrder(order) }, true)}
 			empty={say("noDiff")}
 		/>
 	);

@@ -81,7 +81,13 @@ function Body({ props, picked }: { props: PathsProps; picked: Picked }) {
 			/>
 		);
 	const select = (fn: string): void => change({ fn: state.fn === fn ? "" : fn });
-	const common = { matches: picked.matches, selected: state.fn, select };
+	const common = {
+		matches: picked.matches,
+		selected: state.fn,
+		select,
+		sort: state.sort,
+		setSort: (sort: string) => change({ sort }),
+	};
 	if (rows && base)
 		return (
 			<CompareTable

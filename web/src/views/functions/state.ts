@@ -17,6 +17,8 @@ export interface State {
 	/** Key of the box that the keyboard is at. */
 	readonly at: string;
 	readonly find: string;
+	/** Column of the table, with '-' in front if it falls. */
+	readonly sort: string;
 	/** The function whose figures stand beside it: NAME@FILE. */
 	readonly fn: string;
 	/** Keys of the tree's nodes that are not as they are by themselves. */
@@ -44,6 +46,7 @@ export function readState(params: ReadonlyMap<string, string>): State {
 		zoom: text("zoom"),
 		at: text("at"),
 		find: text("find"),
+		sort: text("sort"),
 		fn: text("fn"),
 		turned: text("turned"),
 		process: text("process"),
@@ -72,6 +75,7 @@ export function change(next: Partial<Omit<State, "from" | "to">>, remember = tru
 	keep("zoom", next.zoom, "");
 	keep("at", next.at, "");
 	keep("find", next.find, "");
+	keep("sort", next.sort, "");
 	keep("fn", next.fn, "");
 	keep("turned", next.turned, "");
 	keep("process", next.process, "");

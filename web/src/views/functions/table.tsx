@@ -3,13 +3,19 @@
 import type { Figures, FunctionFigures, Named, Split } from "../../api/calls";
 import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { Name } from "../../parts/name";
-import { Table, type Column } from "../../parts/table";
+import { formatOrder, parseOrder, Table, type Column, type Order } from "../../parts/table";
 import { changeOf, type Change } from "./change";
 import { formatChange } from "./figures";
 import { idOf } from "./forest";
 import { isSplit, partsOf, SplitBar, type Part } from "./split";
 import type { Matcher } from "./search";
 import { say } from "./words";
+
+/** An order that was chosen; one by a column that is not there any more is none. */
+function orderIn<T>(columns: readonly Column<T>[], text: string): Order | null {
+	const order = parseOrder(text);
+	return order && columns.some((c) => c.id === order.column) ? order : null;
+}
 
 const nameColumn = <T extends Named>(): Column<T> => ({
 	id: "function",
@@ -57,6 +63,9 @@ export interface FunctionTableProps {
 	readonly matches: Matcher | null;
 	readonly selected: string;
 	readonly select: (id: string) => void;
+	/** As the address has it. */
+	readonly sort: string;
+	readonly setSort: (sort: string) => void;
 }
 
 export function FunctionTable(props: FunctionTableProps) {
@@ -101,6 +110,8 @@ export function FunctionTable(props: FunctionTableProps) {
 			select={(f) => props.select(idOf(f.function, f.object))}
 			selected={props.selected}
 			sort="local"
+			order={orderIn(columns, props.sort)}
+			setOrder={(order) => props.setSort(formatOrder(order))}
 			empty={say("nothing")}
 		/>
 	);
@@ -135,6 +146,9 @@ export interface CompareTableProps {
 	readonly matches: Matcher | null;
 	readonly selected: string;
 	readonly select: (id: string) => void;
+	/** As the address has it. */
+	readonly sort: string;
+	readonly setSort: (sort: string) => void;
 }
 
 export function CompareTable(props: CompareTableProps) {
@@ -195,6 +209,8 @@ export function CompareTable(props: CompareTableProps) {
 			select={(f) => props.select(idOf(f.function, f.object))}
 			selected={props.selected}
 			sort="local-change"
+			order={orderIn(columns, props.sort)}
+			setOrder={(order) => props.setSort(formatOrder(order))}
 			empty={say("nothing")}
 		/>
 	);

@@ -67,9 +67,11 @@ function FoundText({ state, picked }: Omit<Props, "waiting">) {
 
 function Search({ state, picked }: Omit<Props, "waiting">) {
 	const input = useRef<HTMLInputElement>(null);
-	// The address may change under it ("back"); while somebody types it is what was typed.
+	const typed = useRef(state.find);
+	// The address may change under it ("back"); what was typed here is there already.
 	useEffect(() => {
-		if (input.current && document.activeElement !== input.current) input.current.value = state.find;
+		if (input.current && state.find !== typed.current) input.current.value = state.find;
+		typed.current = state.find;
 	}, [state.find]);
 	return (
 		<span class="search">
@@ -81,7 +83,10 @@ function Search({ state, picked }: Omit<Props, "waiting">) {
 				placeholder={say("search")}
 				title={say("searchHint")}
 				defaultValue={state.find}
-				onInput={(e) => change({ find: e.currentTarget.value }, false)}
+				onInput={(e) => {
+					typed.current = e.currentTarget.value;
+					change({ find: typed.current }, false);
+				}}
 				onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()}
 			/>
 			<FoundText state={state} picked={picked} />
