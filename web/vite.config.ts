@@ -3,6 +3,11 @@
 // nothing is inlined, because the page's security policy lets nothing inline run.
 import { defineConfig } from "vitest/config";
 
+// What Node.js has; its types are no part of the page.
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
+
+const collector = process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080";
+
 export default defineConfig({
 	base: "./",
 	esbuild: { jsx: "automatic", jsxImportSource: "preact" },
@@ -14,6 +19,10 @@ export default defineConfig({
 		reportCompressedSize: false,
 	},
 	// `npm run dev`: the page from here, the data from a collector on this machine.
-	server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+	// It refuses to be told anything by a page of another origin, so it is given its own.
+	server: {
+		proxy: { "/api": { target: collector, changeOrigin: true, headers: { origin: collector } } },
+		fs: { allow: [".."] },
+	},
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -134,7 +134,10 @@ int http_report_sched(struct http_request *q, struct http_reply *reply, struct e
 int http_report_latency(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_html(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_data(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_diff(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_report(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_tree(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e);

@@ -19,6 +19,11 @@
 #define BOOT "sampled"
 #define BOOT_CHART BOOT " min kernel width path"
 #define CALLS HTTP_RANGE_TIMES " process thread"
+#define BOOT_DATA BOOT " min kernel path with"
+#define BOOT_CHART BOOT_DATA " width"
+#define BOOT_REPORT BOOT " to path min kernel limit"
+#define BOOT_DIFF BOOT " with min kernel limit"
+#define CALLS "from to from_ns to_ns process thread"
 #define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 #define EVENTS HTTP_RANGE_PARAMS " limit after before"
@@ -60,7 +65,13 @@ static const struct http_route routes[] = {
 	  "what its latest run lacks" },
 	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
 	{ "GET", DEVICE "/boot.svg", BOOT_CHART, http_boot_svg, "its latest boot as a picture" },
+	{ "GET", DEVICE "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of its latest boot draws" },
 	{ "GET", DEVICE "/boot.json", BOOT, http_boot_json, "its latest boot as JSON" },
+	{ "GET", DEVICE "/boot/report", BOOT_REPORT, http_boot_report,
+	  "why its latest boot took so long" },
+	{ "GET", DEVICE "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "its latest boot and another one, process by process" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
 	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
 	{ "GET", RUN, "", http_run, "one run" },
@@ -79,11 +90,15 @@ static const struct http_route routes[] = {
 	  "what functions cost at two times" },
 	{ "GET", RUN "/calls/slices", CALLS " min_ns limit", http_calls_slices,
 	  "calls as spans, for a timeline" },
-	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
 	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
+	{ "GET", RUN "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of the boot draws" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
+	{ "GET", RUN "/boot/report", BOOT_REPORT, http_boot_report, "why the boot took so long" },
+	{ "GET", RUN "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "the boot and another one, process by process" },
 	{ "GET", API "/instructions", "device limit before", http_instructions,
 	  "who told which device what, the latest first" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },

@@ -3,7 +3,8 @@
 # web.sh SCENARIO: the page of a real collector in Chromium; tests/browser/web_SCENARIO.mjs has what is checked.
 #
 # The store has recordings that are in the tree: a scheduler's with a clock, one with losses and a hostile name,
-# calls of a program, two boots. For scenarios that need a device there is a real agent that traces this machine.
+# calls of a program, calls of a kernel with the scheduler beside them, two boots. For scenarios that need a device
+# there is a real agent that traces this machine.
 # Screenshots are kept in SHOTS. The script gets as JSON what it has to know: the numbers of the runs, and a
 # program that stops and starts the collector.
 set -u
@@ -34,6 +35,8 @@ board=$(fill board-7 board.ksk $end) || exit 1
 old=$(fill "$hostile" old.ksk) || exit 1
 lossy=$(fill lossy lossy.ksk) || exit 1
 func=$(fill board-7 "$SRC/tests/data/func/sample.ksk" $end) || exit 1
+"$KISEKI" convert "$SRC/tests/data/graph/sched.dat" -o kernel.ksk || exit 1
+kernel=$(fill board-7 kernel.ksk $end) || exit 1
 "$BOOT_MAKE" "$SRC/tests/data/boot/panel.boot" panel.ksk || exit 1
 "$BOOT_MAKE" "$SRC/tests/data/boot/small.boot" small.ksk || exit 1
 boot=$(fill board-7 panel.ksk) || exit 1
@@ -80,8 +83,8 @@ fleet | live)
 esac
 
 mkdir -p "$SHOTS"
-data=$(printf '{"control":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"func":%d,"boot":%d,"boot_small":%d}}' \
-	"$work/control" "$KISEKI" "$work" "$board" "$old" "$lossy" "$func" "$boot" "$boot_small")
+data=$(printf '{"control":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
+	"$work/control" "$KISEKI" "$work" "$board" "$old" "$lossy" "$func" "$kernel" "$boot" "$boot_small")
 timeout 400 node "$SRC/tests/browser/web_$scenario.mjs" "$modules" "$url" "$SHOTS" "$data" || {
 	tail -n 20 serve.err
 	exit 1

@@ -3,6 +3,7 @@
 import { render } from "preact";
 
 import { followDevices } from "./api/devices";
+import { followHistory } from "./api/history";
 import { followAddress } from "./app/address";
 import { Frame } from "./app/frame";
 import { followKeys } from "./app/keys";
@@ -18,5 +19,6 @@ if (root) {
 	followAddress();
 	followKeys();
 	followDevices();
+	followHistory();
 	render(<Frame />, root);
 }

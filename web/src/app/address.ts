@@ -3,8 +3,8 @@
 //
 // It is the only place where the state of a view is kept, so a link shows the same to somebody else and
 // the browser's "back" works. Keys that several views share mean the same everywhere: `run` (its number, or
-// several with commas), `from` and `to` (nanoseconds of the run's clock). They stay when the view changes;
-// all others belong to their view and go.
+// several with commas), `from` and `to` (nanoseconds of the run's clock), `mark` and `sel`, the range and the moment that
+// are chosen (moment.ts). They stay when the view changes; all others belong to their view and go.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 
 export interface Address {
@@ -15,7 +15,7 @@ export interface Address {
 export type Changes = Readonly<Record<string, string | number | null>>;
 
 /** Keys that stay when another view is opened. */
-export const SHARED: ReadonlySet<string> = new Set(["run", "from", "to"]);
+export const SHARED: ReadonlySet<string> = new Set(["run", "from", "to", "mark", "sel"]);
 
 export function parseAddress(hash: string): Address {
 	const text = hash.replace(/^#/, "");

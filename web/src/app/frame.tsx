@@ -11,11 +11,14 @@ import { language, languages, setLanguage, type Language } from "../words/dictio
 import { address, addressOf, openView } from "./address";
 import { Help } from "./help";
 import { useKeys, type Key } from "./keys";
+import { ShareDialog } from "./share";
+import { say as sayShare } from "./share_words";
 import { setTheme, theme, type Theme } from "./theme";
 import { views, type View } from "./views";
 import { say } from "./words";
 
 const helpOpen = signal(false);
+const shareOpen = signal(false);
 
 function currentView(): View | undefined {
 	const id = address.value.view;
@@ -46,6 +49,9 @@ function Settings() {
 			<span class={`link ${connection.value}`} role="status">
 				{connection.value === "live" ? say("live") : say("connecting")}
 			</span>
+			<button type="button" title={sayShare("shareHint")} onClick={() => (shareOpen.value = true)}>
+				{sayShare("share")}
+			</button>
 			<select
 				aria-label={say("theme")}
 				value={theme.value}
@@ -111,6 +117,7 @@ export function Frame() {
 				what: () => say("keyView", { name: v.title() }),
 				run: () => openView(v.id),
 			})),
+			{ keys: ["x"], what: () => sayShare("keyShare"), run: () => (shareOpen.value = true) },
 			{ keys: ["?"], what: () => say("keyHelp"), run: () => (helpOpen.value = true) },
 		],
 		[],
@@ -148,6 +155,7 @@ export function Frame() {
 					</p>
 				)}
 			</main>
+			{shareOpen.value && <ShareDialog close={() => (shareOpen.value = false)} />}
 			{helpOpen.value && <Help close={() => (helpOpen.value = false)} />}
 		</>
 	);

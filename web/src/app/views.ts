@@ -3,7 +3,11 @@
 // it is first shown. The first entry is what an address without a view shows.
 import type { ComponentType } from "preact";
 
+import * as boot from "../views/boot/words";
 import * as fleet from "../views/fleet/words";
+import * as functions from "../views/functions/words";
+import * as latency from "../views/latency/words";
+import * as log from "../views/log/words";
 
 export interface View {
 	/** In the address. */
@@ -16,4 +20,18 @@ export interface View {
 
 export const views: readonly View[] = [
 	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+	{
+		id: "latency",
+		title: () => latency.say("title"),
+		key: "3",
+		load: () => import("../views/latency/latency"),
+	},
+	{
+		id: "functions",
+		title: () => functions.say("title"),
+		key: "4",
+		load: () => import("../views/functions/functions"),
+	},
+	{ id: "boot", title: () => boot.say("title"), key: "5", load: () => import("../views/boot/boot") },
+	{ id: "log", title: () => log.say("title"), key: "6", load: () => import("../views/log/log") },
 ];

@@ -17,7 +17,9 @@ export function RunPicker() {
 			{say("run")}{" "}
 			<select
 				value={runParam.value}
-				onChange={(e) => setParams({ run: e.currentTarget.value, from: null, to: null }, true)}
+				onChange={(e) =>
+					setParams({ run: e.currentTarget.value, from: null, to: null, mark: null, sel: null }, true)
+				}
 			>
 				{known.value.map((r) => (
 					<option key={r.run} value={String(r.run)}>

@@ -26,12 +26,24 @@ export interface TableProps<T> {
 	readonly selected?: string | number | null;
 	/** Column and direction at first; numbers fall by default. */
 	readonly sort?: string;
+	/** Given, the order is somebody else's: in the address, so that a link has it. */
+	readonly order?: Order | null;
+	readonly setOrder?: (order: Order) => void;
 	readonly empty?: string;
 }
 
 export interface Order {
 	readonly column: string;
 	readonly falling: boolean;
+}
+
+/** As it stands in the address: the column, with '-' in front if it falls. */
+export function parseOrder(text: string): Order | null {
+	return text ? { column: text.replace(/^-/, ""), falling: text.startsWith("-") } : null;
+}
+
+export function formatOrder(order: Order): string {
+	return `${order.falling ? "-" : ""}${order.column}`;
 }
 
 export function sortRows<T>(
@@ -52,9 +64,8 @@ export function sortRows<T>(
 
 export function Table<T>(props: TableProps<T>) {
 	const first = props.columns.find((c) => c.id === props.sort);
-	const [order, setOrder] = useState<Order | null>(
-		first ? { column: first.id, falling: !!first.numeric } : null,
-	);
+	const [own, setOwn] = useState<Order | null>(first ? { column: first.id, falling: !!first.numeric } : null);
+	const order = props.order ?? own;
 	const [top, setTop] = useState(0);
 	const box = useRef<HTMLDivElement>(null);
 	const rows = useMemo(() => sortRows(props.rows, props.columns, order), [props.rows, props.columns, order]);
@@ -62,7 +73,10 @@ export function Table<T>(props: TableProps<T>) {
 	const from = Math.max(0, Math.floor(top / ROW_PX) - BEYOND);
 	const to = Math.min(rows.length, Math.ceil((top + height) / ROW_PX) + BEYOND);
 	const turn = (c: Column<T>): void =>
-		setOrder({ column: c.id, falling: order?.column === c.id ? !order.falling : !!c.numeric });
+		(props.setOrder ?? setOwn)({
+			column: c.id,
+			falling: order?.column === c.id ? !order.falling : !!c.numeric,
+		});
 	return (
 		<div class="table" ref={box} onScroll={(e) => setTop(e.currentTarget.scrollTop)} tabIndex={0}>
 			<table aria-label={props.label} aria-rowcount={rows.length}>
