@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// plan: which tiles a picture needs, the most wanted first: those in sight, then their neighbours, so that the next
+// movement finds them there. Where a tile would have too many events, the overview of the same place.
+import type { Span } from "./scale";
+import type { Source } from "./source";
+import { keyOf, levelOf, splitTail, tileLength, tileSpan, tilesOf, type TileId } from "./tiles";
+
+/** Events of a detail tile; the collector refuses more. */
+export const DETAIL_EVENTS = 60_000;
+/** What is estimated at more is not even tried. */
+const HOPELESS = 1.5;
+/** The smallest tile that the growing end of a run is asked for with: 134 ms. */
+export const TAIL_LEVEL = 27;
+/** Columns of an overview tile. */
+export const OVERVIEW_WIDTH = 720;
+export const OVERVIEW_TASKS = 160;
+
+export interface Wish {
+	readonly source: Source;
+	readonly kind: "detail" | "overview" | "whole";
+	readonly id: TileId;
+	/** Names it among all wishes. */
+	readonly key: string;
+	readonly inSight: boolean;
+}
+
+function wish(source: Source, kind: Wish["kind"], id: TileId, inSight: boolean): Wish {
+	return { source, kind, id, key: `${source.run.run}:${kind}:${keyOf(id)}`, inSight };
+}
+
+/** Whether events may be drawn one by one there. */
+export function wantsDetail(source: Source, id: TileId): boolean {
+	if (source.isDense(id)) return false;
+	const span = tileSpan(id);
+	return source.expect(span) <= HOPELESS * DETAIL_EVENTS;
+}
+
+/** Is the whole run's overview as fine as a tile of this level would be? */
+function wholeIsEnough(source: Source, level: number): boolean {
+	return (
+		source.whole !== null && source.whole.final && source.whole.pieceNs <= tileLength(level) / OVERVIEW_WIDTH
+	);
+}
+
+function planTile(
+	source: Source,
+	id: TileId,
+	end: number,
+	inSight: boolean,
+	versions: ReadonlyMap<string, number>,
+): readonly Wish[] {
+	const isStale = (w: Wish): boolean => (versions.get(w.key) ?? -1) < source.version;
+	if (wantsDetail(source, id)) {
+		const parts = source.live ? splitTail(id, end, Math.min(TAIL_LEVEL, id.level)) : [id];
+		return parts
+			.filter((part) => !source.details.isWhole(part))
+			.map((part) => wish(source, "detail", part, inSight))
+			.filter((w) => !source.details.peek(w.id) || isStale(w));
+	}
+	if (wholeIsEnough(source, id.level)) return [];
+	const known = source.overviews.peek(id);
+	const w = wish(source, "overview", id, inSight);
+	return known && (known.final || !isStale(w)) ? [] : [w];
+}
+
+/**
+ * `versions`: how much of a growing run was known when a tile was last asked for. `ahead`: so much of a live
+ * run is expected beyond what came already.
+ */
+export function planSource(
+	source: Source,
+	axis: Span,
+	versions: ReadonlyMap<string, number>,
+	aheadNs = 0,
+): readonly Wish[] {
+	if (!source.whole) return [wish(source, "whole", { level: 0, index: 0 }, true)];
+	const view = source.local(axis);
+	const end = source.end + (source.live ? aheadNs : 1);
+	const clipped = { from: Math.max(view.from, source.start), to: Math.min(view.to, end) };
+	if (clipped.to <= clipped.from) return [];
+	const level = levelOf(view.to - view.from);
+	const ids = tilesOf(clipped, level);
+	const first = ids[0];
+	const last = ids[ids.length - 1];
+	const wishes = ids.flatMap((id) => planTile(source, id, end, true, versions));
+	const beside = [last && { level, index: last.index + 1 }, first && { level, index: first.index - 1 }];
+	for (const id of beside) {
+		if (!id || id.index < 0 || id.index * tileLength(level) >= end) continue;
+		if ((id.index + 1) * tileLength(level) <= source.start) continue;
+		wishes.push(...planTile(source, id, end, false, versions));
+	}
+	return wishes;
+}
