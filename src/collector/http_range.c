@@ -3,6 +3,7 @@
 #include "collector/http_range.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -189,6 +190,24 @@ static int to_trace_time(const struct http_selection *s, uint64_t real_ns, uint6
 	return 0;
 }
 
+/* Nanoseconds of the run's own clock: from_ns= for from=. */
+static int resolve_ns(struct http_request *q, const char *name, const char *text,
+		      struct filter_time *ret, struct error *e)
+{
+	char full[16];
+	int r;
+
+	snprintf(full, sizeof(full), "%s_ns", name);
+	if (!http_target_get(&q->target, full))
+		return 0;
+	if (text)
+		return error_set(e, EINVAL, "cannot take both %s= and %s=", name, full);
+	r = http_target_get_count(&q->target, full, (struct http_bounds){ 0, INT64_MAX }, &ret->ns,
+				  e);
+	ret->given = r >= 0;
+	return r;
+}
+
 static int resolve_time(struct http_request *q, const struct http_selection *s, const char *name,
 			struct filter_time *ret, struct error *e)
 {
@@ -196,8 +215,9 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 	uint64_t ns = 0;
 	int r;
 
-	if (!text)
-		return 0;
+	r = resolve_ns(q, name, text, ret, e);
+	if (r < 0 || !text)
+		return r;
 	if (is_after_start(text)) {
 		r = when_parse_length(text + 1, &ns, e);
 		if (r < 0)

@@ -4,7 +4,8 @@
  *
  * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run of the kind that is
  * asked for, or with from= or to= the latest that was sent within that time. Times are those of when.h: points in real time,
- * turned into the run's own clock; or "+…", a length after the run's first event.
+ * turned into the run's own clock; or "+…", a length after the run's first event. from_ns= and to_ns=
+ * are nanoseconds of the run's own clock as they are; they do not choose a run.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_RANGE_H
 #define KISEKI_COLLECTOR_HTTP_RANGE_H
@@ -14,7 +15,7 @@
 #include "trace/source.h"
 
 /* The parameters that http_range_open() understands. */
-#define HTTP_RANGE_TIMES "from to"
+#define HTTP_RANGE_TIMES "from to from_ns to_ns"
 #define HTTP_RANGE_PARAMS HTTP_RANGE_TIMES " cpu task pid comm event"
 
 struct http_selection {

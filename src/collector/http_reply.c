@@ -82,6 +82,7 @@ static int make_error(struct http_request *q, struct http_reply *reply, int code
 	http_body_free(take_ptr(reply->body));
 	reply->etag[0] = reply->file_name[0] = reply->note[0] = 0;
 	reply->takes_ranges = reply->keeps = false;
+	reply->keep = NULL;
 	if (reply->status >= 500)
 		http_log(q->http, "http: %.200s: %s", q->raw, e->text);
 	if (!text)
@@ -123,7 +124,10 @@ static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 	add(r, MHD_HTTP_HEADER_ETAG, reply->etag);
 	add(r, MHD_HTTP_HEADER_CONTENT_RANGE, reply->range);
 	add(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
-	add(r, MHD_HTTP_HEADER_CACHE_CONTROL, reply->keeps ? "no-cache" : "no-store");
+	add(r, MHD_HTTP_HEADER_CACHE_CONTROL,
+	    reply->keep	   ? reply->keep
+	    : reply->keeps ? "no-cache"
+			   : "no-store");
 	add(r, MHD_HTTP_HEADER_ACCEPT_RANGES, reply->takes_ranges ? "bytes" : "none");
 	add(r, "Kiseki-Note", reply->note);
 	add(r, "X-Content-Type-Options", "nosniff");

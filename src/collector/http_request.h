@@ -63,8 +63,9 @@ struct http_reply {
 	bool may_code;		/* gzip and zstd make it smaller */
 	bool takes_ranges;
 	bool keeps;	     /* may be kept by the client and asked for again with its tag */
+	const char *keep;    /* Cache-Control of what may be kept unasked; NULL: by `keeps` */
 	const char *allow;   /* of a 405 */
-	char etag[48];	     /* with its quotes; "" for none */
+	char etag[96];	     /* with its quotes; "" for none */
 	char range[64];	     /* Content-Range */
 	char file_name[160]; /* what to save it as; "" for none */
 	char note[256];	     /* Kiseki-Note: what the format could not hold */
@@ -123,6 +124,7 @@ int http_boot_html(struct http_request *q, struct http_reply *reply, struct erro
 int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);

@@ -19,6 +19,7 @@
 #define BOOT "sampled"
 #define BOOT_CHART BOOT " min kernel width path"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
+#define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", "", http_page, "a page to look at" },
@@ -36,6 +37,7 @@ static const struct http_route routes[] = {
 	  "runs of a device, the latest first" },
 	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
+	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
@@ -48,6 +50,7 @@ static const struct http_route routes[] = {
 	{ "GET", RUN, "", http_run, "one run" },
 	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
 	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },
+	{ "GET", RUN "/slices", SLICES, http_slices, "a part of the run in detail" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },

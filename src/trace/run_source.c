@@ -158,6 +158,24 @@ int source_run_follow(struct trace_source *s, struct error *e)
 	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 1;
 }
 
+void source_run_seek_segments(struct trace_source *s, const uint64_t *ticks)
+{
+	struct run_source *r = (struct run_source *)s;
+
+	merge_seek_segments(&r->merge, ticks);
+	r->over = false;
+}
+
+const struct trace_item *source_run_peek(struct trace_source *s, uint32_t cpu)
+{
+	return merge_peek(&((struct run_source *)s)->merge, cpu);
+}
+
+struct block_reader *source_run_reader(const struct trace_source *s)
+{
+	return ((const struct run_source *)s)->reader;
+}
+
 uint64_t source_run_blocks_read(const struct trace_source *s)
 {
 	return store_reader_count(((const struct run_source *)s)->reader);
