@@ -13,7 +13,8 @@ export default defineConfig({
 		cssCodeSplit: true,
 		reportCompressedSize: false,
 	},
+	worker: { format: "es" },
 	// `npm run dev`: the page from here, the data from a collector on this machine.
-	server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+	server: { proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" } },
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -4,6 +4,7 @@
 import type { ComponentType } from "preact";
 
 import * as fleet from "../views/fleet/words";
+import * as timeline from "../views/timeline/words";
 
 export interface View {
 	/** In the address. */
@@ -16,4 +17,10 @@ export interface View {
 
 export const views: readonly View[] = [
 	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+	{
+		id: "timeline",
+		title: () => timeline.say("title"),
+		key: "2",
+		load: () => import("../views/timeline/timeline"),
+	},
 ];

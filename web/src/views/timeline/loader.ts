@@ -8,12 +8,22 @@ import type { Detail } from "./decode";
 import type { Done, Job } from "./decode_worker";
 import type { Overview } from "./overview";
 import { DETAIL_EVENTS, OVERVIEW_TASKS, OVERVIEW_WIDTH, type Wish } from "./plan";
+import type { Source } from "./source";
 import { keyOf, tileSpan } from "./tiles";
 
 const AT_ONCE = 3;
 const WHOLE_TASKS = 256;
 const RETRY_MS = 2000;
 const TOO_MANY = 413;
+const DECODED_EVENTS = 1.5e6;
+const SUMMARY_NS = 1e9;
+
+/** For pieces below a second the collector has to read events; where that would be too many it would try in vain. */
+function overviewWidth(wish: Wish): number {
+	const span = tileSpan(wish.id);
+	if (wish.source.expect(span) < DECODED_EVENTS) return OVERVIEW_WIDTH;
+	return Math.min(OVERVIEW_WIDTH, Math.ceil((span.to - span.from) / SUMMARY_NS) + 2);
+}
 
 interface Flight {
 	readonly abort: AbortController;
@@ -47,6 +57,11 @@ export class Loader {
 		this.isClosed = true;
 		for (const flight of this.flights.values()) flight.abort.abort();
 		this.worker.terminate();
+	}
+
+	/** Is the whole run's overview being asked for? */
+	isFlying(source: Source): boolean {
+		return this.flights.has(`${source.run.run}:whole:0/0`);
 	}
 
 	/** Tiles in sight that have not come yet. */
@@ -118,7 +133,10 @@ export class Loader {
 			return;
 		}
 		const isWhole = wish.kind === "whole";
-		const size = { width: OVERVIEW_WIDTH, tasks: isWhole ? WHOLE_TASKS : OVERVIEW_TASKS };
+		const size = {
+			width: isWhole ? OVERVIEW_WIDTH : overviewWidth(wish),
+			tasks: isWhole ? WHOLE_TASKS : OVERVIEW_TASKS,
+		};
 		const bytes = await getOverview(run, isWhole ? null : span, size, abort);
 		const endNs = isWhole ? (source.live ? Infinity : 0) : span.to;
 		const tile = await this.decode<Overview>({ kind: "overview", bytes, endNs });
