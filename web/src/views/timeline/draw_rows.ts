@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
 // draw_rows: all rows in sight: first the overview where details are missing, then the details over it, then what is
 // written on slices. Its memory is made when the canvas changes its size and used by every frame.
-import { feedCpu, feedRunning, feedShares, feedTask, Labels, type Feed, type Window } from "./feed";
+import {
+	feedCpu,
+	feedRunning,
+	feedShares,
+	feedTask,
+	Labels,
+	type Feed,
+	type Shares,
+	type Window,
+} from "./feed";
 import type { Row } from "./layout";
 import { CALL_HEIGHT } from "./layout";
 import { nameColours, nameText } from "./names";
+import type { Overview } from "./overview";
 import { paintBox, paintColumns, type Paper } from "./paint";
 import { forRows, type Cover, type Picture } from "./picture";
 import { Columns } from "./quantise";
@@ -21,6 +31,7 @@ export class RowsPainter {
 	private readonly window: Window = { origin: 0, from: 0, to: 1, scale: 1 };
 	/** The part of it that a tile is drawn in: one that stands in for a missing one has a place that is smaller. */
 	private readonly clip: Window = { origin: 0, from: 0, to: 1, scale: 1 };
+	private readonly shares: Shares = { run: new Uint8Array(0), unknown: null, at: [] };
 	private readonly widths = new Map<number, number>();
 	private font = "";
 
@@ -115,17 +126,26 @@ export class RowsPainter {
 			clip.scale = w.scale;
 			clip.from = Math.max(w.from, from);
 			clip.to = Math.min(w.to, to);
-			if (row.kind === "cpu") {
-				if (row.number < tile.cpus)
-					feedShares(this.feed, tile, tile.busy, tile.unknown, row.number * tile.pieces, clip);
-				continue;
-			}
-			for (const pid of row.kind === "process" ? row.members : [row.number]) {
-				const task = source.index(tile).index.get(pid);
-				if (task !== undefined) feedShares(this.feed, tile, tile.share, null, task * tile.pieces, clip);
-			}
+			this.fillShares(row, source, tile);
 		}
 		for (const piece of cover.details) this.fillDetail(row, source, cover, piece);
+	}
+
+	private fillShares(row: Row, source: Source, tile: Overview): void {
+		const { shares } = this;
+		shares.at.length = 0;
+		shares.run = row.kind === "cpu" ? tile.busy : tile.share;
+		shares.unknown = row.kind === "cpu" ? tile.unknown : null;
+		if (row.kind === "cpu") {
+			if (row.number < tile.cpus) shares.at.push(row.number * tile.pieces);
+		} else {
+			const { index } = source.index(tile);
+			for (const pid of row.kind === "process" ? row.members : [row.number]) {
+				const task = index.get(pid);
+				if (task !== undefined) shares.at.push(task * tile.pieces);
+			}
+		}
+		if (shares.at.length) feedShares(this.feed, tile, shares, this.clip);
 	}
 
 	private fillDetail(row: Row, source: Source, cover: Cover, piece: Cover["details"][number]): void {

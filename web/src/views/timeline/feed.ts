@@ -121,28 +121,43 @@ export function feedRunning(f: Feed, tile: Detail, task: number, w: Window): voi
 	}
 }
 
-/** Shares of the overview as bars. `at`: where the row's numbers begin in `run` (and `unknown`, if there is one). */
-export function feedShares(
-	f: Feed,
-	o: Overview,
-	run: Uint8Array,
-	unknown: Uint8Array | null,
-	at: number,
-	w: Window,
-): void {
+/** Numbers of a row in an overview: where they begin in `run`, of several tasks their sum. */
+export interface Shares {
+	run: Uint8Array;
+	unknown: Uint8Array | null;
+	readonly at: number[];
+}
+
+/** The most of the pieces of a column, over all tasks of the row. */
+function mostOf(s: Shares, from: number, to: number): number {
+	let most = 0;
+	for (let i = from; i < to; i++) {
+		let sum = 0;
+		for (let k = 0; k < s.at.length; k++) sum += s.run[(s.at[k] ?? 0) + i] ?? 0;
+		if (sum > most) most = sum;
+	}
+	return most;
+}
+
+/** Shares of the overview as bars. */
+export function feedShares(f: Feed, o: Overview, s: Shares, w: Window): void {
 	const { columns } = f;
 	const first = Math.max(0, Math.floor((Math.max(o.from, w.from) - w.origin) * w.scale));
 	const last = Math.min(columns.width, Math.ceil((Math.min(o.to, w.to) - w.origin) * w.scale));
 	const step = 1 / (w.scale * o.pieceNs);
 	const begin = (w.origin - o.from) / o.pieceNs;
+	let done = -1;
+	let most = 0;
+	let lost = 0;
 	for (let x = first; x < last; x++) {
 		const i0 = Math.max(0, Math.floor(begin + x * step));
 		const i1 = Math.min(o.pieces, Math.max(i0 + 1, Math.floor(begin + (x + 1) * step)));
-		let most = 0;
-		let lost = 0;
-		for (let i = i0; i < i1; i++) {
-			most = Math.max(most, run[at + i] ?? 0);
-			if (unknown) lost = Math.max(lost, unknown[at + i] ?? 0);
+		/* A piece is often many pixels wide. */
+		if (i0 !== done || i1 - i0 > 1) {
+			most = mostOf(s, i0, i1);
+			lost = 0;
+			if (s.unknown) for (let i = i0; i < i1; i++) lost = Math.max(lost, s.unknown[(s.at[0] ?? 0) + i] ?? 0);
+			done = i0;
 		}
 		columns.putBar(x, most / 255, RUNNING, lost / 255);
 	}

@@ -7,7 +7,7 @@ import { getOverview, getSlices } from "../../api/timeline";
 import type { Detail } from "./decode";
 import type { Done, Job } from "./decode_worker";
 import type { Overview } from "./overview";
-import { DETAIL_EVENTS, OVERVIEW_TASKS, OVERVIEW_WIDTH, type Wish } from "./plan";
+import { DETAIL_EVENTS, OVERVIEW_TASKS, OVERVIEW_WIDTH, overviewWidth, type Wish } from "./plan";
 import type { Source } from "./source";
 import { keyOf, tileSpan } from "./tiles";
 
@@ -15,15 +15,6 @@ const AT_ONCE = 3;
 const WHOLE_TASKS = 256;
 const RETRY_MS = 2000;
 const TOO_MANY = 413;
-const DECODED_EVENTS = 1.5e6;
-const SUMMARY_NS = 1e9;
-
-/** For pieces below a second the collector has to read events; where that would be too many it would try in vain. */
-function overviewWidth(wish: Wish): number {
-	const span = tileSpan(wish.id);
-	if (wish.source.expect(span) < DECODED_EVENTS) return OVERVIEW_WIDTH;
-	return Math.min(OVERVIEW_WIDTH, Math.ceil((span.to - span.from) / SUMMARY_NS) + 2);
-}
 
 interface Flight {
 	readonly abort: AbortController;
@@ -134,7 +125,7 @@ export class Loader {
 		}
 		const isWhole = wish.kind === "whole";
 		const size = {
-			width: isWhole ? OVERVIEW_WIDTH : overviewWidth(wish),
+			width: isWhole ? OVERVIEW_WIDTH : overviewWidth(source, id),
 			tasks: isWhole ? WHOLE_TASKS : OVERVIEW_TASKS,
 		};
 		const bytes = await getOverview(run, isWhole ? null : span, size, abort);

@@ -23,6 +23,7 @@ export interface Paper {
 }
 
 const EDGE = 0.62;
+const NARROW = 24;
 /** From the bottom of a bar to its top: the class and the state whose ink it has. */
 const STACK: readonly (readonly [number, number])[] = [
 	[CLASS_RUN, 1],
@@ -37,8 +38,13 @@ export function paintBox(p: Paper, x0: number, x1: number, y0: number, y1: numbe
 	x0 = Math.max(0, x0);
 	x1 = Math.min(p.width, x1);
 	if (x1 <= x0) return;
-	for (let y = Math.max(0, y0); y < Math.min(p.height, y1); y++)
-		p.pixels.fill(colour, y * p.width + x0, y * p.width + x1);
+	const { pixels, width } = p;
+	const last = Math.min(p.height, y1);
+	/* A call for a handful of pixels costs more than the pixels. */
+	if (x1 - x0 < NARROW)
+		for (let y = Math.max(0, y0); y < last; y++)
+			for (let at = y * width + x0, end = y * width + x1; at < end; at++) pixels[at] = colour;
+	else for (let y = Math.max(0, y0); y < last; y++) pixels.fill(colour, y * width + x0, y * width + x1);
 }
 
 function paintPattern(
@@ -65,15 +71,22 @@ function paintState(p: Paper, inks: Inks, state: number, x0: number, x1: number,
 	else paintPattern(p, inks, state, x0, x1, top, y + h);
 }
 
+/** Where bars of the same height end. */
+function endOfBar(c: Columns, x: number): number {
+	let end = x + 1;
+	for (; end < c.width && c.lookAt(end) === SHARED && c.most[end] === c.most[x]; end++)
+		for (let k = 0; k < CLASSES; k++) if (c.sum[end * CLASSES + k] !== c.sum[x * CLASSES + k]) return end;
+	return end;
+}
+
 function paintBar(
 	p: Paper,
 	inks: Inks,
 	c: Columns,
-	x: number,
-	y: number,
-	h: number,
+	box: { readonly x: number; readonly end: number; readonly y: number; readonly h: number },
 	names: Uint32Array,
 ): void {
+	const { x, end, y, h } = box;
 	const most = (c.most[x] ?? NOTHING) - 1;
 	let bottom = y + h;
 	for (const [cls, state] of STACK) {
@@ -81,9 +94,9 @@ function paintBar(
 		if (share <= 0) continue;
 		const top = Math.max(y, bottom - Math.max(1, Math.round(Math.min(1, share) * h)));
 		if (cls === CLASS_RUN && most >= KIND_NAME)
-			paintBox(p, x, x + 1, top, bottom, names[most - KIND_NAME] ?? 0);
-		else if (cls === CLASS_RUN) paintBox(p, x, x + 1, top, bottom, inks.colour[state] ?? 0);
-		else paintPattern(p, inks, state, x, x + 1, top, bottom);
+			paintBox(p, x, end, top, bottom, names[most - KIND_NAME] ?? 0);
+		else if (cls === CLASS_RUN) paintBox(p, x, end, top, bottom, inks.colour[state] ?? 0);
+		else paintPattern(p, inks, state, x, end, top, bottom);
 		bottom = top;
 		if (bottom <= y) return;
 	}
@@ -99,14 +112,22 @@ export function paintColumns(
 	box: { readonly y: number; readonly h: number },
 ): void {
 	const { y, h } = box;
+	const bar = { x: 0, end: 0, y, h };
 	for (let x = 0; x < c.width;) {
 		const look = c.lookAt(x);
-		if (look === NOTHING || look === SHARED) {
-			if (look === SHARED) paintBar(p, inks, c, x, y, h, names);
+		if (look === NOTHING) {
 			x++;
 			continue;
 		}
 		let end = x + 1;
+		if (look === SHARED) {
+			end = endOfBar(c, x);
+			bar.x = x;
+			bar.end = end;
+			paintBar(p, inks, c, bar, names);
+			x = end;
+			continue;
+		}
 		while (end < c.width && c.lookAt(end) === look && !edges[end]) end++;
 		const kind = look - 1;
 		if (kind < KIND_NAME) paintState(p, inks, kind, x, end, y, h);

@@ -35,11 +35,23 @@ export function wantsDetail(source: Source, id: TileId): boolean {
 	return source.expect(span) <= HOPELESS * DETAIL_EVENTS;
 }
 
-/** Is the whole run's overview as fine as a tile of this level would be? */
-function wholeIsEnough(source: Source, level: number): boolean {
-	return (
-		source.whole !== null && source.whole.final && source.whole.pieceNs <= tileLength(level) / OVERVIEW_WIDTH
-	);
+/** Events that the collector decodes for pieces below the length of its summaries; where there are more it would
+ * try in vain. */
+const DECODED_EVENTS = 1.5e6;
+const SUMMARY_NS = 1e9;
+
+/** In how many columns the overview of a tile is to be asked for. */
+export function overviewWidth(source: Source, id: TileId): number {
+	const span = tileSpan(id);
+	if (source.expect(span) < DECODED_EVENTS) return OVERVIEW_WIDTH;
+	return Math.min(OVERVIEW_WIDTH, Math.ceil((span.to - span.from) / SUMMARY_NS) + 2);
+}
+
+/** Is the whole run's overview as fine as that of a tile would be? */
+function wholeIsEnough(source: Source, id: TileId): boolean {
+	if (!source.whole?.final) return false;
+	const finest = source.expect(tileSpan(id)) < DECODED_EVENTS ? 0 : SUMMARY_NS;
+	return source.whole.pieceNs <= Math.max(finest, tileLength(id.level) / OVERVIEW_WIDTH);
 }
 
 function planTile(
@@ -57,7 +69,7 @@ function planTile(
 			.map((part) => wish(source, "detail", part, inSight))
 			.filter((w) => !source.details.peek(w.id) || isStale(w));
 	}
-	if (wholeIsEnough(source, id.level)) return [];
+	if (wholeIsEnough(source, id)) return [];
 	const known = source.overviews.peek(id);
 	const w = wish(source, "overview", id, inSight);
 	return known && (known.final || !isStale(w)) ? [] : [w];

@@ -97,15 +97,15 @@ export class Columns {
 		}
 	}
 
-	/** A column that is a bar from the beginning: of an overview. */
+	/** A column that is a bar from the beginning: of an overview. Takes the place of what was there. */
 	putBar(column: number, run: number, kind: number, unknown: number): void {
-		this.erase(column, column + 1);
-		if (run <= 0 && unknown <= 0) return;
-		this.what[column] = SHARED;
+		const isEmpty = run <= 0 && unknown <= 0;
+		this.what[column] = isEmpty ? NOTHING : SHARED;
 		this.count[column] = Columns.FEW + 1;
 		this.most[column] = kind + 1;
-		this.sum[column * CLASSES + CLASS_RUN] = run;
-		this.sum[column * CLASSES + CLASS_UNKNOWN] = unknown;
+		const at = column * CLASSES;
+		this.sum[at + CLASS_RUN] = run;
+		this.sum[at + CLASS_UNKNOWN] = unknown;
 	}
 
 	/** Forgets columns: something finer is going to be put there. */

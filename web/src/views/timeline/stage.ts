@@ -13,7 +13,7 @@ import { Motion, type Held } from "./motion";
 import { coverKey, makeCover, rowUnder, rowY, type Cover } from "./picture";
 import { parsePlace, type Chosen, type Place } from "./place";
 import { planSource, type Wish } from "./plan";
-import { lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "./scale";
+import { clampSpan, lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "./scale";
 import { Screen, type Canvases } from "./screen";
 import type { Source } from "./source";
 import { levelOf } from "./tiles";
@@ -159,7 +159,8 @@ export class Stage {
 	// --- movement ---
 
 	setSpan(span: Span): void {
-		this.view = zoomSpan(span, 1, span.from, this.wide());
+		/* Before the first answer nobody knows what may be shown; the address is believed. */
+		this.view = this.isReady.value ? clampSpan(span, this.wide()) : span;
 		this.isPlaced = true;
 		this.redraw();
 		clearTimeout(this.restTimer);
@@ -247,7 +248,7 @@ export class Stage {
 
 	private getReady(): void {
 		this.isReady.value = true;
-		if (!this.isPlaced) this.setSpan(this.bounds);
+		this.setSpan(this.isPlaced ? this.view : this.bounds);
 		if (this.place.follow) this.startFollow();
 	}
 
