@@ -34,6 +34,7 @@ struct call {
 	uint32_t function;
 	uint32_t mark;	/* the listener's own */
 	bool recursive; /* a call of the same function was open below it */
+	bool carried;	/* it began before what is looked at; begin_ns is where that begins */
 	uint64_t begin_ns;
 	uint64_t children_ns; /* that have ended */
 	struct call_split local;
@@ -86,6 +87,11 @@ void call_stack_watch(struct call_stack *s); /* its thread runs now, and is watc
 int call_stack_lose(struct call_stack *s, uint64_t ns);
 void call_stack_lose_os(struct call_stack *s, uint64_t ns); /* records of the OS alone */
 int call_stack_finish(struct call_stack *s);		    /* the trace is over */
+
+/* What is looked at begins here: nothing was told so far, and what is open is told now, as if it began
+ * now. Or without an end at its end: time passes up to there. */
+int call_stack_start(struct call_stack *s, uint64_t ns, const struct call_listener *listener);
+void call_stack_wait(struct call_stack *s, uint64_t ns);
 
 bool call_stack_has_os(const struct call_stack *s);
 size_t call_stack_depth(const struct call_stack *s);

@@ -10,6 +10,7 @@
 struct walked {
 	struct call_stack *stack;
 	bool asked, selected;
+	bool counted; /* among those that had any */
 };
 
 struct walk {
@@ -18,7 +19,10 @@ struct walk {
 	uint32_t *generations; /* of each process's maps: a record of one thread counts for all */
 	struct call_totals totals;
 	bool any;
+	bool waits; /* for its window to begin */
 };
+
+static const struct call_listener silent = { .begin = NULL };
 
 static void free_threads(struct walk *k)
 {
@@ -43,7 +47,7 @@ static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
 	const struct func_source *s = k->w->source;
 	struct walked *t = &k->threads[thread];
 	struct call_stack_options o = { .thread = thread,
-					.listener = k->w->listener,
+					.listener = k->waits ? &silent : k->w->listener,
 					.data = k->w->data,
 					.counts = &k->totals.counts };
 	int r;
@@ -60,8 +64,9 @@ static int get_thread(struct walk *k, uint32_t thread, struct walked **ret)
 		r = call_stack_new(&t->stack, &o);
 		if (r < 0)
 			return r;
-		k->totals.threads++;
 	}
+	k->totals.threads += !t->counted;
+	t->counted = true;
 	*ret = t;
 	return 0;
 }
@@ -159,7 +164,7 @@ static int finish(struct walk *k)
 	int r = 0;
 
 	for (i = 0; r >= 0 && i < k->w->source->n_threads; i++) {
-		if (!k->threads[i].stack)
+		if (!k->threads[i].stack || !k->threads[i].counted)
 			continue;
 		k->totals.os_threads += call_stack_has_os(k->threads[i].stack);
 		r = call_stack_finish(k->threads[i].stack);
@@ -167,21 +172,144 @@ static int finish(struct walk *k)
 	return r;
 }
 
-static int run(struct walk *k, struct error *e)
+/* --- the window --- */
+
+static uint64_t item_ns(const struct walk *k, const struct func_item *item)
+{
+	uint64_t tick = func_item_tick(item);
+
+	return tick ? clock_ns(&k->w->source->clock, tick) : 0;
+}
+
+/* Had the thread ended before this time? */
+static bool is_over(const struct walk *k, size_t thread, uint64_t ns)
+{
+	const struct call_window *w = k->w->window;
+
+	return w->final && w->last_ns && w->last_ns[thread] < ns;
+}
+
+/* What was counted so far is of the time before. `over`: so was all there is. */
+static int open_window(struct walk *k, bool over)
+{
+	uint64_t from_ns = k->w->window->from_ns;
+	size_t i;
+	int r = 0;
+
+	k->waits = false;
+	for (i = 0; r >= 0 && i < k->w->source->n_threads; i++)
+		if (k->threads[i].stack && (over || is_over(k, i, from_ns)))
+			r = call_stack_finish(k->threads[i].stack);
+	k->totals = (struct call_totals){ .kernel_known = k->totals.kernel_known };
+	k->any = false;
+	for (i = 0; r >= 0 && i < k->w->source->n_threads; i++) {
+		struct walked *t = &k->threads[i];
+
+		if (!t->stack)
+			continue;
+		t->counted = call_stack_depth(t->stack) > 0;
+		k->totals.threads += t->counted;
+		k->any |= t->counted;
+		r = call_stack_start(t->stack, from_ns, k->w->listener);
+	}
+	k->totals.from_ns = k->totals.to_ns = k->any ? from_ns : 0;
+	return r;
+}
+
+/* The calls of a thread that goes on behind the window end with it. */
+static int close_thread(struct walk *k, struct walked *t)
+{
+	call_stack_wait(t->stack, k->w->window->to_ns);
+	if (k->w->window->to_ns > k->totals.to_ns)
+		k->totals.to_ns = k->w->window->to_ns;
+	return call_stack_finish(t->stack);
+}
+
+/* How many threads have open calls, and nobody knows whether they go on. */
+static int close_known(struct walk *k, size_t *ret_left)
+{
+	const struct call_window *w = k->w->window;
+	size_t i;
+	int r = 0;
+
+	*ret_left = 0;
+	for (i = 0; r >= 0 && i < k->w->source->n_threads; i++) {
+		struct walked *t = &k->threads[i];
+
+		if (!t->stack || !call_stack_depth(t->stack) || is_over(k, i, w->to_ns))
+			continue;
+		if (w->last_ns && w->last_ns[i] >= w->to_ns)
+			r = close_thread(k, t);
+		else
+			(*ret_left)++;
+	}
+	return r;
+}
+
+/* The first item behind the window was found: whoever has one later was there at its end. */
+static int close_window(struct walk *k, struct func_item *item, struct error *e)
+{
+	struct func_source *s = k->w->source;
+	size_t left = 0;
+	int r = close_known(k, &left), more = 1;
+
+	while (r >= 0 && left && more > 0) {
+		struct walked *t = item->thread < s->n_threads ? &k->threads[item->thread] : NULL;
+
+		if (t && t->stack && call_stack_depth(t->stack) &&
+		    !is_over(k, item->thread, k->w->window->to_ns)) {
+			r = close_thread(k, t);
+			left--;
+		}
+		if (r >= 0 && k->w->step)
+			r = k->w->step(k->w->step_data);
+		if (r >= 0 && left)
+			more = s->ops->next(s, item, e);
+	}
+	return r < 0 ? r : more < 0 ? more : 0;
+}
+
+/* 1: the item is behind the window, and all is done. */
+static int see_window(struct walk *k, struct func_item *item, struct error *e)
+{
+	uint64_t ns = k->w->window ? item_ns(k, item) : 0;
+	int r = 0;
+
+	if (!k->w->window)
+		return 0;
+	if (k->waits && ns >= k->w->window->from_ns)
+		r = open_window(k, false);
+	if (r < 0 || ns < k->w->window->to_ns)
+		return r;
+	r = close_window(k, item, e);
+	return r < 0 ? r : 1;
+}
+
+static int take_all(struct walk *k, struct error *e)
 {
 	struct func_source *s = k->w->source;
 	struct func_item item;
 	int r = 0, more;
 
 	while ((more = s->ops->next(s, &item, e)) > 0) {
+		r = see_window(k, &item, e);
+		if (r)
+			break;
 		r = take_item(k, &item);
+		if (r >= 0 && k->w->step)
+			r = k->w->step(k->w->step_data);
 		if (r < 0)
 			break;
-		if (k->w->step)
-			k->w->step(k->w->step_data);
 	}
-	if (more < 0)
-		return more;
+	return more < 0 ? more : r < 0 ? r : 0;
+}
+
+static int run(struct walk *k, struct error *e)
+{
+	int r = take_all(k, e);
+
+	if (r >= 0 && k->waits)
+		r = open_window(k, true);
 	if (r >= 0)
 		r = finish(k);
 	if (r == -E2BIG && (!e || !e->text[0]))
@@ -194,7 +322,7 @@ static int run(struct walk *k, struct error *e)
 
 int call_walk_run(const struct call_walk *w, struct call_totals *ret, struct error *e)
 {
-	struct walk k = { .w = w };
+	struct walk k = { .w = w, .waits = w->window != NULL };
 	size_t i;
 	int r;
 

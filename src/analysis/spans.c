@@ -89,11 +89,11 @@ static int take_slice(void *context, const struct tracker_slice *t)
 	int r = 0;
 
 	if (t->type == SLICE_TASK)
-		r = spans_walk_add(s->work->walk, &(struct span_note){ .type = NOTE_RUN,
-								       .task = t->task,
-								       .cpu = t->cpu,
-								       .ns = t->from_ns,
-								       .to_ns = t->to_ns });
+		r = spans_walk_add(s->work->walk, t->task,
+				   &(struct span_note){ .type = NOTE_RUN,
+							.number = t->cpu,
+							.ns = t->from_ns,
+							.to_ns = t->to_ns });
 	if (r < 0 || t->cpu >= s->n_cpus)
 		return r;
 	c = &s->cpus[t->cpu];
@@ -110,15 +110,11 @@ static int take_slice(void *context, const struct tracker_slice *t)
 static int take_leave(void *context, uint32_t task, bool preempted)
 {
 	const struct spans_work *k = ((struct spans *)context)->work;
+	struct span_note n = { .type = NOTE_LEAVE, .ns = k->ns };
 
 	(void)preempted;
-	return spans_walk_add(k->walk,
-			      &(struct span_note){
-				      .type = NOTE_LEAVE,
-				      .task = task,
-				      .ns = k->ns,
-				      .state = (uint8_t)span_state_of(&k->info->dialect,
-								      k->item->event.state) });
+	n.state = (uint8_t)span_state_of(&k->info->dialect, k->item->event.state);
+	return spans_walk_add(k->walk, task, &n);
 }
 
 /* Who woke, or nobody. */
@@ -271,14 +267,15 @@ static int note_fork(struct spans_work *k, const struct sched_event *ev)
 		       ev->task.pid ? tracker_find_task(k->tracker, ev->task.pid) : TRACKER_NONE);
 	if (r < 0)
 		return r;
-	return spans_walk_add(k->walk,
-			      &(struct span_note){ .type = NOTE_FORK, .task = child, .ns = k->ns });
+	return spans_walk_add(k->walk, child,
+			      &(struct span_note){ .type = NOTE_FORK, .ns = k->ns });
 }
 
 /* What the tracker does not say of an event that it has just taken. */
 static int note_event(struct spans_work *k, const struct sched_event *ev)
 {
 	struct span_note n = { .ns = k->ns };
+	uint32_t task;
 
 	switch (ev->kind) {
 	case SCHED_WAKING:
@@ -286,7 +283,7 @@ static int note_event(struct spans_work *k, const struct sched_event *ev)
 	case SCHED_WAKEUP_NEW:
 		n.type = NOTE_WAKE;
 		n.first = ev->kind == SCHED_WAKING;
-		n.wakeup = k->noted > 1 ? (uint32_t)k->noted - 1 : 0;
+		n.number = k->noted > 1 ? (uint32_t)k->noted - 1 : 0;
 		break;
 	case SCHED_FORK:
 		return note_fork(k, ev);
@@ -298,8 +295,8 @@ static int note_event(struct spans_work *k, const struct sched_event *ev)
 	}
 	if (!ev->task.pid)
 		return 0;
-	n.task = tracker_find_task(k->tracker, ev->task.pid);
-	return n.task == TRACKER_NONE ? 0 : spans_walk_add(k->walk, &n);
+	task = tracker_find_task(k->tracker, ev->task.pid);
+	return task == TRACKER_NONE ? 0 : spans_walk_add(k->walk, task, &n);
 }
 
 /* Nothing is known of a CPU before its first item. */

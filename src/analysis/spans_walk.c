@@ -11,6 +11,8 @@
 #define NOTES_MAX (4U * SPANS_EVENTS_MAX)
 #define SPANS_MAX (8U * SPANS_EVENTS_MAX)
 #define NONE UINT32_MAX
+#define STEPS_MAX                                                                                  \
+	1024U /* that a note is put back behind others: none of them may cost all of them */
 
 /* One task on its way through its notes. */
 struct walker {
@@ -20,6 +22,8 @@ struct walker {
 	uint64_t waking_ns;  /* the last sched_waking */
 	uint32_t cpu;	     /* its last, or NONE */
 	uint32_t wakeup;     /* the one it waits after: its number + 1, or 0 */
+	uint32_t first_note; /* number + 1, or 0 */
+	uint32_t last_note;
 	uint8_t state;
 	bool seen;	 /* something was noted of it */
 	bool running;	 /* its last run has not been left */
@@ -34,13 +38,10 @@ struct spans_walk {
 	size_t n_notes, room_notes;
 	struct span_gap *gaps; /* sorted by CPU and time when walking */
 	size_t n_gaps, room_gaps;
-	size_t n_sorted_gaps;
 	uint32_t *first_gap; /* of each CPU; one more at the end */
 	uint32_t n_first_gap;
 	struct walker *walkers; /* by task */
-	uint32_t n_walkers;
-	struct span_note *sorted; /* by task */
-	size_t *starts;
+	size_t n_walkers, room_walkers;
 };
 
 int spans_walk_new(struct spans_walk **ret, struct spans *s)
@@ -62,20 +63,52 @@ void spans_walk_free(struct spans_walk *w)
 	free(w->gaps);
 	free(w->first_gap);
 	free(w->walkers);
-	free(w->sorted);
-	free(w->starts);
 	free(w);
 }
 
-int spans_walk_add(struct spans_walk *w, const struct span_note *n)
+static int grow_walkers(struct spans_walk *w, uint32_t n_tasks)
+{
+	int r = 0;
+
+	while (w->n_walkers < n_tasks && r == 0) {
+		r = array_grow(&w->walkers, w->n_walkers, &w->room_walkers, sizeof(*w->walkers),
+			       TRACE_TASKS_MAX);
+		if (r == 0)
+			w->walkers[w->n_walkers++] = (struct walker){ .cpu = NONE };
+	}
+	return r;
+}
+
+/* Puts a note into its task's list, behind the last one that is not later. */
+static void link_note(struct spans_walk *w, struct walker *k, uint32_t number)
+{
+	struct span_note *n = &w->notes[number - 1];
+	uint32_t before = k->last_note, steps = 0;
+
+	while (before && w->notes[before - 1].ns > n->ns && steps++ < STEPS_MAX)
+		before = w->notes[before - 1].before;
+	n->before = before;
+	n->after = before ? w->notes[before - 1].after : k->first_note;
+	if (before)
+		w->notes[before - 1].after = number;
+	else
+		k->first_note = number;
+	if (n->after)
+		w->notes[n->after - 1].before = number;
+	else
+		k->last_note = number;
+}
+
+int spans_walk_add(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
 	int r = array_grow(&w->notes, w->n_notes, &w->room_notes, sizeof(*w->notes), NOTES_MAX);
 
+	if (r == 0)
+		r = grow_walkers(w, task + 1);
 	if (r < 0)
 		return r;
-	w->notes[w->n_notes] = *n;
-	w->notes[w->n_notes].order = (uint32_t)w->n_notes;
-	w->n_notes++;
+	w->notes[w->n_notes++] = *n;
+	link_note(w, &w->walkers[task], (uint32_t)w->n_notes);
 	return 0;
 }
 
@@ -214,11 +247,11 @@ static int stay(struct spans_walk *w, uint32_t task, uint64_t to_ns, uint32_t ne
 
 /* --- notes --- */
 
-static int take_run(struct spans_walk *w, const struct span_note *n)
+static int take_run(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
-	struct walker *k = &w->walkers[n->task];
+	struct walker *k = &w->walkers[task];
 	struct span_wakeup *wakeup = k->wakeup ? &w->s->wakeups[k->wakeup - 1] : NULL;
-	int sure = stay(w, n->task, n->ns, n->cpu);
+	int sure = stay(w, task, n->ns, n->number);
 	int r;
 
 	if (sure < 0)
@@ -229,8 +262,8 @@ static int take_run(struct spans_walk *w, const struct span_note *n)
 			wakeup->ran_ns = n->ns;
 		k->wakeup = 0;
 	}
-	r = advance(w, n->task, (struct span){ .state = SPAN_RUNNING, .cpu = n->cpu }, n->to_ns);
-	k->cpu = n->cpu;
+	r = advance(w, task, (struct span){ .state = SPAN_RUNNING, .cpu = n->number }, n->to_ns);
+	k->cpu = n->number;
 	k->running = true;
 	k->run_end_ns = n->to_ns;
 	k->state = SPAN_UNKNOWN;
@@ -238,10 +271,10 @@ static int take_run(struct spans_walk *w, const struct span_note *n)
 	return r;
 }
 
-static int take_leave(struct spans_walk *w, const struct span_note *n)
+static int take_leave(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
-	struct walker *k = &w->walkers[n->task];
-	int r = stay(w, n->task, n->ns, NONE);
+	struct walker *k = &w->walkers[task];
+	int r = stay(w, task, n->ns, NONE);
 
 	k->state = n->state;
 	if (n->state != SPAN_PREEMPTED && k->exited)
@@ -253,9 +286,9 @@ static int take_leave(struct spans_walk *w, const struct span_note *n)
 	return r;
 }
 
-static int take_wake(struct spans_walk *w, const struct span_note *n)
+static int take_wake(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
-	struct walker *k = &w->walkers[n->task];
+	struct walker *k = &w->walkers[task];
 	int r;
 
 	if (n->first)
@@ -263,51 +296,54 @@ static int take_wake(struct spans_walk *w, const struct span_note *n)
 	if (k->running && n->ns <= k->run_end_ns) {
 		/* One that completes while it runs has put nobody to wait. */
 		k->woken_soon = n->first;
-		k->wakeup = n->first ? n->wakeup : 0;
+		k->wakeup = n->first ? n->number : 0;
 		return 0;
 	}
-	if (n->wakeup)
-		k->wakeup = n->wakeup;
+	if (n->number)
+		k->wakeup = n->number;
 	if (k->state == SPAN_PREEMPTED || k->state == SPAN_WOKEN)
 		return 0;
-	r = stay(w, n->task, n->ns, NONE);
+	r = stay(w, task, n->ns, NONE);
 	k->state = SPAN_WOKEN;
 	k->since_ns = n->ns;
 	return r;
 }
 
-static int take_fork(struct spans_walk *w, const struct span_note *n)
+static int take_fork(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
-	struct walker *k = &w->walkers[n->task];
+	struct walker *k = &w->walkers[task];
 	int r;
 
 	if (!k->seen)
 		k->state = SPAN_UNBORN;
-	r = stay(w, n->task, n->ns, NONE);
-	*k = (struct walker){ .at_ns = k->at_ns, .since_ns = n->ns, .cpu = NONE, .seen = true };
+	r = stay(w, task, n->ns, NONE);
 	k->state = SPAN_UNBORN;
+	k->since_ns = n->ns;
+	k->cpu = NONE;
+	k->wakeup = 0;
+	k->running = k->woken_soon = k->exited = false;
 	return r;
 }
 
-static int take_note(struct spans_walk *w, const struct span_note *n)
+static int take_note(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
-	struct walker *k = &w->walkers[n->task];
+	struct walker *k = &w->walkers[task];
 	int r = 0;
 
 	if (w->in_range && n->ns >= w->s->to_ns)
 		return 0;
 	switch (n->type) {
 	case NOTE_RUN:
-		r = take_run(w, n);
+		r = take_run(w, task, n);
 		break;
 	case NOTE_LEAVE:
-		r = take_leave(w, n);
+		r = take_leave(w, task, n);
 		break;
 	case NOTE_WAKE:
-		r = take_wake(w, n);
+		r = take_wake(w, task, n);
 		break;
 	case NOTE_FORK:
-		r = take_fork(w, n);
+		r = take_fork(w, task, n);
 		break;
 	default:
 		k->exited = true;
@@ -318,84 +354,22 @@ static int take_note(struct spans_walk *w, const struct span_note *n)
 
 /* --- tasks --- */
 
-static int by_time(const void *a, const void *b)
+static int walk_task(struct spans_walk *w, uint32_t task)
 {
-	const struct span_note *x = a, *y = b;
+	uint32_t number = w->walkers[task].first_note;
+	int r = 0;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static void sort_notes(struct span_note *notes, size_t n)
-{
-	size_t i;
-
-	for (i = 1; i < n; i++)
-		if (notes[i].ns < notes[i - 1].ns) {
-			qsort(notes, n, sizeof(*notes), by_time);
-			return;
-		}
-}
-
-/* All notes of task 0, then of task 1, …, each in order of time. */
-static int sort_by_task(struct spans_walk *w, uint32_t n_tasks)
-{
-	size_t i, n, sum = 0;
-	uint32_t t;
-
-	free(w->starts);
-	free(w->sorted);
-	w->starts = calloc((size_t)n_tasks + 1, sizeof(*w->starts));
-	w->sorted = malloc((w->n_notes + 1) * sizeof(*w->sorted));
-	if (!w->starts || !w->sorted)
-		return -ENOMEM;
-	for (i = 0; i < w->n_notes; i++)
-		w->starts[w->notes[i].task]++;
-	for (t = 0; t <= n_tasks; t++) {
-		n = w->starts[t];
-		w->starts[t] = sum;
-		sum += n;
-	}
-	for (i = 0; i < w->n_notes; i++)
-		w->sorted[w->starts[w->notes[i].task]++] = w->notes[i];
-	for (t = n_tasks; t > 0; t--)
-		w->starts[t] = w->starts[t - 1];
-	w->starts[0] = 0;
-	for (t = 0; t < n_tasks; t++)
-		sort_notes(w->sorted + w->starts[t], w->starts[t + 1] - w->starts[t]);
-	return 0;
-}
-
-static int grow_walkers(struct spans_walk *w, uint32_t n_tasks)
-{
-	struct walker *grown = realloc(w->walkers, ((size_t)n_tasks + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	w->walkers = grown;
-	for (; w->n_walkers < n_tasks; w->n_walkers++)
-		w->walkers[w->n_walkers] = (struct walker){ .cpu = NONE };
-	return 0;
+	for (; number && r >= 0; number = w->notes[number - 1].after)
+		r = take_note(w, task, &w->notes[number - 1]);
+	w->walkers[task].first_note = w->walkers[task].last_note = 0;
+	return r;
 }
 
 static int prepare(struct spans_walk *w, uint32_t n_tasks)
 {
 	int r = grow_walkers(w, n_tasks);
 
-	if (r == 0)
-		r = sort_by_task(w, n_tasks);
 	return r == 0 ? sort_gaps(w) : r;
-}
-
-static int walk_task(struct spans_walk *w, uint32_t task)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = w->starts[task]; i < w->starts[task + 1] && r >= 0; i++)
-		r = take_note(w, &w->sorted[i]);
-	return r;
 }
 
 int spans_walk_settle(struct spans_walk *w, uint32_t n_tasks)

@@ -3,9 +3,9 @@
  * spans_walk: from what happened to each task, in any order, to the states it was in.
  *
  * A run is known when it ends, and where a switch is missing the tracker finds out even later that
- * there was one; so what happened is noted as it comes, and put in order task by task at the end.
- * What was before the range is walked on its own, so that nothing of it is kept but the state it
- * left each task in.
+ * there was one; so what happened is noted as it comes, in a list for each task that is kept in order
+ * of time, and looked through at the end. What was before the range is walked on its own, so that
+ * nothing of it is kept but the state it left each task in.
  */
 #ifndef KISEKI_ANALYSIS_SPANS_WALK_H
 #define KISEKI_ANALYSIS_SPANS_WALK_H
@@ -22,10 +22,9 @@ enum span_note_type {
 
 struct span_note {
 	uint64_t ns, to_ns;
-	uint32_t task;
-	uint32_t cpu;	 /* NOTE_RUN */
-	uint32_t wakeup; /* NOTE_WAKE: its number in the range + 1, or 0 */
-	uint32_t order;	 /* set when it is added */
+	uint32_t
+		number; /* NOTE_RUN: the CPU; NOTE_WAKE: that of the wakeup in the range + 1, or 0 */
+	uint32_t before, after; /* of the task, number + 1; set when it is added */
 	uint8_t type, state;
 	bool first;
 };
@@ -42,7 +41,8 @@ int spans_walk_new(struct spans_walk **ret, struct spans *s);
 void spans_walk_free(struct spans_walk *w);
 DEFINE_CLEANUP(spans_walk, spans_walk_free)
 
-int spans_walk_add(struct spans_walk *w, const struct span_note *n); /* 0, -ENOMEM, -E2BIG */
+/* 0, -ENOMEM, -E2BIG. */
+int spans_walk_add(struct spans_walk *w, uint32_t task, const struct span_note *n);
 int spans_walk_add_gap(struct spans_walk *w, const struct span_gap *g);
 
 /* All that was noted so far was before the range; it is taken in and forgotten. */

@@ -144,18 +144,22 @@ static int parse_run(const char *text, uint32_t *ret, struct error *e)
 	return 0;
 }
 
+int http_range_parse_run(struct http *h, const char *text, struct store_run *ret, struct error *e)
+{
+	uint32_t number = 0;
+	int r = parse_run(text, &number, e);
+
+	if (r >= 0)
+		r = store_get_run(h->options.store, number, ret, e);
+	return r == -ENOENT ? error_set(e, ENOENT, "there is no run %u", number) : r;
+}
+
 int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
 			struct error *e)
 {
-	uint32_t number = 0;
-	int r;
-
 	if (strstr(q->route->pattern, "{device}"))
 		return find_latest(q, kind, ret, e);
-	r = parse_run(q->captured[0], &number, e);
-	if (r >= 0)
-		r = store_get_run(q->http->options.store, number, ret, e);
-	return r == -ENOENT ? error_set(e, ENOENT, "there is no run %u", number) : r;
+	return http_range_parse_run(q->http, q->captured[0], ret, e);
 }
 
 /* --- the time --- */
@@ -235,6 +239,25 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 	return 0;
 }
 
+int http_range_select_times(struct http_request *q, const char *from, const char *to,
+			    struct http_selection *s, struct error *e)
+{
+	int r = resolve_time(q, s, from, &s->from, e);
+
+	if (r >= 0)
+		r = resolve_time(q, s, to, &s->to, e);
+	if (r < 0)
+		return r;
+	if (s->from.given && s->to.given && s->from.ns >= s->to.ns)
+		return error_set(e, EINVAL, "cannot take %s= and %s=: nothing lies between them",
+				 from, to);
+	if (s->from.given)
+		s->from_tick = clock_tick_at(&s->clock, s->from.ns);
+	if (s->to.given)
+		s->to_tick = clock_tick_at(&s->clock, s->to.ns);
+	return 0;
+}
+
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
 	struct http_selection s = { .to_tick = UINT64_MAX };
@@ -243,19 +266,10 @@ int http_range_select(struct http_request *q, struct http_selection *ret, struct
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);
 	if (r >= 0)
-		r = resolve_time(q, &s, "from", &s.from, e);
+		r = http_range_select_times(q, "from", "to", &s, e);
 	if (r >= 0)
-		r = resolve_time(q, &s, "to", &s.to, e);
-	if (r < 0)
-		return r;
-	if (s.from.given && s.to.given && s.from.ns >= s.to.ns)
-		return error_set(e, EINVAL, "cannot take from= and to=: nothing lies between them");
-	if (s.from.given)
-		s.from_tick = clock_tick_at(&s.clock, s.from.ns);
-	if (s.to.given)
-		s.to_tick = clock_tick_at(&s.clock, s.to.ns);
-	*ret = s;
-	return 0;
+		*ret = s;
+	return r;
 }
 
 /* --- the events --- */

@@ -45,6 +45,14 @@ int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, 
 /* The run and the times. */
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
 
+/* The times alone, of a selection whose run and clock are known: by two parameters like from= and to=,
+ * and those with _ns behind their names. */
+int http_range_select_times(struct http_request *q, const char *from, const char *to,
+			    struct http_selection *s, struct error *e);
+
+/* By its number. */
+int http_range_parse_run(struct http *h, const char *text, struct store_run *ret, struct error *e);
+
 /* The selected items as a source; `tasks`, if not NULL, takes the conditions on tasks, and the source
  * then has the items of all (for reports). */
 int http_range_open(struct http_request *q, const struct http_selection *s,

@@ -18,11 +18,14 @@
 #define LATENCY SCHED " worst"
 #define BOOT "sampled"
 #define BOOT_CHART BOOT " min kernel width path"
+#define CALLS HTTP_RANGE_TIMES " process thread"
+#define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 #define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", "", http_page, "a page to look at" },
+	{ "GET", "/assets/{file}", "", http_asset, "a file of the page" },
 	{ "GET", "/healthz", "", http_health, "whether the collector can do its work" },
 	{ "GET", "/metrics", "", http_metrics, "counters for Prometheus" },
 	{ "GET", API "/openapi.json", "", http_openapi, "this description" },
@@ -33,6 +36,7 @@ static const struct http_route routes[] = {
 	{ "POST", DEVICE "/stop", "timeout_ms", http_instruct_stop, "stop tracing" },
 	{ "POST", DEVICE "/configure", "timeout_ms", http_instruct_configure,
 	  "change what to trace" },
+	{ "POST", DEVICE "/group", "", http_group, "put it into a group" },
 	{ "GET", DEVICE "/runs", "limit kind", http_device_runs,
 	  "runs of a device, the latest first" },
 	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
@@ -40,6 +44,14 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
+	{ "GET", DEVICE "/calls/report", CALLS " function min sort limit", http_calls_report,
+	  "what each function cost" },
+	{ "GET", DEVICE "/calls/tree", CALLS " depth min limit", http_calls_tree,
+	  "who called whom, for a flame graph" },
+	{ "GET", DEVICE "/calls/diff", CALLS " function min sort limit " CALLS_WITH,
+	  http_calls_diff, "what functions cost at two times" },
+	{ "GET", DEVICE "/calls/slices", CALLS " min_ns limit", http_calls_slices,
+	  "calls as spans, for a timeline" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
 	  "what its latest run lacks" },
 	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
@@ -53,10 +65,20 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/slices", SLICES, http_slices, "a part of the run in detail" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
+	{ "GET", RUN "/calls/report", CALLS " function min sort limit", http_calls_report,
+	  "what each function cost" },
+	{ "GET", RUN "/calls/tree", CALLS " depth min limit", http_calls_tree,
+	  "who called whom, for a flame graph" },
+	{ "GET", RUN "/calls/diff", CALLS " function min sort limit " CALLS_WITH, http_calls_diff,
+	  "what functions cost at two times" },
+	{ "GET", RUN "/calls/slices", CALLS " min_ns limit", http_calls_slices,
+	  "calls as spans, for a timeline" },
 	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
+	{ "GET", API "/instructions", "device limit before", http_instructions,
+	  "who told which device what, the latest first" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };
 

@@ -36,6 +36,15 @@ static void set_tag(struct http_reply *reply, const struct http_selection *s,
 	reply->keeps = true;
 }
 
+/* The bytes are dense already: to code them takes longer than to send a quarter more. */
+static int reply_bytes(struct http_reply *reply, uint8_t *bytes, size_t len, struct error *e)
+{
+	int r = http_reply_text(reply, SPANS_PACK_TYPE, (char *)bytes, len, e);
+
+	reply->may_code = false;
+	return r;
+}
+
 /* Nothing has come of that time yet: an answer without any time. */
 static int reply_empty(struct http_reply *reply, const struct detail_query *q, struct error *e)
 {
@@ -45,7 +54,7 @@ static int reply_empty(struct http_reply *reply, const struct detail_query *q, s
 
 	if (spans_encode(&none, 0, &bytes, &len) < 0)
 		return error_set(e, ENOMEM, "cannot answer: out of memory");
-	return http_reply_text(reply, SPANS_PACK_TYPE, (char *)bytes, len, e);
+	return reply_bytes(reply, bytes, len, e);
 }
 
 static int reply_spans(struct http_request *q, struct detail *d, struct http_reply *reply,
@@ -63,7 +72,7 @@ static int reply_spans(struct http_request *q, struct detail *d, struct http_rep
 		return error_set(e, ENOMEM, "cannot answer: out of memory");
 	if (named && detail_is_final(d))
 		reply->keep = KEEP_FINAL;
-	return http_reply_text(reply, SPANS_PACK_TYPE, (char *)bytes, len, e);
+	return reply_bytes(reply, bytes, len, e);
 }
 
 int http_slices(struct http_request *q, struct http_reply *reply, struct error *e)

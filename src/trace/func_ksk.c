@@ -342,6 +342,21 @@ bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *re
 	return from <= to;
 }
 
+uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread)
+{
+	const struct func_ksk *k = (const struct func_ksk *)s;
+	uint64_t last = 0, one;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!k->cursors[2 * (size_t)thread + i])
+			continue;
+		one = find_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i);
+		last = one > last ? one : last;
+	}
+	return last;
+}
+
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread)
 {
 	return STREAM_FUNC(((const struct func_ksk *)s)->numbers[thread]);

@@ -37,6 +37,9 @@ uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread);
 /* The ticks of its first and its last event, as the headers of its blocks tell; false: it has none. */
 bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to);
 
+/* The tick of a thread's last event likewise; 0: it has none. */
+uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread);
+
 /* Of a source opened from a file: that file, with its damage. */
 struct ksk_file *func_ksk_file(const struct func_source *s);
 

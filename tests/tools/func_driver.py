@@ -410,4 +410,5 @@ def main():
         scenario(os.path.join(data, "store"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,28 +1,4 @@
-<!doctype html>
-<!-- SPDX-License-Identifier: MIT -->
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Kiseki</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff }
-h1 { font-size: 1.3rem }
-table { border-collapse: collapse }
-th, td { padding: .2rem .9rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd }
-td.n { text-align: right; font-variant-numeric: tabular-nums }
-.tracing { color: #067d3c } .failed { color: #b3261e } .offline { color: #888 }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } th, td { border-color: #444 } a { color: #8ab4f8 } }
-</style>
-<h1>Kiseki: devices</h1>
-<p id="note">Connecting…</p>
-<table>
-<thead><tr><th>device<th>state<th>source<th>events/s<th>bytes/event<th>events<th>lost<th>spool<th>latest run</thead>
-<tbody id="devices"></tbody>
-</table>
-<p><a href="/api/v1/devices">devices</a> · <a href="/api/v1/runs">runs</a> ·
-<a href="/api/v1/formats">formats</a> · <a href="/metrics">metrics</a> ·
-<a href="/healthz">health</a> · <a href="/api/v1/openapi.json">API</a></p>
-<script>
+// SPDX-License-Identifier: MIT
 "use strict";
 // Everything that comes from a device is put in as text, never as markup.
 const rows = new Map(), body = document.getElementById("devices"), note = document.getElementById("note");
@@ -61,5 +37,3 @@ const live = new EventSource("/api/v1/live");
 live.addEventListener("state", e => { show(JSON.parse(e.data)); note.textContent = rows.size + (rows.size === 1 ? " device" : " devices"); });
 live.onopen = () => { if (!rows.size) note.textContent = "No device has come yet. On each: kiseki-agent --collector HOST:7077 --start"; };
 live.onerror = () => { note.textContent = "The collector does not answer; trying again."; };
-</script>
-</html>
