@@ -3,6 +3,8 @@
 // nothing is inlined, because the page's security policy lets nothing inline run.
 import { defineConfig } from "vitest/config";
 
+declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
+
 export default defineConfig({
 	base: "./",
 	esbuild: { jsx: "automatic", jsxImportSource: "preact" },
@@ -14,7 +16,7 @@ export default defineConfig({
 		reportCompressedSize: false,
 	},
 	worker: { format: "es" },
-	// `npm run dev`: the page from here, the data from a collector on this machine.
+	// `npm run dev`: the page from here, the data from a collector on this machine (KISEKI_HTTP: from another).
 	server: { proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" } },
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

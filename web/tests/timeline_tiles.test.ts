@@ -41,12 +41,15 @@ describe("tiles", () => {
 
 describe("the growing end", () => {
 	it("is asked for in pieces that finish", () => {
-		const parts = splitTail(id(22, 0), 2 ** 21 + 2 ** 20 + 5, 20);
+		const parts = splitTail(id(22, 0), 2 ** 21 + 2 ** 20 + 5, 0, 20);
 		expect(parts).toEqual([id(21, 0), id(20, 2), id(20, 3)]);
 	});
-	it("is nothing where nothing has come yet", () => expect(splitTail(id(20, 5), 2 ** 20, 18)).toEqual([]));
+	it("reaches a bit beyond what is known", () => {
+		expect(splitTail(id(22, 0), 2 ** 20, 1000, 20)).toEqual([id(20, 0), id(20, 1)]);
+	});
+	it("is nothing where nothing has come yet", () => expect(splitTail(id(20, 5), 2 ** 20, 0, 18)).toEqual([]));
 	it("is one tile where it lies before the end", () =>
-		expect(splitTail(id(20, 0), 2 ** 20, 18)).toEqual([id(20, 0)]));
+		expect(splitTail(id(20, 0), 2 ** 20, 0, 18)).toEqual([id(20, 0)]));
 });
 
 describe("the cache", () => {
@@ -72,6 +75,23 @@ describe("the cache", () => {
 		expect(cache.isWhole(id(21, 1))).toBe(false);
 		cache.put(id(20, 3), fake("right"));
 		expect(cache.isWhole(id(21, 1))).toBe(true);
+	});
+	it("asks for parts that are missing, not for all again", () => {
+		const cache = new TileCache<Fake>(100);
+		expect(cache.missingOf(id(22, 0), 20)).toEqual([id(22, 0)]);
+		cache.put(id(21, 1), fake("right"));
+		expect(cache.missingOf(id(22, 0), 20)).toEqual([id(21, 0)]);
+		cache.put(id(20, 1), fake("x"));
+		expect(cache.missingOf(id(22, 0), 20)).toEqual([id(20, 0)]);
+		cache.put(id(22, 0), fake("all", 1, false));
+		expect(cache.missingOf(id(22, 0), 20)).toEqual([id(22, 0)]);
+	});
+	it("lays finer tiles over one that may still change", () => {
+		const cache = new TileCache<Fake>(100);
+		cache.put(id(21, 0), fake("old", 1, false));
+		cache.put(id(20, 1), fake("new"));
+		const cover = coverSpan(cache, { from: 0, to: 2 ** 21 }, 21);
+		expect(cover.map((p) => p.tile.name)).toEqual(["old", "new"]);
 	});
 	it("covers a span with the level that fits, else with what there is", () => {
 		const cache = new TileCache<Fake>(100);

@@ -77,6 +77,8 @@ interface Exposed {
 	readonly locate: (at: { row: string; ns: number }) => { x: number; y: number } | null;
 	readonly view: () => { from: number; to: number };
 	readonly rows: () => readonly string[];
+	/** Where the data ends, on the axis. */
+	readonly end: () => number;
 	readonly cacheBytes: () => number;
 }
 
@@ -89,6 +91,7 @@ function expose(stage: Stage, canvas: HTMLCanvasElement): void {
 		},
 		view: () => ({ ...stage.now }),
 		rows: () => [...stage.layout.value.pinned, ...stage.layout.value.rows].map((r) => r.id),
+		end: () => stage.bounds.to,
 		cacheBytes: () => stage.cacheBytes,
 	};
 	Object.defineProperty(window, "kiseki", { value: Object.freeze(exposed), configurable: true });

@@ -128,7 +128,7 @@ export class RowsPainter {
 			clip.to = Math.min(w.to, to);
 			this.fillShares(row, source, tile);
 		}
-		for (const piece of cover.details) this.fillDetail(row, source, cover, piece);
+		for (const piece of cover.details) this.fillDetail(row, source, piece);
 	}
 
 	private fillShares(row: Row, source: Source, tile: Overview): void {
@@ -148,7 +148,7 @@ export class RowsPainter {
 		if (shares.at.length) feedShares(this.feed, tile, shares, this.clip);
 	}
 
-	private fillDetail(row: Row, source: Source, cover: Cover, piece: Cover["details"][number]): void {
+	private fillDetail(row: Row, source: Source, piece: Cover["details"][number]): void {
 		const { tile } = piece;
 		const w = this.window;
 		const clip = this.clip;
@@ -157,11 +157,10 @@ export class RowsPainter {
 		clip.from = Math.max(w.from, piece.from, tile.from);
 		clip.to = Math.min(w.to, piece.to, tile.to);
 		if (clip.to <= clip.from) return;
-		if (!cover.isWhole) {
-			const first = Math.max(0, Math.floor((clip.from - w.origin) * w.scale));
-			const last = Math.min(this.feed.columns.width, Math.ceil((clip.to - w.origin) * w.scale));
-			this.feed.columns.erase(first, last);
-		}
+		/* Columns at the borders are shared with the tile beside it. */
+		const first = Math.max(0, Math.ceil((clip.from - w.origin) * w.scale));
+		const last = Math.min(this.feed.columns.width, Math.floor((clip.to - w.origin) * w.scale));
+		if (last > first) this.feed.columns.erase(first, last);
 		const index = source.index(tile);
 		if (row.kind === "cpu") {
 			feedCpu(this.feed, tile, index.names, row.number, clip);

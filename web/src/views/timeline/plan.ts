@@ -54,52 +54,48 @@ function wholeIsEnough(source: Source, id: TileId): boolean {
 	return source.whole.pieceNs <= Math.max(finest, tileLength(id.level) / OVERVIEW_WIDTH);
 }
 
-function planTile(
-	source: Source,
-	id: TileId,
-	end: number,
-	inSight: boolean,
-	versions: ReadonlyMap<string, number>,
-): readonly Wish[] {
-	const isStale = (w: Wish): boolean => (versions.get(w.key) ?? -1) < source.version;
-	if (wantsDetail(source, id)) {
-		const parts = source.live ? splitTail(id, end, Math.min(TAIL_LEVEL, id.level)) : [id];
-		return parts
-			.filter((part) => !source.details.isWhole(part))
-			.map((part) => wish(source, "detail", part, inSight))
-			.filter((w) => !source.details.peek(w.id) || isStale(w));
-	}
-	if (wholeIsEnough(source, id)) return [];
-	const known = source.overviews.peek(id);
-	const w = wish(source, "overview", id, inSight);
-	return known && (known.final || !isStale(w)) ? [] : [w];
+interface Known {
+	/** How much of a growing run was known when a tile was last asked for. */
+	readonly versions: ReadonlyMap<string, number>;
+	/** So much of a live run is expected beyond what came already. */
+	readonly aheadNs: number;
 }
 
-/**
- * `versions`: how much of a growing run was known when a tile was last asked for. `ahead`: so much of a live
- * run is expected beyond what came already.
- */
-export function planSource(
-	source: Source,
-	axis: Span,
-	versions: ReadonlyMap<string, number>,
-	aheadNs = 0,
-): readonly Wish[] {
+function planTile(source: Source, id: TileId, inSight: boolean, known: Known): readonly Wish[] {
+	const isStale = (w: Wish): boolean => (known.versions.get(w.key) ?? -1) < source.version;
+	if (wantsDetail(source, id)) {
+		const least = Math.min(TAIL_LEVEL, id.level);
+		const parts = source.live ? splitTail(id, source.end, known.aheadNs, least) : [id];
+		return parts
+			.flatMap((part) => source.details.missingOf(part, least))
+			.map((part) => wish(source, "detail", part, inSight))
+			.filter((w) => !source.details.peek(w.id) || isStale(w))
+			.reverse();
+	}
+	if (wholeIsEnough(source, id)) return [];
+	const tile = source.overviews.peek(id);
+	const w = wish(source, "overview", id, inSight);
+	return tile && (tile.final || !isStale(w)) ? [] : [w];
+}
+
+/** All wishes for a source; the newest part of a growing run comes first. */
+export function planSource(source: Source, axis: Span, known: Known): readonly Wish[] {
 	if (!source.whole) return [wish(source, "whole", { level: 0, index: 0 }, true)];
 	const view = source.local(axis);
-	const end = source.end + (source.live ? aheadNs : 1);
+	const end = source.end + (source.live ? known.aheadNs : 1);
 	const clipped = { from: Math.max(view.from, source.start), to: Math.min(view.to, end) };
 	if (clipped.to <= clipped.from) return [];
 	const level = levelOf(view.to - view.from);
 	const ids = tilesOf(clipped, level);
 	const first = ids[0];
 	const last = ids[ids.length - 1];
-	const wishes = ids.flatMap((id) => planTile(source, id, end, true, versions));
+	const order = source.live ? ids.toReversed() : ids;
+	const wishes = order.flatMap((id) => planTile(source, id, true, known));
 	const beside = [last && { level, index: last.index + 1 }, first && { level, index: first.index - 1 }];
 	for (const id of beside) {
 		if (!id || id.index < 0 || id.index * tileLength(level) >= end) continue;
 		if ((id.index + 1) * tileLength(level) <= source.start) continue;
-		wishes.push(...planTile(source, id, end, false, versions));
+		wishes.push(...planTile(source, id, false, known));
 	}
 	return wishes;
 }

@@ -54,7 +54,8 @@ export class Source {
 
 	putDetail(id: TileId, tile: Detail): void {
 		this.details.put(id, tile);
-		this.end = Math.max(this.end, tile.to);
+		/* An answer without any time says only that nothing is there yet. */
+		if (tile.to > tile.from) this.end = Math.max(this.end, tile.to);
 		this.take(tile);
 	}
 

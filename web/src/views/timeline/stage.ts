@@ -22,6 +22,7 @@ const REST_MS = 250; /* after so long without movement the address is written */
 const TAIL_MS = 120; /* between two questions for the growing end while it is followed */
 const WHOLE_MS = 3000; /* between two questions for the whole of a growing run */
 const FOLLOW_NS = 5e9;
+const AHEAD_NS = 0.4e9;
 const EMPTY: Layout = { pinned: [], pinnedHeight: 0, rows: [], height: 0, byId: new Map() };
 
 export interface Hover {
@@ -215,12 +216,12 @@ export class Stage {
 		this.askTail();
 	}
 
-	/** Asks for the end again and again while it is followed; the next question waits for the last answer. */
+	/** Asks for the end again and again while it is followed; a question that is under way is not asked twice. */
 	private askTail(): void {
 		clearTimeout(this.tailTimer);
 		if (!this.place.follow) return;
 		this.tailTimer = window.setTimeout(() => this.askTail(), TAIL_MS);
-		if (!document.hidden && this.loader.pending === 0) this.grew();
+		if (!document.hidden) this.grew();
 		this.redraw();
 	}
 
@@ -253,7 +254,9 @@ export class Stage {
 	}
 
 	private plan(): void {
-		const wishes = this.sources.flatMap((s) => [...planSource(s, this.view, this.loader.versions, 0.4e9)]);
+		const wishes = this.sources.flatMap((s) => [
+			...planSource(s, this.view, { versions: this.loader.versions, aheadNs: AHEAD_NS }),
+		]);
 		const now = performance.now();
 		for (const s of this.sources) {
 			const isDue = s.live && s.whole && (now - this.wholeMs > WHOLE_MS || this.loader.isFlying(s));

@@ -46,14 +46,22 @@ export function tilesOf(span: Span, level: number): readonly TileId[] {
 
 /**
  * What a run that still grows is asked for: whole tiles up to its end, and for the tile with the end in it smaller
- * ones, so that what is finished is finished, and only the smallest last one is asked for again and again.
+ * ones, so that what is finished is finished, and only the smallest last ones are asked for again and again.
+ * `aheadNs`: how far beyond the known end something may have come meanwhile.
  */
-export function splitTail(id: TileId, endNs: number, least: number): readonly TileId[] {
+export function splitTail(id: TileId, endNs: number, aheadNs: number, least: number): readonly TileId[] {
 	const span = tileSpan(id);
-	if (span.to <= endNs || id.level <= least) return span.from < endNs ? [id] : [];
-	const left = { level: id.level - 1, index: 2 * id.index };
-	const right = { level: id.level - 1, index: 2 * id.index + 1 };
-	return [...splitTail(left, endNs, least), ...splitTail(right, endNs, least)];
+	if (span.from >= endNs + aheadNs) return [];
+	if (span.to <= endNs || id.level <= least) return [id];
+	return halvesOf(id).flatMap((half) => splitTail(half, endNs, aheadNs, least));
+}
+
+export function halvesOf(id: TileId): readonly TileId[] {
+	const level = id.level - 1;
+	return [
+		{ level, index: 2 * id.index },
+		{ level, index: 2 * id.index + 1 },
+	];
 }
 
 export interface Kept {
@@ -123,10 +131,16 @@ export class TileCache<T extends Kept> {
 		const tile = this.peek(id);
 		if (tile) return tile.final;
 		if (depth === 0 || id.level <= LEVEL_MIN) return false;
-		return (
-			this.isWhole({ level: id.level - 1, index: 2 * id.index }, depth - 1) &&
-			this.isWhole({ level: id.level - 1, index: 2 * id.index + 1 }, depth - 1)
-		);
+		return halvesOf(id).every((half) => this.isWhole(half, depth - 1));
+	}
+
+	/** What to ask for to have a tile whole: the half that is missing if the other one is there for good, else all. */
+	missingOf(id: TileId, least: number): readonly TileId[] {
+		if (this.isWhole(id)) return [];
+		if (id.level <= least || this.peek(id)) return [id];
+		const missing = halvesOf(id).filter((half) => !this.isWhole(half));
+		const [only] = missing;
+		return missing.length === 1 && only ? this.missingOf(only, least) : [id];
 	}
 }
 
@@ -135,17 +149,13 @@ export interface Piece<T> extends Span {
 	readonly tile: T;
 }
 
-/** Does the tile, or do finer ones, show anything of this place? */
-function putFiner<T extends Kept>(cache: TileCache<T>, id: TileId, depth: number, out: Piece<T>[]): boolean {
-	const tile = cache.get(id);
-	if (tile) {
-		out.push({ ...tileSpan(id), tile });
-		return true;
+function putFiner<T extends Kept>(cache: TileCache<T>, id: TileId, depth: number, out: Piece<T>[]): void {
+	if (depth === 0 || id.level <= LEVEL_MIN) return;
+	for (const half of halvesOf(id)) {
+		const tile = cache.get(half);
+		if (tile) out.push({ ...tileSpan(half), tile });
+		if (!tile?.final) putFiner(cache, half, depth - 1, out);
 	}
-	if (depth === 0 || id.level <= LEVEL_MIN) return false;
-	const left = putFiner(cache, { level: id.level - 1, index: 2 * id.index }, depth - 1, out);
-	const right = putFiner(cache, { level: id.level - 1, index: 2 * id.index + 1 }, depth - 1, out);
-	return left || right;
 }
 
 function findCoarser<T extends Kept>(cache: TileCache<T>, id: TileId): T | undefined {
@@ -156,7 +166,8 @@ function findCoarser<T extends Kept>(cache: TileCache<T>, id: TileId): T | undef
 	return undefined;
 }
 
-/** What the span is drawn with, by time and without overlap; what has nothing is left out. */
+/** What the span is drawn with, by time; what has nothing is left out. Only where a tile may still change do others
+ * lie over it: finer ones come behind it and have what it lacks. */
 export function coverSpan<T extends Kept>(
 	cache: TileCache<T>,
 	span: Span,
@@ -164,14 +175,9 @@ export function coverSpan<T extends Kept>(
 ): readonly Piece<T>[] {
 	const pieces: Piece<T>[] = [];
 	for (const id of tilesOf(span, level)) {
-		const exact = cache.get(id);
-		if (exact) {
-			pieces.push({ ...tileSpan(id), tile: exact });
-			continue;
-		}
-		const coarser = findCoarser(cache, id);
-		if (coarser) pieces.push({ ...tileSpan(id), tile: coarser });
-		else putFiner(cache, id, FINER_MAX, pieces);
+		const tile = cache.get(id) ?? findCoarser(cache, id);
+		if (tile) pieces.push({ ...tileSpan(id), tile });
+		if (!tile?.final) putFiner(cache, id, FINER_MAX, pieces);
 	}
 	return pieces;
 }
