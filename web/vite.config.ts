@@ -17,6 +17,10 @@ export default defineConfig({
 	},
 	worker: { format: "es" },
 	// `npm run dev`: the page from here, the data from a collector on this machine (KISEKI_HTTP: from another).
-	server: { proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" } },
+	server: {
+		// A test reads a vector of the formats.
+		fs: { allow: [".."] },
+		proxy: { "/api": process.env["KISEKI_HTTP"] ?? "http://127.0.0.1:8080" },
+	},
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -44,6 +44,26 @@ export function clockOf(run: Run): RunClock | null {
 	return clock && Number.isFinite(clock.real_offset_ns) ? clock : null;
 }
 
+export function getCalls(
+	run: number,
+	range: Range,
+	size: { readonly limit: number; readonly min_ns: number },
+	abort?: AbortSignal,
+): Promise<Uint8Array> {
+	return getBytes(`runs/${run}/calls/slices`, { ...rangeQuery(range), ...size }, abort);
+}
+
+/** How the calls of a run lie on the clock of the scheduler's run; null: nobody knows. */
+export interface CallsPlace {
+	readonly from_ns: number;
+	readonly to_ns: number;
+	readonly sched: { readonly run: number; readonly offset_ns: number } | null;
+}
+
+export function callsOf(run: Run): CallsPlace | null {
+	return (run as { calls?: CallsPlace | null }).calls ?? null;
+}
+
 /** One line of …/report/sched (docs/reports.md). */
 export interface SchedTask {
 	readonly pid: number;

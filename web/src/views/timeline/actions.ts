@@ -151,7 +151,11 @@ export class Actions {
 		this.bring(row);
 		const { now } = this.stage;
 		const ns = this.stage.place.chosen?.ns ?? (now.from + now.to) / 2;
-		this.choose({ rowId: row.id, ns: ns > now.from && ns < now.to ? ns : (now.from + now.to) / 2 });
+		this.choose({
+			rowId: row.id,
+			depth: null,
+			ns: ns > now.from && ns < now.to ? ns : (now.from + now.to) / 2,
+		});
 	}
 
 	private bring(row: Row): void {
@@ -172,7 +176,7 @@ export class Actions {
 		const zero = first ? first.start + first.shift : 0;
 		this.spoken.value = say("saySlice", {
 			task: slice.pid > 0 ? `${nameOf(slice.comm, slice.pid)} ${slice.pid}` : "",
-			state: stateWord(slice),
+			state: slice.fn ?? stateWord(slice),
 			length: lengthWord(slice) || formatLength(0),
 			start: formatOffset(slice.from - zero, 1e3),
 		});
@@ -189,7 +193,7 @@ export class Actions {
 		const ns = direction > 0 ? slice.to : slice.from - 1;
 		if (ns <= bounds.from || ns >= bounds.to) return;
 		if (ns < now.from || ns > now.to) this.stage.setSpan(panSpan(now, ns - (now.from + now.to) / 2, bounds));
-		this.choose({ rowId: slice.rowId, ns });
+		this.choose({ rowId: slice.rowId, ns, depth: slice.depth });
 	}
 
 	private stepRow(direction: 1 | -1): void {
@@ -204,6 +208,7 @@ export class Actions {
 		const middle = now.from + lengthOf(now) / 2;
 		this.choose({
 			rowId: row.id,
+			depth: null,
 			ns: chosen && chosen.ns > now.from && chosen.ns < now.to ? chosen.ns : middle,
 		});
 	}

@@ -5,7 +5,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { setParams } from "../../app/address";
-import { nameOf } from "../../parts/text";
+import { nameOf, plain } from "../../parts/text";
 import type { Actions } from "./actions";
 import { lengthWord, stateWord } from "./details";
 import { Input } from "./input";
@@ -30,6 +30,7 @@ function Tip({ stage }: { stage: Stage }) {
 					<bdi>{nameOf(slice.comm, slice.pid)}</bdi> {slice.pid}
 				</strong>
 			)}
+			{slice.fn !== null && <bdi>{plain(slice.fn)}</bdi>}
 			<span>
 				{stateWord(slice)}
 				{slice.cpu >= 0 && ` · CPU ${slice.cpu}`} · {lengthWord(slice)}

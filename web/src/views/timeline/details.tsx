@@ -9,7 +9,7 @@ import { formatLength, formatOffset, formatWall } from "../../parts/format";
 import { useLoaded } from "../../parts/loaded";
 import { STATES } from "../../parts/palette";
 import { Problem } from "../../parts/problem";
-import { nameOf } from "../../parts/text";
+import { nameOf, plain } from "../../parts/text";
 import { endOf, linesOf, type Line } from "./chain";
 import { wakingBefore, type Slice } from "./hit";
 import { formatChosen, markChanges } from "./place";
@@ -20,6 +20,7 @@ import { levelOf } from "./tiles";
 import { say } from "./words";
 
 export function stateWord(slice: Slice): string {
+	if (slice.fn !== null) return say("inCall");
 	if (slice.kind === "idle") return say("idleSlice");
 	if (slice.kind === "unknown") return say("unknownSlice");
 	return say(`st_${STATES[slice.state] ?? "unknown"}`);
@@ -49,7 +50,7 @@ function Who({ source, pid, comm, ns }: { source: Source; pid: number; comm: str
 }
 
 function choose(rowId: string, ns: number): void {
-	setParams({ sel: formatChosen({ rowId, ns }) }, true);
+	setParams({ sel: formatChosen({ rowId, ns, depth: null }) }, true);
 }
 
 function Waking({ stage, source, slice }: { stage: Stage; source: Source; slice: Slice }) {
@@ -91,6 +92,11 @@ function Facts({ stage, source, slice }: { stage: Stage; source: Source; slice: 
 					</Fact>
 				</>
 			)}
+			{slice.fn !== null && (
+				<Fact name={say("fn")} id="function">
+					<bdi>{plain(slice.fn)}</bdi>
+				</Fact>
+			)}
 			<Fact name={say("state")} id="state">
 				{stateWord(slice)}
 				{slice.isInferred && ` (${say("inferred")})`}
@@ -111,7 +117,7 @@ function Facts({ stage, source, slice }: { stage: Stage; source: Source; slice: 
 					{formatWall(slice.from - source.shift + clock.real_offset_ns, 1e3)} ±{formatLength(clock.error_ns)}
 				</Fact>
 			)}
-			{slice.pid > 0 && <Waking stage={stage} source={source} slice={slice} />}
+			{slice.pid > 0 && slice.fn === null && <Waking stage={stage} source={source} slice={slice} />}
 		</dl>
 	);
 }

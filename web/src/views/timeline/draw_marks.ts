@@ -43,15 +43,12 @@ function drawSlice(c: CanvasRenderingContext2D, p: Picture, slice: Slice): void 
 	if (!row.pinned && y + row.height < p.layout.pinnedHeight) return;
 	const x0 = Math.max(-4, toX(p.span, p.width, slice.from));
 	const x1 = Math.min(p.width + 4, toX(p.span, p.width, slice.to));
-	const h = (row.height - row.depth * CALL_HEIGHT) * p.ratio;
+	const own = row.height - row.depth * CALL_HEIGHT;
+	const h = (slice.depth === null ? own : CALL_HEIGHT) * p.ratio;
+	const top = (y + (slice.depth === null ? 0 : own + slice.depth * CALL_HEIGHT)) * p.ratio;
 	c.strokeStyle = p.accent;
 	c.lineWidth = 2 * p.ratio;
-	c.strokeRect(
-		x0 - p.ratio,
-		y * p.ratio + p.ratio,
-		Math.max(3 * p.ratio, x1 - x0 + 2 * p.ratio),
-		h - 2 * p.ratio,
-	);
+	c.strokeRect(x0 - p.ratio, top + p.ratio, Math.max(3 * p.ratio, x1 - x0 + 2 * p.ratio), h - 2 * p.ratio);
 }
 
 export interface Marks {

@@ -3,6 +3,7 @@
 // written on slices. Its memory is made when the canvas changes its size and used by every frame.
 import {
 	feedCpu,
+	feedLane,
 	feedRunning,
 	feedShares,
 	feedTask,
@@ -13,6 +14,7 @@ import {
 } from "./feed";
 import type { Row } from "./layout";
 import { CALL_HEIGHT } from "./layout";
+import { indexCalls } from "./lanes";
 import { nameColours, nameText } from "./names";
 import type { Overview } from "./overview";
 import { paintBox, paintColumns, type Paper } from "./paint";
@@ -113,6 +115,34 @@ export class RowsPainter {
 			y: y + gap - 1,
 			h: h - gap,
 		});
+		if (row.depth > 0) this.drawLanes(p, row, y + h, names);
+	}
+
+	/** Functions under a thread, one lane for each depth. */
+	private drawLanes(p: Picture, row: Row, top: number, names: Uint32Array): void {
+		const cover = p.covers[row.source];
+		if (!cover) return;
+		const h = Math.round(CALL_HEIGHT * p.ratio);
+		const { clip, feed, window: w } = this;
+		clip.origin = w.origin;
+		clip.scale = w.scale;
+		for (let lane = 0; lane < row.depth; lane++) {
+			const y = top + lane * h;
+			feed.columns.clear();
+			feed.edges.fill(0);
+			feed.labelY = y + h / 2;
+			for (const { tile, from, to } of cover.calls) {
+				const index = indexCalls(tile);
+				const thread = index.thread.get(row.number);
+				if (thread === undefined) continue;
+				const at = (tile.laneAt[thread] ?? 0) + lane;
+				if (at >= (tile.laneAt[thread + 1] ?? 0)) continue;
+				clip.from = Math.max(w.from, from, tile.from);
+				clip.to = Math.min(w.to, to, tile.to);
+				if (clip.to > clip.from) feedLane(feed, tile, index.names, at, clip);
+			}
+			paintColumns(this.paper, p.inks, feed.columns, feed.edges, names, { y, h: h - 1 });
+		}
 	}
 
 	private fill(p: Picture, row: Row, source: Source, cover: Cover): void {
@@ -200,7 +230,7 @@ export class RowsPainter {
 			width = this.context.measureText(text).width;
 			this.widths.set(name, width);
 		}
-		if (width * 1.9 < room) return `${text} ${pid}`;
+		if (pid > 0 && width * 1.9 < room) return `${text} ${pid}`;
 		if (width <= room) return text;
 		const letters = [...text];
 		return letters.slice(0, Math.max(1, Math.floor((letters.length * room) / width) - 1)).join("") + "…";

@@ -3,6 +3,7 @@
 // halving, the last one ends the loop.
 //
 // Kinds of columns: below 16 a state, from 16 on 16 + the number of a task's name.
+import type { Calls } from "./calls";
 import { RUNNING, SLICE_KIND, SLICE_TASK, SLICE_UNKNOWN, type Detail } from "./decode";
 import type { Overview } from "./overview";
 import { CLASS_RUN, CLASS_UNKNOWN, classOf, findEnd, type Columns } from "./quantise";
@@ -160,5 +161,23 @@ export function feedShares(f: Feed, o: Overview, s: Shares, w: Window): void {
 			done = i0;
 		}
 		columns.putBar(x, most / 255, RUNNING, lost / 255);
+	}
+}
+
+/** A lane of functions under a thread. `names`: of the tile's functions. */
+export function feedLane(f: Feed, tile: Calls, names: Int32Array, lane: number, w: Window): void {
+	const hi = tile.callAt[lane + 1] ?? 0;
+	const offset = tile.from - w.origin;
+	const begin = w.from - tile.from;
+	const stop = w.to - tile.from;
+	for (let i = findEnd(tile.end, tile.callAt[lane] ?? 0, hi, begin); i < hi; i++) {
+		const from = tile.begin[i] ?? 0;
+		if (from >= stop) return;
+		const x0 = (Math.max(begin, from) + offset) * w.scale;
+		const x1 = (Math.min(stop, tile.end[i] ?? 0) + offset) * w.scale;
+		const name = names[tile.fn[i] ?? 0] ?? 0;
+		f.columns.put(x0, x1, KIND_NAME + name, CLASS_RUN);
+		if (x1 - x0 >= 3 && from > begin) f.edges[Math.ceil(x0)] = 1;
+		if (x1 - x0 >= f.labelWidth) f.labels.put(x0, x1, f.labelY, name, 0);
 	}
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // hit: what is at a time in a row: the slice there, whole, even if tiles cut it; its neighbours; who woke it.
+import { CALL_BEGAN_BEFORE, CALL_ENDS_LATER } from "./calls";
 import { RUNNING, SLICE_IDLE, SLICE_INFERRED, SLICE_KIND, SLICE_TASK, type Detail } from "./decode";
 import type { Row } from "./layout";
+import { callAt } from "./lanes";
 import { findEnd } from "./quantise";
 import type { Source } from "./source";
+import { coverSpan } from "./tiles";
 
 export type SliceKind = "task" | "idle" | "unknown";
 
@@ -23,6 +26,9 @@ export interface Slice {
 	readonly tgid: number;
 	readonly comm: string;
 	readonly isInferred: boolean;
+	/** Of a call: its function, and how deep it is nested. */
+	readonly fn: string | null;
+	readonly depth: number | null;
 }
 
 /** A slice of one tile, by its place in the arrays. */
@@ -136,7 +142,43 @@ export function sliceAt(source: Source, row: Row, axisNs: number, level: number)
 		tgid: pid < 0 ? -1 : (found.tile.tgid[found.task] ?? -1),
 		comm: pid < 0 ? "" : (found.tile.comm[found.task] ?? ""),
 		isInferred: (found.kind & SLICE_INFERRED) !== 0,
+		fn: null,
+		depth: null,
 	};
+}
+
+/** A function under a thread's row; the part of it that the tile there shows. */
+export function callSlice(
+	source: Source,
+	row: Row,
+	depth: number,
+	axisNs: number,
+	level: number,
+): Slice | null {
+	const ns = axisNs - source.shift;
+	for (const from of source.calls)
+		for (const piece of coverSpan(from.tiles, { from: ns, to: ns + 1 }, level)) {
+			const call = callAt(piece.tile, row.number, depth, ns);
+			if (!call) continue;
+			const task = source.tasks.byPid.get(row.number);
+			return {
+				rowId: row.id,
+				kind: "task",
+				from: call.from + source.shift,
+				to: call.to + source.shift,
+				isOpenBefore: (call.flags & CALL_BEGAN_BEFORE) !== 0,
+				isOpenAfter: (call.flags & CALL_ENDS_LATER) !== 0,
+				state: RUNNING,
+				cpu: -1,
+				pid: row.number,
+				tgid: task?.tgid ?? -1,
+				comm: task?.comm ?? "",
+				isInferred: false,
+				fn: call.name,
+				depth,
+			};
+		}
+	return null;
 }
 
 export interface Waking {

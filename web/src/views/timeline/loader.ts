@@ -3,16 +3,18 @@
 // for the most wanted first, a few at a time, and hands what comes to the worker. An answer "too many events" is
 // remembered with its source, and the plan will then want the overview of that place.
 import { isAbort, Refused } from "../../api/request";
-import { getOverview, getSlices } from "../../api/timeline";
+import { getCalls, getOverview, getSlices } from "../../api/timeline";
+import type { Calls } from "./calls";
 import type { Detail } from "./decode";
 import type { Done, Job } from "./decode_worker";
 import type { Overview } from "./overview";
-import { DETAIL_EVENTS, OVERVIEW_TASKS, OVERVIEW_WIDTH, overviewWidth, type Wish } from "./plan";
-import type { Source } from "./source";
+import { DETAIL_EVENTS, leastCall, OVERVIEW_TASKS, OVERVIEW_WIDTH, overviewWidth, type Wish } from "./plan";
+import type { CallSource, Source } from "./source";
 import { keyOf, tileSpan } from "./tiles";
 
 const AT_ONCE = 3;
 const WHOLE_TASKS = 256;
+const CALLS_MAX = 100_000;
 const RETRY_MS = 2000;
 const TOO_MANY = 413;
 
@@ -106,8 +108,10 @@ export class Loader {
 			return;
 		}
 		if (error instanceof Refused && error.status === TOO_MANY) {
-			wish.source.dense.add(keyOf(wish.id));
-			return;
+			if (wish.kind !== "calls") {
+				wish.source.dense.add(keyOf(wish.id));
+				return;
+			}
 		}
 		this.failed.set(wish.key, performance.now());
 		this.versions.delete(wish.key);
@@ -123,6 +127,10 @@ export class Loader {
 			source.putDetail(id, await this.decode<Detail>({ kind: "detail", bytes, endNs: span.to }));
 			return;
 		}
+		if (wish.kind === "calls") {
+			if (wish.from) await this.loadCalls(wish, wish.from, abort);
+			return;
+		}
 		const isWhole = wish.kind === "whole";
 		const size = {
 			width: isWhole ? OVERVIEW_WIDTH : overviewWidth(source, id),
@@ -135,7 +143,16 @@ export class Loader {
 		else source.putOverview(id, tile);
 	}
 
-	private decode<T extends Detail | Overview>(job: Omit<Job, "id">): Promise<T> {
+	private async loadCalls(wish: Wish, from: CallSource, abort: AbortSignal): Promise<void> {
+		const span = tileSpan(wish.id);
+		const range = { from: span.from - from.offset, to: span.to - from.offset };
+		if (range.to <= 0) return;
+		const size = { limit: CALLS_MAX, min_ns: leastCall(wish.id) };
+		const bytes = await getCalls(from.run, range, size, abort);
+		wish.source.putCalls(from, wish.id, await this.decode<Calls>({ kind: "calls", bytes, endNs: span.to }));
+	}
+
+	private decode<T extends Detail | Overview | Calls>(job: Omit<Job, "id">): Promise<T> {
 		const id = this.nextJob++;
 		return new Promise<T>((resolve, reject) => {
 			this.jobs.set(id, (done) =>

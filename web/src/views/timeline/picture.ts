@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // picture: all that one frame is drawn from. It is the same object in every frame; whoever changes something sets
 // its fields. Sizes are in pixels of the device, which is what canvases are painted in.
+import type { Calls } from "./calls";
 import type { Detail } from "./decode";
 import type { Layout, Row } from "./layout";
 import { rowAt } from "./layout";
@@ -14,6 +15,7 @@ import { coverSpan, levelOf, tileLength, type Piece } from "./tiles";
 export interface Cover {
 	details: readonly Piece<Detail>[];
 	overviews: readonly Piece<Overview>[];
+	calls: readonly Piece<Calls>[];
 	/** Details leave nothing of the view to the overview. */
 	isWhole: boolean;
 }
@@ -49,13 +51,14 @@ export function makeCover(source: Source, axis: Span): Cover {
 	const view = source.local(axis);
 	const level = levelOf(view.to - view.from);
 	const clipped = { from: Math.max(view.from, source.start), to: Math.min(view.to, source.end) };
-	if (clipped.to <= clipped.from) return { details: [], overviews: [], isWhole: true };
+	if (clipped.to <= clipped.from) return { details: [], overviews: [], calls: [], isWhole: true };
 	const details = coverSpan(source.details, clipped, level);
 	const whole = isWhole(details, clipped);
 	const overviews = whole ? [] : [...coverSpan(source.overviews, clipped, level)];
 	if (source.whole && !whole)
 		overviews.unshift({ from: source.start, to: source.end + 1, tile: source.whole });
-	return { details, overviews, isWhole: whole };
+	const calls = source.calls.flatMap((c) => coverSpan(c.tiles, clipped, level));
+	return { details, overviews, calls, isWhole: whole };
 }
 
 /** Says when covers have to be made again: the tiles in sight, as one text. */

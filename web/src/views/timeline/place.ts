@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // place: the timeline's keys of the address, taken apart and put together. `from` and `to` are what is in sight;
-// `mark` a range, `sel` a slice ("ROW@ns"), `pin` and `fold` rows, `filter` tasks, `arrows` and `follow` switches.
+// `mark` a range, `sel` a slice ("ROW@ns") or a call ("ROW/DEPTH@ns"), `pin` and `fold` rows, `filter` tasks, `arrows` and `follow` switches.
 import { parseTime, type Changes } from "../../app/address";
 import type { Arrows } from "./draw_arrows";
 import { formatSpan, parseSpan, type Span } from "./scale";
@@ -9,6 +9,8 @@ export interface Chosen {
 	readonly rowId: string;
 	/** Of the axis. */
 	readonly ns: number;
+	/** How deep a function under the row is nested; null: the row itself. */
+	readonly depth: number | null;
 }
 
 export interface Place {
@@ -30,13 +32,16 @@ function parseRows(text: string): readonly string[] {
 }
 
 export function parseChosen(text: string): Chosen | null {
-	const [rowId = "", at = ""] = text.split("@");
+	const [place = "", at = ""] = text.split("@");
+	const [rowId = "", depth] = place.split("/");
 	const ns = parseTime(at);
-	return ROW.test(rowId) && ns !== null ? { rowId, ns } : null;
+	if (!ROW.test(rowId) || ns === null || (depth !== undefined && !/^\d{1,2}$/.test(depth))) return null;
+	return { rowId, ns, depth: depth === undefined ? null : Number(depth) };
 }
 
 export function formatChosen(chosen: Chosen): string {
-	return `${chosen.rowId}@${Math.max(0, Math.floor(chosen.ns))}`;
+	const depth = chosen.depth === null ? "" : `/${chosen.depth}`;
+	return `${chosen.rowId}${depth}@${Math.max(0, Math.floor(chosen.ns))}`;
 }
 
 export function parsePlace(params: ReadonlyMap<string, string>): Place {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // plan: which tiles a picture needs, the most wanted first: those in sight, then their neighbours, so that the next
 // movement finds them there. Where a tile would have too many events, the overview of the same place.
-import type { Span } from "./scale";
-import type { Source } from "./source";
+import { overlaps, type Span } from "./scale";
+import type { CallSource, Source } from "./source";
 import { keyOf, levelOf, splitTail, tileLength, tileSpan, tilesOf, type TileId } from "./tiles";
 
 /** Events of a detail tile; the collector refuses more. */
@@ -17,7 +17,9 @@ export const OVERVIEW_TASKS = 160;
 
 export interface Wish {
 	readonly source: Source;
-	readonly kind: "detail" | "overview" | "whole";
+	readonly kind: "detail" | "overview" | "whole" | "calls";
+	/** Of calls: whose. */
+	readonly from?: CallSource;
 	readonly id: TileId;
 	/** Names it among all wishes. */
 	readonly key: string;
@@ -78,6 +80,32 @@ function planTile(source: Source, id: TileId, inSight: boolean, known: Known): r
 	return tile && (tile.final || !isStale(w)) ? [] : [w];
 }
 
+/** Calls shorter than this are left out of a tile: they would be less than half a pixel. */
+export function leastCall(id: TileId): number {
+	return Math.floor(tileLength(id.level) / 4096);
+}
+
+/** Calls are looked at where slices are drawn one by one; from far away they would say nothing. */
+function planCalls(source: Source, ids: readonly TileId[], known: Known): readonly Wish[] {
+	return source.calls.flatMap((from) =>
+		ids
+			.filter((id) => overlaps(tileSpan(id), from.span) && wantsDetail(source, id))
+			.filter((id) => {
+				const tile = from.tiles.peek(id);
+				const key = `${from.run}:calls:${keyOf(id)}`;
+				return !tile || (!tile.final && source.live && (known.versions.get(key) ?? -1) < source.version);
+			})
+			.map((id): Wish => ({
+				source,
+				from,
+				kind: "calls",
+				id,
+				key: `${from.run}:calls:${keyOf(id)}`,
+				inSight: true,
+			})),
+	);
+}
+
 /** All wishes for a source; the newest part of a growing run comes first. */
 export function planSource(source: Source, axis: Span, known: Known): readonly Wish[] {
 	if (!source.whole) return [wish(source, "whole", { level: 0, index: 0 }, true)];
@@ -91,6 +119,7 @@ export function planSource(source: Source, axis: Span, known: Known): readonly W
 	const last = ids[ids.length - 1];
 	const order = source.live ? ids.toReversed() : ids;
 	const wishes = order.flatMap((id) => planTile(source, id, true, known));
+	wishes.push(...planCalls(source, order, known));
 	const beside = [last && { level, index: last.index + 1 }, first && { level, index: first.index - 1 }];
 	for (const id of beside) {
 		if (!id || id.index < 0 || id.index * tileLength(level) >= end) continue;

@@ -92,7 +92,10 @@ function SourceRange({ stage, source, mark }: { stage: Stage; source: Source; ma
 	const show = (w: WorstWait): void => {
 		const span = aroundSpan({ from: w.from_ns + source.shift, to: w.to_ns + source.shift }, 1, stage.bounds);
 		stage.setSpan(span);
-		setParams({ sel: formatChosen({ rowId: `${run}.t${w.pid}`, ns: w.from_ns + source.shift }) }, true);
+		setParams(
+			{ sel: formatChosen({ rowId: `${run}.t${w.pid}`, ns: w.from_ns + source.shift, depth: null }) },
+			true,
+		);
 	};
 	return (
 		<>
@@ -105,7 +108,9 @@ function SourceRange({ stage, source, mark }: { stage: Stage; source: Source; ma
 					id={(t) => t.pid}
 					sort="cpu"
 					empty={sched.waiting ? "" : say("noTasks")}
-					select={(t) => setParams({ sel: formatChosen({ rowId: `${run}.t${t.pid}`, ns: mark.from }) }, true)}
+					select={(t) =>
+						setParams({ sel: formatChosen({ rowId: `${run}.t${t.pid}`, ns: mark.from, depth: null }) }, true)
+					}
 				/>
 				<Table
 					label={say("worst")}

@@ -4,6 +4,7 @@
 // on one axis by what the collector knows of their clocks, and `errorNs` says how far that may be off.
 import { clockOf } from "../../api/timeline";
 import type { Run } from "../../api/schema";
+import type { Calls } from "./calls";
 import type { Detail } from "./decode";
 import { eventsBetween, type Overview } from "./overview";
 import type { Span } from "./scale";
@@ -12,14 +13,29 @@ import { coverSpan, keyOf, levelOf, TileCache, type Piece, type TileId } from ".
 
 export const DETAIL_BYTES = 72e6;
 export const OVERVIEW_BYTES = 24e6;
+export const CALLS_BYTES = 24e6;
+
+/** Calls of programs on the same device at the same time: a run of their own, with a clock of its own. */
+export class CallSource {
+	readonly tiles = new TileCache<Calls>(CALLS_BYTES);
+
+	/** `offset`: add it to a time of the calls to have one of the scheduler's run; `span` is by the latter. */
+	constructor(
+		readonly run: number,
+		readonly offset: number,
+		readonly span: Span,
+	) {}
+}
 
 export class Source {
 	readonly details: TileCache<Detail>;
 	readonly overviews: TileCache<Overview>;
 	readonly tasks = new Tasks();
 	readonly depths = new Map<number, number>();
+	laneVersion = 0;
 	/** Tiles that have too many events to be drawn one by one. */
 	readonly dense = new Set<string>();
+	calls: readonly CallSource[] = [];
 	whole: Overview | null = null;
 	cpus = 0;
 	start = 0;
@@ -57,6 +73,17 @@ export class Source {
 		/* An answer without any time says only that nothing is there yet. */
 		if (tile.to > tile.from) this.end = Math.max(this.end, tile.to);
 		this.take(tile);
+	}
+
+	putCalls(from: CallSource, id: TileId, tile: Calls): void {
+		from.tiles.put(id, tile);
+		for (let t = 0; t < tile.tid.length; t++) {
+			const lanes = (tile.laneAt[t + 1] ?? 0) - (tile.laneAt[t] ?? 0);
+			const tid = tile.tid[t] ?? 0;
+			if (lanes <= (this.depths.get(tid) ?? 0)) continue;
+			this.depths.set(tid, lanes);
+			this.laneVersion++;
+		}
 	}
 
 	private take(tile: Detail | Overview): void {

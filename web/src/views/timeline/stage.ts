@@ -6,8 +6,8 @@ import { signal } from "@preact/signals";
 
 import type { ChainStep } from "../../api/timeline";
 import { Follow } from "./follow";
-import { sliceAt, type Slice } from "./hit";
-import { makeLayout, type Layout } from "./layout";
+import { callSlice, sliceAt, type Slice } from "./hit";
+import { CALL_HEIGHT, makeLayout, type Layout } from "./layout";
 import { Loader } from "./loader";
 import { Motion, type Held } from "./motion";
 import { coverKey, makeCover, rowUnder, rowY, type Cover } from "./picture";
@@ -141,7 +141,7 @@ export class Stage {
 	}
 
 	private countVersions(): number {
-		return this.sources.reduce((n, s) => n + s.tasks.version + 1000 * s.cpus + s.depths.size, 0);
+		return this.sources.reduce((n, s) => n + s.tasks.version + s.cpus + s.laneVersion, 0);
 	}
 
 	/** The chosen slice, as much of it as is known by now. */
@@ -154,7 +154,9 @@ export class Stage {
 		const row = this.layout.value.byId.get(chosen.rowId);
 		const source = row && this.sources[row.source];
 		if (!row || !source) return null;
-		return sliceAt(source, row, chosen.ns, levelOf(lengthOf(this.view)));
+		const level = levelOf(lengthOf(this.view));
+		if (chosen.depth !== null) return callSlice(source, row, chosen.depth, chosen.ns, level);
+		return sliceAt(source, row, chosen.ns, level);
 	}
 
 	// --- movement ---
@@ -321,7 +323,10 @@ export class Stage {
 	chosenAt(x: number, y: number): Chosen | null {
 		const picture = this.screen?.picture;
 		const row = picture && rowUnder(picture, y);
-		return row ? { rowId: row.id, ns: toNs(this.view, this.width, x) } : null;
+		if (!picture || !row) return null;
+		const below = y - rowY(picture, row) - (row.height - row.depth * CALL_HEIGHT);
+		const depth = row.depth > 0 && below >= 0 ? Math.floor(below / CALL_HEIGHT) : null;
+		return { rowId: row.id, ns: toNs(this.view, this.width, x), depth };
 	}
 
 	/** Pixels of the canvas for a row and a time; null if the row is not there. */

@@ -5,8 +5,9 @@ import { effect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { deviceOf } from "../../api/devices";
-import { useRuns } from "../../api/runs";
+import { getRun, listRuns, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
+import { callsOf } from "../../api/timeline";
 import { address, setParams } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import { say as sayFrame } from "../../app/words";
@@ -17,13 +18,30 @@ import { Details } from "./details";
 import { Legend } from "./legend";
 import { parsePlace, spanChanges } from "./place";
 import { RangePanel } from "./range";
-import { makeSources } from "./source";
+import { CallSource, makeSources, type Source } from "./source";
 import { Stage } from "./stage";
 import "./timeline.css";
 import { Toolbar } from "./toolbar";
 import { say } from "./words";
 
+const CALL_RUNS_MAX = 8;
+
 type Tab = "slice" | "range" | "legend";
+
+/** Calls of programs that were recorded beside a run: the collector knows which belong together. */
+async function findCalls(source: Source, abort: AbortSignal): Promise<void> {
+	const near = (await listRuns("func", abort)).filter(
+		(r) => r.device_id === source.run.device_id && r.boot === source.run.boot,
+	);
+	const runs = await Promise.all(near.slice(0, CALL_RUNS_MAX).map((r) => getRun(r.run, abort)));
+	source.calls = runs.flatMap((run) => {
+		const place = callsOf(run);
+		if (place?.sched?.run !== source.run.run) return [];
+		const { offset_ns } = place.sched;
+		const span = { from: place.from_ns + offset_ns, to: run.ended ? place.to_ns + offset_ns + 1 : Infinity };
+		return [new CallSource(run.run, offset_ns, span)];
+	});
+}
 
 /** A stage for these runs, and what keeps it up to date: the address, and what devices say. */
 function useStage(runs: readonly Run[]): Stage | null {
@@ -47,8 +65,15 @@ function useStage(runs: readonly Run[]): Stage | null {
 			}
 			if (grew) next.grew();
 		});
+		const abort = new AbortController();
+		/* Without calls the timeline is complete; a collector that cannot say is no reason to show less. */
+		Promise.all(next.sources.map((s) => findCalls(s, abort.signal))).then(
+			() => next.grew(),
+			() => undefined,
+		);
 		setStage(next);
 		return () => {
+			abort.abort();
 			stopAddress();
 			stopDevices();
 			next.close();
