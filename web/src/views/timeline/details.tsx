@@ -122,6 +122,12 @@ function Facts({ stage, source, slice }: { stage: Stage; source: Source; slice: 
 	);
 }
 
+/** The collector names states in English. */
+function beforeWord(state: string | number | null): string {
+	const known = STATES.find((s) => s === state);
+	return known ? say(`st_${known}`) : String(state ?? "");
+}
+
 function Step({ source, line }: { source: Source; line: Line }) {
 	const { step } = line;
 	const at = step.woken_ns + source.shift;
@@ -141,7 +147,7 @@ function Step({ source, line }: { source: Source; line: Line }) {
 			/>
 			<span class="row-note">
 				{line.sleptNs !== null &&
-					say("chainSlept", { length: formatLength(line.sleptNs), state: String(step.state_before ?? "") })}
+					say("chainSlept", { length: formatLength(line.sleptNs), state: beforeWord(step.state_before) })}
 				{line.delayNs !== null &&
 					` ${say("chainRan", { length: formatLength(line.delayNs), cpu: step.cpu ?? "?" })}`}
 			</span>

@@ -7,10 +7,12 @@ import type { Detail } from "./decode";
 import type { Row } from "./layout";
 import { rowY, type Picture } from "./picture";
 import { findEnd } from "./quantise";
-import { toX } from "./scale";
+import { toX, type Span } from "./scale";
 import type { Source } from "./source";
 
 export const ARROWS_MAX = 250;
+/** Up to this many of the chosen task are drawn; of more only those of the chosen slice. */
+export const OWN_MAX = 60;
 export type Arrows = "near" | "all" | "none";
 
 export interface Ends {
@@ -55,38 +57,67 @@ function rowOf(p: Picture, source: Source, pid: number, cpu: number): Row | unde
 	return byId.get(`${run}.p${tgid}`) ?? byId.get(`${run}.c${cpu}`);
 }
 
-function countWakeups(p: Picture): number {
+/** Wakeups in sight: all (-1), or those of a task. */
+function countWakeups(p: Picture, pid: number): number {
 	let sum = 0;
-	p.covers.forEach((cover, i) => {
-		const source = p.sources[i];
+	p.covers.forEach((cover, k) => {
+		const source = p.sources[k];
 		if (!source) return;
 		for (const { tile, from, to } of cover.details) {
 			const lo = Math.max(p.span.from - source.shift, from) - tile.from;
 			const hi = Math.min(p.span.to - source.shift, to) - tile.from;
-			sum +=
-				findEnd(tile.wakeAt, 0, tile.wakeAt.length, hi) - findEnd(tile.wakeAt, 0, tile.wakeAt.length, lo);
+			const first = findEnd(tile.wakeAt, 0, tile.wakeAt.length, lo);
+			const last = findEnd(tile.wakeAt, 0, tile.wakeAt.length, hi);
+			const task = source.index(tile).index.get(pid);
+			if (pid < 0) sum += last - first;
+			else if (task !== undefined)
+				for (let i = first; i < last; i++) if (tile.woken[i] === task || tile.waker[i] === task) sum++;
 		}
 	});
 	return sum;
+}
+
+/** Whose arrows are drawn: -1: all. With a slice: those that led to it, and those that start in it. */
+export interface Choice {
+	readonly pid: number;
+	readonly slice: Span | null;
+}
+
+export function isChosen(source: Source, tile: Detail, i: number, choice: Choice): boolean {
+	if (choice.pid < 0) return true;
+	const woken = tile.pid[tile.woken[i] ?? 0];
+	const waker = (tile.waker[i] ?? -1) < 0 ? -1 : tile.pid[tile.waker[i] ?? 0];
+	const { slice } = choice;
+	if (!slice) return woken === choice.pid || waker === choice.pid;
+	const origin = tile.from + source.shift;
+	const at = origin + (tile.wakeAt[i] ?? 0);
+	if (waker === choice.pid) return at >= slice.from && at < slice.to;
+	const ran = (tile.wakeRan[i] ?? -1) < 0 ? -1 : origin + (tile.wakeRan[i] ?? 0);
+	return woken === choice.pid && (ran === slice.from || at === slice.from);
 }
 
 function drawTile(
 	c: CanvasRenderingContext2D,
 	p: Picture,
 	source: Source,
-	tile: Detail,
-	range: { from: number; to: number },
-	only: number,
+	piece: { readonly tile: Detail } & Span,
+	choice: Choice,
 ): void {
-	const last = findEnd(tile.wakeAt, 0, tile.wakeAt.length, range.to - tile.from);
+	const { tile } = piece;
+	const last = findEnd(
+		tile.wakeAt,
+		0,
+		tile.wakeAt.length,
+		Math.min(p.span.to - source.shift, piece.to) - tile.from,
+	);
+	const first = Math.max(p.span.from - source.shift, piece.from) - tile.from;
 	let drawn = 0;
-	for (let i = findEnd(tile.wakeAt, 0, tile.wakeAt.length, range.from - tile.from); i < last; i++) {
-		const woken = tile.pid[tile.woken[i] ?? 0] ?? -1;
-		const waker = (tile.waker[i] ?? -1) < 0 ? -1 : (tile.pid[tile.waker[i] ?? 0] ?? -1);
-		if (only >= 0 && woken !== only && waker !== only) continue;
+	for (let i = findEnd(tile.wakeAt, 0, tile.wakeAt.length, first); i < last; i++) {
+		if (!isChosen(source, tile, i, choice)) continue;
+		const waker = tile.waker[i] ?? -1;
 		const cpu = tile.wakeCpu[i] ?? 0;
-		const fromRow = rowOf(p, source, waker, cpu);
-		const toRow = rowOf(p, source, woken, cpu);
+		const fromRow = rowOf(p, source, waker < 0 ? -1 : (tile.pid[waker] ?? -1), cpu);
+		const toRow = rowOf(p, source, tile.pid[tile.woken[i] ?? 0] ?? -1, cpu);
 		if (!fromRow || !toRow || fromRow === toRow || !(isInSight(p, fromRow) && isInSight(p, toRow))) continue;
 		const at = tile.from + (tile.wakeAt[i] ?? 0) + source.shift;
 		const ran = tile.wakeRan[i] ?? -1;
@@ -99,29 +130,28 @@ function drawTile(
 	}
 }
 
-/** `chosen`: source and pid of the selected task, if there is one. */
+/** `chosen`: source, pid and place of the selected slice, if there is one. */
 export function drawArrows(
 	c: CanvasRenderingContext2D,
 	p: Picture,
 	mode: Arrows,
-	chosen: { source: number; pid: number } | null,
+	chosen: { readonly source: number; readonly pid: number; readonly slice: Span } | null,
 ): void {
 	if (mode === "none") return;
-	const few = mode === "all" && countWakeups(p) <= ARROWS_MAX;
+	const few = mode === "all" && countWakeups(p, -1) <= ARROWS_MAX;
 	if (!few && !chosen) return;
+	const own = !few && chosen ? countWakeups(p, chosen.pid) : 0;
+	const choice: Choice = {
+		pid: few ? -1 : (chosen?.pid ?? -1),
+		slice: own > OWN_MAX ? (chosen?.slice ?? null) : null,
+	};
 	c.strokeStyle = c.fillStyle = p.text;
 	c.globalAlpha = 0.75;
 	c.lineWidth = p.ratio;
 	p.covers.forEach((cover, i) => {
 		const source = p.sources[i];
 		if (!source || (!few && chosen?.source !== i)) return;
-		for (const piece of cover.details) {
-			const range = {
-				from: Math.max(p.span.from - source.shift, piece.from),
-				to: Math.min(p.span.to - source.shift, piece.to),
-			};
-			drawTile(c, p, source, piece.tile, range, few ? -1 : (chosen?.pid ?? -1));
-		}
+		for (const piece of cover.details) drawTile(c, p, source, piece, choice);
 	});
 	c.globalAlpha = 1;
 }

@@ -115,7 +115,7 @@ export class Screen {
 		);
 		const slice = stage.slice.value;
 		const row = slice && p.layout.byId.get(slice.rowId);
-		const chosen = row && slice.pid > 0 ? { source: row.source, pid: slice.pid } : null;
+		const chosen = row && slice.pid > 0 ? { source: row.source, pid: slice.pid, slice } : null;
 		drawArrows(this.rows, p, stage.place.arrows, chosen);
 		if (stage.chain) drawChain(this.rows, p, stage.chain.source, stage.chain.steps);
 		const cursor = stage.hover.value?.ns ?? null;
