@@ -49,11 +49,11 @@ export function overviewWidth(source: Source, id: TileId): number {
 	return Math.min(OVERVIEW_WIDTH, Math.ceil((span.to - span.from) / SUMMARY_NS) + 2);
 }
 
-/** Is the whole run's overview as fine as that of a tile would be? */
+/** Is the whole run's overview as fine as that of a tile would be, or nearly? */
 function wholeIsEnough(source: Source, id: TileId): boolean {
 	if (!source.whole?.final) return false;
 	const finest = source.expect(tileSpan(id)) < DECODED_EVENTS ? 0 : SUMMARY_NS;
-	return source.whole.pieceNs <= Math.max(finest, tileLength(id.level) / OVERVIEW_WIDTH);
+	return source.whole.pieceNs <= Math.max(finest, (2 * tileLength(id.level)) / OVERVIEW_WIDTH);
 }
 
 interface Known {
