@@ -18,10 +18,12 @@ export default defineConfig({
 		cssCodeSplit: true,
 		reportCompressedSize: false,
 	},
+	worker: { format: "es" },
 	// `npm run dev`: the page from here, the data from a collector on this machine.
 	// It refuses to be told anything by a page of another origin, so it is given its own.
 	server: {
 		proxy: { "/api": { target: collector, changeOrigin: true, headers: { origin: collector } } },
+		// A test reads a vector of the formats, and the chart of boots lies outside.
 		fs: { allow: [".."] },
 	},
 	test: { include: ["tests/**/*.test.ts"], environment: "node" },

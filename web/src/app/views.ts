@@ -8,6 +8,7 @@ import * as fleet from "../views/fleet/words";
 import * as functions from "../views/functions/words";
 import * as latency from "../views/latency/words";
 import * as log from "../views/log/words";
+import * as timeline from "../views/timeline/words";
 
 export interface View {
 	/** In the address. */
@@ -20,6 +21,12 @@ export interface View {
 
 export const views: readonly View[] = [
 	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+	{
+		id: "timeline",
+		title: () => timeline.say("title"),
+		key: "2",
+		load: () => import("../views/timeline/timeline"),
+	},
 	{
 		id: "latency",
 		title: () => latency.say("title"),
