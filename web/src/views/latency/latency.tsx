@@ -197,7 +197,7 @@ function OfRun({ run }: { run: Run }) {
 				)}
 				<Waiting run={run} extent={ready} waiting={report.waiting && !failed} />
 			</RangeBar>
-			{get("last") && ready && (
+			{get("last") && range.from !== null && ready && (
 				<p class="quiet">
 					{say("limited", {
 						length: formatLength((range.to ?? ready.toNs) - (range.from ?? ready.fromNs)),

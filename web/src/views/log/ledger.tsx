@@ -35,7 +35,10 @@ function columnsOf(extent: Extent | undefined): readonly Column<Row>[] {
 		{ id: "wall", head: say("wall"), cell: (r) => formatMoment(r.from), order: (r) => r.from ?? "" },
 		{
 			...{ id: "length", head: say("length"), numeric: true },
-			cell: (r) => (r.from_ns === null || r.to_ns === null ? "–" : formatLength(r.to_ns - r.from_ns)),
+			cell: (r) =>
+				r.from_ns === null || r.to_ns === null || r.to_ns === r.from_ns
+					? "–"
+					: formatLength(r.to_ns - r.from_ns),
 			order: (r) => (r.to_ns ?? 0) - (r.from_ns ?? 0),
 		},
 		{ id: "where", head: say("where"), cell: whereOf, order: (r) => r.cpu ?? r.stream },

@@ -27,7 +27,7 @@ function tabOf(): Tab {
 function Tabs() {
 	const current = tabOf();
 	return (
-		<nav class="tabs" aria-label={say("tabs")}>
+		<div class="tabs" role="group" aria-label={say("tabs")}>
 			{TABS.map((tab) => (
 				<a
 					key={tab}
@@ -37,7 +37,7 @@ function Tabs() {
 					{say(tab)}
 				</a>
 			))}
-		</nav>
+		</div>
 	);
 }
 
