@@ -483,6 +483,7 @@ struct boot *fake_boot_new(const struct fake_boot_options *o)
 	b->target_ns = FAKE_TARGET_NS;
 	b->realtime_ns = 1763200000000000000LL;
 	b->is_exact = o->exact;
+	b->tells_interrupts = o->exact;
 	b->is_cut = o->cut;
 	b->has_events = !o->cut;
 	b->processes = must(calloc(f.room, sizeof(*b->processes)));

@@ -165,7 +165,8 @@ static void spans_to_the_tick(void **state)
 	is(child, 2000, 2500, BOOT_RUNNABLE);
 	is(child, 2500, 3000, BOOT_RUNNING);
 	is(child, 3000, 5000, BOOT_DISK_WAIT);
-	assert_int_equal(at(child, 3000)->whom, BOOT_NONE); /* an interrupt did it */
+	assert_int_equal(at(child, 3000)->whom, BOOT_INTERRUPT);
+	assert_true(b->tells_interrupts);
 	is(child, 5000, 5200, BOOT_RUNNABLE);
 	is(child, 5200, 6200, BOOT_RUNNING);
 	assert_int_equal(child->to_ns, 6200);
@@ -182,6 +183,75 @@ static void spans_to_the_tick(void **state)
 }
 
 /* Two threads: one works while the other sleeps, both at once, one waits for the disk. */
+/* A wakeup of pid 10 by whoever `by` is; it goes to CPU 0. */
+struct wakeup {
+	uint32_t kind, cpu;
+	int32_t by;
+	uint8_t flags;
+	uint32_t features;
+	uint32_t whom; /* expected: an index, or what stands for one */
+};
+
+static void wake_by(struct made *m, const struct wakeup *w)
+{
+	struct trace_item i = { .type = ITEM_EVENT, .cpu = w->cpu };
+	struct sched_story *s = m->events;
+	const struct boot_process *p;
+
+	sched_story_fork(s, 1000, 0, 0, 1);
+	sched_story_fork(s, 1000, 1, 0, 10);
+	sched_story_switch(s, 1100, 0, 0, 'R', 1);
+	sched_story_switch(s, 1100, 1, 0, 'R', 10);
+	sched_story_switch(s, 2000, 1, 10, 'S', 0);
+	if (!w->by)
+		sched_story_switch(s, 2500, 0, 1, 'S', 0);
+	i.event = (struct sched_event){ .tick = 3000, .kind = w->kind, .pid = w->by };
+	i.event.flags = w->flags;
+	i.event.task = (struct sched_task){ .comm = "task10", .pid = 10 };
+	sched_story_put(s, &i);
+	sched_story_switch(s, 4000, 1, 0, 'R', 10);
+	sched_story_switch(s, 5000, 1, 10, 'S', 0);
+	sched_story_open(s)->info.dialect.features |= w->features;
+	p = find(make_alone(m), 10, 0);
+	is(p, 2000, 3000, BOOT_SLEEPING);
+	assert_int_equal(at(p, 2000)->whom, w->whom);
+	assert_int_equal(m->boot->tells_interrupts, w->features != DIALECT_NO_FLAGS);
+}
+
+/* Who ended a wait, as far as the recording tells. */
+static void wakers_are_told_from_interrupts(void **state)
+{
+	static const uint32_t bpf = DIALECT_NO_FLAGS | DIALECT_WAKER_CONTEXT;
+	const struct wakeup wakeups[] = {
+		{ SCHED_WAKING, 0, 1, 0, 0, 0 },
+		{ SCHED_WAKING, 0, 1, 0x01, 0, 0 },		 /* they were off, that is all */
+		{ SCHED_WAKING, 0, 1, 0x08, 0, BOOT_INTERRUPT }, /* hard, soft, not maskable */
+		{ SCHED_WAKING, 0, 1, 0x11, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0x40, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 0, 0, 0,
+		  BOOT_INTERRUPT }, /* the idle task wakes nobody itself */
+		{ SCHED_WAKING, 0, 1, 0, DIALECT_NO_FLAGS, 0 },
+		{ SCHED_WAKING, 0, 0, 0, DIALECT_NO_FLAGS, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0, bpf, 0 },
+		{ SCHED_WAKING, 0, 1, 0x08, bpf, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0, DIALECT_NO_CUR, BOOT_NONE },
+		/* Without sched_waking: one that comes from another CPU is made complete here. */
+		{ SCHED_WAKEUP, 0, 1, 0, 0, 0 },
+		{ SCHED_WAKEUP, 0, 1, 0x08, 0, BOOT_NONE },
+		{ SCHED_WAKEUP, 0, 1, 0x10, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKEUP, 0, 0, 0, 0, BOOT_NONE },
+		{ SCHED_WAKEUP, 1, 0, 0x08, 0, BOOT_INTERRUPT },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(wakeups) / sizeof(wakeups[0]); i++) {
+		print_message("wakeup %zu\n", i);
+		wake_by(*state, &wakeups[i]);
+		teardown(state);
+		setup(state);
+	}
+}
+
 static void threads_are_laid_together(void **state)
 {
 	struct made *m = *state;
@@ -449,6 +519,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(spans_to_the_tick),
+		T(wakers_are_told_from_interrupts),
 		T(threads_are_laid_together),
 		T(the_table_knows_groups),
 		T(a_pid_twice_is_two),
