@@ -157,7 +157,7 @@ static void add_init(struct fake *f)
 	rest(p, BOOT_SLEEPING);
 	p = add(f, 3, 1, TIMES(402, 0), "@kiseki-boot");
 	p->is_self = true;
-	add_span(p, BOOT_RUNNING, p->to_ns, 21);
+	add_span(p, BOOT_SLEEPING, p->to_ns, 21);
 }
 
 /* A service with workers that live between two samples. */

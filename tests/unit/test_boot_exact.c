@@ -421,6 +421,39 @@ static void samples_stay_outside(void **state)
 	assert_int_equal(m->boot->gaps[0].from_ns, 110 * MS);
 }
 
+/* The recorder's threads, whether they started before the trace or in it, are the recorder. */
+static void the_recorder_is_one(void **state)
+{
+	struct made *m = *state;
+	struct sched_story *s = m->events;
+	struct trace_item i = { .type = ITEM_EVENT, .cpu = 1 };
+	const struct boot_process *p;
+
+	tell_samples(m->samples);
+	boot_story_recorder(m->samples, 20 * MS, 3);
+	boot_story_name(m->samples, 20 * MS, 3, "kiseki-boot");
+	sched_story_switch(s, 50 * MS, 0, 0, 'R', 3);
+	sched_story_fork(s, 52 * MS, 0, 3, 90); /* a thread */
+	sched_story_fork(s, 53 * MS, 0, 3, 91); /* a program that it runs */
+	sched_story_switch(s, 54 * MS, 0, 3, 'S', 90);
+	sched_story_switch(s, 56 * MS, 0, 90, 'S', 91);
+	sched_story_exec(s, 57 * MS, 0, 91, "insmod", "/sbin/insmod");
+	i.event = (struct sched_event){ .tick = 58 * MS, .kind = SCHED_SWITCH };
+	i.event.other = (struct sched_task){ .comm = "kiseki-boot", .pid = 92 };
+	sched_story_put(s, &i); /* it was there before */
+	sched_story_switch(s, 60 * MS, 1, 92, 'S', 0);
+	sched_story_switch(s, 70 * MS, 0, 91, 'S', 0);
+	make_both(m);
+	p = find(m->boot, 3, 0);
+	assert_true(p->is_self);
+	is(p, 50 * MS, 56 * MS, BOOT_RUNNING);
+	is(p, 58 * MS, 60 * MS, BOOT_RUNNING);
+	assert_int_equal(p->threads, 3);
+	assert_int_equal(find(m->boot, 91, 0)->parent, (uint32_t)(p - m->boot->processes));
+	for (size_t k = 0; k < m->boot->n_processes; k++)
+		assert_true(m->boot->processes[k].pid != 90 && m->boot->processes[k].pid != 92);
+}
+
 /* With the kernel's word on all processes, one that it did not tell of is a thread. */
 static void threads_are_what_nobody_told_of(void **state)
 {
@@ -525,6 +558,7 @@ int main(void)
 		T(a_pid_twice_is_two),
 		T(what_was_lost_is_unknown),
 		T(samples_stay_outside),
+		T(the_recorder_is_one),
 		T(threads_are_what_nobody_told_of),
 		T(kernel_threads_are_told_apart),
 		T(clocks_must_meet),
