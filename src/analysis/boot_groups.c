@@ -117,9 +117,15 @@ static uint32_t find_task(const struct finder *f, int32_t pid, uint32_t near)
 	return i;
 }
 
-static uint32_t parent_head(const struct finder *f, const struct boot_task *k)
+/* Of one whose fork is the first that is told of its parent, that is found behind it. */
+static uint32_t parent_head(const struct finder *f, uint32_t task)
 {
-	return k->parent == BOOT_NONE ? BOOT_NONE : f->head[k->parent];
+	const struct boot_task *k = &f->tasks->list[task];
+	uint32_t parent = k->parent;
+
+	if (parent == BOOT_NONE && k->is_forked && k->parent_pid > 0)
+		parent = find_task(f, k->parent_pid, task);
+	return parent == BOOT_NONE ? BOOT_NONE : f->head[parent];
 }
 
 static bool has_name(const struct boot_process *p, const char comm[SCHED_COMM_LEN])
@@ -138,7 +144,7 @@ static uint32_t recorder_head(const struct finder *f, uint32_t task)
 {
 	const struct boot_task *k = &f->tasks->list[task];
 	const struct boot_process *self;
-	uint32_t head, parent = parent_head(f, k);
+	uint32_t head, parent = parent_head(f, task);
 
 	if (f->self == BOOT_NONE)
 		return BOOT_NONE;
@@ -177,7 +183,7 @@ static int find_head(struct finder *f, uint32_t task, uint32_t *ret)
 		return 0;
 	if (head == BOOT_NONE &&
 	    (was_told(f->boot, k->from_ns) || (k->has_exited && k->left_others)))
-		head = parent_head(f, k);
+		head = parent_head(f, task);
 	if (head != BOOT_NONE)
 		*ret = head;
 	return 0;

@@ -432,8 +432,8 @@ static void the_recorder_is_one(void **state)
 	tell_samples(m->samples);
 	boot_story_recorder(m->samples, 20 * MS, 3);
 	boot_story_name(m->samples, 20 * MS, 3, "kiseki-boot");
-	sched_story_switch(s, 50 * MS, 0, 0, 'R', 3);
-	sched_story_fork(s, 52 * MS, 0, 3, 90); /* a thread */
+	sched_story_fork(s, 50 * MS, 0, 3,
+			 90); /* a thread, before anything else is told of itself */
 	sched_story_fork(s, 53 * MS, 0, 3, 91); /* a program that it runs */
 	sched_story_switch(s, 54 * MS, 0, 3, 'S', 90);
 	sched_story_switch(s, 56 * MS, 0, 90, 'S', 91);
