@@ -47,7 +47,7 @@ def busybox_board(board, files=(), *, recorded=True, append="", disks=(), is_plu
 def debian_board(board, files=(), *, where="disk", append="", **values):
     """A board with Debian's systemd. The recorder goes before the init of the `disk`, or before that of the
     `initramfs`; None: nowhere."""
-    values = {"out": OUT, "until": "unit:board-channel.service", "linger": "1s", **values}
+    values = {"out": OUT, "until": "unit:multi-user.target", "linger": "1s", **values}
     words = {None: "", "disk": f"init={RECORDER} {settings(**values)}",
              "initramfs": f"rdinit={RECORDER} {settings(init='/init', **values)}"}[where]
     if where:
