@@ -111,6 +111,15 @@ int identity_device(struct message_id *ret, const char *name, const char *state_
 	return 0;
 }
 
+int identity_of_driver(struct message_id *ret)
+{
+	char text[64];
+
+	if (read_text("/sys/kernel/kiseki/id", text, sizeof(text)) < 0)
+		return -ENOENT;
+	return identity_parse(ret, text) < 0 ? -EAGAIN : 0;
+}
+
 int identity_init(struct identity *ret, const char *name, const char *state_dir, struct error *e)
 {
 	static const char boot[] = "/proc/sys/kernel/random/boot_id";
