@@ -47,7 +47,8 @@ def busybox_board(board, files=(), *, recorded=True, append="", disks=(), is_plu
 def debian_board(board, files=(), *, where="disk", append="", **values):
     """A board with Debian's systemd. The recorder goes before the init of the `disk`, or before that of the
     `initramfs`; None: nowhere."""
-    values = {"out": OUT, "until": "unit:multi-user.target", "linger": "1s", **values}
+    # The usual 120 s are over before systemd is ready, on an emulated board of a busy machine.
+    values = {"out": OUT, "until": "unit:multi-user.target", "linger": "1s", "time": "1800s", **values}
     words = {None: "", "disk": f"init={RECORDER} {settings(**values)}",
              "initramfs": f"rdinit={RECORDER} {settings(init='/init', **values)}"}[where]
     if where:
