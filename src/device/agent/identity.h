@@ -11,7 +11,8 @@
  *    the text: an agent of another name on the same machine is another device, as two name spaces
  *    of a test are.
  * 3. Random bytes, written to <state-dir>/device-id, where there is no machine-id: small devices
- *    that have no systemd.
+ *    that have no systemd. Early in a boot the kernel may have none yet, and nobody can wait for them
+ *    then: it is made of what is this machine's own instead, its network cards, its serial number, the time.
  *
  * Images that are copied with a machine-id in them make devices with the same identity; the
  * collector says so (BYE 3), and the file of (1) helps.
