@@ -46,7 +46,7 @@ struct boot_recorder {
 	int events, execs, accounts; /* sockets, -1: none */
 	int signals, stop;
 	int asked; /* somebody waits for the end; -1: nobody */
-	struct error no_events, no_accounts, no_log, no_exact;
+	struct error no_events, no_accounts, no_log, no_exact, no_link;
 	char device[64];
 	uint32_t cpus;
 	uint64_t now_ns, next_ns, start_ns, follow_ns;
