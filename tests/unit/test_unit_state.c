@@ -78,8 +78,14 @@ static void test_answers(void **state)
 	assert_int_equal(unit_state_parse(m, answer(m, 2, "inactive"), &n), UNIT_ANSWER_NO);
 	assert_int_equal(unit_state_parse(m, answer(m, 3, "active"), &n), UNIT_ANSWER_NO);
 	assert_int_equal(unit_state_parse(m, answer(m, 4, "active"), &n), UNIT_ANSWER_OTHER);
+	len = answer(m, 4, "active");
+	m[6] = 1; /* 64 KB, which need not be there to be passed over */
+	assert_int_equal(unit_state_parse(m, len, &n), UNIT_ANSWER_OTHER);
+	assert_int_equal(n, 65536 + len);
+	m[7] = 8; /* more than any message has */
+	assert_int_equal(unit_state_parse(m, len, &n), UNIT_ANSWER_BAD);
 	len = answer(m, 2, "active");
-	m[6] = 1; /* 64 KB */
+	m[6] = 1;
 	assert_int_equal(unit_state_parse(m, len, &n), UNIT_ANSWER_BAD);
 	m[0] = 'x';
 	assert_int_equal(unit_state_parse(m, len, &n), UNIT_ANSWER_BAD);
@@ -125,7 +131,41 @@ static void say(struct server *s, const void *bytes, size_t len)
 	assert_int_equal(send(s->peer, bytes, len, 0), len);
 }
 
-/* The way of a boot: no socket yet, a unit that is not known, one that starts, one that is there; byte by byte. */
+/* A message of systemd's own, longer than there is room for. */
+static void say_much(struct server *s)
+{
+	static uint8_t zeros[5000];
+	uint8_t m[256];
+	size_t len = answer(m, 4, "signal");
+
+	m[4] = (uint8_t)(m[4] + (sizeof(zeros) & 0xff));
+	m[5] = (uint8_t)(m[5] + (sizeof(zeros) >> 8));
+	say(s, m, len);
+	say(s, zeros, sizeof(zeros));
+}
+
+static void welcome(struct server *s, struct unit_state *u, uint64_t *now)
+{
+	uint8_t m[1024];
+
+	*now += UNIT_STATE_NS;
+	assert_false(unit_state_check(u, s->root, "a.target", *now));
+	s->peer = accept(s->fd, NULL, NULL);
+	assert_int_equal(recv(s->peer, m, sizeof(m), 0), 26); /* nothing but who it is */
+	assert_memory_equal(m, "\0AUTH EXTERNAL 30\r\nBEGIN\r\n", 26);
+	*now += UNIT_STATE_NS;
+	assert_false(unit_state_check(u, s->root, "a.target", *now)); /* no word yet */
+	say(s, "OK 1234\r", 8);
+	assert_false(unit_state_check(u, s->root, "a.target", *now));
+	assert_int_equal(recv(s->peer, m, sizeof(m), MSG_DONTWAIT), -1);
+	say(s, "\n", 1);
+	assert_false(unit_state_check(u, s->root, "a.target", *now));
+	assert_true(recv(s->peer, m, sizeof(m), MSG_DONTWAIT) > 16);
+	assert_memory_equal(m, "l\1", 2);
+}
+
+/* The way of a boot: no socket yet, a unit that is not known, one that starts, one that is there; byte by byte, and systemd
+ * speaks of other things in between. */
 static void test_socket(void **state)
 {
 	struct unit_state u;
@@ -133,27 +173,19 @@ static void test_socket(void **state)
 	uint8_t m[1024];
 	uint64_t now = 1;
 	size_t len, i;
-	ssize_t n;
 
 	(void)state;
 	unit_state_init(&u);
 	assert_false(unit_state_check(&u, "/nowhere", "a.target", now));
 	open_server(&s);
-	now += UNIT_STATE_NS;
-	assert_false(unit_state_check(&u, s.root, "a.target", now));
-	s.peer = accept(s.fd, NULL, NULL);
-	n = recv(s.peer, m, sizeof(m), 0);
-	assert_true(n > 27);
-	assert_memory_equal(m, "\0AUTH EXTERNAL 30\r\nBEGIN\r\nl\1", 28);
-	assert_false(
-		unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS)); /* no word yet */
-	say(&s, "OK 1234\r", 8);
-	assert_false(unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS));
-	say(&s, "\n", 1);
+	welcome(&s, &u, &now);
 	len = answer(m, 3, "error");
 	say(&s, m, len);
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	assert_int_equal(recv(s.peer, m, sizeof(m), MSG_DONTWAIT), -1); /* not at once */
 	assert_false(unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS));
-	assert_true(recv(s.peer, m, sizeof(m), 0) > 16); /* it is asked again */
+	assert_true(recv(s.peer, m, sizeof(m), MSG_DONTWAIT) > 16); /* it is asked again */
+	say_much(&s);
 	len = answer(m, 4, "signal");
 	len += answer(m + len, 2, "activating");
 	for (i = 0; i < len; i++) {
@@ -161,17 +193,40 @@ static void test_socket(void **state)
 		assert_false(unit_state_check(&u, s.root, "a.target", now));
 	}
 	assert_false(unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS));
-	assert_true(recv(s.peer, m, sizeof(m), 0) > 16);
+	assert_true(recv(s.peer, m, sizeof(m), MSG_DONTWAIT) > 16);
 	close(s.peer); /* systemd starts again */
-	assert_false(unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS));
-	assert_false(unit_state_check(&u, s.root, "a.target", now += UNIT_STATE_NS));
-	s.peer = accept(s.fd, NULL, NULL);
-	say(&s, "OK 1\r\n", 6);
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	welcome(&s, &u, &now);
+	say_much(&s);
 	len = answer(m, 2, "active");
 	say(&s, m, len);
 	assert_true(unit_state_check(&u, s.root, "a.target", now));
 	close(s.peer);
 	unit_state_close(&u);
+	close_server(&s);
+}
+
+/* What is no systemd is left, and tried again. */
+static void test_stranger(void **state)
+{
+	struct unit_state u;
+	struct server s;
+	uint64_t now = UNIT_STATE_NS;
+
+	(void)state;
+	unit_state_init(&u);
+	open_server(&s);
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	s.peer = accept(s.fd, NULL, NULL);
+	say(&s, "REJECTED\r\n", 10);
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	assert_int_equal(u.fd, -1);
+	close(s.peer);
+	welcome(&s, &u, &now);
+	say(&s, "neither is this a message", 25);
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	assert_int_equal(u.fd, -1);
+	close(s.peer);
 	close_server(&s);
 }
 
@@ -181,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_request),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_stranger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

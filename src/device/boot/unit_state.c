@@ -17,6 +17,8 @@
 #define HEAD 16U /* of a message, before its fields */
 #define OBJECT "/org/freedesktop/systemd1/unit/"
 #define ACTIVE "active"
+#define MESSAGE_MAX (128U << 20) /* as D-Bus has it */
+#define READS_MAX 32		 /* of one look: systemd tells of whatever it does, unasked */
 
 enum message_type {
 	MESSAGE_CALL = 1,
@@ -161,8 +163,8 @@ static bool is_active(const uint8_t *body, size_t len, bool is_big)
 
 enum unit_answer unit_state_parse(const uint8_t *bytes, size_t len, size_t *ret_len)
 {
+	bool is_big, is_answer;
 	uint64_t fields, body;
-	bool is_big;
 
 	*ret_len = 0;
 	if (len < HEAD)
@@ -172,15 +174,16 @@ enum unit_answer unit_state_parse(const uint8_t *bytes, size_t len, size_t *ret_
 		return UNIT_ANSWER_BAD;
 	fields = HEAD + ((uint64_t)word_at(bytes + 12, is_big) + 7) / 8 * 8;
 	body = word_at(bytes + 4, is_big);
-	if (fields + body > UNIT_STATE_ROOM)
+	is_answer = bytes[1] == MESSAGE_RETURN || bytes[1] == MESSAGE_ERROR;
+	if (fields + body > (is_answer ? UNIT_STATE_ROOM : MESSAGE_MAX))
 		return UNIT_ANSWER_BAD;
-	if (fields + body > len)
+	if (is_answer && fields + body > len)
 		return UNIT_ANSWER_MORE;
 	*ret_len = (size_t)(fields + body);
+	if (!is_answer)
+		return UNIT_ANSWER_OTHER;
 	if (bytes[1] == MESSAGE_ERROR)
 		return UNIT_ANSWER_NO;
-	if (bytes[1] != MESSAGE_RETURN)
-		return UNIT_ANSWER_OTHER;
 	return is_active(bytes + fields, (size_t)body, is_big) ? UNIT_ANSWER_YES : UNIT_ANSWER_NO;
 }
 
@@ -198,28 +201,31 @@ void unit_state_close(struct unit_state *u)
 	cleanup_closep(&u->fd);
 	u->fd = -1;
 	u->is_asked = u->is_known = false;
-	u->have = 0;
+	u->have = u->skip = 0;
 }
 
-static bool open_socket(struct unit_state *u, const char *root)
+static void open_socket(struct unit_state *u, const char *root)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 || snprintf(to.sun_path, sizeof(to.sun_path), "%s" UNIT_STATE_SOCKET, root) >=
 			      (int)sizeof(to.sun_path))
-		return false;
+		return;
 	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) ||
 	    send(fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL) != (ssize_t)sizeof(HELLO) - 1)
-		return false;
+		return;
 	u->fd = take_fd(&fd);
-	return true;
 }
 
+/* Drops the next bytes, also of those that are still to come. */
 static void drop(struct unit_state *u, size_t len)
 {
-	memmove(u->bytes, u->bytes + len, u->have - len);
-	u->have -= len;
+	size_t here = len < u->have ? len : u->have;
+
+	memmove(u->bytes, u->bytes + here, u->have - here);
+	u->have -= here;
+	u->skip += len - here;
 }
 
 /* The line with which the other side welcomes us. False: it is no such line. */
@@ -236,25 +242,39 @@ static bool take_welcome(struct unit_state *u)
 	return true;
 }
 
+/* The first answer among what is there. */
+static enum unit_answer find_answer(struct unit_state *u)
+{
+	enum unit_answer answer = UNIT_ANSWER_OTHER;
+	size_t len, skipped;
+
+	if (!u->is_known && !take_welcome(u))
+		return UNIT_ANSWER_BAD;
+	while (u->is_known && answer == UNIT_ANSWER_OTHER) {
+		skipped = u->skip < u->have ? u->skip : u->have;
+		u->skip -= skipped;
+		drop(u, skipped);
+		answer = unit_state_parse(u->bytes, u->have, &len);
+		drop(u, len);
+	}
+	return answer == UNIT_ANSWER_OTHER ? UNIT_ANSWER_MORE : answer;
+}
+
 /* Takes what has come. */
 static enum unit_answer take(struct unit_state *u)
 {
-	ssize_t n = recv(u->fd, u->bytes + u->have, sizeof(u->bytes) - u->have, 0);
 	enum unit_answer answer = UNIT_ANSWER_MORE;
-	size_t len;
+	ssize_t n;
+	int i;
 
-	if (n <= 0)
-		return n < 0 && (errno == EAGAIN || errno == EINTR) ? UNIT_ANSWER_MORE
-								    : UNIT_ANSWER_BAD;
-	u->have += (size_t)n;
-	if (!u->is_known && !take_welcome(u))
-		return UNIT_ANSWER_BAD;
-	do {
-		if (!u->is_known)
-			return UNIT_ANSWER_MORE;
-		answer = unit_state_parse(u->bytes, u->have, &len);
-		drop(u, len);
-	} while (answer == UNIT_ANSWER_OTHER);
+	for (i = 0; i < READS_MAX && answer == UNIT_ANSWER_MORE; i++) {
+		n = recv(u->fd, u->bytes + u->have, sizeof(u->bytes) - u->have, 0);
+		if (n <= 0)
+			return n < 0 && (errno == EAGAIN || errno == EINTR) ? UNIT_ANSWER_MORE
+									    : UNIT_ANSWER_BAD;
+		u->have += (size_t)n;
+		answer = find_answer(u);
+	}
 	return answer;
 }
 
@@ -268,7 +288,7 @@ static bool ask(struct unit_state *u, const char *unit)
 
 bool unit_state_check(struct unit_state *u, const char *root, const char *unit, uint64_t now_ns)
 {
-	enum unit_answer answer = u->is_asked ? take(u) : UNIT_ANSWER_NO;
+	enum unit_answer answer = u->fd >= 0 ? take(u) : UNIT_ANSWER_MORE;
 
 	if (answer == UNIT_ANSWER_YES)
 		return true;
@@ -276,11 +296,13 @@ bool unit_state_check(struct unit_state *u, const char *root, const char *unit, 
 		unit_state_close(u);
 	if (answer == UNIT_ANSWER_NO)
 		u->is_asked = false;
-	if (u->is_asked || now_ns < u->look_ns)
+	if (u->is_asked || (u->fd >= 0 && !u->is_known) || now_ns < u->look_ns)
 		return false;
 	u->look_ns = now_ns + UNIT_STATE_NS;
-	if (u->fd < 0 && !open_socket(u, root))
+	if (u->fd < 0) {
+		open_socket(u, root);
 		return false;
+	}
 	u->is_asked = ask(u, unit);
 	if (!u->is_asked)
 		unit_state_close(u);

@@ -3,7 +3,8 @@
  * unit_state: is a unit of systemd active? systemd is asked, over the socket that it has for root.
  *
  * That socket (/run/systemd/private) speaks D-Bus, and there is no bus between: who connects says who it is, and sends
- * messages. One is enough: the property ActiveState of the unit. Nothing waits for the answer, which is taken in a later
+ * messages, but only after it was welcomed: what comes together with its name systemd leaves lying. One is enough: the
+ * property ActiveState of the unit. What systemd tells unasked, of all that it does, is passed over. Nothing waits for the answer, which is taken in a later
  * look. Targets have no process and no folder, so this is the only way to see that one was reached; and a service is
  * there when it is ready, not when it begins to start.
  */
@@ -24,6 +25,7 @@ struct unit_state {
 	bool is_known; /* it has said who it is */
 	uint64_t look_ns;
 	size_t have;
+	size_t skip; /* bytes of a message that is passed over and has not come yet */
 	uint8_t bytes[UNIT_STATE_ROOM];
 };
 
@@ -40,13 +42,13 @@ size_t unit_state_put(uint8_t *to, size_t room, const char *unit);
 
 enum unit_answer {
 	UNIT_ANSWER_MORE = 0, /* it is not whole */
-	UNIT_ANSWER_OTHER,    /* no answer to a question: passed over */
+	UNIT_ANSWER_OTHER,    /* no answer to a question: passed over, though it may not be whole */
 	UNIT_ANSWER_NO,	      /* not active, or there is no such unit */
 	UNIT_ANSWER_YES,
 	UNIT_ANSWER_BAD, /* no message, or one that is too long */
 };
 
-/* The first message of these bytes; *ret_len: how many of them it has. */
+/* The first message of these bytes; *ret_len: how many it has. */
 enum unit_answer unit_state_parse(const uint8_t *bytes, size_t len, size_t *ret_len);
 
 #endif
