@@ -7,7 +7,8 @@
 The recorder takes the scheduler's events from tracefs into its own file. With --only driver it loads the driver from
 the initramfs instead, and the driver and it send to the same collector. In both cases the report of the samples alone is
 held against the exact one: each process that both have used as much CPU time, but for what may lie between a sample
-and a process' start or end; and in both, what a process did adds up to its life.
+and a process' start or end; and in both, what a process did adds up to its life. The driver's clock is another than
+the recorder's, and the real time, in which they meet, is set by days in the middle of the boot.
 """
 import json
 import sys
@@ -24,6 +25,7 @@ STATES = ("running_ns", "runnable_ns", "disk_ns", "sleeping_ns", "stopped_ns", "
 INTERVALS = 1.5  # that a process' CPU time may be off by
 SHARE = 0.05  # and this of its CPU time: interrupts are counted in one and not in the other
 NAME = "exact"
+DAYS_S = 3 * 86400
 
 
 def check_sums(what, report):
@@ -76,12 +78,15 @@ def ask(collector, *options):
 
 
 def check_driver(board, work):
-    module = build_driver(board)
+    module, clock = build_driver(board), Path(work, "clock")
+    clock.write_text(f"#!/bin/sh\ndate -s @$(($(date +%s) + {DAYS_S})) >/dev/null\n")
+    clock.chmod(0o755)
     with Collector(KISEKI, Path(work, "store"), Path(work, "collector.log")) as collector:
         there = f"{HOST}:{collector.port}"
         words = f'"kiseki_boot.driver_args=collector={there} name={NAME} start=1"'
-        with busybox_board(board, [(module, "/kiseki.ko")], append=words, driver="/kiseki.ko",
-                           collector=there, name=NAME) as machine:
+        files = [(module, "/kiseki.ko"), (clock, "/etc/init.d/S35clock")]
+        with busybox_board(board, files, append=words, driver="/kiseki.ko", collector=there,
+                           name=NAME) as machine:
             wait_end(machine, 120)
             wait_for("the driver's trace", lambda: (d := collector.device(NAME)) and
                      d["received"]["events"] > 1000)

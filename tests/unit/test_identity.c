@@ -173,6 +173,30 @@ static void refuses_a_damaged_file(void **state)
 	assert_non_null(strstr(e.text, device_id));
 }
 
+/* Of a driver that connects by itself; another becomes who the agent is. */
+static void asks_the_driver(void **state)
+{
+	char id[100], collector[100];
+	struct message_id got = { { 7 } }, wanted;
+
+	(void)state;
+	snprintf(id, sizeof(id), "%s/id", folder);
+	snprintf(collector, sizeof(collector), "%s/collector", folder);
+	assert_int_equal(identity_of_driver(&got, folder), -ENOENT);
+	write_text(id, "\n");
+	write_text(collector, "\n");
+	assert_int_equal(identity_of_driver(&got, folder), -ENOENT);
+	write_text(collector, "10.0.2.2:7077\n");
+	assert_int_equal(identity_of_driver(&got, folder), -EAGAIN);
+	assert_int_equal(got.bytes[0], 7);
+	write_text(id, MACHINE);
+	assert_int_equal(identity_of_driver(&got, folder), 0);
+	assert_int_equal(identity_parse(&wanted, MACHINE), 0);
+	assert_true(same(got, wanted));
+	unlink(id);
+	unlink(collector);
+}
+
 static void reads_hex(void **state)
 {
 	struct message_id id;
@@ -209,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(is_made_where_there_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_wait_for_random_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_a_damaged_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(asks_the_driver, setup, teardown),
 		cmocka_unit_test(reads_hex),
 		cmocka_unit_test(counts_cpus),
 	};

@@ -176,13 +176,18 @@ int identity_device(struct message_id *ret, const char *name, const char *state_
 	return 0;
 }
 
-int identity_of_driver(struct message_id *ret)
+int identity_of_driver(struct message_id *ret, const char *folder)
 {
-	char text[64];
+	char path[280], text[64];
 
-	if (read_text("/sys/kernel/kiseki/id", text, sizeof(text)) < 0)
+	snprintf(path, sizeof(path), "%s/id", folder);
+	if (read_text(path, text, sizeof(text)) < 0)
 		return -ENOENT;
-	return identity_parse(ret, text) < 0 ? -EAGAIN : 0;
+	if (identity_parse(ret, text) >= 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/collector", folder);
+	return read_text(path, text, sizeof(text)) < 0 || text[0] == '\n' || !text[0] ? -ENOENT
+										      : -EAGAIN;
 }
 
 int identity_init(struct identity *ret, const char *name, const char *state_dir, struct error *e)

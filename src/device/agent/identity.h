@@ -37,9 +37,11 @@ int identity_init(struct identity *ret, const char *name, const char *state_dir,
 int identity_device(struct message_id *ret, const char *name, const char *state_dir,
 		    const char *machine_id, struct error *e);
 
-/* Who the driver says that the device is, where it is in the kernel and connects by itself. -ENOENT: there is none;
- * -EAGAIN: it does not know yet. */
-int identity_of_driver(struct message_id *ret);
+#define IDENTITY_DRIVER "/sys/kernel/kiseki"
+
+/* Who the driver, whose files are in the folder, says that the device is. -ENOENT: there is none, or it has no collector of its own and
+ * becomes whoever hands it a socket; -EAGAIN: it does not know yet, as long as it sees no network card. */
+int identity_of_driver(struct message_id *ret, const char *folder);
 
 /* 32 hex digits, dashes between them allowed, a line's end behind. */
 int identity_parse(struct message_id *ret, const char *text);
