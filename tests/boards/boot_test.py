@@ -55,7 +55,7 @@ def debian_board(board, files=(), *, where="disk", append="", **values):
         files = [(build_recorder(board), RECORDER), *files]
     return Machine(board, files, board.disk_modules, system="debian",
                    disks=[Disk(fetch_debian(board, print))], append=f"{words} {append}",
-                   memory="512", timeout_s=2 * PATIENCE_S)
+                   memory="512", timeout_s=6 * PATIENCE_S)
 
 
 def wait_end(machine, seconds=60):
