@@ -263,11 +263,8 @@ int func_ksk_open_from(struct store *s, uint32_t run, uint64_t from_tick, struct
 	r = open_source(reader, NULL, ret, &reason);
 	if (r < 0)
 		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
-	if (store_get_clock(s, run, &clock) == 0) {
-		(*ret)->clock.has_realtime = true;
-		(*ret)->clock.realtime_off_ns = clock.off_ns;
-		(*ret)->clock.realtime_err_ns = clock.err_ns;
-	}
+	if (store_get_clock(s, run, &clock) == 0)
+		clock_set_measured(&(*ret)->clock, clock.off_ns, clock.err_ns);
 	return 0;
 }
 

@@ -97,11 +97,8 @@ static int read_meta(struct run_source *r, struct error *e)
 	}
 	if (got < 0)
 		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
-	if (store_get_clock(r->store, r->run, &clock) == 0) {
-		r->source.info.clock.has_realtime = true;
-		r->source.info.clock.realtime_off_ns = clock.off_ns;
-		r->source.info.clock.realtime_err_ns = clock.err_ns;
-	}
+	if (store_get_clock(r->store, r->run, &clock) == 0)
+		clock_set_measured(&r->source.info.clock, clock.off_ns, clock.err_ns);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -513,7 +514,9 @@ static void clocks_must_meet(void **state)
 	assert_int_equal(boot_make_exact(m->boot, sched, &e), -EXDEV);
 	assert_non_null(strstr(e.text, "local"));
 	/* Both know the real time: that of the trace's clock is 50 ms later. */
-	m->boot->realtime_ns = 1000000000;
+	m->boot->realtimes = calloc(1, sizeof(*m->boot->realtimes));
+	m->boot->realtimes[0].off_ns = 1000000000;
+	m->boot->n_realtimes = 1;
 	sched->info.clock.has_realtime = true;
 	sched->info.clock.realtime_off_ns = 1000000000 + (int64_t)(50 * MS);
 	sched = sched_story_open(m->events);

@@ -109,8 +109,7 @@ static int record(const struct background *b, int fd, struct error *e)
 	}
 	snprintf(line, sizeof(line), "%.255s\n", o.settings->init);
 	tell(fd, line);
-	if (o.settings->driver[0] &&
-	    exact_trace_load(o.settings->driver, o.settings->driver_args, e) < 0)
+	if (o.settings->driver[0] && exact_trace_load(o.settings, o.place.proc, e) < 0)
 		background_log(NULL, e->text);
 	if (b->is_init && o.settings->exact != BOOT_EXACT_OFF)
 		place_hide(&o.place);

@@ -257,6 +257,7 @@ int boot_recorder_new(struct boot_recorder **ret, const struct boot_recorder_opt
 	r->events = r->execs = r->accounts = r->signals = r->stop = r->asked = -1;
 	r->log.fd = -1;
 	unit_watch_init(&r->units);
+	unit_state_init(&r->unit);
 	set_device(r);
 	count_cpus(r);
 	res = open_spool(r, e);
@@ -290,6 +291,7 @@ void boot_recorder_free(struct boot_recorder *r)
 	machine_rows_free(r->rows);
 	kernel_log_close(&r->log);
 	unit_watch_close(&r->units);
+	unit_state_close(&r->unit);
 	free(r->lane);
 	spool_free(r->spool);
 	memory_free(r->memory);

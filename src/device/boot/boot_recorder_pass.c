@@ -189,6 +189,7 @@ static void follow_root(struct boot_recorder *r)
 	if (r->o.title && r->o.title[0] == '@')
 		memmove(r->o.title, r->o.title + 1, strlen(r->o.title));
 	unit_watch_close(&r->units); /* it may have been another /run */
+	unit_state_close(&r->unit);
 	facts_say(r->sink, &r->o.place, r->s, r->now_ns);
 }
 
@@ -250,7 +251,9 @@ static void stop_if_due(struct boot_recorder *r)
 	uint64_t tick_ns = machine_rows_tick_ns(r->rows);
 	const char *root = r->o.place.is_private ? PLACE_ROOT : "";
 
-	if (!r->target_ns && target_check(&r->until, root, r->o.place.proc, r->now_ns))
+	if (!r->target_ns && (target_check(&r->until, root, r->o.place.proc, r->now_ns) ||
+			      (r->until.type == TARGET_UNIT &&
+			       unit_state_check(&r->unit, root, r->until.name, r->now_ns))))
 		come(r, r->now_ns);
 	if (r->target_ns && r->now_ns >= r->target_ns + r->s->linger_ns)
 		boot_recorder_stop(r, "the target is there");

@@ -15,6 +15,7 @@
 #include "device/boot/idle_watch.h"
 #include "device/boot/kernel_log.h"
 #include "device/boot/sampler.h"
+#include "device/boot/unit_state.h"
 #include "device/boot/unit_watch.h"
 
 #define TOLD_AT_ONCE 16U       /* messages of a socket that one call takes */
@@ -39,12 +40,13 @@ struct boot_recorder {
 	struct boot_link *link;
 	struct kernel_log log;
 	struct unit_watch units;
+	struct unit_state unit; /* that it waits for */
 	struct idle_watch idle;
 	struct target until;
 	int events, execs, accounts; /* sockets, -1: none */
 	int signals, stop;
 	int asked; /* somebody waits for the end; -1: nobody */
-	struct error no_events, no_accounts, no_log, no_exact;
+	struct error no_events, no_accounts, no_log, no_exact, no_link;
 	char device[64];
 	uint32_t cpus;
 	uint64_t now_ns, next_ns, start_ns, follow_ns;
