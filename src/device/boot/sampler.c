@@ -14,6 +14,7 @@
 #include "device/boot/words.h"
 
 #define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
+#define KERNEL_QUIET 4U	 /* of a kernel thread: it doubles each time, and then is the longest */
 #define BETWEEN 8U	 /* looks, without caring for anything else */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
@@ -229,7 +230,17 @@ static int look_at(struct sampler *s, struct task *t)
 	return is_first || has_moved;
 }
 
-/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. */
+/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Of kernel threads there are
+ * many that never do anything, and nobody starts one to wait for it: these are let go sooner. */
+static uint8_t wait_of(const struct task *t)
+{
+	uint32_t wait = t->quiet / QUIET_LOOKS;
+
+	if (t->flags & BOOT_START_KERNEL)
+		wait = t->quiet < KERNEL_QUIET ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
+	return (uint8_t)(wait < SAMPLER_WAIT_MOST ? wait : SAMPLER_WAIT_MOST - 1);
+}
+
 static void look_if_due(struct sampler *s, struct task *t)
 {
 	uint32_t pid = t->pid;
@@ -252,11 +263,9 @@ static void look_if_due(struct sampler *s, struct task *t)
 		return;
 	}
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
-	t->wait = t->quiet / QUIET_LOOKS;
+	t->wait = wait_of(t);
 	if (t->wait)
 		close_stat(s, t);
-	if (t->wait > SAMPLER_WAIT_MOST - 1)
-		t->wait = SAMPLER_WAIT_MOST - 1;
 }
 
 /* --- who is there --- */
