@@ -20,6 +20,7 @@
 #include "device/boot/boot_stop.h"
 
 #define ROWS_NS (100 * CLOCK_NS_PER_MS) /* between two looks at disks, memory, pressure */
+#define LOG_PATIENCE_NS (5 * CLOCK_NS_PER_S) /* with a machine that is never calm */
 #define EXECS_BUFFER (64U << 10)
 #define DELAYS "sys/kernel/task_delayacct"
 
@@ -430,6 +431,20 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 	return 0;
 }
 
+/* What the kernel has said can wait, but not so long that it is overwritten. For the first pass init waits: there it is
+ * not taken at all. */
+static int take_turn(struct boot_recorder *r, struct error *e)
+{
+	bool is_time = r->now_ns - r->start_ns >= LOG_PATIENCE_NS;
+	int res = boot_recorder_pass(r, e);
+
+	if (res >= 0 && r->is_recording)
+		kernel_log_take(&r->log, r->now_ns,
+				is_time || sampler_is_calm(r->sampler) ? KERNEL_LOG_CALM :
+									 KERNEL_LOG_BUSY);
+	return res;
+}
+
 int boot_recorder_run(struct boot_recorder *r, struct error *e)
 {
 	int res = 0;
@@ -438,7 +453,7 @@ int boot_recorder_run(struct boot_recorder *r, struct error *e)
 		r->now_ns = clock_mono_ns();
 		turn_exact(r);
 		if (r->is_recording && r->now_ns >= r->next_ns)
-			res = boot_recorder_pass(r, e);
+			res = take_turn(r, e);
 		if (res < 0)
 			boot_recorder_stop(r, e->text);
 		boot_recorder_put_out(r);

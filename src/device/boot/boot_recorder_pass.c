@@ -14,13 +14,14 @@
 
 typedef void take_bytes(struct boot_recorder *r, const uint8_t *bytes, size_t len);
 
-/* Some of what a socket has; 0: it has nothing more. *is_whole becomes false if the kernel had to drop messages. */
+/* Some of what a socket has; fewer than TOLD_AT_ONCE: it has nothing more. *is_whole becomes false if the kernel had to
+ * drop messages. */
 static int receive(int fd, struct mmsghdr *messages, struct iovec *parts, bool *is_whole)
 {
 	int i, n;
 
 	memset(messages, 0, TOLD_AT_ONCE * sizeof(*messages));
-	for (i = 0; i < (int)TOLD_AT_ONCE; i++) {
+	for (i = 0; i < TOLD_AT_ONCE; i++) {
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
@@ -99,9 +100,11 @@ static void take_events(struct boot_recorder *r, int fd, take_bytes *take)
 	int i, n;
 
 	share(parts, r->events_told, TOLD_EVENT);
-	while (fd >= 0 && (n = receive(fd, messages, parts, &is_whole)))
+	for (n = fd < 0 ? 0 : TOLD_AT_ONCE; n == TOLD_AT_ONCE;) {
+		n = receive(fd, messages, parts, &is_whole);
 		for (i = 0; take && i < n; i++)
 			take(r, parts[i].iov_base, messages[i].msg_len);
+	}
 	if (take && !is_whole)
 		tell_lost_events(r);
 }
@@ -116,7 +119,10 @@ static void take_accounts(struct boot_recorder *r)
 	int i, n;
 
 	share(parts, r->accounts_told, TOLD_ACCOUNT);
-	while (r->accounts >= 0 && (n = receive(r->accounts, messages, parts, &is_whole))) {
+	for (n = r->accounts < 0 ? 0 : TOLD_AT_ONCE; n == TOLD_AT_ONCE;) {
+		n = receive(r->accounts, messages, parts, &is_whole);
+		if (!n)
+			break;
 		r->now_ns = clock_mono_ns(); /* not before the starts that are told now */
 		take_events(r, r->events, take_event);
 		for (i = 0; i < n; i++)
@@ -219,7 +225,7 @@ void boot_recorder_stop(struct boot_recorder *r, const char *why)
 		return;
 	r->now_ns = clock_mono_ns();
 	boot_recorder_take_told(r);
-	kernel_log_take(&r->log, r->now_ns);
+	kernel_log_take(&r->log, r->now_ns, KERNEL_LOG_ALL);
 	sampler_finish(r->sampler, r->now_ns);
 	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_STOP, why);
 	r->is_recording = false;
@@ -278,7 +284,6 @@ int boot_recorder_pass(struct boot_recorder *r, struct error *e)
 		sampler_say_all(r->sampler, r->now_ns);
 	}
 	boot_recorder_take_told(r);
-	kernel_log_take(&r->log, r->now_ns);
 	if (sampler_pass(r->sampler, r->now_ns) < 0)
 		return error_set(e, EIO, "cannot read /proc/stat any more");
 	r->forks_before = sampler_get_machine(r->sampler)->forks;

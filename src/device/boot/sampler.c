@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,7 +16,11 @@
 
 #define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
 #define KERNEL_QUIET 4U	 /* of a kernel thread: it doubles each time, and then is the longest */
+#define KERNEL_PAUSE 4U	 /* passes that one is left alone after it ran a little, */
+#define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
 #define BETWEEN 8U	 /* looks, without caring for anything else */
+#define ALWAYS_PARTS 16U /* who is runnable for all but one of these parts of the time always is */
+#define STAT_NS (100 * CLOCK_NS_PER_MS) /* between two looks at the stat of one that always runs */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
@@ -150,6 +155,7 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 			 t->system_ns != system || t->faults != st->faults ||
 			 t->threads != st->threads;
 
+	t->stat_ns = s->now;
 	t->state = st->state;
 	t->user_ns = user;
 	t->system_ns = system;
@@ -164,23 +170,40 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 	return has_moved;
 }
 
-/* 1: it has run since, or may have; 0: it has not; negative: it is gone. */
+/* Has it run, or waited for a CPU, for as good as all the time? Then it is runnable, and its stat would say nothing
+ * that is worth its price: CPU time is known, and how much of that was the kernel's can wait. */
+static bool was_always_runnable(const struct sampler *s, const struct task *t,
+				const struct task_times *times)
+{
+	uint64_t since = s->now - t->look_ns;
+	uint64_t runnable = times->ran_ns - t->ran_ns + times->waited_ns - t->waited_ns;
+
+	return t->was_seen && !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
+	       runnable >= since - since / ALWAYS_PARTS;
+}
+
+enum { LOOK_SAME, LOOK_RAN, LOOK_RUNS };
+
+/* Has it run since, or may it have? Negative: it is gone. */
 static int look_at_times(struct sampler *s, struct task *t)
 {
 	ssize_t n = read_open(s, t, "schedstat");
 	struct task_times times;
+	bool is_always;
 
 	if (n < 0)
 		return -errno;
 	if (!task_times_parse(&times, s->text, (size_t)n))
 		return -ESRCH;
+	is_always = was_always_runnable(s, t, &times);
+	t->look_ns = s->now;
 	if (t->was_seen && times.ran_ns == t->ran_ns && times.waited_ns == t->waited_ns &&
 	    times.runs == t->runs && t->state != 'R')
-		return 0;
+		return LOOK_SAME;
 	t->ran_ns = times.ran_ns;
 	t->waited_ns = times.waited_ns;
 	t->runs = times.runs;
-	return 1;
+	return is_always ? LOOK_RUNS : LOOK_RAN;
 }
 
 static bool is_gone(int code)
@@ -188,17 +211,26 @@ static bool is_gone(int code)
 	return code == -ESRCH || code == -ENOENT;
 }
 
+/* The cheapest question about a process: no path, no file. */
+static bool is_reaped(const struct task *t)
+{
+	return syscall(SYS_tgkill, t->group, t->pid, 0) < 0 && errno == ESRCH;
+}
+
 /* Its end was told. Is it still there, unasked for? */
 static int look_at_ended(struct sampler *s, struct task *t)
 {
 	struct task_stat st;
-	ssize_t n = sampler_read(s, t, "stat", s->text, sizeof(s->text));
+	ssize_t n;
 
+	if (is_reaped(t))
+		return -ESRCH;
+	if (t->was_zombie)
+		return 0;
+	n = sampler_read(s, t, "stat", s->text, sizeof(s->text));
 	if (n <= 0 || !task_stat_parse(&st, s->text, (size_t)n) ||
 	    (st.state != 'Z' && st.state != 'X'))
 		return n <= 0 ? -ESRCH : 0;
-	if (t->was_zombie)
-		return 0;
 	t->was_zombie = true;
 	take_stat(s, t, &st);
 	sampler_say_task(s, t, t->exit_tick);
@@ -206,44 +238,57 @@ static int look_at_ended(struct sampler *s, struct task *t)
 }
 
 /* 1: something had changed; 0: nothing; negative: it is gone. */
-static int look_at(struct sampler *s, struct task *t)
+static int look_at_stat(struct sampler *s, struct task *t)
 {
 	struct task_stat st;
-	bool is_first = !t->was_seen, has_moved;
-	int r = s->has_times ? look_at_times(s, t) : 1;
 	ssize_t n;
 
-	if (r <= 0)
-		return r;
+	if (t->stat_ns == s->now) /* it was found in this pass */
+		return 1;
 	n = s->has_times ? read_stat(s, t) : read_open(s, t, "stat");
 	if (n <= 0)
 		return n < 0 ? -errno : -ESRCH;
-	if (!task_stat_parse(&st, s->text, (size_t)n))
-		return 0;
-	has_moved = take_stat(s, t, &st) || s->has_times;
+	return task_stat_parse(&st, s->text, (size_t)n) && (take_stat(s, t, &st) || s->has_times);
+}
+
+/* The same. */
+static int look_at(struct sampler *s, struct task *t)
+{
+	int r = s->has_times ? look_at_times(s, t) : LOOK_RAN;
+
+	if (r == LOOK_RUNS)
+		t->state = 'R';
+	else if (r > 0)
+		r = look_at_stat(s, t);
+	if (r <= 0)
+		return r;
 	t->was_seen = true;
-	if (!has_moved)
-		return 0;
 	sampler_say_task(s, t, s->now);
 	if (t->state == 'D' || t->is_blocked)
 		sampler_say_wait(s, t);
-	return is_first || has_moved;
+	return 1;
 }
 
 /* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Of kernel threads there are
- * many that never do anything, and nobody starts one to wait for it: these are let go sooner. */
-static uint8_t wait_of(const struct task *t)
+ * many that never do anything, and those that do run a little and often; nobody starts one to wait for it. */
+static uint8_t wait_of(const struct task *t, uint64_t ran_ns)
 {
 	uint32_t wait = t->quiet / QUIET_LOOKS;
 
-	if (t->flags & BOOT_START_KERNEL)
+	if (t->flags & BOOT_START_KERNEL) {
 		wait = t->quiet < KERNEL_QUIET ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
+		if (!t->quiet && t->state != 'R' && t->state != 'D' && ran_ns < KERNEL_LITTLE_NS)
+			wait = KERNEL_PAUSE;
+		if (!t->has_run)
+			return t->quiet ? SAMPLER_WAIT_NEVER - 1 : 0;
+	}
 	return (uint8_t)(wait < SAMPLER_WAIT_MOST ? wait : SAMPLER_WAIT_MOST - 1);
 }
 
 static void look_if_due(struct sampler *s, struct task *t)
 {
 	uint32_t pid = t->pid;
+	uint64_t ran_ns = t->ran_ns;
 	int r;
 
 	if (t->wait) {
@@ -262,8 +307,9 @@ static void look_if_due(struct sampler *s, struct task *t)
 			sampler_drop(s, t);
 		return;
 	}
+	t->has_run |= ran_ns && t->ran_ns != ran_ns;
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
-	t->wait = wait_of(t);
+	t->wait = wait_of(t, t->ran_ns - ran_ns);
 	if (t->wait)
 		close_stat(s, t);
 }
@@ -289,6 +335,7 @@ static void find_new(struct sampler *s, uint32_t pid, uint32_t group)
 	t->group = group;
 	t->scan = s->scans;
 	sampler_set_start(s, t, &st);
+	take_stat(s, t, &st);
 	if (group != pid)
 		t->parent = group;
 	sampler_say_start(s, t, s->now);
@@ -393,21 +440,44 @@ static void say_pass(struct sampler *s)
 	record_sink_put(s->o.sink, &ev);
 }
 
-int sampler_pass(struct sampler *s, uint64_t now_ns)
+/* Reads /proc/stat, if it is worth it: it is long, and has a number for each interrupt. While the machine is busy, what
+ * it says beside CPU times is known: that somebody has run. Returns whether nobody has, or negative. */
+static int look_at_machine(struct sampler *s)
 {
-	const struct machine_stat *m = machine_rows_pass(s->o.rows, now_ns);
-	uint64_t own = own_switches();
-	struct task *t;
-	uint32_t at = 0;
+	uint64_t own;
+	const struct machine_stat *m;
 	bool idle;
 
+	if (s->o.has_events && s->now < s->machine_due)
+		return false;
+	m = machine_rows_pass(s->o.rows, s->now);
 	if (!m)
 		return -EIO;
-	s->now = now_ns;
+	own = own_switches();
 	s->machine = *m;
-	s->looked = 0;
+	s->is_calm = m->running <= 1;
 	idle = was_idle(s, own);
-	if (s->must_scan || (!s->o.has_events && m->forks != s->last_forks))
+	s->machine_due = idle || s->is_calm ? 0 : s->now + s->o.rows_ns;
+	if (!s->o.has_events && m->forks != s->last_forks)
+		s->must_scan = true;
+	s->last_switches = m->switches;
+	s->last_forks = m->forks;
+	s->last_own = own;
+	return idle;
+}
+
+int sampler_pass(struct sampler *s, uint64_t now_ns)
+{
+	struct task *t;
+	uint32_t at = 0;
+	int idle;
+
+	s->now = now_ns;
+	s->looked = 0;
+	idle = look_at_machine(s);
+	if (idle < 0)
+		return idle;
+	if (s->must_scan)
 		scan(s);
 	while (!idle && (t = task_table_next(s->tasks, &at)))
 		look_if_due(s, t);
@@ -415,9 +485,6 @@ int sampler_pass(struct sampler *s, uint64_t now_ns)
 		s->rows_due = now_ns + s->o.rows_ns;
 		machine_rows_look(s->o.rows, now_ns);
 	}
-	s->last_switches = m->switches;
-	s->last_forks = m->forks;
-	s->last_own = own;
 	say_pass(s);
 	return 0;
 }
@@ -465,6 +532,11 @@ void sampler_free(struct sampler *s)
 		return;
 	task_table_free(s->tasks);
 	free(s);
+}
+
+bool sampler_is_calm(const struct sampler *s)
+{
+	return s->is_calm;
 }
 
 const struct machine_stat *sampler_get_machine(const struct sampler *s)
