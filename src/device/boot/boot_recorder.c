@@ -170,7 +170,7 @@ static void take_execs(void *context)
 	if (r->execs >= 0 && r->wakes &&
 	    recv(r->execs, &nothing, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
 		r->wakes--;
-		boot_recorder_take_told(r);
+		boot_recorder_take_told(r, true);
 	}
 }
 
@@ -182,6 +182,9 @@ static int make_sampler(struct boot_recorder *r, struct error *e)
 				     .files = r->s->files,
 				     .with_threads = r->s->threads,
 				     .has_events = r->events >= 0,
+				     .has_accounts = r->accounts >= 0,
+				     .is_first = r->o.is_first && r->events >= 0,
+				     .interval_ns = r->s->interval_ns,
 				     .rows_ns = ROWS_NS,
 				     .named = boot_recorder_named,
 				     .between = take_execs,
@@ -420,7 +423,7 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 	r->now_ns = clock_mono_ns();
 	if (fds[FD_EXECS].revents) {
 		r->wakes--;
-		boot_recorder_take_told(r);
+		boot_recorder_take_told(r, true);
 	}
 	if (fds[FD_UNITS].revents)
 		unit_watch_take(&r->units, r->sink, r->now_ns);
@@ -438,10 +441,8 @@ static int take_turn(struct boot_recorder *r, struct error *e)
 	bool is_time = r->now_ns - r->start_ns >= LOG_PATIENCE_NS;
 	int res = boot_recorder_pass(r, e);
 
-	if (res >= 0 && r->is_recording)
-		kernel_log_take(&r->log, r->now_ns,
-				is_time || sampler_is_calm(r->sampler) ? KERNEL_LOG_CALM :
-									 KERNEL_LOG_BUSY);
+	if (res >= 0 && r->is_recording && (is_time || sampler_is_calm(r->sampler)))
+		kernel_log_take(&r->log, r->now_ns, KERNEL_LOG_CALM);
 	return res;
 }
 
@@ -449,8 +450,8 @@ int boot_recorder_run(struct boot_recorder *r, struct error *e)
 {
 	int res = 0;
 
+	r->now_ns = clock_mono_ns();
 	while (!res && !r->is_over) {
-		r->now_ns = clock_mono_ns();
 		turn_exact(r);
 		if (r->is_recording && r->now_ns >= r->next_ns)
 			res = take_turn(r, e);

@@ -4,7 +4,7 @@
  *
  * From /dev/kmsg; where that is not to be had, the log is asked for as a whole, once a second, and what is
  * new in it is taken. Before init starts the kernel has said some hundred lines, which stay where they are: so they
- * are taken when nobody else wants the CPU, and few at once else.
+ * are taken when nobody else wants the CPU, and not all at once.
  */
 #ifndef KISEKI_DEVICE_BOOT_KERNEL_LOG_H
 #define KISEKI_DEVICE_BOOT_KERNEL_LOG_H
@@ -15,8 +15,7 @@
 #include "device/boot/record_sink.h"
 
 #define KERNEL_LOG_BYTES 8192U /* of a record of /dev/kmsg; it has no larger ones */
-#define KERNEL_LOG_CALM 24U	  /* messages in one pass: the machine is what matters; */
-#define KERNEL_LOG_BUSY 1U	  /* while it is busy */
+#define KERNEL_LOG_CALM 24U	  /* messages in one pass: the machine is what matters */
 #define KERNEL_LOG_ALL UINT32_MAX /* at the end */
 
 struct kernel_log {

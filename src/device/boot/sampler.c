@@ -16,10 +16,12 @@
 
 #define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
 #define KERNEL_QUIET 4U	 /* of a kernel thread: it doubles each time, and then is the longest */
-#define KERNEL_PAUSE 4U	 /* passes that one is left alone after it ran a little, */
+#define KERNEL_PAUSE 9U	 /* passes that one is left alone after it ran a little, */
 #define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
 #define BETWEEN 8U	 /* looks, without caring for anything else */
 #define ALWAYS_PARTS 16U /* who is runnable for all but one of these parts of the time always is */
+#define SCAN_NS CLOCK_NS_PER_S /* that a scan for the kernel's threads may wait for a calm machine */
+#define KTHREADD 2U
 #define STAT_NS (100 * CLOCK_NS_PER_MS) /* between two looks at the stat of one that always runs */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
@@ -68,7 +70,7 @@ static ssize_t read_open(struct sampler *s, struct task *t, const char *file)
  * each, so not of everybody. */
 static ssize_t read_stat(struct sampler *s, struct task *t)
 {
-	if (t->stat_fd < 0 && t->was_seen && !t->quiet && s->n_files < s->o.files) {
+	if (t->stat_fd < 0 && !t->quiet && s->n_files < s->o.files) {
 		t->stat_fd = sampler_open(s, t, "stat");
 		s->n_files += t->stat_fd >= 0;
 	}
@@ -270,11 +272,14 @@ static int look_at(struct sampler *s, struct task *t)
 }
 
 /* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Of kernel threads there are
- * many that never do anything, and those that do run a little and often; nobody starts one to wait for it. */
+ * many that never do anything, and those that do run a little and often; nobody starts one to wait for it. The recorder
+ * itself runs in each pass, and that is no news. */
 static uint8_t wait_of(const struct task *t, uint64_t ran_ns)
 {
 	uint32_t wait = t->quiet / QUIET_LOOKS;
 
+	if (t->flags & BOOT_START_SELF)
+		return SAMPLER_WAIT_MOST - 1;
 	if (t->flags & BOOT_START_KERNEL) {
 		wait = t->quiet < KERNEL_QUIET ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
 		if (!t->quiet && t->state != 'R' && t->state != 'D' && ran_ns < KERNEL_LITTLE_NS)
@@ -283,6 +288,14 @@ static uint8_t wait_of(const struct task *t, uint64_t ran_ns)
 			return t->quiet ? SAMPLER_WAIT_NEVER - 1 : 0;
 	}
 	return (uint8_t)(wait < SAMPLER_WAIT_MOST ? wait : SAMPLER_WAIT_MOST - 1);
+}
+
+/* The first look is the dearest, for files are opened. Most processes do not live as long as an interval: of those start,
+ * end and account are told, which is more than a look would say. */
+static bool is_young(const struct sampler *s, const struct task *t)
+{
+	return s->o.has_accounts && t->how == BOOT_BY_EVENT && !t->was_seen && !t->has_ended &&
+	       s->now - t->start_tick < s->o.interval_ns;
 }
 
 static void look_if_due(struct sampler *s, struct task *t)
@@ -295,6 +308,8 @@ static void look_if_due(struct sampler *s, struct task *t)
 		t->wait--;
 		return;
 	}
+	if (is_young(s, t))
+		return;
 	if (++s->looked % BETWEEN == 0 && s->o.between) {
 		s->o.between(s->o.context);
 		if (t->pid != pid)
@@ -407,6 +422,27 @@ static void scan(struct sampler *s)
 			sampler_drop(s, t);
 }
 
+/* While init waits, whoever is there but init and the recorder is the kernel's; that may wait for a moment in which nobody
+ * does. Who forks is to be known at once, so kthreadd is looked at, too. */
+static void find_first(struct sampler *s)
+{
+	find_new(s, 1, 1);
+	find_new(s, KTHREADD, KTHREADD);
+	find_new(s, s->self, s->self);
+	s->o.is_first = false;
+	s->scan_due = s->now + SCAN_NS;
+}
+
+static void scan_if_due(struct sampler *s)
+{
+	if (!s->must_scan)
+		return;
+	if (s->o.is_first)
+		find_first(s);
+	else if (s->is_calm || s->now >= s->scan_due)
+		scan(s);
+}
+
 /* --- the pass --- */
 
 static uint64_t own_switches(void)
@@ -455,7 +491,7 @@ static int look_at_machine(struct sampler *s)
 		return -EIO;
 	own = own_switches();
 	s->machine = *m;
-	s->is_calm = m->running <= 1;
+	s->is_calm = m->running <= 1 && !m->blocked;
 	idle = was_idle(s, own);
 	s->machine_due = idle || s->is_calm ? 0 : s->now + s->o.rows_ns;
 	if (!s->o.has_events && m->forks != s->last_forks)
@@ -477,8 +513,7 @@ int sampler_pass(struct sampler *s, uint64_t now_ns)
 	idle = look_at_machine(s);
 	if (idle < 0)
 		return idle;
-	if (s->must_scan)
-		scan(s);
+	scan_if_due(s);
 	while (!idle && (t = task_table_next(s->tasks, &at)))
 		look_if_due(s, t);
 	if (now_ns >= s->rows_due) {
@@ -502,6 +537,7 @@ void sampler_finish(struct sampler *s, uint64_t now_ns)
 
 void sampler_rescan(struct sampler *s)
 {
+	s->scan_due = 0;
 	s->must_scan = true;
 }
 

@@ -18,7 +18,7 @@ struct sampler {
 	struct machine_stat machine;
 	uint64_t now; /* of this pass */
 	uint64_t tick_ns;
-	uint64_t rows_due;
+	uint64_t rows_due, scan_due;
 	uint64_t machine_due; /* when /proc/stat is to be read while the machine is busy */
 	uint64_t forks_told;
 	uint64_t last_switches, last_forks, last_own;
