@@ -183,6 +183,7 @@ static int make_sampler(struct boot_recorder *r, struct error *e)
 				     .with_threads = r->s->threads,
 				     .has_events = r->events >= 0,
 				     .has_accounts = r->accounts >= 0,
+				     .wants_names = r->until.type == TARGET_PROCESS,
 				     .is_first = r->o.is_first && r->events >= 0,
 				     .interval_ns = r->s->interval_ns,
 				     .rows_ns = ROWS_NS,

@@ -14,9 +14,8 @@
 #include "device/boot/sampler_state.h"
 #include "device/boot/words.h"
 
-#define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
-#define KERNEL_QUIET 4U	 /* of a kernel thread: it doubles each time, and then is the longest */
-#define KERNEL_PAUSE 9U	 /* passes that one is left alone after it ran a little, */
+#define QUIET_LOOKS 4U	 /* in a row: with each the wait doubles, and then is the longest */
+#define KERNEL_PAUSE 9U	 /* passes that a kernel thread is left alone after it ran a little, */
 #define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
 #define BETWEEN 8U	 /* looks, without caring for anything else */
 #define ALWAYS_PARTS 16U /* who is runnable for all but one of these parts of the time always is */
@@ -180,7 +179,7 @@ static bool was_always_runnable(const struct sampler *s, const struct task *t,
 	uint64_t since = s->now - t->look_ns;
 	uint64_t runnable = times->ran_ns - t->ran_ns + times->waited_ns - t->waited_ns;
 
-	return t->was_seen && !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
+	return !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
 	       runnable >= since - since / ALWAYS_PARTS;
 }
 
@@ -271,17 +270,17 @@ static int look_at(struct sampler *s, struct task *t)
 	return 1;
 }
 
-/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Of kernel threads there are
- * many that never do anything, and those that do run a little and often; nobody starts one to wait for it. The recorder
- * itself runs in each pass, and that is no news. */
+/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Who starts a process, or waits
+ * for one that ends, is looked at after that whatever its wait (sampler_events.c). Of kernel threads there are many that
+ * never do anything, and those that do run a little and often; nobody starts one to wait for it. The recorder itself runs
+ * in each pass, and that is no news. */
 static uint8_t wait_of(const struct task *t, uint64_t ran_ns)
 {
-	uint32_t wait = t->quiet / QUIET_LOOKS;
+	uint32_t wait = t->quiet < QUIET_LOOKS ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
 
 	if (t->flags & BOOT_START_SELF)
 		return SAMPLER_WAIT_MOST - 1;
 	if (t->flags & BOOT_START_KERNEL) {
-		wait = t->quiet < KERNEL_QUIET ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
 		if (!t->quiet && t->state != 'R' && t->state != 'D' && ran_ns < KERNEL_LITTLE_NS)
 			wait = KERNEL_PAUSE;
 		if (!t->has_run)
@@ -453,13 +452,17 @@ static uint64_t own_switches(void)
 	return (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
 }
 
-/* Has nobody run since the last pass but the recorder? */
+/* Has nobody run but the recorder for so long that everybody was looked at since? */
 static bool was_idle(struct sampler *s, uint64_t own)
 {
 	uint64_t all = s->machine.switches - s->last_switches;
 
-	return s->machine.running <= 1 && s->machine.forks == s->last_forks &&
-	       all <= (own - s->last_own) * SELF_SWITCHES;
+	if (s->machine.running > 1 || s->machine.forks != s->last_forks ||
+	    all > (own - s->last_own) * SELF_SWITCHES)
+		s->idle_passes = 0;
+	else if (s->idle_passes <= SAMPLER_WAIT_MOST)
+		s->idle_passes++;
+	return s->idle_passes > SAMPLER_WAIT_MOST;
 }
 
 static void say_pass(struct sampler *s)

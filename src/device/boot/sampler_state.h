@@ -23,6 +23,7 @@ struct sampler {
 	uint64_t forks_told;
 	uint64_t last_switches, last_forks, last_own;
 	uint32_t scans, n_files, looked;
+	uint32_t idle_passes; /* in a row, in which nobody but the recorder ran */
 	uint32_t self;
 	bool must_scan;
 	bool has_times;	   /* there is schedstat */
