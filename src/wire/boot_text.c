@@ -46,8 +46,8 @@ uint32_t boot_texts_find(const struct boot_texts *t, enum boot_shelf shelf, cons
 	uint32_t i, n = len > BOOT_SHORT_MAX ? 0 : t->used[shelf];
 
 	for (i = 0; i < n; i++)
-		if (s[i].len == len &&
-		    (!len || (s[i].bytes[len - 1] == text[len - 1] && !memcmp(s[i].bytes, text, len))))
+		if (s[i].len == len && (!len || (s[i].bytes[len - 1] == text[len - 1] &&
+						 !memcmp(s[i].bytes, text, len))))
 			return i;
 	return BOOT_TEXT_NONE;
 }

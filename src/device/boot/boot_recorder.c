@@ -19,7 +19,7 @@
 #include "device/boot/boot_recorder_state.h"
 #include "device/boot/boot_stop.h"
 
-#define ROWS_NS (100 * CLOCK_NS_PER_MS) /* between two looks at disks, memory, pressure */
+#define ROWS_NS (100 * CLOCK_NS_PER_MS)	     /* between two looks at disks, memory, pressure */
 #define LOG_PATIENCE_NS (5 * CLOCK_NS_PER_S) /* with a machine that is never calm */
 #define EXECS_BUFFER (64U << 10)
 #define DELAYS "sys/kernel/task_delayacct"

@@ -17,7 +17,7 @@
 #include "device/boot/sampler.h"
 #include "device/boot/unit_watch.h"
 
-#define TOLD_AT_ONCE 16        /* messages of a socket that one call takes */
+#define TOLD_AT_ONCE 16	       /* messages of a socket that one call takes */
 #define TOLD_EVENT 256U	       /* bytes of one about a process */
 #define TOLD_ACCOUNT 2048U     /* and of an account: of a process, twice */
 #define WAKES_BURST 1000U      /* execs that wake the recorder, at once, */

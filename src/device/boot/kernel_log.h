@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "device/boot/record_sink.h"
 
-#define KERNEL_LOG_BYTES 8192U /* of a record of /dev/kmsg; it has no larger ones */
+#define KERNEL_LOG_BYTES 8192U	  /* of a record of /dev/kmsg; it has no larger ones */
 #define KERNEL_LOG_CALM 24U	  /* messages in one pass: the machine is what matters */
 #define KERNEL_LOG_ALL UINT32_MAX /* at the end */
 

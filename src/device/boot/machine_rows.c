@@ -32,7 +32,7 @@ struct machine_rows {
 	struct memory_stat kib;
 	struct pressure_stat waits[BOOT_RESOURCES];
 	bool is_fresh; /* nothing was said yet */
-	bool turn;     /* of memory and pressure, which change slowly, are long, and have every second one */
+	bool turn; /* of memory and pressure, which change slowly, are long, and have every second one */
 	size_t room;
 	char *text;
 };

@@ -126,16 +126,24 @@ bool disk_stat_next(struct disk_stat *ret, const char *text, size_t len, size_t 
 
 bool memory_stat_parse(struct memory_stat *ret, const char *text, size_t len)
 {
-#define KEY(text, at) { text, sizeof(text) - 1, at }
+#define KEY(text, at)                                                                              \
+	{                                                                                          \
+		text, sizeof(text) - 1, at                                                         \
+	}
 	static const struct {
 		const char *text;
 		uint32_t len, at;
 	} keys[] = {
-		KEY("MemTotal:", BOOT_MEMORY_TOTAL),	     KEY("MemFree:", BOOT_MEMORY_FREE),
-		KEY("MemAvailable:", BOOT_MEMORY_AVAILABLE), KEY("Buffers:", BOOT_MEMORY_BUFFERS),
-		KEY("Cached:", BOOT_MEMORY_CACHED),	     KEY("SReclaimable:", BOOT_MEMORY_CACHED),
-		KEY("Shmem:", BOOT_MEMORY_SHARED),	     KEY("Dirty:", BOOT_MEMORY_DIRTY),
-		KEY("SwapTotal:", BOOT_MEMORY_SWAP_TOTAL),   KEY("SwapFree:", BOOT_MEMORY_SWAP_FREE),
+		KEY("MemTotal:", BOOT_MEMORY_TOTAL),
+		KEY("MemFree:", BOOT_MEMORY_FREE),
+		KEY("MemAvailable:", BOOT_MEMORY_AVAILABLE),
+		KEY("Buffers:", BOOT_MEMORY_BUFFERS),
+		KEY("Cached:", BOOT_MEMORY_CACHED),
+		KEY("SReclaimable:", BOOT_MEMORY_CACHED),
+		KEY("Shmem:", BOOT_MEMORY_SHARED),
+		KEY("Dirty:", BOOT_MEMORY_DIRTY),
+		KEY("SwapTotal:", BOOT_MEMORY_SWAP_TOTAL),
+		KEY("SwapFree:", BOOT_MEMORY_SWAP_FREE),
 	};
 #undef KEY
 	struct memory_stat m;

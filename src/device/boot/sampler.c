@@ -14,12 +14,13 @@
 #include "device/boot/sampler_state.h"
 #include "device/boot/words.h"
 
-#define QUIET_LOOKS 4U	 /* in a row: with each the wait doubles, and then is the longest */
-#define KERNEL_PAUSE 9U	 /* passes that a kernel thread is left alone after it ran a little, */
+#define QUIET_LOOKS 4U	/* in a row: with each the wait doubles, and then is the longest */
+#define KERNEL_PAUSE 9U /* passes that a kernel thread is left alone after it ran a little, */
 #define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
-#define BETWEEN 8U	 /* looks, without caring for anything else */
+#define BETWEEN 8U			 /* looks, without caring for anything else */
 #define ALWAYS_PARTS 16U /* who is runnable for all but one of these parts of the time always is */
-#define SCAN_NS CLOCK_NS_PER_S /* that a scan for the kernel's threads may wait for a calm machine */
+#define SCAN_NS                                                                                    \
+	CLOCK_NS_PER_S /* that a scan for the kernel's threads may wait for a calm machine */
 #define KTHREADD 2U
 #define STAT_NS (100 * CLOCK_NS_PER_MS) /* between two looks at the stat of one that always runs */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */

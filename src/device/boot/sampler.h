@@ -28,10 +28,10 @@ struct sampler_options {
 	uint32_t processes; /* rows of the table */
 	uint32_t files;	    /* that may stay open */
 	bool with_threads;
-	bool has_events;  /* the kernel tells of starts and ends */
+	bool has_events;   /* the kernel tells of starts and ends */
 	bool has_accounts; /* and what they used, which includes the name */
 	bool wants_names;  /* at once: somebody waits for one */
-	bool is_first;	   /* init waits for us: there is nobody else yet but the kernel's threads */
+	bool is_first; /* init waits for us: there is nobody else yet but the kernel's threads */
 	uint64_t interval_ns;
 	uint64_t rows_ns; /* between two looks at what is of the machine as a whole */
 	/* A process has a new name or new arguments; may be NULL. */
