@@ -94,6 +94,7 @@ static int record(const struct background *b, int fd, struct error *e)
 	static struct boot_settings settings;
 	struct boot_recorder_options o = { .settings = b->s ? b->s : &settings,
 					   .is_early = b->is_init || place_is_first_root(),
+					   .is_first = b->is_init,
 					   .has_socket = true,
 					   .title = b->argv[0],
 					   .log = background_log };

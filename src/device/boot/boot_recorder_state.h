@@ -18,12 +18,12 @@
 #include "device/boot/unit_state.h"
 #include "device/boot/unit_watch.h"
 
-#define TOLD_AT_ONCE 16U       /* messages of a socket that one call takes */
+#define TOLD_AT_ONCE 16	       /* messages of a socket that one call takes */
 #define TOLD_EVENT 256U	       /* bytes of one about a process */
 #define TOLD_ACCOUNT 2048U     /* and of an account: of a process, twice */
 #define WAKES_BURST 1000U      /* execs that wake the recorder, at once, */
 #define WAKES_PER_S 250U       /* and in the long run */
-#define FOLLOW_NS 100000000ULL /* between two looks at init's root */
+#define FOLLOW_NS 100000000ULL /* between two looks at init's root, and at the real time */
 #define JUMP_NS 1000000	       /* of the real time, that is worth a mark */
 
 struct boot_recorder {
@@ -70,7 +70,8 @@ __attribute__((format(printf, 2, 3))) void boot_recorder_log(const struct boot_r
 
 /* --- boot_recorder_pass.c --- */
 
-void boot_recorder_take_told(struct boot_recorder *r);
+/* is_woken: by an exec. */
+void boot_recorder_take_told(struct boot_recorder *r, bool is_woken);
 int boot_recorder_pass(struct boot_recorder *r, struct error *e);
 void boot_recorder_say_missing(struct boot_recorder *r);
 
