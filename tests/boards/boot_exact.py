@@ -8,10 +8,6 @@ The recorder takes the scheduler's events from tracefs into its own file. With -
 the initramfs instead, and the driver and it send to the same collector. In both cases the report of the samples alone is
 held against the exact one: each process that both have used as much CPU time, but for what may lie between a sample
 and a process' start or end; and in both, what a process did adds up to its life.
-
-The first is done on a board whose clock counts instructions. The kernel makes a process' account before it takes the
-process down; what that takes is in the events and not in the account, and on a machine that does other things it has
-been a tenth of a second by the clock.
 """
 import json
 import sys
@@ -28,7 +24,6 @@ STATES = ("running_ns", "runnable_ns", "disk_ns", "sleeping_ns", "stopped_ns", "
 INTERVALS = 1.5  # that a process' CPU time may be off by
 SHARE = 0.05  # and this of its CPU time: interrupts are counted in one and not in the other
 NAME = "exact"
-COUNTED_SHIFT = 1  # 500 million instructions a second
 
 
 def check_sums(what, report):
@@ -67,7 +62,7 @@ def check_agree(exact, sampled):
 
 
 def check_tracefs(board, work):
-    with busybox_board(board.counted(COUNTED_SHIFT), exact="tracefs", spool="8M") as machine:
+    with busybox_board(board, exact="tracefs", spool="8M") as machine:
         wait_end(machine, 120)
         path = fetch_recording(machine, work)
     print(f"  by tracefs: {path.stat().st_size} bytes")
