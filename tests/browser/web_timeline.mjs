@@ -107,8 +107,9 @@ async function checkMovement(page) {
 		await until(page, test, old);
 		await page.keyboard.up(key);
 	};
+	const near = length(await view(page));
 	await page.keyboard.press("0");
-	await until(page, (v, o) => v.to - v.from > o, length(await view(page)) * 10);
+	await until(page, (v, o) => v.to - v.from > 10 * o, near);
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height - 5);
 	await hold("w", (v, o) => v.to - v.from < (o.to - o.from) / 2);
 	await hold("d", (v, o) => v.from > o.from + (o.to - o.from) / 4);

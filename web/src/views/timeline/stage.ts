@@ -42,7 +42,11 @@ export class Stage {
 	readonly isReady = signal(false);
 	readonly lossesInSight = signal(0);
 	readonly held: Held = { left: false, right: false, closer: false, wider: false };
-	place: Place = parsePlace(new Map());
+	/** Some of what is in sight has not come yet. */
+	readonly isPending = signal(true);
+	/** One of the runs still grows. */
+	readonly isLive = signal(false);
+	private readonly placed = signal<Place>(parsePlace(new Map()));
 	chain: { readonly source: Source; readonly steps: readonly ChainStep[] } | null = null;
 	/** Where zooming by keys is centred; null: the middle. */
 	pointerNs: number | null = null;
@@ -91,6 +95,11 @@ export class Stage {
 		this.redraw();
 	}
 
+	/** What the address says; whoever draws with it is drawn again when it changes. */
+	get place(): Place {
+		return this.placed.value;
+	}
+
 	get bounds(): Span {
 		let from = Infinity;
 		let to = 0;
@@ -115,7 +124,7 @@ export class Stage {
 
 	apply(place: Place): void {
 		const old = this.place;
-		this.place = place;
+		this.placed.value = place;
 		if (place.span && (place.span.from !== old.span?.from || place.span.to !== old.span?.to)) {
 			if (!this.isOwn(place.span)) this.setSpan(place.span);
 			this.isPlaced = true;
@@ -314,6 +323,8 @@ export class Stage {
 			const losses = this.screen.draw(this, this.covers);
 			if (losses !== this.lossesInSight.value) this.lossesInSight.value = losses;
 		}
+		const isPending = this.pending > 0;
+		if (isPending !== this.isPending.value) this.isPending.value = isPending;
 		const isHeld = this.held.left || this.held.right || this.held.closer || this.held.wider;
 		if (isHeld || !this.motion.isResting || this.place.follow) this.redraw();
 	}
