@@ -15,7 +15,7 @@ import { parsePlace, type Chosen, type Place } from "./place";
 import { planSource, type Wish } from "./plan";
 import { clampSpan, lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "./scale";
 import { Screen, type Canvases } from "./screen";
-import type { Source } from "./source";
+import { alignStarts, type Source } from "./source";
 import { levelOf } from "./tiles";
 
 const REST_MS = 250; /* after so long without movement the address is written */
@@ -251,6 +251,7 @@ export class Stage {
 		this.error.value = null;
 		const { source } = wish;
 		if (source.live) this.follow.saw(source.end, performance.now());
+		if (wish.kind === "whole") alignStarts(this.sources);
 		if (this.sources.every((s) => s.whole !== null) && !this.isReady.value) this.getReady();
 		if (this.countVersions() !== this.tasksVersion) this.makeRows();
 		if (wish.kind !== "whole") this.resolve();
