@@ -107,8 +107,9 @@ async function checkMovement(page) {
 		await until(page, test, old);
 		await page.keyboard.up(key);
 	};
+	const near = length(await view(page));
 	await page.keyboard.press("0");
-	await until(page, (v, o) => v.to - v.from > o, length(await view(page)) * 10);
+	await until(page, (v, o) => v.to - v.from > 10 * o, near);
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height - 5);
 	await hold("w", (v, o) => v.to - v.from < (o.to - o.from) / 2);
 	await hold("d", (v, o) => v.from > o.from + (o.to - o.from) / 4);
@@ -199,12 +200,17 @@ async function checkAddress(page) {
 }
 
 async function checkLosses() {
+	/* Its times are nonsense at the end, as those of damaged records can be. */
 	const page = await open(`run=${lossy}`);
-	await page.waitForFunction(() => Number(document.querySelector("canvas.rows").dataset.losses) > 0);
-	await page.getByText("◤ Events were lost here").waitFor();
+	await page.locator(".loss-note").waitFor();
+	const run = await web.api(`runs/${lossy}/timeline?width=1`);
+	const from = run.run_from_ns;
+	await page.goto(`${web.url}#timeline?run=${lossy}&from=${from}&to=${from + 600e6}`);
+	await until(page, (v, o) => v.from === o, from);
+	await complete(page);
+	await page.waitForFunction(() => Number(document.querySelector("canvas.rows").dataset.losses) > 1);
+	assert.equal(await canvas(page).getAttribute("data-kinds"), "detail");
 	await web.keep(page, "timeline-losses");
-	const ledger = await web.api(`runs/${lossy}/ledger`);
-	assert.ok(JSON.stringify(ledger).length > 2);
 	await page.close();
 }
 

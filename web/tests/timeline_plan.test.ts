@@ -9,7 +9,7 @@ import { makeLayout } from "../src/views/timeline/layout";
 import type { Overview } from "../src/views/timeline/overview";
 import { makeCover } from "../src/views/timeline/picture";
 import { overviewWidth, planSource } from "../src/views/timeline/plan";
-import { CallSource, makeSources, Source } from "../src/views/timeline/source";
+import { alignStarts, CallSource, makeSources, Source } from "../src/views/timeline/source";
 import { levelOf } from "../src/views/timeline/tiles";
 import { chainSpan, endOf, linesOf } from "../src/views/timeline/chain";
 import { encodeSlices, example } from "./slices_encoder";
@@ -110,6 +110,14 @@ describe("several runs", () => {
 		expect([a?.shift, b?.shift, c?.shift]).toEqual([0, 500, 0]);
 		expect(b?.errorNs).toBe(7);
 		expect(c?.errorNs).toBeNaN();
+	});
+	it("begin together where nobody compared their clocks", () => {
+		const sources = makeSources([run(1, { clock: { real_offset_ns: 1, error_ns: 1, at_ns: 0 } }), run(2)]);
+		sources[0]?.putWhole(whole(5000, 6000, 1));
+		alignStarts(sources);
+		sources[1]?.putWhole(whole(100, 200, 1));
+		alignStarts(sources);
+		expect(sources.map((s) => s.shift)).toEqual([0, 4900]);
 	});
 });
 

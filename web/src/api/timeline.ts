@@ -9,8 +9,12 @@ export interface Range {
 	readonly to: number;
 }
 
+/** The collector takes 64 bits; what lies near the end of them is nonsense anyway. */
+const TIME_MAX = 9.2e18;
+
 function rangeQuery(range: Range): { readonly from_ns: number; readonly to_ns: number } {
-	return { from_ns: Math.max(0, Math.floor(range.from)), to_ns: Math.max(1, Math.ceil(range.to)) };
+	const cut = (ns: number): number => Math.min(TIME_MAX, Math.max(0, ns));
+	return { from_ns: cut(Math.floor(range.from)), to_ns: cut(Math.ceil(Math.max(range.to, 1))) };
 }
 
 export function getSlices(

@@ -196,7 +196,7 @@ export function Details({ stage }: { stage: Stage }) {
 	if (!chosen) return <p class="quiet">{say("nothing")}</p>;
 	const row = stage.layout.value.byId.get(chosen.rowId);
 	const source = row && stage.sources[row.source];
-	if (!slice || !source) return <p class="quiet">{say(stage.pending ? "coming" : "tooDense")}</p>;
+	if (!slice || !source) return <p class="quiet">{say(stage.isPending.value ? "coming" : "tooDense")}</p>;
 	return (
 		<div class="details">
 			<div>

@@ -47,7 +47,10 @@ export function Search(props: {
 				}}
 				onKeyDown={(e) => {
 					if (e.key === "Enter") go(e.shiftKey ? -1 : 1);
-					if (e.key === "Escape") e.currentTarget.blur();
+					if (e.key !== "Escape") return;
+					/* It ends the typing, not the selection. */
+					e.stopPropagation();
+					e.currentTarget.blur();
 				}}
 			/>
 			<output aria-live="polite">

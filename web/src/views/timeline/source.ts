@@ -47,7 +47,7 @@ export class Source {
 
 	constructor(
 		readonly run: Run,
-		readonly shift: number,
+		public shift: number,
 		readonly errorNs: number,
 		share = 1,
 	) {
@@ -127,6 +127,15 @@ export class Source {
 }
 
 /** Sources for the runs of the address, on the clock of the first. */
+/** Runs whose clocks were never compared begin together: the only thing that can be said of them. */
+export function alignStarts(sources: readonly Source[]): void {
+	const [first] = sources;
+	if (!first?.whole) return;
+	const isKnown = !Number.isNaN(first.errorNs);
+	for (const s of sources)
+		if (s !== first && s.whole && !(isKnown && !Number.isNaN(s.errorNs))) s.shift = first.start - s.start;
+}
+
 export function makeSources(runs: readonly Run[]): readonly Source[] {
 	const first = runs[0] && clockOf(runs[0]);
 	return runs.map((run, i) => {

@@ -15,7 +15,7 @@ import { parsePlace, type Chosen, type Place } from "./place";
 import { planSource, type Wish } from "./plan";
 import { clampSpan, lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "./scale";
 import { Screen, type Canvases } from "./screen";
-import type { Source } from "./source";
+import { alignStarts, type Source } from "./source";
 import { levelOf } from "./tiles";
 
 const REST_MS = 250; /* after so long without movement the address is written */
@@ -42,7 +42,11 @@ export class Stage {
 	readonly isReady = signal(false);
 	readonly lossesInSight = signal(0);
 	readonly held: Held = { left: false, right: false, closer: false, wider: false };
-	place: Place = parsePlace(new Map());
+	/** Some of what is in sight has not come yet. */
+	readonly isPending = signal(true);
+	/** One of the runs still grows. */
+	readonly isLive = signal(false);
+	private readonly placed = signal<Place>(parsePlace(new Map()));
 	chain: { readonly source: Source; readonly steps: readonly ChainStep[] } | null = null;
 	/** Where zooming by keys is centred; null: the middle. */
 	pointerNs: number | null = null;
@@ -91,6 +95,11 @@ export class Stage {
 		this.redraw();
 	}
 
+	/** What the address says; whoever draws with it is drawn again when it changes. */
+	get place(): Place {
+		return this.placed.value;
+	}
+
 	get bounds(): Span {
 		let from = Infinity;
 		let to = 0;
@@ -115,7 +124,7 @@ export class Stage {
 
 	apply(place: Place): void {
 		const old = this.place;
-		this.place = place;
+		this.placed.value = place;
 		if (place.span && (place.span.from !== old.span?.from || place.span.to !== old.span?.to)) {
 			if (!this.isOwn(place.span)) this.setSpan(place.span);
 			this.isPlaced = true;
@@ -242,6 +251,7 @@ export class Stage {
 		this.error.value = null;
 		const { source } = wish;
 		if (source.live) this.follow.saw(source.end, performance.now());
+		if (wish.kind === "whole") alignStarts(this.sources);
 		if (this.sources.every((s) => s.whole !== null) && !this.isReady.value) this.getReady();
 		if (this.countVersions() !== this.tasksVersion) this.makeRows();
 		if (wish.kind !== "whole") this.resolve();
@@ -314,6 +324,8 @@ export class Stage {
 			const losses = this.screen.draw(this, this.covers);
 			if (losses !== this.lossesInSight.value) this.lossesInSight.value = losses;
 		}
+		const isPending = this.pending > 0;
+		if (isPending !== this.isPending.value) this.isPending.value = isPending;
 		const isHeld = this.held.left || this.held.right || this.held.closer || this.held.wider;
 		if (isHeld || !this.motion.isResting || this.place.follow) this.redraw();
 	}

@@ -13,7 +13,7 @@ export interface TileId {
 }
 
 export const LEVEL_MIN = 16;
-export const LEVEL_MAX = 52;
+export const LEVEL_MAX = 63; /* a damaged record can have any time */
 const FINER_MAX = 6; /* levels below that stand in for a tile */
 
 export function tileLength(level: number): number {

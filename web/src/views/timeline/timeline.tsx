@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // timeline: the view. It puts the parts together: a stage for the runs of the address, the canvases it draws on, names
 // of rows beside them, and the panel below that says in words what is selected.
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { deviceOf } from "../../api/devices";
@@ -52,7 +52,8 @@ function useStage(runs: readonly Run[]): Stage | null {
 		const next = new Stage(makeSources(runs), (span) => setParams(spanChanges(span)));
 		const events = new Map<number, number>();
 		const stopAddress = effect(() => {
-			if (address.value.view === "timeline") next.apply(parsePlace(address.value.params));
+			const { view, params } = address.value;
+			if (view === "timeline") untracked(() => next.apply(parsePlace(params)));
 		});
 		const stopDevices = effect(() => {
 			let grew = false;
@@ -63,7 +64,8 @@ function useStage(runs: readonly Run[]): Stage | null {
 				grew ||= source.live && events.get(source.run.run) !== count;
 				events.set(source.run.run, count);
 			}
-			if (grew) next.grew();
+			next.isLive.value = next.sources.some((s) => s.live);
+			if (grew) untracked(() => next.grew());
 		});
 		const abort = new AbortController();
 		/* Without calls the timeline is complete; a collector that cannot say is no reason to show less. */
@@ -130,9 +132,6 @@ function Shown({ stage }: { stage: Stage }) {
 	const search = useRef<HTMLInputElement>(null);
 	const actions = useMemo(() => new Actions(stage, search), [stage]);
 	useKeys(actions.keys);
-	/* Everything below reads the place from the stage: it is drawn anew with each change of the address. */
-	void address.value;
-	void stage.isReady.value;
 	return (
 		<div class="timeline">
 			<Toolbar

@@ -57,7 +57,7 @@ export function Toolbar(props: {
 }) {
 	const { stage } = props;
 	const { place } = stage;
-	const isLive = stage.sources.some((s) => s.live);
+	const isLive = stage.isLive.value;
 	return (
 		<div class="bar">
 			{stage.sources.length > 1 ? <bdi>{plain(stage.sources[0]?.run.device ?? "")}</bdi> : <RunPicker />}
