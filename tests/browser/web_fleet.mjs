@@ -28,15 +28,12 @@ const closeDialog = async (page) => {
 async function checkRow(page) {
 	await rowOf(page).locator(".state.tracing").waitFor();
 	await until(device, (d) => d.received.events > 0 && d.clock, "the agent sends events");
-	await page.waitForFunction(
-		(name) => /\d\.\d\d/.test([...document.querySelectorAll("tr[data-device]")].find((r) => r.textContent.includes(name)).querySelector(".of-size").textContent),
-		NAME,
-	);
-	await page.waitForFunction(() => document.querySelector(".spark polyline")?.getAttribute("points")?.includes(" "));
+	await rowOf(page).locator(".of-size", { hasText: /\d\.\d\d/ }).waitFor();
+	await rowOf(page).locator('.spark polyline[points*=" "]').waitFor({ state: "attached" });
 	const text = await rowOf(page).textContent();
 	assert.match(text, /127\.0\.0\.1:\d+/, "the link");
 	assert.match(text, /µs|ms|ns/, "the error of its clock");
-	await page.waitForFunction(() => /\d %/.test(document.querySelector("tr[data-device] .of-cost")?.textContent ?? ""));
+	await rowOf(page).locator(".of-cost", { hasText: /\d %/ }).waitFor();
 	await web.keep(page, "fleet");
 }
 

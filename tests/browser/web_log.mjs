@@ -26,9 +26,15 @@ async function checkStart(page, items) {
 	assert.deepEqual(shown, items.slice(0, shown.length).map((i) => i.ns), "the first events, in order");
 }
 
+/** Scrolls by so many heights, and waits until that was drawn. */
+const scroll = (page, by) =>
+	page.locator(".events").evaluate((e, n) => {
+		e.scrollBy(0, n * e.clientHeight);
+		return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+	}, by);
+
 /** Scrolls through all of it; nothing is missing and nothing comes twice. */
 async function checkScroll(page, items) {
-	const box = page.locator(".events");
 	const seen = [];
 	for (;;) {
 		const part = await nsOf(page);
@@ -36,21 +42,23 @@ async function checkScroll(page, items) {
 		if (top >= 0) seen.push(...part.slice(top));
 		if (seen.at(-1) === items.at(-1).ns) break;
 		const last = seen.at(-1);
-		await box.evaluate((e) => e.scrollBy(0, e.clientHeight));
+		await scroll(page, 1);
 		await page.waitForFunction((ns) => [...document.querySelectorAll("tr[data-event]")].some((r) => Number(r.dataset.ns) > ns), last);
 	}
 	const times = [...new Set(items.map((i) => i.ns))];
-	assert.deepEqual([...new Set(seen)], times, "every time that has an event was in sight once");
+	const wrong = seen.findIndex((ns, i) => i > 0 && ns < seen[i - 1]);
+	assert.equal(wrong, -1, "they are in order");
+	const shown = new Set(seen);
+	assert.deepEqual(times.filter((ns) => !shown.has(ns)).slice(0, 10), [], "every time that has an event was in sight");
 }
 
 async function checkEnds(page, items) {
 	await page.keyboard.press("End");
 	await page.locator(`tr[data-ns="${items.at(-1).ns}"]`).last().waitFor();
-	const box = page.locator(".events");
 	for (;;) {
 		const first = (await nsOf(page))[0];
 		if (first === items[0].ns) break;
-		await box.evaluate((e) => e.scrollBy(0, -3 * e.clientHeight));
+		await scroll(page, -3);
 		await page.waitForFunction((ns) => Number(document.querySelector("tr[data-event]")?.dataset.ns) < ns, first);
 	}
 	const part = await nsOf(page);
