@@ -29,11 +29,26 @@ fill() { "$FILL_STORE" data "$@" || fail "cannot fill the store with $1"; }
 "$KISEKI" convert "$SRC/tests/data/ftrace_6.18.txt" -o board.ksk || exit 1
 "$KISEKI" convert "$SRC/tests/data/ftrace_4.19.txt" -o old.ksk || exit 1
 "$KSK_RANDOM" lossy.ksk 4000 4096 || exit 1
+# Ten thousand events with gaps: the same moments over and over.
+awk '/^#/ { print; next } { line[n++] = $0 }
+	END {
+		for (k = 0; k < 60; k++) {
+			if (k % 10 == 9)
+				print "CPU:1 [LOST 120 EVENTS]"
+			for (i = 0; i < n; i++) {
+				match(line[i], /[0-9]+\.[0-9]+: /)
+				at = substr(line[i], RSTART, RLENGTH - 2) + k * 0.05
+				printf "%s%.6f%s\n", substr(line[i], 1, RSTART - 1), at, substr(line[i], RSTART + RLENGTH - 2)
+			}
+		}
+	}' "$SRC/tests/data/ftrace_6.18.txt" >long.txt
+"$KISEKI" convert long.txt -o long.ksk || exit 1
 end=$(($(date +%s) - 30))
 hostile=$'<img src=x onerror=alert(1)>\u202e\u0007"😀'
 board=$(fill board-7 board.ksk $end) || exit 1
 old=$(fill "$hostile" old.ksk) || exit 1
 lossy=$(fill lossy lossy.ksk) || exit 1
+long=$(fill board-8 long.ksk $end) || exit 1
 func=$(fill board-7 "$SRC/tests/data/func/sample.ksk" $end) || exit 1
 "$KISEKI" convert "$SRC/tests/data/graph/sched.dat" -o kernel.ksk || exit 1
 kernel=$(fill board-7 kernel.ksk $end) || exit 1
@@ -83,8 +98,8 @@ fleet | live)
 esac
 
 mkdir -p "$SHOTS"
-data=$(printf '{"control":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
-	"$work/control" "$KISEKI" "$work" "$board" "$old" "$lossy" "$func" "$kernel" "$boot" "$boot_small")
+data=$(printf '{"control":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
+	"$work/control" "$KISEKI" "$work" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
 timeout 400 node "$SRC/tests/browser/web_$scenario.mjs" "$modules" "$url" "$SHOTS" "$data" || {
 	tail -n 20 serve.err
 	exit 1

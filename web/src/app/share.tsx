@@ -94,11 +94,7 @@ function Exports({ part, formats }: { part: Part; formats: readonly Format[] }) 
 		<ul class="exports">
 			{formatsOf(part.run, formats).map((f) => (
 				<li key={f.name}>
-					<a
-						href={exportUrl(part, f.name)}
-						download={fileName([part.run.device, part.run.run], endingOf(f))}
-						data-format={f.name}
-					>
+					<a href={exportUrl(part, f.name)} download="" data-format={f.name}>
 						{f.name}
 					</a>{" "}
 					<span class="fine">

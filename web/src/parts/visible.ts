@@ -39,7 +39,7 @@ export function useVisible(rows: number, rowPx: number, headPx: number): Visible
 		[rowPx, headPx],
 	);
 	return {
-		from: Math.max(0, Math.floor(seen.top / rowPx) - BEYOND),
+		from: Math.min(rows, Math.max(0, Math.floor(seen.top / rowPx) - BEYOND)),
 		to: Math.min(rows, Math.ceil((seen.top + seen.height) / rowPx) + BEYOND),
 		box,
 		onScroll: look,

@@ -42,20 +42,30 @@ interface ListProps {
 	readonly extent: Extent;
 }
 
-/** Keeps what is in sight where it is when rows come or go above it, and shows the place after a jump. */
-function usePlacing(loader: Loader, seen: Visible, aim: { current: number | null }): void {
+/**
+ * Keeps what is in sight where it is when rows come or go above it, and shows the place after a jump. Returns what is
+ * in sight once that is done, so that the very first drawing is right already.
+ */
+function usePlacing(loader: Loader, seen: Visible, aim: { current: number | null }): Visible {
+	const placed = useRef(0);
+	/* From before the rows change: with fewer of them, the browser would have moved it already. */
+	const before = seen.box.current?.scrollTop ?? 0;
 	useLayoutEffect(() => {
 		const box = seen.box.current;
 		const { count, shift, anew } = loader.change;
 		if (!box || !count) return;
-		if (!anew) box.scrollTop += shift * ROW_PX;
+		if (!anew) box.scrollTop = before + shift * ROW_PX;
 		else if (aim.current === null) box.scrollTop = box.scrollHeight;
 		else {
 			const row = rowAt(loader.held.rows, aim.current);
 			box.scrollTop = Math.max(0, row * ROW_PX - box.clientHeight / 3);
 		}
+		placed.current = count;
 		seen.onScroll();
 	}, [loader.change.count]);
+	const by = placed.current === loader.change.count || loader.change.anew ? 0 : loader.change.shift;
+	const clamp = (row: number): number => Math.min(loader.held.rows.length, Math.max(0, row));
+	return by ? { ...seen, from: clamp(seen.from + by), to: clamp(seen.to + by) } : seen;
 }
 
 /** The latest events of a run that goes on, whenever its device has sent some. */
@@ -227,11 +237,14 @@ export function EventList({ run, extent }: ListProps) {
 	};
 	const live = useRef({ chosen, select, seen, event });
 	live.current = { chosen, select, seen, event };
-	usePlacing(loader, seen, aim);
+	const inSight = usePlacing(loader, seen, aim);
 	useFollowing(run, loader, aim);
 	useEffect(() => {
-		if (seen.from < NEAR) loader.loadPrev();
-		if (seen.to > rows.length - NEAR) loader.loadNext();
+		/* Where it is now: what was in sight when this was drawn may have moved since. */
+		const top = (seen.box.current?.scrollTop ?? 0) / ROW_PX;
+		const bottom = top + (seen.box.current?.clientHeight ?? 0) / ROW_PX;
+		if (top < NEAR) loader.loadPrev();
+		if (bottom > rows.length - NEAR) loader.loadNext();
 	}, [seen.from, seen.to, rows]);
 	useKeys(
 		useMemo(() => {
@@ -277,7 +290,7 @@ export function EventList({ run, extent }: ListProps) {
 			{loader.error ? <Problem error={loader.error} retry={loader.again} /> : null}
 			<div class="log-body">
 				<div class="log-list">
-					<Rows loader={loader} seen={seen} extent={extent} chosen={chosen} select={select} />
+					<Rows loader={loader} seen={inSight} extent={extent} chosen={chosen} select={select} />
 					<Jump loader={loader} extent={extent} first={top} go={go} />
 				</div>
 				{event && (
