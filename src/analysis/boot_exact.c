@@ -163,6 +163,7 @@ static int lay_tasks(struct boot *b, const struct boot_tasks *t, const struct tr
 	if (r < 0)
 		return no_memory(e);
 	b->is_exact = true;
+	b->tells_interrupts = t->tells_interrupts;
 	if (t->has_forks && !t->n_losses && t->from_ns <= b->from_ns + b->interval_ns &&
 	    t->to_ns + b->interval_ns >= b->to_ns)
 		b->has_events = true;

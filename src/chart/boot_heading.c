@@ -218,6 +218,10 @@ static void note_missing(struct boot_heading *h, const struct boot *b, uint64_t 
 	if (!b->has_events && !b->is_exact)
 		note(h, "Starts and ends were not told by the kernel: processes that lived between "
 			"two samples may be missing.");
+	if (b->is_exact && !b->tells_interrupts)
+		note(h, "The trace does not tell wakeups by interrupts from those by tasks: who is "
+			"said to "
+			"have ended a wait may only have been interrupted.");
 	note_gaps(h, b);
 	note_rows(h, b);
 	note_marks(h, b);

@@ -48,9 +48,14 @@ static int64_t index_or_none(uint32_t process)
 /* A column of the spans. */
 enum column { SHARE, WHOM, WHERE, COLUMNS };
 
+static int64_t whom_of(const struct boot_span *s)
+{
+	return s->whom == BOOT_INTERRUPT ? -2 : index_or_none(s->whom);
+}
+
 static int64_t cell(const struct boot_span *s, enum column c)
 {
-	return c == SHARE ? s->share : c == WHOM ? index_or_none(s->whom) : (int64_t)s->where;
+	return c == SHARE ? s->share : c == WHOM ? whom_of(s) : (int64_t)s->where;
 }
 
 static void put_column(FILE *f, const struct boot_process *p, enum column c)
@@ -265,6 +270,7 @@ static void put_head(FILE *f, const struct boot *b)
 	put_word(f, "target", b->target);
 	fprintf(f, ",\"realtime_ns\":%" PRId64, b->realtime_ns);
 	put_flag(f, "is_exact", b->is_exact);
+	put_flag(f, "tells_interrupts", b->tells_interrupts);
 	put_flag(f, "is_cut", b->is_cut);
 	put_flag(f, "has_events", b->has_events);
 	fputs(",\n\"states\":{", f);

@@ -376,6 +376,12 @@ async function checkRecorded(name) {
 	assert.equal(rows.length, data.processes.filter(p => !p.is_kernel).length);
 	assert.ok(rows.some(r => data.processes.some(p => p.pid === r.pid && !p.is_kernel)));
 	await keep(page, name);
+	const given = await ask(page, "path");
+	if (given) {
+		await page.locator(".kc-path").click();
+		await page.locator(".kc-path").click();
+		assert.deepEqual(await ask(page, "path"), given, `the page finds the path of ${name} that C has found`);
+	}
 	await page.close();
 	await checkSvg(name + ".svg");
 }
@@ -389,7 +395,7 @@ await checkHost();
 await checkLarge();
 for (const name of ["plain.svg", "hostile.svg", "two.svg"])
 	await checkSvg(name);
-for (const name of ["script", "recorded"])
+for (const name of ["script", "board", "recorded"])
 	if (existsSync(`${charts}/${name}.html`))
 		await checkRecorded(name);
 await browser.close();
