@@ -52,9 +52,8 @@ long=$(fill board-8 long.ksk $end) || exit 1
 func=$(fill board-7 "$SRC/tests/data/func/sample.ksk" $end) || exit 1
 "$KISEKI" convert "$SRC/tests/data/graph/sched.dat" -o kernel.ksk || exit 1
 kernel=$(fill board-7 kernel.ksk $end) || exit 1
-"$BOOT_MAKE" "$SRC/tests/data/boot/panel.boot" panel.ksk || exit 1
 "$BOOT_MAKE" "$SRC/tests/data/boot/small.boot" small.ksk || exit 1
-boot=$(fill board-7 panel.ksk) || exit 1
+boot=$(fill board-7 "$SRC/docs/examples/boot.ksk") || exit 1
 boot_small=$(fill board-7 small.ksk) || exit 1
 
 # --- a collector that can be stopped and started again, on the same ports ---

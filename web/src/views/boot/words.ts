@@ -45,7 +45,7 @@ export const say = dictionary(
 		part: "of its life",
 		life: "life",
 		start: "start",
-		startedBefore: "before",
+		startedBefore: "there already",
 		end: "end",
 		length: "length",
 		busy: "CPUs busy",
