@@ -370,6 +370,8 @@ def killed():
         # What it switches on in the kernel, it could not switch off again.
         recorder = start("--delays", "no", "-o", out)
         wait_for("file", lambda: out.exists() and out.stat().st_size > 2000 * (i + 1))
+        # Where there are many processes, the first block is full before the first pass is over.
+        wait_for("pass", lambda: Chart(out).of(PASS))
         recorder.kill()
         recorder.communicate()
         chart = Chart(out)
