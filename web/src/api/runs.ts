@@ -7,6 +7,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { param, setParams } from "../app/address";
+import { isOfKind, relatedRun } from "./related";
 import { getJson, isAbort } from "./request";
 import type { Run, Runs } from "./schema";
 
@@ -48,17 +49,23 @@ export function useRuns(kind: RunKind): Chosen {
 	const text = runParam.value;
 	useEffect(() => {
 		const abort = new AbortController();
+		/* One of another kind leads to one of this kind; its times are those of another clock. */
+		const take = async (runs: readonly Run[], list: Promise<readonly Run[]>): Promise<void> => {
+			const [first] = runs;
+			const wrong = first !== undefined && !runs.some((r) => isOfKind(r, kind));
+			const other = wrong ? relatedRun(first, await list) : undefined;
+			if (other) setParams({ run: other.run, from: null, to: null });
+			else setChosen({ runs: wrong ? [] : runs, waiting: false, error: null });
+		};
 		const load = async (): Promise<void> => {
-			known.value = await listRuns(kind, abort.signal);
 			const numbers = parseRuns(text);
-			const latest = known.value[0];
-			if (!numbers.length && latest) setParams({ run: latest.run });
-			else
-				setChosen({
-					runs: await Promise.all(numbers.map((n) => getRun(n, abort.signal))),
-					waiting: false,
-					error: null,
-				});
+			/* What the address names need not wait for the list of all. */
+			const named = Promise.all(numbers.map((n) => getRun(n, abort.signal)));
+			const list = listRuns(kind, abort.signal).then((runs) => (known.value = runs));
+			const [latest] = numbers.length ? [] : await list;
+			if (latest) setParams({ run: latest.run });
+			else await take(await named, list);
+			await list;
 		};
 		load().catch((error: unknown) => {
 			if (!isAbort(error)) setChosen({ runs: [], waiting: false, error });
