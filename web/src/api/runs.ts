@@ -49,16 +49,14 @@ export function useRuns(kind: RunKind): Chosen {
 	useEffect(() => {
 		const abort = new AbortController();
 		const load = async (): Promise<void> => {
-			known.value = await listRuns(kind, abort.signal);
 			const numbers = parseRuns(text);
-			const latest = known.value[0];
-			if (!numbers.length && latest) setParams({ run: latest.run });
-			else
-				setChosen({
-					runs: await Promise.all(numbers.map((n) => getRun(n, abort.signal))),
-					waiting: false,
-					error: null,
-				});
+			/* What the address names need not wait for the list of all. */
+			const named = Promise.all(numbers.map((n) => getRun(n, abort.signal)));
+			const list = listRuns(kind, abort.signal).then((runs) => (known.value = runs));
+			const [latest] = numbers.length ? [] : await list;
+			if (latest) setParams({ run: latest.run });
+			else setChosen({ runs: await named, waiting: false, error: null });
+			await list;
 		};
 		load().catch((error: unknown) => {
 			if (!isAbort(error)) setChosen({ runs: [], waiting: false, error });
