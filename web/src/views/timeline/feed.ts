@@ -29,6 +29,7 @@ export class Labels {
 	readonly x1 = new Float32Array(Labels.MAX);
 	readonly y = new Float32Array(Labels.MAX);
 	readonly name = new Int32Array(Labels.MAX);
+	/** The pid; of calls a negative number. */
 	readonly number = new Int32Array(Labels.MAX);
 
 	put(x0: number, x1: number, y: number, name: number, number: number): void {
@@ -37,6 +38,7 @@ export class Labels {
 		if (
 			last >= 0 &&
 			this.number[last] === number &&
+			this.name[last] === name &&
 			this.y[last] === y &&
 			Math.abs((this.x1[last] ?? 0) - x0) < 0.5
 		) {
@@ -178,6 +180,6 @@ export function feedLane(f: Feed, tile: Calls, names: Int32Array, lane: number, 
 		const name = names[tile.fn[i] ?? 0] ?? 0;
 		f.columns.put(x0, x1, KIND_NAME + name, CLASS_RUN);
 		if (x1 - x0 >= 3 && from > begin) f.edges[Math.ceil(x0)] = 1;
-		if (x1 - x0 >= f.labelWidth) f.labels.put(x0, x1, f.labelY, name, 0);
+		if (x1 - x0 >= f.labelWidth) f.labels.put(x0, x1, f.labelY, name, -1 - i);
 	}
 }

@@ -7,13 +7,13 @@ import { getCalls, getOverview, getSlices } from "../../api/timeline";
 import type { Calls } from "./calls";
 import type { Detail } from "./decode";
 import type { Done, Job } from "./decode_worker";
+import { takeEarly, takeWorker, WHOLE_SIZE } from "./early";
 import type { Overview } from "./overview";
-import { DETAIL_EVENTS, leastCall, OVERVIEW_TASKS, OVERVIEW_WIDTH, overviewWidth, type Wish } from "./plan";
+import { DETAIL_EVENTS, leastCall, OVERVIEW_TASKS, overviewWidth, type Wish } from "./plan";
 import type { CallSource, Source } from "./source";
 import { keyOf, tileSpan } from "./tiles";
 
 const AT_ONCE = 3;
-const WHOLE_TASKS = 256;
 const CALLS_MAX = 100_000;
 const RETRY_MS = 2000;
 const TOO_MANY = 413;
@@ -38,7 +38,7 @@ export class Loader {
 		private readonly arrived: (wish: Wish) => void,
 		private readonly refused: (error: unknown, wish: Wish) => void,
 	) {
-		this.worker = new Worker(new URL("./decode_worker.ts", import.meta.url), { type: "module" });
+		this.worker = takeWorker();
 		this.worker.onmessage = (e: MessageEvent<Done>) => {
 			const take = this.jobs.get(e.data.id);
 			this.jobs.delete(e.data.id);
@@ -132,15 +132,17 @@ export class Loader {
 			return;
 		}
 		const isWhole = wish.kind === "whole";
-		const size = {
-			width: isWhole ? OVERVIEW_WIDTH : overviewWidth(source, id),
-			tasks: isWhole ? WHOLE_TASKS : OVERVIEW_TASKS,
-		};
-		const bytes = await getOverview(run, isWhole ? null : span, size, abort);
+		const bytes = await (isWhole
+			? this.askWhole(run, abort)
+			: getOverview(run, span, { width: overviewWidth(source, id), tasks: OVERVIEW_TASKS }, abort));
 		const endNs = isWhole ? (source.live ? Infinity : 0) : span.to;
 		const tile = await this.decode<Overview>({ kind: "overview", bytes, endNs });
 		if (isWhole) source.putWhole(tile);
 		else source.putOverview(id, tile);
+	}
+
+	private askWhole(run: number, abort: AbortSignal): Promise<Uint8Array> {
+		return takeEarly(run) ?? getOverview(run, null, WHOLE_SIZE, abort);
 	}
 
 	private async loadCalls(wish: Wish, from: CallSource, abort: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { deviceOf } from "../../api/devices";
-import { getRun, listRuns, useRuns } from "../../api/runs";
+import { getRun, listRuns, parseRuns, runParam, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { callsOf } from "../../api/timeline";
 import { address, setParams } from "../../app/address";
@@ -15,6 +15,7 @@ import { Problem } from "../../parts/problem";
 import { Actions } from "./actions";
 import { Board } from "./board";
 import { Details } from "./details";
+import { askEarly, startWorker } from "./early";
 import { Legend } from "./legend";
 import { parsePlace, spanChanges } from "./place";
 import { RangePanel } from "./range";
@@ -153,6 +154,11 @@ function Shown({ stage }: { stage: Stage }) {
 }
 
 export default function Timeline() {
+	const text = runParam.value;
+	useMemo(() => {
+		startWorker();
+		for (const run of parseRuns(text)) askEarly(run);
+	}, [text]);
 	const { runs, waiting, error } = useRuns("sched");
 	const stage = useStage(runs);
 	if (error) return <Problem error={error} retry={() => location.reload()} />;
