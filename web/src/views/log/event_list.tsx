@@ -220,6 +220,11 @@ export function EventList({ run, extent }: ListProps) {
 	const from = Math.max(range.from ?? extent.fromNs, extent.fromNs);
 	const aim = useRef<number | null>(placeOf(run.run, from));
 	const question = { run: run.run, range, filter: filterOf() };
+	/* Another question begins where it begins, wherever somebody went in the last one. */
+	const asked = useRef("");
+	const key = JSON.stringify(question);
+	if (asked.current !== key) aim.current = placeOf(run.run, from);
+	asked.current = key;
 	const loader = useEvents(question, placeOf(run.run, from));
 	const { rows } = loader.held;
 	const seen = useVisible(rows.length, ROW_PX, ROW_PX);
