@@ -4,6 +4,10 @@ import { describe, expect, it } from "vitest";
 
 import { Malformed } from "../src/api/reader";
 import { decodeCalls } from "../src/views/timeline/calls";
+import type { Run } from "../src/api/schema";
+import { callSlice } from "../src/views/timeline/hit";
+import type { Row } from "../src/views/timeline/layout";
+import { CallSource, Source } from "../src/views/timeline/source";
 import { callAt } from "../src/views/timeline/lanes";
 
 /** The vector of docs/format/calls-slices.md. */
@@ -44,6 +48,38 @@ describe("calls", () => {
 		expect(callAt(tile, 10, 2, 850 + 100)).toBeNull();
 		expect(callAt(tile, 10, 3, 1000)).toBeNull();
 		expect(callAt(tile, 99, 0, 1000)).toBeNull();
+	});
+	it("are whole where tiles cut them", () => {
+		const source = new Source({ run: 1 } as Run, 1000, 0);
+		const from = new CallSource(7, 0, { from: 0, to: 2 ** 18 });
+		source.calls = [from];
+		const part = (index: number, begin: number, end: number, flags: number): void => {
+			const at = index * 2 ** 16;
+			const one = {
+				from: at,
+				to: at + 2 ** 16,
+				laneAt: Uint32Array.of(0, 1),
+				callAt: Uint32Array.of(0, 1),
+				begin: Float64Array.of(begin),
+				end: Float64Array.of(end),
+				fn: Int32Array.of(0),
+				flags: Uint8Array.of(flags),
+			};
+			source.putCalls(from, { level: 16, index }, { ...tile, ...one, tid: Int32Array.of(10) });
+		};
+		part(0, 500, 65536, 2);
+		part(1, 0, 65536, 3);
+		const row = { id: "1.t10", number: 10 } as Row;
+		const found = () => callSlice(source, row, 0, 1000 + 70000, 16);
+		expect(found()).toMatchObject({ fn: "main", from: 1500, to: 1000 + 2 * 65536, isOpenAfter: true });
+		part(2, 0, 300, 1);
+		expect(found()).toMatchObject({
+			from: 1500,
+			to: 1000 + 2 * 65536 + 300,
+			isOpenBefore: false,
+			isOpenAfter: false,
+		});
+		expect(source.depths.get(10)).toBe(1);
 	});
 	it("refuses what is cut off", () => {
 		const whole = vector();

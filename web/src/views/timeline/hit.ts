@@ -3,9 +3,9 @@
 import { CALL_BEGAN_BEFORE, CALL_ENDS_LATER } from "./calls";
 import { RUNNING, SLICE_IDLE, SLICE_INFERRED, SLICE_KIND, SLICE_TASK, type Detail } from "./decode";
 import type { Row } from "./layout";
-import { callAt } from "./lanes";
+import { callAt, type CallAt } from "./lanes";
 import { findEnd } from "./quantise";
-import type { Source } from "./source";
+import type { CallSource, Source } from "./source";
 import { coverSpan } from "./tiles";
 
 export type SliceKind = "task" | "idle" | "unknown";
@@ -147,7 +147,35 @@ export function sliceAt(source: Source, row: Row, axisNs: number, level: number)
 	};
 }
 
-/** A function under a thread's row; the part of it that the tile there shows. */
+function findCall(from: CallSource, tid: number, depth: number, ns: number, level: number): CallAt | null {
+	for (const piece of coverSpan(from.tiles, { from: ns, to: ns + 1 }, level)) {
+		const call = callAt(piece.tile, tid, depth, ns);
+		if (call) return call;
+	}
+	return null;
+}
+
+/** A call whole, as far as tiles beside it have the rest of it. */
+function wholeCall(from: CallSource, tid: number, depth: number, ns: number, level: number): CallAt | null {
+	const call = findCall(from, tid, depth, ns, level);
+	if (!call) return null;
+	let first = call;
+	let last = call;
+	for (let i = 0; i < SLICE_MAX_TILES && first.flags & CALL_BEGAN_BEFORE; i++) {
+		const before = findCall(from, tid, depth, first.from - 1, level);
+		if (!before || before.name !== call.name || !(before.flags & CALL_ENDS_LATER)) break;
+		first = before;
+	}
+	for (let i = 0; i < SLICE_MAX_TILES && last.flags & CALL_ENDS_LATER; i++) {
+		const next = findCall(from, tid, depth, last.to, level);
+		if (!next || next.name !== call.name || !(next.flags & CALL_BEGAN_BEFORE)) break;
+		last = next;
+	}
+	const flags = (first.flags & CALL_BEGAN_BEFORE) | (last.flags & CALL_ENDS_LATER);
+	return { name: call.name, from: first.from, to: last.to, flags };
+}
+
+/** A function under a thread's row. */
 export function callSlice(
 	source: Source,
 	row: Row,
@@ -155,29 +183,27 @@ export function callSlice(
 	axisNs: number,
 	level: number,
 ): Slice | null {
-	const ns = axisNs - source.shift;
-	for (const from of source.calls)
-		for (const piece of coverSpan(from.tiles, { from: ns, to: ns + 1 }, level)) {
-			const call = callAt(piece.tile, row.number, depth, ns);
-			if (!call) continue;
-			const task = source.tasks.byPid.get(row.number);
-			return {
-				rowId: row.id,
-				kind: "task",
-				from: call.from + source.shift,
-				to: call.to + source.shift,
-				isOpenBefore: (call.flags & CALL_BEGAN_BEFORE) !== 0,
-				isOpenAfter: (call.flags & CALL_ENDS_LATER) !== 0,
-				state: RUNNING,
-				cpu: -1,
-				pid: row.number,
-				tgid: task?.tgid ?? -1,
-				comm: task?.comm ?? "",
-				isInferred: false,
-				fn: call.name,
-				depth,
-			};
-		}
+	for (const from of source.calls) {
+		const call = wholeCall(from, row.number, depth, axisNs - source.shift, level);
+		if (!call) continue;
+		const task = source.tasks.byPid.get(row.number);
+		return {
+			rowId: row.id,
+			kind: "task",
+			from: call.from + source.shift,
+			to: call.to + source.shift,
+			isOpenBefore: (call.flags & CALL_BEGAN_BEFORE) !== 0,
+			isOpenAfter: (call.flags & CALL_ENDS_LATER) !== 0,
+			state: RUNNING,
+			cpu: -1,
+			pid: row.number,
+			tgid: task?.tgid ?? -1,
+			comm: task?.comm ?? "",
+			isInferred: false,
+			fn: call.name,
+			depth,
+		};
+	}
 	return null;
 }
 

@@ -5,7 +5,7 @@ import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { deviceOf } from "../../api/devices";
-import { getRun, listRuns, parseRuns, runParam, useRuns } from "../../api/runs";
+import { getRun, known, listRuns, parseRuns, runParam, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { callsOf } from "../../api/timeline";
 import { address, setParams } from "../../app/address";
@@ -157,7 +157,9 @@ export default function Timeline() {
 	const text = runParam.value;
 	useMemo(() => {
 		startWorker();
-		for (const run of parseRuns(text)) askEarly(run);
+		/* A run of another kind, from another view, has no such picture; it will be replaced. */
+		const others = known.peek().filter((r) => !r.kinds.includes("sched"));
+		for (const run of parseRuns(text)) if (!others.some((r) => r.run === run)) askEarly(run);
 	}, [text]);
 	const { runs, waiting, error } = useRuns("sched");
 	const stage = useStage(runs);
