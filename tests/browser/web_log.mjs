@@ -54,6 +54,7 @@ async function checkScroll(page, items) {
 
 async function checkEnds(page, items) {
 	await page.keyboard.press("End");
+	await page.locator('.events[data-rows="500"]').waitFor(); /* only the last page, not what was scrolled through */
 	await page.locator(`tr[data-ns="${items.at(-1).ns}"]`).last().waitFor();
 	for (;;) {
 		const first = (await nsOf(page))[0];

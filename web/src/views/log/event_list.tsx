@@ -245,12 +245,13 @@ export function EventList({ run, extent }: ListProps) {
 	const inSight = usePlacing(loader, seen, aim);
 	useFollowing(run, loader, aim);
 	useEffect(() => {
-		/* Where it is now: what was in sight when this was drawn may have moved since. */
+		/* Where it is now, and again when a load that was under way has ended: what was in sight when this was drawn may
+		 * have moved since. */
 		const top = (seen.box.current?.scrollTop ?? 0) / ROW_PX;
 		const bottom = top + (seen.box.current?.clientHeight ?? 0) / ROW_PX;
 		if (top < NEAR) loader.loadPrev();
 		if (bottom > rows.length - NEAR) loader.loadNext();
-	}, [seen.from, seen.to, rows]);
+	}, [seen.from, seen.to, loader.change.count]);
 	useKeys(
 		useMemo(() => {
 			const step = (by: number): void => {
