@@ -117,10 +117,10 @@ async function checkOthers() {
 	for (const name of ["folded", "speedscope", "pprof"]) assert.ok(names.includes(name), name);
 	const { path } = await download(func, "folded");
 	assert.match(readFileSync(path, "utf8"), /^\S.* \d+$/m);
-	const boot = await openShare(runs.boot);
+	const boot = await openShare(runs.boot_small);
 	const commands = await dialog(boot).locator(".command code").allTextContents();
 	for (const command of commands) shell(command);
-	assert.match(readFileSync(`${work}/board-7-${runs.boot}.html`, "utf8"), /<html/);
+	assert.match(readFileSync(`${work}/board-7-${runs.boot_small}.html`, "utf8"), /<html/);
 	const hostile = await openShare(runs.hostile);
 	for (const command of await dialog(hostile).locator(".command code").allTextContents()) shell(command);
 	const fleet = await web.open("#fleet");

@@ -6,7 +6,7 @@
 // 1810.781355 s. The canvas says in data-… what it shows, and window.kiseki where something is.
 import assert from "node:assert/strict";
 
-import { start } from "./page.mjs";
+import { start, until as wait } from "./page.mjs";
 
 const web = await start();
 const { board, hostile, lossy, func } = web.data.runs;
@@ -35,7 +35,7 @@ async function open(address, options) {
 }
 
 /** Waits until the view fulfils something, given what it was. */
-const until = (page, test, old) => page.waitForFunction(`(${test})(kiseki.view(), ${JSON.stringify(old)})`);
+const until = (page, test, old) => wait(() => view(page), (v) => test(v, old), "the view");
 
 function colourAt(page, at) {
 	return page.evaluate(({ x, y }) => {

@@ -43,8 +43,13 @@ export interface Chosen {
 	readonly error: unknown;
 }
 
-/** The runs that the address names, or the latest of the kind. */
-export function useRuns(kind: RunKind): Chosen {
+/** What is shown when the address names none: where any kind will do, one of the scheduler has most to show. */
+function pickLatest(runs: readonly Run[], kind: RunKind | null): Run | undefined {
+	return (kind === null ? runs.find((r) => r.kinds.includes("sched")) : undefined) ?? runs[0];
+}
+
+/** The runs that the address names, or the latest of the kind; null: of any. */
+export function useRuns(kind: RunKind | null): Chosen {
 	const [chosen, setChosen] = useState<Chosen>({ runs: [], waiting: true, error: null });
 	const text = runParam.value;
 	useEffect(() => {
@@ -52,7 +57,7 @@ export function useRuns(kind: RunKind): Chosen {
 		/* One of another kind leads to one of this kind; its times are those of another clock. */
 		const take = async (runs: readonly Run[], list: Promise<readonly Run[]>): Promise<void> => {
 			const [first] = runs;
-			const wrong = first !== undefined && !runs.some((r) => isOfKind(r, kind));
+			const wrong = first !== undefined && kind !== null && !runs.some((r) => isOfKind(r, kind));
 			const other = wrong ? relatedRun(first, await list) : undefined;
 			if (other) setParams({ run: other.run, from: null, to: null });
 			else setChosen({ runs: wrong ? [] : runs, waiting: false, error: null });
@@ -61,8 +66,8 @@ export function useRuns(kind: RunKind): Chosen {
 			const numbers = parseRuns(text);
 			/* What the address names need not wait for the list of all. */
 			const named = Promise.all(numbers.map((n) => getRun(n, abort.signal)));
-			const list = listRuns(kind, abort.signal).then((runs) => (known.value = runs));
-			const [latest] = numbers.length ? [] : await list;
+			const list = listRuns(kind ?? undefined, abort.signal).then((runs) => (known.value = runs));
+			const latest = numbers.length ? undefined : pickLatest(await list, kind);
 			if (latest) setParams({ run: latest.run });
 			else await take(await named, list);
 			await list;

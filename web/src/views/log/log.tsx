@@ -63,7 +63,7 @@ function OfRun({ run }: { run: Run }) {
 }
 
 function Runs() {
-	const { runs, waiting, error } = useRuns("sched");
+	const { runs, waiting, error } = useRuns(null);
 	const run = runs[0];
 	if (error) return <Problem error={error} />;
 	if (run) return <OfRun run={run} />;
