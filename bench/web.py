@@ -47,7 +47,7 @@ class Collector:
             if self.process.poll() is not None:
                 sys.exit("web: the collector has ended")
             time.sleep(0.05)
-        self.url = re.search(r"^web (\S+)", self.out.read_text(), re.M).group(1)
+        self.url = re.search(r"^web\s+(\S+)", self.out.read_text(), re.M)[1]
 
     def __enter__(self):
         return self

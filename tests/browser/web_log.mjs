@@ -68,7 +68,9 @@ async function checkEnds(page, items) {
 
 /** An event that is known, by its address; then the one behind it, by the keyboard. */
 async function checkKnown(items, run) {
-	await web.keep(await web.open(`#log?run=${run}`), "log");
+	const whole = await web.open(`#log?run=${run}`);
+	await waitRows(whole);
+	await web.keep(whole, "log");
 	const index = items.findIndex((i, n) => n > items.length / 2 && i.kind === "switch");
 	const item = items[index];
 	const page = await web.open(`#log?run=${run}&ev=${item.ns}.${item.cpu}.sched_switch`);
