@@ -10,6 +10,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
+import { serve } from "./chart_host.mjs";
+
 const [modules, charts, shots] = process.argv.slice(2);
 const { chromium } = createRequire(modules + "/node_modules/")("playwright-core");
 const MS = 1e6;
@@ -252,38 +254,12 @@ async function checkPlain() {
 
 // --- others ---
 
-/** The script as a part of another page, which has the strictest of policies: modules, and one style sheet. */
-const HOST = `<!doctype html><html lang="en"><head><title>host</title><link rel="stylesheet" href="style.css"><link rel="stylesheet" href="host.css"></head>
-<body><div id="one"></div><div id="two"></div><script type="module" src="host.js"></script></body></html>`;
-const HOST_STYLE = "html, body { margin: 0; height: 100% } #one, #two { height: 50% }";
-const HOST_SCRIPT = `import { mount } from "./mount.js";
-const before = new Set(Object.getOwnPropertyNames(window)), said = [];
-const data = name => fetch(name).then(r => r.json());
-const one = mount(document.getElementById("one"), await data("plain.json"), { header: false, panel: false, onSelect: p => said.push(p) });
-const two = mount(document.getElementById("two"), await data("two.json"));
-const globals = Object.getOwnPropertyNames(window).filter(n => !before.has(n));
-document.body.charts = { one, two, said, globals };`;
-
-/** Answers for a server that has the modules and the data. */
-async function serve(page) {
-	const files = { "/": HOST, "/host.css": HOST_STYLE, "/host.js": HOST_SCRIPT, "/plain.json": JSON.stringify(dataOf("plain.html")), "/two.json": JSON.stringify(dataOf("two.html")) };
-	const types = { js: "text/javascript", css: "text/css", json: "application/json" };
-	await page.route("http://host.test/**", route => {
-		const { pathname } = new URL(route.request().url());
-		route.fulfill({
-			body: files[pathname] ?? readFileSync(new URL("../../src/chart/page" + pathname, import.meta.url), "utf8"),
-			contentType: types[pathname.split(".")[1]] ?? "text/html",
-			headers: { "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; require-trusted-types-for 'script'" },
-		});
-	});
-}
-
 async function checkHost() {
 	const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
 	page.setDefaultTimeout(60000);
 	page.on("console", m => ["error", "warning"].includes(m.type()) && !m.text().includes("favicon") && problems.push(`host: ${m.text()}`));
 	page.on("pageerror", e => problems.push(`host: ${e.message}`));
-	await serve(page);
+	await serve(page, { plain: dataOf("plain.html"), two: dataOf("two.html") });
 	await page.goto("http://host.test/");
 	await page.waitForFunction(() => document.body.charts?.one.drawn() && document.body.charts.two.drawn());
 	const get = test => page.evaluate(test), one = page.locator("#one"), two = page.locator("#two");
