@@ -13,6 +13,7 @@
 #	ingest    how fast the collector stores (ingest.sh)
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
+#	web       the page in the browser on 50 million events and on such a day (web.py)
 #
 # Each writes its part of bench/RESULTS.md, with date, machine and command; parts that were not run
 # stay there as they are. Figures for programs are in build/bench/PART.json. --quick only shows that
@@ -26,7 +27,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency ingest timeline)
+all_parts=(trace device latency ingest timeline web)
 parts=()
 options=()
 traces=()
@@ -191,6 +192,17 @@ part_timeline()
 	run "$build/bench/timeline" --events "$events" --json "$build/bench/timeline.json" \
 		--markdown "$body" "${traces[0]}"
 	describe "The overview of a day" >"$part_file"
+}
+
+part_web()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--events 1000000 --day-events 2000000 --seconds 1)
+	say "the page in the browser; its stores are made once, in $build/bench/web"
+	mkdir -p "$build/bench/web"
+	export TIMELINE=$build/bench/timeline MODULES=$src/build/browser FOLDER=$build/bench/web
+	run "$here/web.py" --markdown "$body" --json "$build/bench/web.json" "${few[@]}" "${traces[0]}"
+	describe "The page in the browser" >"$part_file"
 }
 
 # --- RESULTS.md ---

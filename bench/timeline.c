@@ -2,7 +2,7 @@
 /*
  * timeline: how long the overview of a day takes.
  *
- *	timeline [--events N] [--hours H] [--folder DIR] [--json FILE] [--markdown FILE] RECORDING
+ *	timeline [--events N] [--hours H | --minutes M] [--folder DIR] [--json FILE] [--markdown FILE] RECORDING
  *
  * The day is synthetic, and honest as far as that goes: the recording is encoded once as an agent
  * would (100 ms, 64 KiB segments), and its blocks are stored again and again under new headers, with
@@ -12,7 +12,8 @@
  * for that is made one of a larger machine: each of its CPUs is encoded several times, under other
  * numbers. All of it goes through the real store and
  * the real summariser, which decodes every event once; the last segments are not summarised and are
- * decoded by each query, as in a run that goes on. Every query's counts are checked.
+ * decoded by each query, as in a run that goes on. Every query's counts are checked. A folder that
+ * was named stays: web.py shows its store in the browser.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -37,7 +38,7 @@
 
 struct day {
 	const char *recording, *folder, *json, *markdown;
-	uint64_t events_wanted, hours;
+	uint64_t events_wanted, minutes;
 	struct ksk_file *file;
 	struct trace_clock clock;
 	struct block *blocks; /* of the CPUs, in the order of the file */
@@ -151,7 +152,7 @@ static void load_recording(struct day *d, const char *path)
 static uint32_t plan_copies(const struct day *d)
 {
 	double have = (double)d->events / seconds(d->length_ns + 1);
-	double want = (double)d->events_wanted / (double)(d->hours * 3600);
+	double want = (double)d->events_wanted / (double)(d->minutes * 60);
 	uint32_t copies = have < want ? (uint32_t)(want / have) + 1 : 1;
 
 	return copies * d->cpus <= CPUS_MAX ? copies : CPUS_MAX / d->cpus;
@@ -160,7 +161,7 @@ static uint32_t plan_copies(const struct day *d)
 static void plan_day(struct day *d)
 {
 	d->repetitions = (d->events_wanted + d->events - 1) / d->events;
-	d->period_ns = d->hours * 3600 * 1000000000ULL / d->repetitions;
+	d->period_ns = d->minutes * 60 * 1000000000ULL / d->repetitions;
 	if (d->period_ns <= d->length_ns)
 		d->period_ns = d->length_ns + 1000000;
 	d->period_ticks = clock_tick_at(&d->clock, d->clock.base_ns + d->period_ns);
@@ -373,7 +374,8 @@ static void measure(struct day *d)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: timeline [--events N] [--hours H] [--folder DIR] [--json FILE] "
+	fprintf(stderr, "usage: timeline [--events N] [--hours H | --minutes M] [--folder DIR] "
+			"[--json FILE] "
 			"[--markdown FILE] RECORDING\n");
 	exit(2);
 }
@@ -382,6 +384,7 @@ static void parse_options(struct day *d, int argc, char **argv)
 {
 	static const struct option options[] = { { "events", required_argument, NULL, 'e' },
 						 { "hours", required_argument, NULL, 'h' },
+						 { "minutes", required_argument, NULL, 'n' },
 						 { "folder", required_argument, NULL, 'f' },
 						 { "json", required_argument, NULL, 'j' },
 						 { "markdown", required_argument, NULL, 'm' },
@@ -392,7 +395,9 @@ static void parse_options(struct day *d, int argc, char **argv)
 		if (c == 'e')
 			d->events_wanted = strtoull(optarg, NULL, 10);
 		else if (c == 'h')
-			d->hours = strtoull(optarg, NULL, 10);
+			d->minutes = 60 * strtoull(optarg, NULL, 10);
+		else if (c == 'n')
+			d->minutes = strtoull(optarg, NULL, 10);
 		else if (c == 'f')
 			d->folder = optarg;
 		else if (c == 'j')
@@ -402,14 +407,14 @@ static void parse_options(struct day *d, int argc, char **argv)
 		else
 			usage();
 	}
-	if (optind + 1 != argc || !d->events_wanted || !d->hours)
+	if (optind + 1 != argc || !d->events_wanted || !d->minutes)
 		usage();
 	d->recording = argv[optind];
 }
 
 int main(int argc, char **argv)
 {
-	struct day d = { .events_wanted = 500000000, .hours = 24, .copies = 1 };
+	struct day d = { .events_wanted = 500000000, .minutes = 24 * 60, .copies = 1 };
 	char own[] = "/tmp/kiseki-bench-XXXXXX", path[4096];
 
 	parse_options(&d, argc, argv);

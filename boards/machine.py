@@ -28,7 +28,8 @@ from boards.catalog import BoardError
 from boards.device_tree import remove_nodes
 from boards.fetch import fetch_kernel
 
-BOOT_S = 180  # until init answers, on a machine that is busy with other things
+# Until init answers, on a machine that is busy with other things; systemd has more to do before.
+BOOT_S, DEBIAN_BOOT_S = 180, 900
 STOP_S = 20
 SHOWN_LINES = 30
 
@@ -159,6 +160,7 @@ class Machine:
         """`system` is what init is there: initramfs.SYSTEMS; `is_plugged` whether the network's cable
         is when it is switched on."""
         self.board, self.timeout_s, self.say = board, timeout_s, say
+        self.boot_s = DEBIAN_BOOT_S if system == "debian" else BOOT_S
         self.kernel = fetch_kernel(board, say)
         self.work = tempfile.TemporaryDirectory(prefix=f"kiseki-board-{board.name}-")
         self.logs = Path(logs or self.work.name)
@@ -214,7 +216,7 @@ class Machine:
         self.watchdog.start()
         if not self.is_plugged:
             self.set_cable(False)
-        _, ready = self.channel.read_until(rb"ready (\S+)\n", time.monotonic() + BOOT_S)
+        _, ready = self.channel.read_until(rb"ready (\S+)\n", time.monotonic() + self.boot_s)
         if not ready:
             raise BoardError(self.explain(f"{self.board.name} does not boot",
                                           errors.read_text(errors="replace")))

@@ -143,6 +143,7 @@ void boot_free(struct boot *b)
 	free(b->disks);
 	free(b->marks);
 	free(b->gaps);
+	free(b->realtimes);
 	free(b->texts);
 	free(b->points);
 	free(b->device);

@@ -32,7 +32,9 @@
 #define BOOT_SPANS_MAX (1U << 26)  /* of all processes together */
 #define BOOT_POINTS_MAX (1U << 24) /* of one series */
 #define BOOT_MARKS_MAX (1U << 18)
-#define BOOT_NONE UINT32_MAX /* no process */
+#define BOOT_REALTIMES_MAX 4096U /* the clock was set so often; what comes then is not kept */
+#define BOOT_NONE UINT32_MAX	 /* no process */
+#define BOOT_INTERRUPT (UINT32_MAX - 1) /* no process either: an interrupt ended the wait */
 
 /* What a process did. The words are in boot_state_words. */
 enum boot_state {
@@ -53,7 +55,7 @@ struct boot_span {
 	uint8_t state;	/* enum boot_state */
 	uint16_t share; /* CPU time of the span in thousandths of its length */
 	uint32_t
-		whom; /* exact: process that ended the wait by waking it; BOOT_NONE: none or not known */
+		whom; /* exact: process that ended the wait by waking it, or BOOT_INTERRUPT; BOOT_NONE: not known */
 	uint32_t where; /* kernel function it waited in: index into `texts`, 0: not known */
 };
 
@@ -132,6 +134,12 @@ struct boot_gap {
 	char *why;
 };
 
+/* What the device took for the real time, from then on. */
+struct boot_realtime {
+	uint64_t from_ns;
+	int64_t off_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+};
+
 struct boot {
 	char *device, *kernel, *machine, *origin; /* never NULL */
 	char *command_line, *release;		  /* "" not known */
@@ -140,10 +148,15 @@ struct boot {
 	uint64_t interval_ns;	 /* of the samples, 0: none */
 	uint64_t target_ns;	 /* when what was waited for came; 0: it did not */
 	char *target;		 /* what that was, "" nothing */
-	int64_t realtime_ns;	 /* CLOCK_REALTIME at ns 0, as known at the end; 0: not known */
-	bool is_exact;		 /* spans come from the scheduler's events */
-	bool is_cut;		 /* it ends because power or link did */
-	bool has_events; /* starts and ends were told by the kernel: no process is missing */
+	int64_t realtime_ns; /* CLOCK_REALTIME at ns 0, as known best: by the collector, else by the
+				    device at the end; 0: not known */
+	bool is_measured;    /* it is the collector's */
+	struct boot_realtime *realtimes; /* the device's own, by time */
+	size_t n_realtimes;
+	bool is_exact;	       /* spans come from the scheduler's events */
+	bool tells_interrupts; /* exact: `whom` is never one that was only interrupted */
+	bool is_cut;	       /* it ends because power or link did */
+	bool has_events;       /* starts and ends were told by the kernel: no process is missing */
 	struct boot_process *processes; /* in tree order */
 	size_t n_processes;
 	struct boot_point *points;

@@ -174,6 +174,7 @@ static int set_texts(struct boot *boot, const struct trace_info *info)
 
 static int start(struct boot_build *b, struct boot_source *s)
 {
+	int64_t own_ns;
 	uint32_t none;
 
 	b->boot = calloc(1, sizeof(*b->boot));
@@ -185,6 +186,9 @@ static int start(struct boot_build *b, struct boot_source *s)
 	b->boot->cpus = s->info.cpus;
 	if (s->info.clock.has_realtime)
 		b->boot->realtime_ns = s->info.clock.realtime_off_ns;
+	b->boot->is_measured = s->info.clock.is_measured;
+	if (clock_get_own(&s->info.clock, &own_ns) && boot_marks_put_realtime(b, 0, own_ns) < 0)
+		return -ENOMEM;
 	return boot_build_text(b, "", 0, &none);
 }
 

@@ -139,7 +139,7 @@ struct boot_build {
 	size_t resaid_passes;		    /* passes that there were when it began */
 	uint64_t resaid_from_ns, resaid_to_ns;
 	struct boot_series series;
-	size_t room_marks, room_gaps, room_texts;
+	size_t room_marks, room_gaps, room_texts, room_realtimes;
 	struct boot_blind *blinds;
 	size_t n_blinds, room_blinds;
 	bool has_stop, has_clock, has_events, has_ring_loss;
@@ -173,6 +173,8 @@ int boot_series_put(struct boot_build *b, const struct boot_event *ev, uint64_t 
 int boot_series_finish(struct boot_build *b);
 void boot_series_done(struct boot_series *s);
 
+/* The device's real time, from then on. */
+int boot_marks_put_realtime(struct boot_build *b, uint64_t from_ns, int64_t off_ns);
 int boot_marks_put(struct boot_build *b, const struct boot_event *ev);
 int boot_marks_loss(struct boot_build *b, const struct trace_loss *loss);
 int boot_marks_finish(struct boot_build *b);

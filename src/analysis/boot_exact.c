@@ -2,7 +2,7 @@
 /*
  * boot_exact: see boot_exact.h.
  *
- * In four steps, each with a file: boot_tasks reads the trace, boot_groups finds out whose threads the tasks
+ * In five steps, each with a file: boot_clock finds out what the trace's clock lacks, boot_tasks reads the trace, boot_groups finds out whose threads the tasks
  * are, boot_lay lays them over each process (with boot_states, which says what a task did), boot_order puts what is new
  * into the tree.
  */
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/boot_clock.h"
 #include "analysis/boot_lay.h"
 #include "analysis/boot_order.h"
 
@@ -27,22 +28,27 @@ static int no_memory(struct error *e)
 			 strerror(ENOMEM));
 }
 
-/* What the scheduler's nanoseconds lack to CLOCK_MONOTONIC. */
-static int join_clocks(const struct boot *b, const struct trace_clock *c, uint64_t *ret,
+static int join_clocks(const struct boot *b, struct trace_source *sched, uint64_t *ret,
 		       struct error *e)
 {
-	if (!strcmp(c->name, "mono")) {
+	const struct trace_clock *c = &sched->info.clock;
+	uint64_t start_ns;
+	int r;
+
+	if (boot_clock_is_same(c)) {
 		*ret = 0;
 		return 0;
 	}
-	if (c->has_realtime && b->realtime_ns) {
-		*ret = (uint64_t)c->realtime_off_ns - (uint64_t)b->realtime_ns;
+	r = boot_clock_get_start(sched, &start_ns, e);
+	if (r < 0)
+		return r;
+	if (boot_clock_join(b, c, start_ns, ret))
 		return 0;
-	}
 	return error_set(e, EXDEV,
 			 "cannot lay the scheduler's events over the boot: their clock (%s) is not "
 			 "CLOCK_MONOTONIC, and the real time of %s is not known",
-			 c->name[0] ? c->name : "not named", b->realtime_ns ? "them" : "the boot");
+			 c->name[0] ? c->name : "not named",
+			 b->realtime_ns || b->n_realtimes ? "them" : "the boot");
 }
 
 /* --- gaps --- */
@@ -163,6 +169,7 @@ static int lay_tasks(struct boot *b, const struct boot_tasks *t, const struct tr
 	if (r < 0)
 		return no_memory(e);
 	b->is_exact = true;
+	b->tells_interrupts = t->tells_interrupts;
 	if (t->has_forks && !t->n_losses && t->from_ns <= b->from_ns + b->interval_ns &&
 	    t->to_ns + b->interval_ns >= b->to_ns)
 		b->has_events = true;
@@ -173,7 +180,7 @@ int boot_make_exact(struct boot *b, struct trace_source *sched, struct error *e)
 {
 	CLEANUP(boot_tasks) struct boot_tasks *t = NULL;
 	uint64_t add_ns = 0;
-	int r = join_clocks(b, &sched->info.clock, &add_ns, e);
+	int r = join_clocks(b, sched, &add_ns, e);
 
 	if (r >= 0)
 		r = boot_tasks_new(&t, sched, add_ns, b->to_ns, e);

@@ -25,6 +25,7 @@ struct finder {
 	struct pidmap *stand_ins; /* of processes whose own task was never told of */
 	uint32_t *taken;	  /* by process: task that is its leader */
 	size_t n_had;
+	uint32_t self; /* process that is the recorder, or BOOT_NONE */
 };
 
 /* The pid of the process that a task is taken for, if it is one. */
@@ -116,9 +117,42 @@ static uint32_t find_task(const struct finder *f, int32_t pid, uint32_t near)
 	return i;
 }
 
-static uint32_t parent_head(const struct finder *f, const struct boot_task *k)
+/* Of one whose fork is the first that is told of its parent, that is found behind it. */
+static uint32_t parent_head(const struct finder *f, uint32_t task)
 {
-	return k->parent == BOOT_NONE ? BOOT_NONE : f->head[k->parent];
+	const struct boot_task *k = &f->tasks->list[task];
+	uint32_t parent = k->parent;
+
+	if (parent == BOOT_NONE && k->is_forked && k->parent_pid > 0)
+		parent = find_task(f, k->parent_pid, task);
+	return parent == BOOT_NONE ? BOOT_NONE : f->head[parent];
+}
+
+static bool has_name(const struct boot_process *p, const char comm[SCHED_COMM_LEN])
+{
+	size_t i;
+
+	for (i = 0; i < p->n_names; i++)
+		if (!strncmp(p->names[i].comm, comm, SCHED_COMM_LEN))
+			return true;
+	return false;
+}
+
+/* The recorder's own task, if this one is another of its threads. It runs no program but its own, so whom it forks and who
+ * executes nothing is a thread; and so is one that was there before the trace, has its name, and is no process in /proc. */
+static uint32_t recorder_head(const struct finder *f, uint32_t task)
+{
+	const struct boot_task *k = &f->tasks->list[task];
+	const struct boot_process *self;
+	uint32_t head, parent = parent_head(f, task);
+
+	if (f->self == BOOT_NONE)
+		return BOOT_NONE;
+	self = &f->boot->processes[f->self];
+	head = k->pid == self->pid ? BOOT_NONE : find_task(f, self->pid, task);
+	if (head == BOOT_NONE || (k->is_forked && parent == head))
+		return head;
+	return !k->is_forked && k->n_names && has_name(self, k->names[0].comm) ? head : BOOT_NONE;
 }
 
 /* The task that stands for the process of this one: parents come before their children. Where the process's own
@@ -142,11 +176,14 @@ static int find_head(struct finder *f, uint32_t task, uint32_t *ret)
 	}
 	if (known && known->tgid == k->pid)
 		return 0;
-	if (k->has_executed || !k->is_forked || k->parent_pid == KTHREADD ||
-	    find_process(f, k) != BOOT_NONE)
+	if (k->has_executed || k->parent_pid == KTHREADD || find_process(f, k) != BOOT_NONE)
 		return 0;
-	if (was_told(f->boot, k->from_ns) || (k->has_exited && k->left_others))
-		head = parent_head(f, k);
+	head = recorder_head(f, task);
+	if (!k->is_forked && head == BOOT_NONE)
+		return 0;
+	if (head == BOOT_NONE &&
+	    (was_told(f->boot, k->from_ns) || (k->has_exited && k->left_others)))
+		head = parent_head(f, task);
 	if (head != BOOT_NONE)
 		*ret = head;
 	return 0;
@@ -300,6 +337,9 @@ static int find_all(struct finder *f)
 		f->by_pid[i] = i;
 	if (f->n_had)
 		qsort_r(f->by_pid, f->n_had, sizeof(*f->by_pid), by_pid, f->boot->processes);
+	f->self = BOOT_NONE;
+	for (i = 0; i < f->n_had && f->self == BOOT_NONE; i++)
+		f->self = f->boot->processes[i].is_self ? i : BOOT_NONE;
 	r = index_tasks(f);
 	for (i = 0; i < f->tasks->n; i++)
 		f->head[i] = i;

@@ -11,7 +11,7 @@ struct boot_waiter {
 	uint32_t process;
 	uint8_t state;
 	uint64_t waited_ns; /* in the gap */
-	uint32_t whom;	    /* who ended it, or BOOT_NONE */
+	uint32_t whom;	    /* who ended it, as in a span */
 	uint32_t where;	    /* as in a span */
 };
 

@@ -182,7 +182,8 @@ static void end_wait(struct sheet *s, const struct boot_state_step *step)
 	struct boot_span *l = s->n ? &s->list[s->n - 1] : NULL;
 
 	if (l && step->whom != BOOT_NONE && l->to_ns == step->ns)
-		l->whom = s->lay->groups->process[step->whom];
+		l->whom = step->whom == BOOT_INTERRUPT ? BOOT_INTERRUPT
+						       : s->lay->groups->process[step->whom];
 }
 
 /* What one step says between from_ns and to_ns. */

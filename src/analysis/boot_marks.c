@@ -3,7 +3,8 @@
  * boot_marks: marks, what they say about the machine, and what is missing.
  *
  * Facts are marks like all others, and those that a boot has a field for go there, too. The axis is the run's
- * clock, so a real time that was set moves nothing: it is a mark, and the last one says what the real time is.
+ * clock, so a real time that was set moves nothing: it is a mark. What it was at each time is kept, to find
+ * out what a trace that began then means by it; the last one says what the real time is, unless a collector knows better.
  * A loss of what the recorder had written makes everybody's state unknown there. Process events that the kernel had
  * no room for do not: samples go on, only processes may be missing; that is a gap, too.
  */
@@ -74,6 +75,21 @@ static int put_gap(struct boot_build *b, uint64_t from_ns, uint64_t to_ns, const
 	return 0;
 }
 
+int boot_marks_put_realtime(struct boot_build *b, uint64_t from_ns, int64_t off_ns)
+{
+	struct boot *boot = b->boot;
+	int r = boot_build_grow(&boot->realtimes, &b->room_realtimes, boot->n_realtimes,
+				sizeof(*boot->realtimes), BOOT_REALTIMES_MAX);
+
+	if (r < 0)
+		return r == -E2BIG ? 0 : r;
+	boot->realtimes[boot->n_realtimes++] =
+		(struct boot_realtime){ .from_ns = from_ns, .off_ns = off_ns };
+	if (!boot->is_measured)
+		boot->realtime_ns = off_ns;
+	return 0;
+}
+
 /* Of the types of which there is more to know. */
 static int put_meaning(struct boot_build *b, const struct boot_event *ev, uint64_t ns)
 {
@@ -88,8 +104,7 @@ static int put_meaning(struct boot_build *b, const struct boot_event *ev, uint64
 		boot->target_ns = ns;
 		return take_text(&boot->target, ev->text, ev->text_len);
 	case BOOT_MARK_CLOCK:
-		boot->realtime_ns = (int64_t)ev->number[BOOT_MARK_VALUE];
-		return 0;
+		return boot_marks_put_realtime(b, ns, (int64_t)ev->number[BOOT_MARK_VALUE]);
 	case BOOT_MARK_STOP:
 		b->has_stop = true;
 		return 0;

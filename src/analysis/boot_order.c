@@ -159,7 +159,8 @@ static void move_all(struct order *o)
 		p->parent = moved(o, o->parent[i]);
 		p->depth = o->depth[i];
 		for (k = 0; k < p->n_spans; k++)
-			p->spans[k].whom = moved(o, p->spans[k].whom);
+			if (p->spans[k].whom != BOOT_INTERRUPT)
+				p->spans[k].whom = moved(o, p->spans[k].whom);
 	}
 	for (i = 0; i < b->n_marks; i++)
 		b->marks[i].process = moved(o, b->marks[i].process);

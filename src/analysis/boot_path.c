@@ -151,7 +151,8 @@ static bool can_follow(const struct walk *w, const struct boot_span *s)
 	return other && (!is_wait(other) || other->to_ns == w->ns);
 }
 
-/* The child that ended last in that part of the wait: its parent is taken to have waited for it. */
+/* The child that ended last in that part of the wait: its parent is taken to have waited for it, unless it is known
+ * that an interrupt ended the wait: a child that ends wakes its parent itself. */
 static uint32_t awaited_child(const struct walk *w, const struct boot_span *s)
 {
 	const struct boot *b = w->boot;
@@ -159,6 +160,8 @@ static uint32_t awaited_child(const struct walk *w, const struct boot_span *s)
 	uint32_t i, found = BOOT_NONE;
 
 	if (s->state != BOOT_SLEEPING && s->state != BOOT_UNKNOWN)
+		return BOOT_NONE;
+	if (s->whom == BOOT_INTERRUPT && s->to_ns == w->ns)
 		return BOOT_NONE;
 	for (i = w->process + 1; i < b->n_processes && b->processes[i].depth > p->depth; i++) {
 		c = &b->processes[i];
@@ -202,7 +205,7 @@ static int go_through_wait(struct walk *w, const struct boot_span *s)
 	if (can_follow(w, s)) {
 		w->hops++;
 		remember(w, s);
-		return go_to(w, s->whom, false);
+		return go_to(w, s->whom, !w->boot->tells_interrupts);
 	}
 	child = awaited_child(w, s);
 	/* A child that ended at this very moment is one hop more: time has not gone back. */

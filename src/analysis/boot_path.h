@@ -5,7 +5,8 @@
  * Walked backwards from the end: what a process did; and where it waited, what the one did that
  * ended the wait, from before it did so. Of an exact chart that is who woke it; of a sampled one the
  * child that it waited for (which ended in that time), else its parent up to its start. A wait that nobody is
- * known to have ended stays a step of its own: for the disk, for a timer, or not known.
+ * known to have ended, or that an interrupt has, stays a step of its own: for the disk, for a timer, or not known. Where
+ * the trace does not tell wakeups by interrupts from others (tells_interrupts), each step to who ended a wait is inferred.
  */
 #ifndef KISEKI_ANALYSIS_BOOT_PATH_H
 #define KISEKI_ANALYSIS_BOOT_PATH_H

@@ -92,6 +92,7 @@ static json_t *waiter_json(const struct boot *b, const struct boot_waiter *w)
 	json_object_set_new(o, "state", json_string(boot_state_words[w->state]));
 	set_count(o, "waited_ns", w->waited_ns);
 	json_object_set_new(o, "woken_by", who_json(b, w->whom));
+	json_object_set_new(o, "by_interrupt", json_boolean(w->whom == BOOT_INTERRUPT));
 	set_text(o, "where", w->where && w->where < b->n_texts ? b->texts[w->where] : NULL);
 	return o;
 }

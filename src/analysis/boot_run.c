@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/boot_clock.h"
 #include "analysis/boot_exact.h"
 #include "trace/boot_ksk.h"
 #include "trace/run_source.h"
@@ -41,37 +42,44 @@ static int take_sched(void *context, const struct store_run *r)
 	return 0;
 }
 
-/* The time of the boot on the clock of the trace. False: nobody knows. */
-static bool get_range(const struct boot *b, const struct trace_clock *c, struct store_range *ret)
+/* The time of the boot on the clock of the trace. 0: nobody knows. */
+static int get_range(struct boot_run *run, struct trace_source *sched, struct store_range *ret,
+		     struct error *e)
 {
-	bool mono = !strcmp(c->name, "mono");
-	uint64_t off = mono ? 0 : (uint64_t)(b->realtime_ns - c->realtime_off_ns);
+	const struct trace_clock *c = &sched->info.clock;
+	uint64_t start_ns = 0, add_ns;
+	int r = boot_clock_is_same(c) ? 0 : boot_clock_get_start(sched, &start_ns, e);
 
-	if (!mono && !(c->has_realtime && b->realtime_ns))
-		return false;
-	ret->from_tick = clock_tick_at(c, boot_run_from(b) + off);
-	ret->to_tick = clock_tick_at(c, boot_run_to(b) + off);
-	return true;
+	if (r < 0)
+		return r;
+	if (!boot_clock_join(run->boot, c, start_ns, &add_ns))
+		return 0;
+	run->offset_ns = -(int64_t)add_ns;
+	ret->from_tick = clock_tick_at(c, boot_run_from(run->boot) - add_ns);
+	ret->to_tick = clock_tick_at(c, boot_run_to(run->boot) - add_ns);
+	return 1;
 }
 
-static int open_sched(struct store *s, uint32_t run, const struct boot *b,
+static int open_sched(struct boot_run *run, struct store *s, uint32_t number,
 		      struct trace_source **ret, struct error *e)
 {
 	struct store_range range = { .to_tick = UINT64_MAX };
-	int r = source_run_open(ret, s, run, &range, e);
+	int r = source_run_open(ret, s, number, &range, e);
 
-	if (r < 0 || !get_range(b, &(*ret)->info.clock, &range))
+	if (r >= 0)
+		r = get_range(run, *ret, &range, e);
+	if (r <= 0)
 		return r;
 	source_free(*ret);
 	*ret = NULL;
-	return source_run_open(ret, s, run, &range, e);
+	return source_run_open(ret, s, number, &range, e);
 }
 
 static int join(struct boot_run *run, struct store *s, uint32_t number, struct error *e)
 {
 	struct trace_source *sched = NULL;
 	struct trace_item item;
-	int r = open_sched(s, number, run->boot, &sched, e);
+	int r = open_sched(run, s, number, &sched, e);
 	int n = r < 0 ? r : sched->ops->next(sched, &item, e);
 
 	/* A trace that has nothing of that time makes nothing exact. */

@@ -23,6 +23,7 @@ struct boot_run {
 	struct boot *boot;     /* owned by who opened it */
 	uint32_t sched;	       /* the scheduler's run; 0: there is none, or it was not asked for */
 	bool has_common_clock; /* with it; else it was left out */
+	int64_t offset_ns;     /* add it to a time of the boot to have that of `sched` */
 };
 
 /* -ENODATA: the run has no boot chart. */

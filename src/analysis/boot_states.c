@@ -41,6 +41,14 @@ static struct boot_state_step *last(const struct walk *w)
 	return w->to->n > w->first ? &w->to->list[w->to->n - 1] : NULL;
 }
 
+/* Of two who are said to have ended a wait at the same time: the first task, else an interrupt. */
+static uint32_t better(uint32_t first, uint32_t second)
+{
+	if (first == BOOT_NONE || (first == BOOT_INTERRUPT && second != BOOT_NONE))
+		return second;
+	return first;
+}
+
 /* At one time the last state counts, and the first who is known to have brought it. */
 static int enter(struct walk *w, uint64_t ns, uint8_t state, uint32_t whom)
 {
@@ -48,8 +56,7 @@ static int enter(struct walk *w, uint64_t ns, uint8_t state, uint32_t whom)
 
 	if (l && l->ns >= ns) {
 		l->state = state;
-		if (l->whom == BOOT_NONE)
-			l->whom = whom;
+		l->whom = better(l->whom, whom);
 		return 0;
 	}
 	return push(w->to, (struct boot_state_step){ .ns = ns, .state = state, .whom = whom });
@@ -244,8 +251,7 @@ void boot_states_merge(struct boot_states *s)
 			if (s->list[i].before != BOOT_TASK_GONE)
 				count[s->list[i].before]--;
 			count[s->list[i].state]++;
-			if (step.whom == BOOT_NONE)
-				step.whom = s->list[i].whom;
+			step.whom = better(step.whom, s->list[i].whom);
 		}
 		count[BOOT_TASK_GONE] = 0;
 		s->most = sum(count) > s->most ? sum(count) : s->most;

@@ -19,7 +19,7 @@
 
 struct boot_state_step {
 	uint64_t ns;
-	uint32_t whom;	/* task that ended the state before, or BOOT_NONE */
+	uint32_t whom;	/* task that ended the state before, BOOT_INTERRUPT or BOOT_NONE */
 	uint8_t state;	/* enum boot_state or boot_task_state */
 	uint8_t before; /* state of the task before; of no meaning after merging */
 };

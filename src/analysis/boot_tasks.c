@@ -16,6 +16,8 @@
 
 #define FLAG_HARDIRQ 0x08U /* common_flags of the kernel's events */
 #define FLAG_SOFTIRQ 0x10U
+#define FLAG_NMI 0x40U
+#define FLAGS_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
 struct holder {
 	int32_t pid;
@@ -261,19 +263,34 @@ static int on_leave(void *context, uint32_t task, bool preempted)
 	return put_change(r, k, c);
 }
 
+/*
+ * Who woke somebody. A wakeup of a task on another CPU may be made complete there by an interrupt that the waker sent,
+ * or by that CPU's idle task: then sched_wakeup alone, without the sched_waking before it, does not say who it was.
+ */
+static uint32_t waker_of(const struct reader *r)
+{
+	const struct sched_event *ev = &r->item->event;
+	bool may_be_sent = ev->kind != SCHED_WAKING && ev->value == (int32_t)r->item->cpu;
+
+	if (ev->flags & FLAGS_INTERRUPT)
+		return may_be_sent && ev->flags & FLAG_HARDIRQ ? BOOT_NONE : BOOT_INTERRUPT;
+	if (r->info.dialect.features & DIALECT_NO_CUR)
+		return BOOT_NONE;
+	if (!ev->pid)
+		return may_be_sent ? BOOT_NONE : BOOT_INTERRUPT;
+	return find_task(r, ev->pid);
+}
+
 static int on_wakeup(void *context, uint32_t task)
 {
 	struct reader *r = context;
-	const struct sched_event *ev = &r->item->event;
 	struct boot_change c = { .ns = r->now_ns, .whom = BOOT_NONE, .type = BOOT_CHANGE_WAKE };
 	struct boot_task *k;
 	int res = get_tracked(r, task, r->now_ns, &k);
 
 	if (res < 0)
 		return res;
-	if (!(ev->flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ)) &&
-	    !(r->info.dialect.features & DIALECT_NO_CUR))
-		c.whom = find_task(r, ev->pid);
+	c.whom = waker_of(r);
 	c.order = k->next_order++;
 	return put_change(r, k, c);
 }
@@ -517,6 +534,13 @@ static int by_start(const void *a, const void *b)
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
+/* A source that knows nothing of who was on the CPU has named nobody who was not a waker. */
+static bool tells_interrupts(uint32_t features)
+{
+	return !(features & DIALECT_NO_FLAGS) ||
+	       features & (DIALECT_WAKER_CONTEXT | DIALECT_NO_CUR);
+}
+
 static void finish(struct reader *r)
 {
 	struct boot_tasks *t = r->tasks;
@@ -524,6 +548,7 @@ static void finish(struct reader *r)
 	size_t i;
 
 	t->to_ns = tracker_to_ns(r->tracker);
+	t->tells_interrupts = tells_interrupts(r->info.dialect.features);
 	t->cpus = tracker_n_cpus(r->tracker);
 	for (i = 0; i < t->n; i++) {
 		k = &t->list[i];

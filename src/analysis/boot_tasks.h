@@ -8,7 +8,9 @@
  * who had a CPU when, so that what is recorded, inferred and unknown is the same here as in all reports.
  *
  * A wakeup counts as somebody's only if it was made in the name of who ran: one that was made by an interrupt
- * says nothing about the task that happened to be interrupted.
+ * says nothing about the task that happened to be interrupted. The kernel's own flags tell which it was, and so
+ * do the agent's programs in the kernel (DIALECT_WAKER_CONTEXT). Of a trace without either, the idle task alone is known never to wake anybody
+ * by itself; of all others who was on the CPU is taken, and tells_interrupts is false.
  */
 #ifndef KISEKI_ANALYSIS_BOOT_TASKS_H
 #define KISEKI_ANALYSIS_BOOT_TASKS_H
@@ -37,7 +39,7 @@ enum boot_change_type {
 struct boot_change {
 	uint64_t ns;
 	uint32_t order; /* among those of one time */
-	uint32_t whom;	/* task, or BOOT_NONE */
+	uint32_t whom;	/* task, BOOT_INTERRUPT or BOOT_NONE */
 	uint8_t type;
 	uint8_t state;
 };
@@ -95,6 +97,7 @@ struct boot_tasks {
 	uint64_t from_ns, to_ns; /* that the trace covers; equal: there is no event in it */
 	uint32_t cpus;
 	bool has_forks;
+	bool tells_interrupts; /* which wakeups were made by an interrupt */
 };
 
 /* Reads the source up to until_ns. add_ns (modulo 2^64) is what its nanoseconds lack to those of the boot. */

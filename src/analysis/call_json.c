@@ -156,6 +156,38 @@ json_t *call_tree_json(const struct call_tree *t, uint32_t depth, uint64_t min_n
 			 call_totals_json(call_tree_totals(t)), "nodes", list);
 }
 
+#define OTHERS "(others)" /* instead of a name; it has no object, and says how many it stands for */
+
+json_t *call_fold_json(const struct call_fold *f)
+{
+	const struct call_tree *t = call_fold_tree(f);
+	const struct call_fold_row *rows;
+	json_t *list = json_array(), *o;
+	size_t n, i;
+
+	rows = call_fold_get(f, &n);
+	for (i = 0; i < n; i++) {
+		bool others = rows[i].function == CALL_NODE_NONE;
+
+		o = json_object();
+		set_count(o, "depth", rows[i].depth);
+		if (others) {
+			json_object_set_new(o, "function", json_string(OTHERS));
+			json_object_set_new(o, "object", json_null());
+			set_count(o, "others", rows[i].nodes);
+		} else {
+			set_name(o, call_tree_names(t), rows[i].function);
+		}
+		set_count(o, "calls", rows[i].calls);
+		set_count(o, "total_ns", rows[i].total_ns);
+		set_local(o, &rows[i].local, call_tree_totals(t));
+		set_ends(o, rows[i].ends);
+		json_array_append_new(list, o);
+	}
+	return json_pack("{ss so so}", "report", "func tree", "all",
+			 call_totals_json(call_tree_totals(t)), "nodes", list);
+}
+
 static json_t *edges_json(const struct call_edge *edges, size_t n, const struct call_names *names)
 {
 	json_t *list = json_array(), *o;

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "analysis/call_diff.h"
+#include "analysis/call_fold.h"
 #include "analysis/call_graph.h"
 #include "analysis/call_list.h"
 #include "analysis/call_report.h"
@@ -20,6 +21,7 @@ json_t *call_diff_json(const struct call_diff *d, uint64_t limit);
 
 /* Nodes in the order of the tree; depth 0: all. */
 json_t *call_tree_json(const struct call_tree *t, uint32_t depth, uint64_t min_ns);
+json_t *call_fold_json(const struct call_fold *f); /* the same, with rows of others */
 json_t *call_graph_json(const struct call_graph *g, const struct call_tree *t);
 
 json_t *call_totals_json(const struct call_totals *t);

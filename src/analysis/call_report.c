@@ -50,6 +50,10 @@ static int end(void *data, const struct call_at *at)
 	call_split_add(&s->local, &at->call->local);
 	if (at->end != CALL_RETURNED && at->end != CALL_UNWOUND)
 		return 0;
+	if (at->call->carried) {
+		s->partial++;
+		return 0;
+	}
 	if (call_stat_complete(s) == 1 || ns < s->min_ns)
 		s->min_ns = ns;
 	if (ns > s->max_ns)

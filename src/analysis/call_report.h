@@ -17,7 +17,9 @@ struct call_stat {
 	uint64_t ends[CALL_ENDS];
 	uint64_t total_ns;
 	struct call_split local;
-	uint64_t sum_ns; /* of the calls that returned or were unwound, recursion included */
+	uint64_t partial; /* of those that ended, began before what is looked at */
+	uint64_t
+		sum_ns; /* of the calls that returned or were unwound and are whole, recursion included */
 	uint64_t min_ns, max_ns;
 };
 
@@ -52,7 +54,7 @@ const struct call_names *call_report_names(const struct call_report *r);
 
 static inline uint64_t call_stat_complete(const struct call_stat *s)
 {
-	return s->ends[CALL_RETURNED] + s->ends[CALL_UNWOUND];
+	return s->ends[CALL_RETURNED] + s->ends[CALL_UNWOUND] - s->partial;
 }
 
 static inline uint64_t call_stat_average(const struct call_stat *s)

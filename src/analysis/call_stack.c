@@ -238,6 +238,49 @@ int call_stack_finish(struct call_stack *s)
 	return pop_all(s, CALL_OPEN);
 }
 
+void call_stack_wait(struct call_stack *s, uint64_t ns)
+{
+	pass(s, ns);
+}
+
+int call_stack_start(struct call_stack *s, uint64_t ns, const struct call_listener *listener)
+{
+	struct call_at at = { .thread = s->o.thread };
+	int r = 0;
+	size_t i;
+
+	s->o.listener = listener;
+	pass(s, ns);
+	for (i = 0; r >= 0 && i < s->n; i++) {
+		struct call *c = &s->calls[i];
+
+		c->carried = true;
+		c->begin_ns = at.ns = s->now_ns;
+		c->children_ns = 0;
+		memset(&c->local, 0, sizeof(c->local));
+		at.depth = (uint32_t)i;
+		at.call = c;
+		at.caller = i ? c - 1 : NULL;
+		s->o.counts->calls++;
+		r = listener->begin ? listener->begin(s->o.data, &at) : 0;
+	}
+	return r;
+}
+
+void call_stack_set_address(struct call_stack *s, uint64_t address, uint32_t generation)
+{
+	if (!s->n || s->beyond)
+		return;
+	s->calls[s->n - 1].address = address;
+	s->calls[s->n - 1].generation = generation;
+}
+
+const struct call *call_stack_get(const struct call_stack *s, size_t *ret_n)
+{
+	*ret_n = s->n;
+	return s->calls;
+}
+
 bool call_stack_has_os(const struct call_stack *s)
 {
 	return s->state.any;

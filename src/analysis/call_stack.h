@@ -32,8 +32,11 @@ enum call_end {
 
 struct call {
 	uint32_t function;
-	uint32_t mark;	/* the listener's own */
-	bool recursive; /* a call of the same function was open below it */
+	uint32_t mark;	     /* the listener's own */
+	bool recursive;	     /* a call of the same function was open below it */
+	bool carried;	     /* it began before what is looked at; begin_ns is where that begins */
+	uint32_t generation; /* of the maps that its address is of */
+	uint64_t address;
 	uint64_t begin_ns;
 	uint64_t children_ns; /* that have ended */
 	struct call_split local;
@@ -86,6 +89,15 @@ void call_stack_watch(struct call_stack *s); /* its thread runs now, and is watc
 int call_stack_lose(struct call_stack *s, uint64_t ns);
 void call_stack_lose_os(struct call_stack *s, uint64_t ns); /* records of the OS alone */
 int call_stack_finish(struct call_stack *s);		    /* the trace is over */
+
+/* What is looked at begins here: nothing was told so far, and what is open is told now, as if it began
+ * now. Or without an end at its end: time passes up to there. */
+int call_stack_start(struct call_stack *s, uint64_t ns, const struct call_listener *listener);
+void call_stack_wait(struct call_stack *s, uint64_t ns);
+
+/* Of the call that was entered last, for marks. */
+void call_stack_set_address(struct call_stack *s, uint64_t address, uint32_t generation);
+const struct call *call_stack_get(const struct call_stack *s, size_t *ret_n); /* outermost first */
 
 bool call_stack_has_os(const struct call_stack *s);
 size_t call_stack_depth(const struct call_stack *s);

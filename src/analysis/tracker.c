@@ -676,6 +676,11 @@ const struct tracker_task *tracker_get_task(const struct tracker *t, uint32_t ta
 	return &t->tasks[task].known;
 }
 
+uint32_t tracker_find_task(const struct tracker *t, int32_t pid)
+{
+	return t->n_slots ? t->slots[slot_of(t, pid)] - 1 : TRACKER_NONE;
+}
+
 uint64_t tracker_from_ns(const struct tracker *t)
 {
 	return t->from_ns;

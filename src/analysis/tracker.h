@@ -117,6 +117,7 @@ int tracker_finish(struct tracker *t, struct error *e);
 uint32_t tracker_n_tasks(const struct tracker *t);
 uint32_t tracker_n_cpus(const struct tracker *t); /* complete after tracker_finish() */
 const struct tracker_task *tracker_get_task(const struct tracker *t, uint32_t task);
+uint32_t tracker_find_task(const struct tracker *t, int32_t pid); /* TRACKER_NONE: never seen */
 uint64_t tracker_from_ns(const struct tracker *t); /* of the first event; 0 if there is none */
 uint64_t tracker_to_ns(const struct tracker *t);   /* of the last event */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot chart: a boot as a page, a picture, or a document. */
-#include "convert/boot_chart.h"
+#include "chart/boot_chart.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 #include "analysis/boot_moment.h"
 #include "base/when.h"
+#include "chart/boot_layout.h"
 #include "cli/boot_picture.h"
 #include "cli/boot_reading.h"
 #include "cli/kiseki.h"
 #include "command/say.h"
 #include "command/value.h"
-#include "convert/boot_layout.h"
 
 /* Those that need no boot. */
 static int read_options(struct boot_chart_options *o, const struct args *a, struct error *e)

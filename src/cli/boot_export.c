@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "chart/boot_json.h"
 #include "cli/boot_reading.h"
 #include "cli/boot_records.h"
 #include "cli/kiseki.h"
 #include "command/command.h"
 #include "command/say.h"
-#include "convert/boot_json.h"
 #include "convert/sink_bootchart.h"
 #include "trace/boot_pack.h"
 

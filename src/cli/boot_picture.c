@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
-#include "convert/boot_json.h"
+#include "chart/boot_json.h"
 
 static bool ends_with(const char *path, const char *end)
 {

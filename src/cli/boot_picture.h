@@ -5,7 +5,7 @@
 #ifndef KISEKI_CLI_BOOT_PICTURE_H
 #define KISEKI_CLI_BOOT_PICTURE_H
 
-#include "convert/boot_chart.h"
+#include "chart/boot_chart.h"
 
 /* -EINVAL: the name says neither. "-" is standard output, a page. */
 int boot_picture_write(const char *path, const struct boot *b, const struct boot_chart_options *o,

@@ -45,14 +45,14 @@ static int open_boot(struct remote *r, struct boot **ret, struct error *e)
 	return rc < 0 ? rc : boot_new(ret, source, e);
 }
 
-/* Of a long run only the time of the boot: it may be of days. Else all of it, because the collector asks for real times,
- * and these are often set anew while a machine boots. */
+/* Of a long run only the time of the boot: it may be of days. Else all of it, and also where the device alone
+ * knows the real time, which was then set anew: the collector asks for real times. */
 static void push_span(struct url *u, const struct boot *b, uint64_t bytes)
 {
 	char from[WHEN_MAX], to[WHEN_MAX];
 	uint64_t off = (uint64_t)b->realtime_ns;
 
-	if (b->realtime_ns <= 0 || bytes <= WHOLE_BYTES)
+	if (b->realtime_ns <= 0 || bytes <= WHOLE_BYTES || (!b->is_measured && b->n_realtimes > 1))
 		return;
 	url_push_param(u, "from", when_format(boot_run_from(b) + off, from));
 	url_push_param(u, "to", when_format(boot_run_to(b) + off, to));

@@ -146,7 +146,9 @@ static void print_waiter(const struct boot *b, const struct boot_waiter *w)
 		table_clean(where);
 		printf(" in %s", where);
 	}
-	if (w->whom != BOOT_NONE) {
+	if (w->whom == BOOT_INTERRUPT) {
+		fputs(", woken by an interrupt", stdout);
+	} else if (w->whom != BOOT_NONE) {
 		fputs(", woken by ", stdout);
 		boot_print_process(b, w->whom, false);
 	}

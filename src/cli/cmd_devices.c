@@ -102,8 +102,22 @@ static void print_devices(const json_t *list, const struct args *a)
 	}
 	table_print(&t, stdout, 0);
 	print_reasons(list);
-	if (!json_array_size(list))
+	if (!json_array_size(list) && args_get(a, "group"))
+		printf("No device is in group %s.\n", args_get(a, "group"));
+	else if (!json_array_size(list))
 		puts("No device has come yet. On each: kiseki-agent --collector HOST:7077 --start");
+}
+
+/* Takes out those of other groups; NULL: none is. */
+static void keep_group(json_t *list, const char *group)
+{
+	size_t i = 0;
+
+	while (group && i < json_array_size(list))
+		if (strcmp(device_json_text(json_array_get(list, i), "group"), group) != 0)
+			json_array_remove(list, i);
+		else
+			i++;
 }
 
 static int show_once(struct client *c, const struct args *a, struct error *e)
@@ -113,6 +127,7 @@ static int show_once(struct client *c, const struct args *a, struct error *e)
 
 	if (r < 0)
 		return r;
+	keep_group(list, args_get(a, "group"));
 	if (args_has(a, "json"))
 		return jsonout_print(json_pack("{so}", "devices", list)) == EXIT_OK ? 0 : -EIO;
 	print_devices(list, a);
@@ -154,6 +169,7 @@ static int run(const struct args *a)
 }
 
 static const struct cli_option options[] = {
+	{ 'g', "group", "GROUP", "only those in this group", NULL },
 	{ 'w', "watch", NULL, "show it again every second until Ctrl-C", NULL },
 	{ 0, "json", NULL, "print the collector's JSON", NULL },
 	CLIENT_OPTION,
@@ -170,7 +186,7 @@ static const struct cli_example examples[] = {
 const struct command command_devices = {
 	.name = "devices",
 	.summary = "list the devices of a collector and how they are",
-	.usage = "[DEVICE...] [--watch] [--json]",
+	.usage = "[DEVICE...] [--group GROUP] [--watch] [--json]",
 	.description =
 		"Of each device: what it does (idle, tracing, failed: it should trace and cannot, "
 		"offline), where its events come from, events per second, bytes that one event "

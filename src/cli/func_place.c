@@ -11,13 +11,9 @@
 #include "command/value.h"
 #include "convert/func_input.h"
 #include "store/store_check.h"
-#include "trace/func_clock.h"
 #include "trace/func_ksk.h"
 #include "trace/func_sched.h"
-#include "trace/run_source.h"
-
-/* What the scheduler did last before the calls began says where their threads were. */
-#define MARGIN_NS 1000000000ULL
+#include "trace/func_store.h"
 
 static const char *option(const struct args *a, const char *name)
 {
@@ -45,18 +41,6 @@ bool func_place_wants_sched(const struct func_place *p)
 	return !option(p->args, "no-sched") && !option(p->args, "sched");
 }
 
-bool func_place_get_span(const struct func_source *calls, struct func_place_span *ret)
-{
-	uint64_t from, to;
-
-	if (!func_ksk_span(calls, &from, &to))
-		return false;
-	from = func_clock_ns(calls, from);
-	ret->from_ns = from > MARGIN_NS ? from - MARGIN_NS : 0;
-	ret->to_ns = func_clock_ns(calls, to) + MARGIN_NS;
-	return true;
-}
-
 int func_place_join(struct func_place *p, struct func_source *calls, struct trace_source *sched,
 		    struct error *e)
 {
@@ -79,7 +63,6 @@ int func_place_join(struct func_place *p, struct func_source *calls, struct trac
 /* The latest run of programs, and the run of the scheduler that shares most time with one. */
 struct search {
 	struct store_run calls, sched;
-	uint64_t shared_ns;
 };
 
 static int take_calls(void *context, const struct store_run *r)
@@ -90,21 +73,6 @@ static int take_calls(void *context, const struct store_run *r)
 		return 0;
 	s->calls = *r;
 	return 1;
-}
-
-static int take_sched(void *context, const struct store_run *r)
-{
-	struct search *s = context;
-	uint64_t from = r->first_ns > s->calls.first_ns ? r->first_ns : s->calls.first_ns;
-	uint64_t to = r->last_ns < s->calls.last_ns ? r->last_ns : s->calls.last_ns;
-
-	/* One block has come at one moment: it still is a time of 1 ns. */
-	if (!r->cpus || to < from || to - from + 1 <= s->shared_ns ||
-	    memcmp(&r->boot, &s->calls.boot, sizeof(r->boot)) != 0)
-		return 0;
-	s->shared_ns = to - from + 1;
-	s->sched = *r;
-	return 0;
 }
 
 static int find_calls(struct func_place *p, struct search *s, const char *path, struct error *e)
@@ -125,42 +93,11 @@ static int find_calls(struct func_place *p, struct search *s, const char *path, 
 	return 0;
 }
 
-/* Only the time of the calls: a trace of the scheduler may be of days. Where nobody knows when they
- * were, all of it. */
-static bool get_range(const struct func_source *calls, const struct trace_clock *c,
-		      struct store_range *ret)
-{
-	bool mono = !strcmp(c->name, "mono");
-	struct func_place_span span;
-	uint64_t off;
-
-	if ((!mono && !(c->has_realtime && calls->clock.has_realtime)) ||
-	    !func_place_get_span(calls, &span))
-		return false;
-	off = mono ? 0 : (uint64_t)(calls->clock.realtime_off_ns - c->realtime_off_ns);
-	ret->from_tick = clock_tick_at(c, span.from_ns + off);
-	ret->to_tick = clock_tick_at(c, span.to_ns + off);
-	return true;
-}
-
-static int open_sched(struct func_place *p, const struct search *s, const struct func_source *calls,
-		      struct trace_source **ret, struct error *e)
-{
-	struct store_range range = { .to_tick = UINT64_MAX };
-	int r = source_run_open(ret, p->store, s->sched.number, &range, e);
-
-	if (r < 0 || !get_range(calls, &(*ret)->info.clock, &range))
-		return r;
-	source_free(*ret);
-	*ret = NULL;
-	return source_run_open(ret, p->store, s->sched.number, &range, e);
-}
-
 static int join_run(struct func_place *p, const struct search *s, struct error *e)
 {
 	struct func_source *calls = take_ptr(p->source);
 	struct trace_source *sched = NULL;
-	int r = open_sched(p, s, calls, &sched, e);
+	int r = func_store_open_sched(p->store, s->sched.number, calls, &sched, e);
 
 	if (r < 0) {
 		func_source_free(calls);
@@ -174,7 +111,7 @@ static int join_run(struct func_place *p, const struct search *s, struct error *
 static int open_store(struct func_place *p, const char *path, struct error *e)
 {
 	const struct store_options o = { .read_only = true };
-	struct search s = { .shared_ns = 0 };
+	struct search s = { .calls = { .number = 0 } };
 	int r = store_open(&p->store, path, &o, e);
 
 	if (r >= 0)
@@ -184,7 +121,7 @@ static int open_store(struct func_place *p, const char *path, struct error *e)
 	p->run = s.calls.number;
 	if (r < 0 || s.calls.split || !func_place_wants_sched(p))
 		return r;
-	r = store_runs(p->store, &s.calls.device, take_sched, &s, e);
+	r = func_store_find_sched(p->store, &s.calls, &s.sched, e);
 	return r < 0 || !s.sched.number ? r : join_run(p, &s, e);
 }
 

@@ -42,13 +42,6 @@ void func_place_close(struct func_place *p); /* after the source was freed */
 /* Whether the scheduler's run is wanted beside a run. */
 bool func_place_wants_sched(const struct func_place *p);
 
-/* When the calls of a source of func_ksk.h were, by CLOCK_MONOTONIC, and a little more on both sides;
- * false: it has none. */
-struct func_place_span {
-	uint64_t from_ns, to_ns;
-};
-bool func_place_get_span(const struct func_source *calls, struct func_place_span *ret);
-
 /* Lays the events beside the calls; takes both. 0; -EXDEV: their clocks have nothing in common, and that
  * was said; the calls are gone, and have to be opened again. */
 int func_place_join(struct func_place *p, struct func_source *calls, struct trace_source *sched,

@@ -81,9 +81,10 @@ static int join_sched(struct func_reading *r, const struct args *a, struct error
 	return rc;
 }
 
-static void step(void *data)
+static int step(void *data)
 {
 	progress_step(data);
+	return 0;
 }
 
 int func_reading_open(struct func_reading *r, const struct args *a, const char *path,

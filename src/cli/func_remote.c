@@ -10,6 +10,7 @@
 #include "cli/device_json.h"
 #include "cli/remote_run.h"
 #include "trace/func_ksk.h"
+#include "trace/func_store.h"
 
 /* What func_sched.h makes records of. */
 #define SCHED_EVENTS "switch,waking,wakeup_new,exit"
@@ -31,10 +32,10 @@ static int open_calls(struct client *c, const struct remote_run_folder *w, uint3
 static void push_span(struct url *u, const struct func_source *calls)
 {
 	char from[WHEN_MAX], to[WHEN_MAX];
-	struct func_place_span s;
+	struct func_store_span s;
 	uint64_t off = (uint64_t)calls->clock.realtime_off_ns;
 
-	if (!calls->clock.has_realtime || !func_place_get_span(calls, &s))
+	if (!calls->clock.has_realtime || !func_store_get_span(calls, &s))
 		return;
 	url_push_param(u, "from", when_format(s.from_ns + off, from));
 	url_push_param(u, "to", when_format(s.to_ns + off, to));

@@ -38,6 +38,7 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.listen = s->listen;
 	s->options.http = s->http;
 	s->options.data = s->data;
+	s->options.symbols = s->symbols;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -60,6 +61,7 @@ static const struct setting table[] = {
 	{ "listen", setting_text, TEXT(listen) },
 	{ "http", setting_text, TEXT(http) },
 	{ "data", setting_text, TEXT(data) },
+	{ "symbols", setting_text, TEXT(symbols) },
 	{ "retain-size", setting_size, "a size from 1M on, such as 500M or 20G",
 	  PLACE(options.store.retain_bytes), RETAIN_LEAST, UINT64_MAX },
 	{ "retain-age", set_age, "a length of time, such as 36h or 30d", 0, 0, 0 },

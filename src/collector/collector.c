@@ -98,6 +98,7 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.registry = c->registry,
 		.summaries = c->summaries,
 		.collector = c,
+		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
 		.log = o->log,
 		.log_context = o->log_context,
 	};

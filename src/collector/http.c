@@ -13,13 +13,16 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "collector/endpoint.h"
 #include "collector/http_connections.h"
+#include "collector/http_marks.h"
 #include "collector/http_reply.h"
 #include "collector/http_request.h"
 
@@ -44,6 +47,19 @@ void http_log(const struct http *h, const char *fmt, ...)
 const char *http_request_header(const struct http_request *q, const char *name)
 {
 	return MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_MAX])
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = i ? i->client_addr : NULL;
+	socklen_t len = a && a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						      : sizeof(struct sockaddr_in);
+
+	if (!a || getnameinfo(a, len, out, HTTP_PEER_MAX, NULL, 0, NI_NUMERICHOST))
+		out[0] = 0;
+	return out;
 }
 
 bool http_request_is_over(const struct http_request *q)
@@ -286,6 +302,16 @@ static int start_daemon(struct http *h, int fd, struct error *e)
 	return 0;
 }
 
+/* That the folder is there is said at the start, not to the first who asks. */
+static int check_symbols(const struct http_options *o, struct error *e)
+{
+	struct stat st;
+
+	if (!o->symbols || (!stat(o->symbols, &st) && S_ISDIR(st.st_mode)))
+		return 0;
+	return error_set(e, ENOTDIR, "cannot read symbols of %s: it is no folder", o->symbols);
+}
+
 int http_start(struct http **ret, const struct http_options *o, struct error *e)
 {
 	CLEANUP(http) struct http *h = calloc(1, sizeof(*h));
@@ -296,6 +322,11 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	h->options = *o;
 	pthread_mutex_init(&h->health_lock, NULL);
 	h->has_health_lock = true;
+	h->marks = http_marks_new();
+	r = h->marks ? check_symbols(o, e)
+		     : error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
+	if (r < 0)
+		return r;
 	fd = open_socket(h, e);
 	if (fd < 0)
 		return fd;
@@ -318,6 +349,7 @@ void http_stop(struct http *h)
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
 	http_connections_free(h->connections);
+	http_marks_free(h->marks);
 	if (h->has_health_lock)
 		pthread_mutex_destroy(&h->health_lock);
 	free(h);

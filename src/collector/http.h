@@ -25,6 +25,7 @@ struct http_options {
 	struct registry *registry;   /* NULL: only what the store knows */
 	struct summaries *summaries; /* NULL: no timelines */
 	struct collector *collector; /* NULL: no counters of it */
+	const char *symbols;	     /* folder of devices' objects, to name functions; NULL: none */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_boot: GET …/boot.html, …/boot.svg and …/boot.json: the chart of a boot, drawn while the client waits.
+ * http_boot: GET …/boot.html, …/boot.svg, …/boot.chart.json and …/boot.json: the chart of a boot, drawn while the client
+ * waits; with=RUN puts a second boot beside it.
  *
  * A scheduler's run of the same boot makes it exact (analysis/boot_run.h), unless sampled=1 is asked for. What is drawn
  * goes to a file without a name first: it may be large, and a client that reads slowly holds no memory. Charts
@@ -16,11 +17,11 @@
 #include <unistd.h>
 
 #include "analysis/boot_moment.h"
-#include "analysis/boot_run.h"
 #include "base/when.h"
+#include "chart/boot_json.h"
+#include "chart/boot_layout.h"
+#include "collector/http_boot.h"
 #include "collector/http_range.h"
-#include "convert/boot_json.h"
-#include "convert/boot_layout.h"
 
 typedef int (*put_chart)(FILE *f, const struct boot *b, const struct boot_chart_options *o,
 			 struct error *e);
@@ -40,7 +41,7 @@ static int put_json(FILE *f, const struct boot *b, const struct boot_chart_optio
 
 /* --- what is asked for --- */
 
-static int get_flag(struct http_request *q, const char *name, bool *ret, struct error *e)
+int http_boot_get_flag(struct http_request *q, const char *name, bool *ret, struct error *e)
 {
 	const char *text = http_target_get(&q->target, name);
 
@@ -74,7 +75,7 @@ static int get_options(struct http_request *q, const struct boot *b, struct boot
 {
 	const char *least = http_target_get(&q->target, "min");
 	uint64_t width = 0;
-	int r = get_flag(q, "kernel", &o->kernel, e);
+	int r = http_boot_get_flag(q, "kernel", &o->kernel, e);
 
 	if (r >= 0 && least && when_parse_length(least, &o->min_ns, e) < 0)
 		r = error_prefix(e, EINVAL, "cannot take min=%s", least);
@@ -128,10 +129,10 @@ static int reply_file(struct http_reply *reply, FILE *f, struct error *e)
 	return r;
 }
 
-static int draw(const struct chart *c, const struct boot *b, struct http_reply *reply,
-		struct error *e)
+static int draw(const struct chart *c, const struct boot *b, const struct boot *other,
+		struct http_reply *reply, struct error *e)
 {
-	struct boot_chart_options o = { 0 };
+	struct boot_chart_options o = { .other = other };
 	FILE *f = NULL;
 	int r = get_options(c->q, b, &o, e);
 
@@ -148,12 +149,34 @@ static int draw(const struct chart *c, const struct boot *b, struct http_reply *
 	return r;
 }
 
+int http_boot_open_other(struct http_request *q, bool exact, struct boot **ret, struct error *e)
+{
+	struct store *store = q->http->options.store;
+	struct boot_run run = { .boot = NULL };
+	struct store_run found;
+	uint64_t number = 0;
+	int r = http_target_get_count(&q->target, "with", (struct http_bounds){ 1, UINT32_MAX },
+				      &number, e);
+
+	if (r < 0 || !number)
+		return r;
+	r = store_get_run(store, (uint32_t)number, &found, e);
+	if (r == -ENOENT)
+		return error_set(e, ENOENT, "there is no run %u", (uint32_t)number);
+	if (r >= 0)
+		r = boot_run_open(&run, store, &found, exact, e);
+	if (r >= 0)
+		*ret = run.boot;
+	return r;
+}
+
 static int chart_run(const struct chart *c, struct http_reply *reply, struct error *e)
 {
+	CLEANUP(boot) struct boot *other = NULL;
 	struct boot_run run = { .boot = NULL };
 	struct store_run found;
 	bool sampled = false;
-	int r = get_flag(c->q, "sampled", &sampled, e);
+	int r = http_boot_get_flag(c->q, "sampled", &sampled, e);
 
 	if (r >= 0)
 		r = http_range_find_run(c->q, HTTP_RUN_BOOT, &found, e);
@@ -168,7 +191,9 @@ static int chart_run(const struct chart *c, struct http_reply *reply, struct err
 				 ? "exact by run %u of the scheduler"
 				 : "run %u of the scheduler has no clock in common: left out",
 			 run.sched);
-	r = draw(c, run.boot, reply, e);
+	r = http_boot_open_other(c->q, !sampled, &other, e);
+	if (r >= 0)
+		r = draw(c, run.boot, other, reply, e);
 	boot_free(run.boot);
 	return r;
 }
@@ -195,6 +220,11 @@ int http_boot_html(struct http_request *q, struct http_reply *reply, struct erro
 int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	return chart(&(struct chart){ q, boot_chart_svg, "image/svg+xml" }, reply, e);
+}
+
+int http_boot_data(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	return chart(&(struct chart){ q, boot_chart_data, "application/json" }, reply, e);
 }
 
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e)

@@ -46,6 +46,7 @@ int http_names_init(struct http_names *n, struct store *s, struct error *e)
 	int r;
 
 	memset(n, 0, sizeof(*n));
+	n->store = s;
 	r = store_devices(s, add_name, n, e);
 	if (r == -ENOMEM)
 		error_set(e, ENOMEM, "cannot list the devices: out of memory");
@@ -76,7 +77,7 @@ static void make_row(struct registry_row *row, const struct store_device *d)
 {
 	memset(row, 0, sizeof(*row));
 	row->device = *d;
-	row->clock_err_ns = UINT64_MAX;
+	row->clock_err_ns = row->cpu_ppm = UINT64_MAX;
 }
 
 static int by_name(const void *a, const void *b)
@@ -218,13 +219,16 @@ static json_t *status_json(const struct registry_row *row)
 	const struct message_status *s = &row->status;
 	const char *origin = s->origin ? config_origin_word(s->origin) : NULL;
 
-	return json_pack("{so so so so so so so so so so so so so}", "source",
+	return json_pack("{so so so so so so so so so so so so so so}", "source",
 			 origin ? json_string(origin) : json_null(), "events",
 			 json_value_count(s->events), "passed_over",
 			 json_value_count(s->passed_over), "lost", http_lost_json(s->lost),
 			 "blocks", json_value_count(s->blocks), "bytes", json_value_count(s->bytes),
 			 "spool_used", json_value_count(s->spool_used), "spool_size",
 			 json_value_count(s->spool_size), "cpu_us", json_value_count(s->cpu_us),
+			 "cpu_percent",
+			 row->cpu_ppm == UINT64_MAX ? json_null()
+						    : json_real((double)row->cpu_ppm / 10000),
 			 "rss_kib", json_value_count(s->rss_kib), "fixed_kib",
 			 json_value_count(s->fixed_kib), "wakeups", json_value_count(s->wakeups),
 			 "text", json_value_text(row->status_text));
@@ -256,8 +260,9 @@ json_t *http_device_json(const struct registry_row *row)
 	const struct store_device *d = &row->device;
 	char id[ID_TEXT_LEN];
 
-	return json_pack("{so ss so so so so so sb ss so so so so so so so so so so so}", "name",
-			 json_value_text(d->name), "id", http_id_format(&d->id, id), "kernel",
+	return json_pack("{so ss so so so so so so sb ss so so so so so so so so so so so}", "name",
+			 json_value_text(d->name), "id", http_id_format(&d->id, id), "group",
+			 row->group[0] ? json_value_text(row->group) : json_null(), "kernel",
 			 json_value_text(d->kernel), "machine", json_value_text(d->machine),
 			 "agent", json_value_text(d->agent), "cpus", json_value_count(d->cpus),
 			 "seen", http_time_json(d->seen_ns), "online", (int)row->online, "state",
@@ -286,11 +291,22 @@ static json_t *kinds_json(const struct store_run *r)
 	return kinds;
 }
 
+/* How its clock is that of real time, and how sure that is; for several devices on one axis. */
+static json_t *run_clock_json(const struct store_run *r, const struct http_names *names)
+{
+	struct store_clock c;
+
+	if (store_get_clock(names->store, r->number, &c) < 0)
+		return json_null();
+	return json_pack("{so so so}", "real_offset_ns", json_integer(c.off_ns), "error_ns",
+			 json_value_count(c.err_ns), "at_ns", json_value_count(c.device_ns));
+}
+
 json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 {
 	char device[ID_TEXT_LEN], id[ID_TEXT_LEN], boot[ID_TEXT_LEN];
 
-	return json_pack("{so ss ss ss so so so so so so so so so sb sb so so so sb}", "run",
+	return json_pack("{so ss ss ss so so so so so so so so so sb sb so so so sb so}", "run",
 			 json_value_count(r->number), "id", http_id_format(&r->id, id), "device_id",
 			 http_id_format(&r->device, device), "boot", http_id_format(&r->boot, boot),
 			 "device", json_value_text(http_names_get(names, &r->device)), "first",
@@ -301,5 +317,5 @@ json_t *http_run_json(const struct store_run *r, const struct http_names *names)
 			 "lost", http_lost_json(r->lost), "lost_unknown", (int)r->lost_unknown,
 			 "ended", (int)r->ended, "streams", json_value_count(r->streams), "kinds",
 			 kinds_json(r), "threads", json_value_count(r->threads), "split",
-			 (int)r->split);
+			 (int)r->split, "clock", run_clock_json(r, names));
 }

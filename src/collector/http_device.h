@@ -28,6 +28,7 @@ json_t *http_device_json(const struct registry_row *row);
 
 /* Names of devices by their ids, for lists of runs. */
 struct http_names {
+	struct store *store;
 	struct store_device *devices;
 	size_t n;
 };

@@ -35,13 +35,16 @@ static bool is_named(const char *p, size_t len, const char *name)
 	return len == strlen(name) && !strncasecmp(p, name, len);
 }
 
-enum http_coding http_coding_parse(const char *header)
+/* What the header says of each encoding. */
+static void parse_qualities(const char *header, unsigned int quality[CODING_ZSTD + 1])
 {
-	unsigned int quality[] = { 0, 0, 0 }, any = 0;
 	bool said[] = { false, false, false };
 	const char *p = header ? header : "", *end;
-	enum http_coding best = CODING_IDENTITY, c;
+	unsigned int any = 0;
+	enum http_coding c;
 	size_t len;
+
+	memset(quality, 0, (CODING_ZSTD + 1) * sizeof(*quality));
 
 	for (; *p; p = end + (*end == ',')) {
 		p += strspn(p, BLANKS);
@@ -56,12 +59,28 @@ enum http_coding http_coding_parse(const char *header)
 				said[c] = true;
 			}
 	}
-	for (c = CODING_GZIP; c <= CODING_ZSTD; c++) {
+	for (c = CODING_GZIP; c <= CODING_ZSTD; c++)
 		quality[c] = said[c] ? quality[c] : any;
+}
+
+enum http_coding http_coding_parse(const char *header)
+{
+	unsigned int quality[CODING_ZSTD + 1];
+	enum http_coding best = CODING_IDENTITY, c;
+
+	parse_qualities(header, quality);
+	for (c = CODING_GZIP; c <= CODING_ZSTD; c++)
 		if (quality[c] && quality[c] >= quality[best])
 			best = c;
-	}
 	return best;
+}
+
+bool http_coding_allow(const char *header, enum http_coding c)
+{
+	unsigned int quality[CODING_ZSTD + 1];
+
+	parse_qualities(header, quality);
+	return c == CODING_IDENTITY || quality[c];
 }
 
 const char *http_coding_name(enum http_coding c)

@@ -22,6 +22,8 @@ struct order {
 	struct registry *registry;
 	struct message_instruction instruction;
 	uint64_t timeout_ms;
+	char from[HTTP_PEER_MAX];
+	const char *client;
 	struct target {
 		struct store_device device;
 		int code; /* 0, or a negative errno, with the result's text */
@@ -127,7 +129,8 @@ static void *tell(void *context)
 	while ((i = atomic_fetch_add(&o->next, 1)) < o->n) {
 		struct target *t = &o->targets[i];
 		struct registry_request request = { t->device.id, o->instruction,
-						    (unsigned int)o->timeout_ms };
+						    (unsigned int)o->timeout_ms, o->from,
+						    o->client };
 		struct error e = ERROR_INIT;
 
 		t->code = registry_instruct(o->registry, &request, &t->result, &e);
@@ -207,6 +210,8 @@ static int instruct(struct http_request *q, struct http_reply *reply, enum instr
 	if (r >= 0)
 		r = choose_targets(q, &o, e);
 	if (r >= 0) {
+		http_request_peer(q, o.from);
+		o.client = http_request_header(q, "User-Agent");
 		tell_all(&o);
 		r = http_reply_json(reply, results_json(&o), JSON_INDENT(2), e);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_ledger: GET …/ledger: what a run lacks, row by row.
+ * http_ledger: GET …/ledger: what a run lacks, row by row; with from= or to=, of that time.
  *
  * Ticks are those of the stream they are of: CPUs have the clock of the run's events, threads that of
  * their counter. Both become nanoseconds of the run's one clock here, so that whoever reads need not
@@ -21,7 +21,8 @@
 struct ledger {
 	json_t *rows;
 	struct trace_clock clock;
-	struct func_source *calls; /* NULL: it has no threads */
+	struct filter_time from, to; /* only what touches this time */
+	struct func_source *calls;   /* NULL: it has no threads */
 	uint64_t n;
 	uint64_t lost[LOSS_CAUSES];
 	uint64_t uncounted; /* rows */
@@ -73,16 +74,17 @@ static int add_loss(void *context, const struct store_loss *l)
 {
 	struct ledger *b = context;
 	bool known = l->count != LOSS_UNKNOWN;
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns = get_ns(b, l->stream, l->from_tick);
+	uint64_t to_ns = get_ns(b, l->stream, l->to_tick);
 
+	if ((b->from.given && to_ns && to_ns < b->from.ns) || (b->to.given && from_ns >= b->to.ns))
+		return 0;
 	if (!known)
 		b->uncounted++;
 	else if (l->cause < LOSS_CAUSES)
 		b->lost[l->cause] += l->count;
 	if (b->n++ >= ROWS_MOST)
 		return 0;
-	from_ns = get_ns(b, l->stream, l->from_tick);
-	to_ns = get_ns(b, l->stream, l->to_tick);
 	json_array_append_new(b->rows, json_pack("{so so so ss so so so so so so}", "stream",
 						 json_value_count(l->stream), "cpu",
 						 cpu_json(l->stream), "tid", tid_json(b, l->stream),
@@ -96,13 +98,14 @@ static int add_loss(void *context, const struct store_loss *l)
 }
 
 /* Counts are told also where nobody understands what the threads' ticks are. */
-static int open_clocks(struct http_request *q, const struct store_run *run, struct ledger *b,
-		       struct error *e)
+static void open_clocks(struct http_request *q, const struct http_selection *s, struct ledger *b)
 {
-	if (run->threads &&
-	    func_ksk_open_run(q->http->options.store, run->number, &b->calls, NULL) < 0)
+	if (s->run.threads &&
+	    func_ksk_open_run(q->http->options.store, s->run.number, &b->calls, NULL) < 0)
 		b->calls = NULL;
-	return http_range_get_clock(q->http, run->number, &b->clock, e);
+	b->clock = s->clock;
+	b->from = s->from;
+	b->to = s->to;
 }
 
 static int list(struct http_request *q, const struct store_run *run, struct ledger *b,
@@ -129,16 +132,15 @@ int http_ledger(struct http_request *q, struct http_reply *reply, struct error *
 {
 	struct ledger b = { .n = 0 };
 	enum http_run_kind kind;
-	struct store_run run;
+	struct http_selection s;
 	int r = http_range_get_kind(q, &kind, e);
 
 	if (r >= 0)
-		r = http_range_find_run(q, kind, &run, e);
-	if (r >= 0)
-		r = open_clocks(q, &run, &b, e);
+		r = http_range_select_kind(q, kind, &s, e);
 	if (r >= 0) {
+		open_clocks(q, &s, &b);
 		b.rows = json_array();
-		r = list(q, &run, &b, reply, e);
+		r = list(q, &s.run, &b, reply, e);
 	}
 	func_source_free(b.calls);
 	return r;

@@ -59,7 +59,8 @@ enum http_coding {
 
 /* The best of those that an Accept-Encoding header allows; identity for NULL and for nonsense. */
 enum http_coding http_coding_parse(const char *header);
-const char *http_coding_name(enum http_coding c); /* NULL of identity */
+bool http_coding_allow(const char *header, enum http_coding c); /* this one */
+const char *http_coding_name(enum http_coding c);		/* NULL of identity */
 
 /*
  * A Range header against a content of `size` bytes. 1: *ret is the one range that is asked for; 0:

@@ -3,6 +3,7 @@
 #include "collector/http_range.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -143,18 +144,22 @@ static int parse_run(const char *text, uint32_t *ret, struct error *e)
 	return 0;
 }
 
+int http_range_parse_run(struct http *h, const char *text, struct store_run *ret, struct error *e)
+{
+	uint32_t number = 0;
+	int r = parse_run(text, &number, e);
+
+	if (r >= 0)
+		r = store_get_run(h->options.store, number, ret, e);
+	return r == -ENOENT ? error_set(e, ENOENT, "there is no run %u", number) : r;
+}
+
 int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct store_run *ret,
 			struct error *e)
 {
-	uint32_t number = 0;
-	int r;
-
 	if (strstr(q->route->pattern, "{device}"))
 		return find_latest(q, kind, ret, e);
-	r = parse_run(q->captured[0], &number, e);
-	if (r >= 0)
-		r = store_get_run(q->http->options.store, number, ret, e);
-	return r == -ENOENT ? error_set(e, ENOENT, "there is no run %u", number) : r;
+	return http_range_parse_run(q->http, q->captured[0], ret, e);
 }
 
 /* --- the time --- */
@@ -189,6 +194,24 @@ static int to_trace_time(const struct http_selection *s, uint64_t real_ns, uint6
 	return 0;
 }
 
+/* Nanoseconds of the run's own clock: from_ns= for from=. */
+static int resolve_ns(struct http_request *q, const char *name, const char *text,
+		      struct filter_time *ret, struct error *e)
+{
+	char full[16];
+	int r;
+
+	snprintf(full, sizeof(full), "%s_ns", name);
+	if (!http_target_get(&q->target, full))
+		return 0;
+	if (text)
+		return error_set(e, EINVAL, "cannot take both %s= and %s=", name, full);
+	r = http_target_get_count(&q->target, full, (struct http_bounds){ 0, INT64_MAX }, &ret->ns,
+				  e);
+	ret->given = r >= 0;
+	return r;
+}
+
 static int resolve_time(struct http_request *q, const struct http_selection *s, const char *name,
 			struct filter_time *ret, struct error *e)
 {
@@ -196,8 +219,9 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 	uint64_t ns = 0;
 	int r;
 
-	if (!text)
-		return 0;
+	r = resolve_ns(q, name, text, ret, e);
+	if (r < 0 || !text)
+		return r;
 	if (is_after_start(text)) {
 		r = when_parse_length(text + 1, &ns, e);
 		if (r < 0)
@@ -215,27 +239,43 @@ static int resolve_time(struct http_request *q, const struct http_selection *s, 
 	return 0;
 }
 
+int http_range_select_times(struct http_request *q, const char *from, const char *to,
+			    struct http_selection *s, struct error *e)
+{
+	int r = resolve_time(q, s, from, &s->from, e);
+
+	if (r >= 0)
+		r = resolve_time(q, s, to, &s->to, e);
+	if (r < 0)
+		return r;
+	if (s->from.given && s->to.given && s->from.ns >= s->to.ns)
+		return error_set(e, EINVAL, "cannot take %s= and %s=: nothing lies between them",
+				 from, to);
+	if (s->from.given)
+		s->from_tick = clock_tick_at(&s->clock, s->from.ns);
+	if (s->to.given)
+		s->to_tick = clock_tick_at(&s->clock, s->to.ns);
+	return 0;
+}
+
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {
+	return http_range_select_kind(q, HTTP_RUN_SCHED, ret, e);
+}
+
+int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
+			   struct http_selection *ret, struct error *e)
+{
 	struct http_selection s = { .to_tick = UINT64_MAX };
-	int r = http_range_find_run(q, HTTP_RUN_SCHED, &s.run, e);
+	int r = http_range_find_run(q, kind, &s.run, e);
 
 	if (r >= 0)
 		r = http_range_get_clock(q->http, s.run.number, &s.clock, e);
 	if (r >= 0)
-		r = resolve_time(q, &s, "from", &s.from, e);
+		r = http_range_select_times(q, "from", "to", &s, e);
 	if (r >= 0)
-		r = resolve_time(q, &s, "to", &s.to, e);
-	if (r < 0)
-		return r;
-	if (s.from.given && s.to.given && s.from.ns >= s.to.ns)
-		return error_set(e, EINVAL, "cannot take from= and to=: nothing lies between them");
-	if (s.from.given)
-		s.from_tick = clock_tick_at(&s.clock, s.from.ns);
-	if (s.to.given)
-		s.to_tick = clock_tick_at(&s.clock, s.to.ns);
-	*ret = s;
-	return 0;
+		*ret = s;
+	return r;
 }
 
 /* --- the events --- */
@@ -285,6 +325,11 @@ static int parse_filters(struct http_request *q, struct trace_filter *items,
 			return error_prefix(e, EINVAL, "cannot take %s=", parsers[i].name);
 	}
 	return 0;
+}
+
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e)
+{
+	return parse_filters(q, ret, ret, e);
 }
 
 /* Puts the filter in front of the source if it asks for anything. */

@@ -4,7 +4,8 @@
  *
  * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run of the kind that is
  * asked for, or with from= or to= the latest that was sent within that time. Times are those of when.h: points in real time,
- * turned into the run's own clock; or "+…", a length after the run's first event.
+ * turned into the run's own clock; or "+…", a length after the run's first event. from_ns= and to_ns=
+ * are nanoseconds of the run's own clock as they are; they do not choose a run.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_RANGE_H
 #define KISEKI_COLLECTOR_HTTP_RANGE_H
@@ -14,7 +15,7 @@
 #include "trace/source.h"
 
 /* The parameters that http_range_open() understands. */
-#define HTTP_RANGE_TIMES "from to"
+#define HTTP_RANGE_TIMES "from to from_ns to_ns"
 #define HTTP_RANGE_PARAMS HTTP_RANGE_TIMES " cpu task pid comm event"
 
 struct http_selection {
@@ -41,8 +42,21 @@ int http_range_find_run(struct http_request *q, enum http_run_kind kind, struct 
 			struct error *e);
 int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, struct error *e);
 
-/* The run and the times. */
+/* The run and the times. The first is for runs of the scheduler. */
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
+int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
+			   struct http_selection *ret, struct error *e);
+
+/* The conditions on events, not on their time, into a filter that was initialised. */
+int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e);
+
+/* The times alone, of a selection whose run and clock are known: by two parameters like from= and to=,
+ * and those with _ns behind their names. */
+int http_range_select_times(struct http_request *q, const char *from, const char *to,
+			    struct http_selection *s, struct error *e);
+
+/* By its number. */
+int http_range_parse_run(struct http *h, const char *text, struct store_run *ret, struct error *e);
 
 /* The selected items as a source; `tasks`, if not NULL, takes the conditions on tasks, and the source
  * then has the items of all (for reports). */

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define PIECE_BYTES (32U * 1024)
+/* Charts of boots have their script and style within them. */
+#define POLICY "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 #define CODE_LEAST 1024U /* a shorter answer is not worth a compressor */
 
 static unsigned int status_of(int code)
@@ -82,6 +84,9 @@ static int make_error(struct http_request *q, struct http_reply *reply, int code
 	http_body_free(take_ptr(reply->body));
 	reply->etag[0] = reply->file_name[0] = reply->note[0] = 0;
 	reply->takes_ranges = reply->keeps = false;
+	reply->keep = NULL;
+	reply->coded = false;
+	reply->coding = CODING_IDENTITY;
 	if (reply->status >= 500)
 		http_log(q->http, "http: %.200s: %s", q->raw, e->text);
 	if (!text)
@@ -118,19 +123,22 @@ static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 
 	add(r, MHD_HTTP_HEADER_CONTENT_TYPE, reply->type);
 	add(r, MHD_HTTP_HEADER_CONTENT_ENCODING, http_coding_name(coding));
-	if (reply->may_code)
+	if (reply->may_code || reply->coded)
 		add(r, MHD_HTTP_HEADER_VARY, "Accept-Encoding");
 	add(r, MHD_HTTP_HEADER_ETAG, reply->etag);
 	add(r, MHD_HTTP_HEADER_CONTENT_RANGE, reply->range);
 	add(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
-	add(r, MHD_HTTP_HEADER_CACHE_CONTROL, reply->keeps ? "no-cache" : "no-store");
+	add(r, MHD_HTTP_HEADER_CACHE_CONTROL,
+	    reply->keep	   ? reply->keep
+	    : reply->keeps ? "no-cache"
+			   : "no-store");
 	add(r, MHD_HTTP_HEADER_ACCEPT_RANGES, reply->takes_ranges ? "bytes" : "none");
 	add(r, "Kiseki-Note", reply->note);
 	add(r, "X-Content-Type-Options", "nosniff");
 	add(r, "X-Frame-Options", "DENY");
 	add(r, "Referrer-Policy", "no-referrer");
-	add(r, "Content-Security-Policy",
-	    "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'");
+	add(r, "Cross-Origin-Opener-Policy", "same-origin-allow-popups");
+	add(r, "Content-Security-Policy", reply->policy ? reply->policy : POLICY);
 	if (reply->status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		add(r, MHD_HTTP_HEADER_RETRY_AFTER, "5");
 	if (reply->file_name[0]) {
@@ -142,6 +150,8 @@ static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 /* Which encoding the answer gets. A part of a file is a part of its bytes, not of their encoding. */
 static enum http_coding choose_coding(struct http_request *q, const struct http_reply *reply)
 {
+	if (reply->coded)
+		return reply->coding;
 	if (!reply->may_code || reply->range[0] || reply->length < CODE_LEAST)
 		return CODING_IDENTITY;
 	return http_coding_parse(http_request_header(q, MHD_HTTP_HEADER_ACCEPT_ENCODING));
@@ -163,7 +173,7 @@ static int encode(struct http_request *q, struct http_reply *reply, enum http_co
 	struct http_body *coded = NULL;
 	int r;
 
-	if (coding == CODING_IDENTITY || !reply->body || q->head)
+	if (coding == CODING_IDENTITY || reply->coded || !reply->body || q->head)
 		return 0;
 	r = http_body_new_coded(&coded, reply->body, coding, e);
 	if (r < 0)
@@ -188,7 +198,8 @@ bool http_reply_is_known(struct http_request *q, struct http_reply *reply)
 
 static struct MHD_Response *make_response(struct http_reply *reply, enum http_coding coding)
 {
-	uint64_t length = coding == CODING_IDENTITY ? reply->length : HTTP_LENGTH_UNKNOWN;
+	bool is_known = coding == CODING_IDENTITY || reply->coded;
+	uint64_t length = is_known ? reply->length : HTTP_LENGTH_UNKNOWN;
 	struct MHD_Response *r;
 
 	if (!reply->body || reply->status == MHD_HTTP_NOT_MODIFIED)

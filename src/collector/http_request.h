@@ -26,6 +26,7 @@
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
 
 struct http_connections;
+struct http_marks;
 
 struct http {
 	struct http_options options;
@@ -33,8 +34,10 @@ struct http {
 	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;
+	struct http_marks *marks; /* in calls that were looked at */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
+	atomic_uint turns;	   /* requests that decode now (http_turn.h) */
 	atomic_ullong replies[6];  /* by the first digit of the status */
 	pthread_mutex_t health_lock;
 	bool has_health_lock;
@@ -61,11 +64,15 @@ struct http_reply {
 	struct http_body *body; /* owned */
 	uint64_t length;	/* HTTP_LENGTH_UNKNOWN: it is sent in chunks */
 	bool may_code;		/* gzip and zstd make it smaller */
+	bool coded;		/* it is there in an encoding; `coding` is that of the body */
+	enum http_coding coding;
 	bool takes_ranges;
-	bool keeps;	     /* may be kept by the client and asked for again with its tag */
-	const char *allow;   /* of a 405 */
-	char etag[48];	     /* with its quotes; "" for none */
-	char range[64];	     /* Content-Range */
+	bool keeps;	    /* may be kept by the client and asked for again with its tag */
+	const char *keep;   /* Cache-Control of what may be kept unasked; NULL: by `keeps` */
+	const char *policy; /* Content-Security-Policy of a page that needs less than the general */
+	const char *allow;  /* of a 405 */
+	char etag[96];	    /* with its quotes; "" for none */
+	char range[64];	    /* Content-Range */
 	char file_name[160]; /* what to save it as; "" for none */
 	char note[256];	     /* Kiseki-Note: what the format could not hold */
 };
@@ -93,6 +100,10 @@ int http_routes_find(struct http_request *q, const char *method);
 /* A header of the request, or NULL. */
 const char *http_request_header(const struct http_request *q, const char *name);
 
+/* The address of who asks, without its port; "" if it is not known. */
+#define HTTP_PEER_MAX 64U
+const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_MAX]);
+
 /* Has the client closed its side, or should the server stop? Those who wait ask from time to time. */
 bool http_request_is_over(const struct http_request *q);
 
@@ -111,6 +122,8 @@ int http_device(struct http_request *q, struct http_reply *reply, struct error *
 int http_instruct_start(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instruct_stop(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instruct_configure(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_instructions(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_group(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_runs(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_runs(struct http_request *q, struct http_reply *reply, struct error *e);
@@ -121,13 +134,24 @@ int http_report_sched(struct http_request *q, struct http_reply *reply, struct e
 int http_report_latency(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_html(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_svg(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_data(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_boot_json(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_boot_diff(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_calls_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_events(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_chain(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_live(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_health(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_openapi(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_asset(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_page(struct http_request *q, struct http_reply *reply, struct error *e);
 
 #endif

@@ -17,11 +17,20 @@
 #define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
 #define LATENCY SCHED " worst"
 #define BOOT "sampled"
-#define BOOT_CHART BOOT " min kernel width path"
+#define BOOT_DATA BOOT " min kernel path with"
+#define BOOT_CHART BOOT_DATA " width"
+#define BOOT_REPORT BOOT " to path min kernel limit"
+#define BOOT_DIFF BOOT " with min kernel limit"
+#define CALLS HTTP_RANGE_TIMES " process thread"
+#define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
+#define EVENTS HTTP_RANGE_PARAMS " limit after before"
+#define CHAIN "from to pid at_ns limit"
+#define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", "", http_page, "a page to look at" },
+	{ "GET", "/assets/{file}", "", http_asset, "a file of the page" },
 	{ "GET", "/healthz", "", http_health, "whether the collector can do its work" },
 	{ "GET", "/metrics", "", http_metrics, "counters for Prometheus" },
 	{ "GET", API "/openapi.json", "", http_openapi, "this description" },
@@ -32,28 +41,64 @@ static const struct http_route routes[] = {
 	{ "POST", DEVICE "/stop", "timeout_ms", http_instruct_stop, "stop tracing" },
 	{ "POST", DEVICE "/configure", "timeout_ms", http_instruct_configure,
 	  "change what to trace" },
+	{ "POST", DEVICE "/group", "", http_group, "put it into a group" },
 	{ "GET", DEVICE "/runs", "limit kind", http_device_runs,
 	  "runs of a device, the latest first" },
 	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
+	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
+	{ "GET", DEVICE "/events", EVENTS, http_events, "a page of the events of its latest run" },
+	{ "GET", DEVICE "/chain", CHAIN, http_chain, "the wakeups that led to a moment" },
 	{ "GET", DEVICE "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", DEVICE "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
+	{ "GET", DEVICE "/calls/report", CALLS " function min sort limit", http_calls_report,
+	  "what each function cost" },
+	{ "GET", DEVICE "/calls/tree", CALLS " depth min limit", http_calls_tree,
+	  "who called whom, for a flame graph" },
+	{ "GET", DEVICE "/calls/diff", CALLS " function min sort limit " CALLS_WITH,
+	  http_calls_diff, "what functions cost at two times" },
+	{ "GET", DEVICE "/calls/slices", CALLS " min_ns limit", http_calls_slices,
+	  "calls as spans, for a timeline" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
 	  "what its latest run lacks" },
 	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
 	{ "GET", DEVICE "/boot.svg", BOOT_CHART, http_boot_svg, "its latest boot as a picture" },
+	{ "GET", DEVICE "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of its latest boot draws" },
 	{ "GET", DEVICE "/boot.json", BOOT, http_boot_json, "its latest boot as JSON" },
+	{ "GET", DEVICE "/boot/report", BOOT_REPORT, http_boot_report,
+	  "why its latest boot took so long" },
+	{ "GET", DEVICE "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "its latest boot and another one, process by process" },
 	{ "GET", DEVICE "/live", "rate", http_device_live, "state and events as they come" },
 	{ "GET", API "/runs", "limit kind", http_runs, "runs of all devices, the latest first" },
 	{ "GET", RUN, "", http_run, "one run" },
 	{ "GET", RUN "/export", EXPORT, http_export, "the run in any format" },
 	{ "GET", RUN "/timeline", TIMELINE, http_timeline, "the run for a drawing" },
+	{ "GET", RUN "/slices", SLICES, http_slices, "a part of the run in detail" },
+	{ "GET", RUN "/events", EVENTS, http_events, "a page of the events of the run" },
+	{ "GET", RUN "/chain", "pid at_ns limit", http_chain, "the wakeups that led to a moment" },
 	{ "GET", RUN "/report/sched", SCHED, http_report_sched, "who had the CPUs" },
 	{ "GET", RUN "/report/latency", LATENCY, http_report_latency, "how long tasks waited" },
-	{ "GET", RUN "/ledger", "", http_ledger, "what the run lacks" },
+	{ "GET", RUN "/calls/report", CALLS " function min sort limit", http_calls_report,
+	  "what each function cost" },
+	{ "GET", RUN "/calls/tree", CALLS " depth min limit", http_calls_tree,
+	  "who called whom, for a flame graph" },
+	{ "GET", RUN "/calls/diff", CALLS " function min sort limit " CALLS_WITH, http_calls_diff,
+	  "what functions cost at two times" },
+	{ "GET", RUN "/calls/slices", CALLS " min_ns limit", http_calls_slices,
+	  "calls as spans, for a timeline" },
+	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },
+	{ "GET", RUN "/boot.chart.json", BOOT_DATA, http_boot_data,
+	  "what the page of the boot draws" },
 	{ "GET", RUN "/boot.json", BOOT, http_boot_json, "the boot as JSON" },
+	{ "GET", RUN "/boot/report", BOOT_REPORT, http_boot_report, "why the boot took so long" },
+	{ "GET", RUN "/boot/diff", BOOT_DIFF, http_boot_diff,
+	  "the boot and another one, process by process" },
+	{ "GET", API "/instructions", "device limit before", http_instructions,
+	  "who told which device what, the latest first" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "analysis/json_value.h"
+#include "collector/http_calls.h"
 #include "collector/http_device.h"
 #include "collector/http_range.h"
 #include "trace/func_ksk.h"
@@ -110,7 +111,9 @@ int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 		return r;
 	o = http_run_json(&run, &names);
 	http_names_done(&names);
-	if (o && run.threads)
+	if (o && run.threads) {
 		add_processes(q, &run, o);
+		json_object_set_new(o, "calls", http_calls_json(q, &run));
+	}
 	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

@@ -6,9 +6,7 @@
  * device's id finds it. Names are looked for one by one: that is done when a device arrives or a
  * person asks, not for each frame.
  *
- * An instruction that waits for its result is a struct on its thread's stack, in a list that the
- * lock protects. It leaves the list by its result, by the end of the connection (then it stays
- * desired), or by the end of its time.
+ * registry_instruct.c has the side of those who tell devices what to do.
  */
 #include "collector/registry.h"
 
@@ -23,41 +21,12 @@
 #include "base/condition.h"
 #include "base/hex.h"
 #include "collector/desired.h"
+#include "collector/registry_inside.h"
 
 #define ID_TEXT 33
 #define ID_DIGITS_LEAST 6U
-#define NEVER UINT32_MAX
 #define NS_PER_S 1000000000U
-
-struct waiter {
-	struct waiter *next;
-	uint32_t slot;
-	bool sent, done;
-	struct message_instruction instruction;
-	struct registry_result result;
-};
-
-/* A row and what is only for us. */
-struct entry {
-	struct registry_row row;
-	uint64_t last_events, last_bytes; /* at the last tick */
-};
-
-struct registry {
-	pthread_mutex_t lock;
-	pthread_mutex_t save_lock; /* taken before `lock` */
-	pthread_cond_t changed;
-	struct entry *entries;
-	uint32_t n, room;
-	uint32_t *places; /* by hash of the id; NEVER: free */
-	uint32_t n_places;
-	struct waiter *waiters;
-	uint64_t instructions; /* the last id */
-	uint64_t tick_ns;
-	void (*wake)(void *context);
-	void *wake_context;
-	char *dir;
-};
+#define CPU_LEAST_NS 500000000U /* reports closer together do not tell how much it takes */
 
 /* --- rows --- */
 
@@ -77,11 +46,12 @@ static bool is_same_id(const struct message_id *a, const struct message_id *b)
 }
 
 /* Where the device is, or would be. The table is never full. */
-static uint32_t *find_place(struct registry *r, const struct message_id *id)
+uint32_t *registry_find_place(struct registry *r, const struct message_id *id)
 {
 	uint32_t at = hash_id(id) & (r->n_places - 1);
 
-	while (r->places[at] != NEVER && !is_same_id(&r->entries[r->places[at]].row.device.id, id))
+	while (r->places[at] != REGISTRY_NEVER &&
+	       !is_same_id(&r->entries[r->places[at]].row.device.id, id))
 		at = (at + 1) & (r->n_places - 1);
 	return &r->places[at];
 }
@@ -89,7 +59,7 @@ static uint32_t *find_place(struct registry *r, const struct message_id *id)
 static int grow(struct registry *r)
 {
 	uint32_t room = r->room ? r->room * 2 : 64, i;
-	struct entry *entries = realloc(r->entries, room * sizeof(*entries));
+	struct registry_entry *entries = realloc(r->entries, room * sizeof(*entries));
 	uint32_t *places;
 
 	if (!entries)
@@ -104,7 +74,7 @@ static int grow(struct registry *r)
 	r->n_places = room * 2;
 	memset(places, 0xff, sizeof(*places) * r->n_places);
 	for (i = 0; i < r->n; i++)
-		*find_place(r, &r->entries[i].row.device.id) = i;
+		*registry_find_place(r, &r->entries[i].row.device.id) = i;
 	return 0;
 }
 
@@ -112,21 +82,22 @@ static int grow(struct registry *r)
 static int get_entry(struct registry *r, const struct message_id *id, uint32_t *ret)
 {
 	uint32_t *place;
-	struct entry *entry;
+	struct registry_entry *entry;
 
-	if (r->n == r->room && *find_place(r, id) == NEVER) {
+	if (r->n == r->room && *registry_find_place(r, id) == REGISTRY_NEVER) {
 		if (r->n >= REGISTRY_DEVICES_MAX)
 			return -EDQUOT;
 		if (grow(r) < 0)
 			return -ENOMEM;
 	}
-	place = find_place(r, id);
-	if (*place == NEVER) {
+	place = registry_find_place(r, id);
+	if (*place == REGISTRY_NEVER) {
 		*place = r->n;
 		entry = &r->entries[r->n++];
 		memset(entry, 0, sizeof(*entry));
 		entry->row.device.id = *id;
 		entry->row.clock_err_ns = UINT64_MAX;
+		entry->row.cpu_ppm = UINT64_MAX;
 	}
 	*ret = *place;
 	return 0;
@@ -163,6 +134,21 @@ static int add_desired(void *context, const struct desired *d)
 	return 0;
 }
 
+static int add_said(void *context, const struct fleet_device *d)
+{
+	struct registry *r = context;
+	uint32_t slot;
+	int result = get_entry(r, &d->id, &slot);
+
+	if (result < 0)
+		return result == -EDQUOT ? 0 : result;
+	if (d->waits)
+		r->entries[slot].told.waits = true;
+	else
+		memcpy(r->entries[slot].row.group, d->group, sizeof(d->group));
+	return 0;
+}
+
 static void init_locks(struct registry *r)
 {
 	pthread_mutex_init(&r->lock, NULL);
@@ -182,6 +168,10 @@ int registry_open(struct registry **ret, const char *dir, struct store *s, struc
 	result = s ? store_devices(s, add_known, r, e) : 0;
 	if (result >= 0)
 		result = desired_read(dir, add_desired, r, e);
+	if (result >= 0)
+		result = fleet_open(&r->fleet, dir, e);
+	if (result >= 0)
+		result = fleet_devices(r->fleet, add_said, r, e);
 	if (result < 0)
 		return result;
 	*ret = take_ptr(r);
@@ -195,6 +185,7 @@ void registry_free(struct registry *r)
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->save_lock);
 	pthread_cond_destroy(&r->changed);
+	fleet_free(r->fleet);
 	free(r->entries);
 	free(r->places);
 	free(r->dir);
@@ -283,7 +274,7 @@ static void describe(struct registry *r, uint32_t slot, const struct registry_ar
 static void connect(struct registry *r, uint32_t slot, const struct registry_arrival *a)
 {
 	struct registry_row *row = &r->entries[slot].row;
-	struct waiter *w;
+	struct registry_waiter *w;
 
 	snprintf(row->address, sizeof(row->address), "%s", a->address);
 	row->online = true;
@@ -291,7 +282,8 @@ static void connect(struct registry *r, uint32_t slot, const struct registry_arr
 	row->origins = a->hello->origins;
 	row->session = a->session;
 	row->connected_ns = a->now_ns;
-	row->clock_err_ns = UINT64_MAX;
+	row->clock_err_ns = row->cpu_ppm = UINT64_MAX;
+	r->entries[slot].cpu_at_ns = 0;
 	for (w = r->waiters; w; w = w->next)
 		if (w->slot == slot)
 			w->sent = false; /* to a connection whose place this one takes */
@@ -324,7 +316,7 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns)
 {
 	struct registry_row *row;
-	struct waiter *w;
+	struct registry_waiter *w;
 
 	pthread_mutex_lock(&r->lock);
 	row = &r->entries[slot].row;
@@ -356,11 +348,31 @@ static bool get_desired_trace(const struct registry_row *row, struct message_ins
 	return ret->verb != INSTRUCTION_CONFIGURE || ret->config.given;
 }
 
+/* Those of its instructions that wait are settled by what it answered, or by that there was nothing to be
+ * told. If that cannot be written they are found to wait when it comes the next time. */
+void registry_settle(struct registry *r, uint32_t slot, bool over)
+{
+	struct fleet_result result;
+	struct message_id device;
+	bool waits;
+
+	pthread_mutex_lock(&r->lock);
+	waits = over && r->entries[slot].told.waits;
+	if (waits)
+		r->entries[slot].told.waits = false;
+	result = r->entries[slot].told.result;
+	device = r->entries[slot].row.device.id;
+	pthread_mutex_unlock(&r->lock);
+	if (waits)
+		fleet_settle_device(r->fleet, &device, &result, NULL);
+}
+
 uint32_t registry_get_desired(struct registry *r, uint32_t slot,
 			      struct message_instruction ret[REGISTRY_DESIRED_MAX])
 {
 	const struct registry_row *row;
 	uint32_t n = 0, i;
+	bool over;
 
 	memset(ret, 0, REGISTRY_DESIRED_MAX * sizeof(*ret));
 	pthread_mutex_lock(&r->lock);
@@ -374,7 +386,9 @@ uint32_t registry_get_desired(struct registry *r, uint32_t slot,
 	}
 	for (i = 0; i < n; i++)
 		ret[i].id = ++r->instructions;
+	over = told_start(&r->entries[slot].told, ret, n);
 	pthread_mutex_unlock(&r->lock);
+	registry_settle(r, slot, over);
 	return n;
 }
 
@@ -396,6 +410,20 @@ void registry_push_traffic(struct registry *r, uint32_t slot, const struct regis
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* How much CPU its agent took since the last status. */
+static void see_cpu(struct registry_entry *entry, uint64_t cpu_us, uint64_t now_ns)
+{
+	uint64_t elapsed_us = (now_ns - entry->cpu_at_ns) / 1000;
+
+	if (entry->cpu_at_ns && cpu_us >= entry->last_cpu_us) {
+		if (now_ns - entry->cpu_at_ns < CPU_LEAST_NS)
+			return;
+		entry->row.cpu_ppm = (cpu_us - entry->last_cpu_us) * 1000000 / elapsed_us;
+	}
+	entry->last_cpu_us = cpu_us;
+	entry->cpu_at_ns = now_ns;
+}
+
 void registry_push_status(struct registry *r, uint32_t slot, const struct message_status *m)
 {
 	struct registry_row *row;
@@ -405,6 +433,7 @@ void registry_push_status(struct registry *r, uint32_t slot, const struct messag
 	row->status = *m;
 	row->status.text = (struct message_text){ NULL, 0 };
 	row->state = m->state;
+	see_cpu(&r->entries[slot], m->cpu_us, clock_mono_ns());
 	snprintf(row->status_text, sizeof(row->status_text), "%.*s", (int)m->text.len,
 		 m->text.len ? m->text.at : "");
 	pthread_mutex_unlock(&r->lock);
@@ -425,7 +454,8 @@ void registry_push_clock(struct registry *r, uint32_t slot, const struct store_c
 
 bool registry_push_result(struct registry *r, uint32_t slot, const struct message_result *m)
 {
-	struct waiter *w;
+	struct registry_waiter *w;
+	bool over = false;
 
 	pthread_mutex_lock(&r->lock);
 	for (w = r->waiters; w; w = w->next)
@@ -437,8 +467,11 @@ bool registry_push_result(struct registry *r, uint32_t slot, const struct messag
 		snprintf(w->result.text, sizeof(w->result.text), "%.*s", (int)m->text.len,
 			 m->text.len ? m->text.at : "");
 		pthread_cond_broadcast(&r->changed);
+	} else {
+		over = told_push(&r->entries[slot].told, m);
 	}
 	pthread_mutex_unlock(&r->lock);
+	registry_settle(r, slot, over);
 	return w != NULL;
 }
 
@@ -453,7 +486,7 @@ void registry_set_wake(struct registry *r, void (*wake)(void *context), void *co
 bool registry_pop_instruction(struct registry *r, uint32_t *ret_slot,
 			      struct message_instruction *ret)
 {
-	struct waiter *w;
+	struct registry_waiter *w;
 
 	pthread_mutex_lock(&r->lock);
 	for (w = r->waiters; w && (w->sent || w->done); w = w->next)
@@ -483,7 +516,7 @@ void registry_tick(struct registry *r, uint64_t mono_ns)
 	elapsed = mono_ns - r->tick_ns;
 	r->tick_ns = mono_ns;
 	for (i = 0; i < r->n; i++) {
-		struct entry *entry = &r->entries[i];
+		struct registry_entry *entry = &r->entries[i];
 		struct registry_row *row = &entry->row;
 
 		if (!row->online)
@@ -535,15 +568,15 @@ bool registry_id_match(const struct message_id *id, const char *text)
 	return len >= ID_DIGITS_LEAST && len < ID_TEXT && !strncasecmp(digits, text, len);
 }
 
-/* With the lock held: the place, NEVER for none, or r->n for more than one. */
+/* With the lock held: the place, REGISTRY_NEVER for none, or r->n for more than one. */
 static uint32_t find_by_id(const struct registry *r, const char *text)
 {
-	uint32_t i, found = NEVER;
+	uint32_t i, found = REGISTRY_NEVER;
 
 	for (i = 0; i < r->n; i++) {
 		if (!registry_id_match(&r->entries[i].row.device.id, text))
 			continue;
-		if (found != NEVER)
+		if (found != REGISTRY_NEVER)
 			return r->n;
 		found = i;
 	}
@@ -560,150 +593,15 @@ int registry_find(struct registry *r, const char *name, struct registry_row *ret
 	if (i == r->n)
 		i = find_by_id(r, name);
 	else if (!name[0])
-		i = NEVER; /* known by an instruction alone; it has no name yet */
+		i = REGISTRY_NEVER; /* known by an instruction alone; it has no name yet */
 	if (i < r->n)
 		*ret = r->entries[i].row;
 	pthread_mutex_unlock(&r->lock);
-	if (i == NEVER)
+	if (i == REGISTRY_NEVER)
 		return error_set(e, ENOENT,
 				 "cannot find device '%s': no device has that name or id", name);
 	if (i >= r->n)
 		return error_set(e, ENOTUNIQ, "cannot find device '%s': several ids start so",
 				 name);
 	return 0;
-}
-
-/* What is desired of all, as a copy, while the lock is held. */
-static struct desired *dup_desired(const struct registry *r, size_t *ret_n)
-{
-	struct desired *rows = calloc(r->n + 1, sizeof(*rows));
-	size_t n = 0;
-	uint32_t i;
-
-	for (i = 0; rows && i < r->n; i++) {
-		const struct registry_row *row = &r->entries[i].row;
-
-		if (!row->has_desired && !row->config.given)
-			continue;
-		rows[n].device = row->device.id;
-		rows[n].config = row->config;
-		if (row->has_desired)
-			rows[n].verb = row->desired == DEVICE_TRACING ? INSTRUCTION_START
-								      : INSTRUCTION_STOP;
-		n++;
-	}
-	*ret_n = n;
-	return rows;
-}
-
-/* What is desired of one device: to be put back if it refuses. */
-struct intent {
-	bool has_desired;
-	uint8_t desired;
-	struct message_config config;
-};
-
-/* Writes down what is desired of all, after `change` was made to one. */
-static int remember(struct registry *r, uint32_t slot, const struct intent *change, struct error *e)
-{
-	_cleanup_free_ struct desired *rows = NULL;
-	struct registry_row *row;
-	size_t n;
-	int result;
-
-	pthread_mutex_lock(&r->save_lock);
-	pthread_mutex_lock(&r->lock);
-	row = &r->entries[slot].row;
-	row->has_desired = change->has_desired;
-	row->desired = change->desired;
-	row->config = change->config;
-	rows = dup_desired(r, &n);
-	pthread_mutex_unlock(&r->lock);
-	if (rows)
-		result = desired_write(r->dir, rows, n, e);
-	else
-		result = error_set(e, ENOMEM, "cannot remember the instruction: out of memory");
-	pthread_mutex_unlock(&r->save_lock);
-	return result;
-}
-
-static struct intent get_intent(const struct registry_row *row)
-{
-	return (struct intent){ row->has_desired, row->desired, row->config };
-}
-
-static void intent_apply(struct intent *i, const struct message_instruction *m)
-{
-	if (m->verb != INSTRUCTION_CONFIGURE) {
-		i->has_desired = true;
-		i->desired = m->verb == INSTRUCTION_START ? DEVICE_TRACING : DEVICE_IDLE;
-	}
-	if (m->verb != INSTRUCTION_STOP)
-		config_apply(&i->config, &m->config);
-}
-
-static void unlink_waiter(struct registry *r, const struct waiter *w)
-{
-	struct waiter **at = &r->waiters;
-
-	while (*at != w)
-		at = &(*at)->next;
-	*at = w->next;
-}
-
-/* With the lock held: leaves the instruction to the ingest, and waits. False: no result in time. */
-static bool wait_result(struct registry *r, struct waiter *w, unsigned int timeout_ms)
-{
-	uint64_t until_ms = clock_mono_ms() + timeout_ms;
-
-	w->instruction.id = ++r->instructions;
-	w->next = r->waiters;
-	r->waiters = w;
-	if (r->wake)
-		r->wake(r->wake_context);
-	while (!w->done && condition_wait(&r->changed, &r->lock, until_ms))
-		;
-	unlink_waiter(r, w);
-	return w->done;
-}
-
-/* Remembered before it is sent: a device that is just coming back is told what is remembered, and
- * what was sent to its old connection never arrives. */
-int registry_instruct(struct registry *r, const struct registry_request *q,
-		      struct registry_result *ret, struct error *e)
-{
-	struct waiter w = { .instruction = q->instruction };
-	struct intent before = { 0 }, after;
-	bool in_time = true;
-	int result;
-
-	pthread_mutex_lock(&r->lock);
-	w.slot = *find_place(r, &q->device);
-	if (w.slot != NEVER)
-		before = get_intent(&r->entries[w.slot].row);
-	pthread_mutex_unlock(&r->lock);
-	if (w.slot == NEVER)
-		return error_set(e, ENOENT, "cannot instruct the device: it is not known");
-	after = before;
-	intent_apply(&after, &q->instruction);
-	result = remember(r, w.slot, &after, e);
-	if (result < 0)
-		return result;
-	pthread_mutex_lock(&r->lock);
-	if (r->entries[w.slot].row.online)
-		in_time = wait_result(r, &w, q->timeout_ms);
-	else
-		w.result.deferred = true;
-	pthread_mutex_unlock(&r->lock);
-	if (w.result.code) /* what a device refused is not asked of it again */
-		result = remember(r, w.slot, &before, e);
-	if (!in_time)
-		return error_set(e, ETIMEDOUT,
-				 "cannot instruct the device: it did not answer within %u ms",
-				 q->timeout_ms);
-	if (w.result.deferred)
-		snprintf(w.result.text, sizeof(w.result.text),
-			 "the device is away; it is told when it comes");
-	*ret = w.result;
-	return result;
 }

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "collector/fleet.h"
 #include "store/store.h"
 #include "wire/message.h"
 
@@ -44,6 +45,8 @@ struct registry_row {
 	int64_t clock_off_ns;
 	uint64_t clock_err_ns; /* UINT64_MAX: not known */
 	uint64_t round_trip_ns;
+	uint64_t cpu_ppm;	      /* of one CPU, what its agent takes; UINT64_MAX: not known */
+	char group[FLEET_GROUP_MAX];  /* where people put it; "" for none */
 	struct message_config config; /* desired */
 };
 
@@ -73,12 +76,20 @@ struct registry_request {
 	struct message_id device;
 	struct message_instruction instruction; /* its id is given by the registry */
 	unsigned int timeout_ms;
+	const char *from, *client; /* who says so, and with what program; NULL: not known */
 };
 
 /* Waits for the device's result at most timeout_ms (-ETIMEDOUT); a device that is away has it
  * remembered. */
 int registry_instruct(struct registry *r, const struct registry_request *q,
 		      struct registry_result *ret, struct error *e);
+
+/* Puts a device into a group, "" for none; it is written down. -ENOENT. */
+int registry_set_group(struct registry *r, const struct message_id *device, const char *group,
+		       struct error *e);
+
+/* What was ever said of the devices. */
+struct fleet *registry_get_fleet(const struct registry *r);
 
 /* --- for the ingest; a slot is a device's place, which it keeps --- */
 

@@ -26,16 +26,28 @@ static char *put_field(char *p, const struct field *f)
 	return p;
 }
 
-char *item_put_json(char *p, const struct trace_item *item, const struct trace_info *info)
+char *item_put_json_from(char *p, const struct trace_item *item, const struct trace_info *info,
+			 enum field_id first)
 {
 	struct field_list list;
+	char comma = '{';
 	uint32_t i;
 
 	fields_of(&list, item, info);
 	for (i = 0; i < list.n; i++) {
-		*p++ = i ? ',' : '{';
+		if (list.field[i].id < first)
+			continue;
+		*p++ = comma;
+		comma = ',';
 		p = put_field(p, &list.field[i]);
 	}
+	if (comma == '{')
+		*p++ = '{';
 	*p++ = '}';
 	return p;
+}
+
+char *item_put_json(char *p, const struct trace_item *item, const struct trace_info *info)
+{
+	return item_put_json_from(p, item, info, FIELD_KIND);
 }

@@ -267,11 +267,8 @@ int boot_ksk_open_run(struct store *s, uint32_t run, struct boot_source **ret, s
 	if (r < 0)
 		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
 	(*ret)->is_cut = !about.ended;
-	if (store_get_clock(s, run, &clock) == 0) {
-		(*ret)->info.clock.has_realtime = true;
-		(*ret)->info.clock.realtime_off_ns = clock.off_ns;
-		(*ret)->info.clock.realtime_err_ns = clock.err_ns;
-	}
+	if (store_get_clock(s, run, &clock) == 0)
+		clock_set_measured(&(*ret)->info.clock, clock.off_ns, clock.err_ns);
 	return 0;
 }
 

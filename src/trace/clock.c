@@ -25,6 +25,25 @@ void clock_init(struct trace_clock *c)
 	c->print_digits = 9;
 }
 
+void clock_set_measured(struct trace_clock *c, int64_t off_ns, uint64_t err_ns)
+{
+	if (!c->is_measured) {
+		c->has_own = c->has_realtime;
+		c->own_off_ns = c->realtime_off_ns;
+	}
+	c->is_measured = c->has_realtime = true;
+	c->realtime_off_ns = off_ns;
+	c->realtime_err_ns = err_ns;
+}
+
+bool clock_get_own(const struct trace_clock *c, int64_t *ret_off_ns)
+{
+	if (!(c->is_measured ? c->has_own : c->has_realtime))
+		return false;
+	*ret_off_ns = c->is_measured ? c->own_off_ns : c->realtime_off_ns;
+	return true;
+}
+
 uint64_t clock_ns(const struct trace_clock *c, uint64_t tick)
 {
 	if (c->mult == 1 && c->shift == 0)

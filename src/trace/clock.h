@@ -25,6 +25,10 @@ struct trace_clock {
 	bool has_realtime;	 /* are the next two known? */
 	int64_t realtime_off_ns; /* CLOCK_REALTIME - this clock */
 	uint64_t realtime_err_ns;
+	/* The above is a collector's real time, which nobody sets in the middle of a boot. What the device itself took for
+	 * the real time when the trace began is then here, if that is known. */
+	bool is_measured, has_own;
+	int64_t own_off_ns;
 };
 
 void clock_init(struct trace_clock *c); /* nanoseconds of an unnamed clock */
@@ -39,6 +43,12 @@ uint64_t clock_tick_near(const struct trace_clock *c, uint64_t ns);
 /* (ns << shift) / mult and the rest of that division; UINT64_MAX where it does not fit. mult is not
  * 0, shift at most 63. */
 uint64_t clock_divide(uint64_t ns, uint32_t mult, uint32_t shift, uint32_t *ret_rest);
+
+/* A collector has found out what its real time is on this clock. */
+void clock_set_measured(struct trace_clock *c, int64_t off_ns, uint64_t err_ns);
+
+/* The device's own CLOCK_REALTIME - this clock when the trace began. False: it is not known. */
+bool clock_get_own(const struct trace_clock *c, int64_t *ret_off_ns);
 
 static inline uint64_t clock_event_ns(const struct trace_clock *c, const struct sched_event *e)
 {

@@ -246,7 +246,13 @@ int func_ksk_open_memory(const uint8_t *data, size_t len, struct func_source **r
 
 int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, struct error *e)
 {
-	const struct store_range range = { .to_tick = UINT64_MAX };
+	return func_ksk_open_from(s, run, 0, ret, e);
+}
+
+int func_ksk_open_from(struct store *s, uint32_t run, uint64_t from_tick, struct func_source **ret,
+		       struct error *e)
+{
+	const struct store_range range = { .from_tick = from_tick, .to_tick = UINT64_MAX };
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
 	struct store_clock clock;
@@ -257,11 +263,8 @@ int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, s
 	r = open_source(reader, NULL, ret, &reason);
 	if (r < 0)
 		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
-	if (store_get_clock(s, run, &clock) == 0) {
-		(*ret)->clock.has_realtime = true;
-		(*ret)->clock.realtime_off_ns = clock.off_ns;
-		(*ret)->clock.realtime_err_ns = clock.err_ns;
-	}
+	if (store_get_clock(s, run, &clock) == 0)
+		clock_set_measured(&(*ret)->clock, clock.off_ns, clock.err_ns);
 	return 0;
 }
 
@@ -340,6 +343,21 @@ bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *re
 	*ret_from = from;
 	*ret_to = to;
 	return from <= to;
+}
+
+uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread)
+{
+	const struct func_ksk *k = (const struct func_ksk *)s;
+	uint64_t last = 0, one;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!k->cursors[2 * (size_t)thread + i])
+			continue;
+		one = find_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i);
+		last = one > last ? one : last;
+	}
+	return last;
 }
 
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread)

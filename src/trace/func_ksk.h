@@ -23,6 +23,9 @@ int func_ksk_open_joined(const char *path, struct func_source **ret, struct erro
 int func_ksk_open_memory(const uint8_t *data, size_t len, struct func_source **ret,
 			 struct error *e);
 int func_ksk_open_run(struct store *s, uint32_t run, struct func_source **ret, struct error *e);
+/* Without what is long before that tick: each stream begins somewhere at or before it. */
+int func_ksk_open_from(struct store *s, uint32_t run, uint64_t from_tick, struct func_source **ret,
+		       struct error *e);
 
 /* Whether there are function streams. */
 bool func_ksk_has_calls(struct block_reader *r);
@@ -36,6 +39,9 @@ uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread);
 
 /* The ticks of its first and its last event, as the headers of its blocks tell; false: it has none. */
 bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to);
+
+/* The tick of a thread's last event likewise; 0: it has none. */
+uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread);
 
 /* Of a source opened from a file: that file, with its damage. */
 struct ksk_file *func_ksk_file(const struct func_source *s);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/info.h"
+#include "trace/info_meta.h"
 #include "wire/func_meta_encode.h"
 
 #define ROW_MOST (FUNC_META_ROW_ROOM + 2 * TRACE_STRING_MAX)
@@ -48,17 +49,7 @@ static struct func_meta_text text_of(const char *text)
 
 static size_t put_clock(const struct func_source *s, struct page *g)
 {
-	struct meta_clock c = {
-		.name = s->clock.name,
-		.name_len = (uint32_t)strnlen(s->clock.name, sizeof(s->clock.name)),
-		.mult = s->clock.mult,
-		.shift = s->clock.shift,
-		.base_ns = s->clock.base_ns,
-		.print_digits = s->clock.print_digits,
-		.has_realtime = s->clock.has_realtime,
-		.realtime_off_ns = s->clock.realtime_off_ns,
-		.realtime_err_ns = s->clock.realtime_err_ns,
-	};
+	struct meta_clock c = info_get_clock(&s->clock);
 
 	return (size_t)(func_meta_put_clock(g->start, &c) - g->start);
 }

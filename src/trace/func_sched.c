@@ -347,15 +347,15 @@ static const struct func_source_ops sched_ops = {
 	.free = sched_free,
 };
 
-/* What the scheduler's nanoseconds lack to those of the calls' clock. */
-static int join_clocks(struct func_sched *f, struct error *e)
+int func_sched_offset(const struct trace_clock *a, const struct trace_clock *b, uint64_t *ret_ns,
+		      struct error *e)
 {
-	const struct trace_clock *a = &f->calls->clock, *b = &f->sched->info.clock;
-
-	if (!strcmp(a->name, b->name) && a->name[0])
+	if (!strcmp(a->name, b->name) && a->name[0]) {
+		*ret_ns = 0;
 		return 0;
+	}
 	if (a->has_realtime && b->has_realtime) {
-		f->add_ns = (uint64_t)b->realtime_off_ns - (uint64_t)a->realtime_off_ns;
+		*ret_ns = (uint64_t)b->realtime_off_ns - (uint64_t)a->realtime_off_ns;
 		return 0;
 	}
 	return error_set(
@@ -382,7 +382,8 @@ int func_sched_new(struct func_source *calls, struct trace_source *sched, struct
 	f->owners = pidmap_new(sizeof(struct owner));
 	f->watched = calloc(calls->n_threads + 1, sizeof(*f->watched));
 	r = f->owners && f->watched ? func_source_dup(&f->source, calls) : -ENOMEM;
-	r = r < 0 ? error_set(e, r, "%s", strerror(-r)) : join_clocks(f, e);
+	r = r < 0 ? error_set(e, r, "%s", strerror(-r))
+		  : func_sched_offset(&calls->clock, &sched->info.clock, &f->add_ns, e);
 	if (r < 0) {
 		sched_free(&f->source);
 		return r;

@@ -26,6 +26,10 @@
 
 #include "trace/func_source.h"
 
+/* What the scheduler's nanoseconds lack to those of the calls' clock, modulo 2^64. -EXDEV. */
+int func_sched_offset(const struct trace_clock *calls, const struct trace_clock *sched,
+		      uint64_t *ret_ns, struct error *e);
+
 /* Takes both, also when it fails. -EXDEV: their clocks have nothing in common. */
 int func_sched_new(struct func_source *calls, struct trace_source *sched, struct func_source **ret,
 		   struct error *e);

@@ -63,9 +63,9 @@ static uint8_t *put_text(uint8_t *p, enum meta_item type, const char *text)
 	return meta_put_text(p, type, text, strlen(text));
 }
 
-static uint8_t *put_clock(uint8_t *p, const struct trace_clock *c)
+struct meta_clock info_get_clock(const struct trace_clock *c)
 {
-	struct meta_clock clock = {
+	return (struct meta_clock){
 		.name = c->name,
 		.name_len = (uint32_t)strnlen(c->name, sizeof(c->name)),
 		.mult = c->mult,
@@ -75,7 +75,16 @@ static uint8_t *put_clock(uint8_t *p, const struct trace_clock *c)
 		.has_realtime = c->has_realtime,
 		.realtime_off_ns = c->realtime_off_ns,
 		.realtime_err_ns = c->realtime_err_ns,
+		.whose = !c->is_measured ? META_WHOSE_DEVICE
+			 : c->has_own	 ? META_WHOSE_BOTH
+					 : META_WHOSE_COLLECTOR,
+		.own_off_ns = c->own_off_ns,
 	};
+}
+
+static uint8_t *put_clock(uint8_t *p, const struct trace_clock *c)
+{
+	struct meta_clock clock = info_get_clock(c);
 
 	return meta_put_clock(p, &clock);
 }
@@ -179,6 +188,16 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 	return (size_t)(meta_item_end(body, p) - out);
 }
 
+/* Whose real time it is: fields that older files do not have. */
+static void get_whose(struct trace_clock *c, struct byte_reader *r)
+{
+	uint64_t whose = reader_left(r) ? reader_varint(r) : META_WHOSE_DEVICE;
+
+	c->is_measured = whose != META_WHOSE_DEVICE;
+	c->has_own = whose == META_WHOSE_BOTH;
+	c->own_off_ns = c->has_own ? reader_signed(r) : 0;
+}
+
 int info_decode_clock(struct trace_clock *c, struct byte_reader *r)
 {
 	const uint8_t *name;
@@ -193,6 +212,7 @@ int info_decode_clock(struct trace_clock *c, struct byte_reader *r)
 	c->has_realtime = reader_varint(r) != 0;
 	c->realtime_off_ns = reader_signed(r);
 	c->realtime_err_ns = reader_varint(r);
+	get_whose(c, r);
 	if (r->bad || !mult || mult > UINT32_MAX || shift > 63 || digits > 9 ||
 	    len >= TRACE_CLOCK_NAME_LEN)
 		return -EBADMSG;

@@ -43,6 +43,10 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 int info_decode(struct trace_info *i, struct trace_orders *orders, const uint8_t *in, size_t len);
 
 struct byte_reader;
+struct meta_clock;
+
+/* As it is written; the name is borrowed. */
+struct meta_clock info_get_clock(const struct trace_clock *c);
 
 /* The fields of a clock (7.1), also of the function streams' (7.9). -EBADMSG. */
 int info_decode_clock(struct trace_clock *c, struct byte_reader *r);

@@ -164,6 +164,26 @@ void merge_seek(struct merge *m, uint64_t tick)
 	m->place = 0;
 }
 
+void merge_seek_segments(struct merge *m, const uint64_t *ticks)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < m->n_cursors; cpu++)
+		if (m->cursors[cpu])
+			stream_cursor_seek(m->cursors[cpu], ticks[cpu]);
+	m->order_row = m->order_at = 0;
+	m->merging = false;
+	m->error = 0;
+	m->place = 0;
+}
+
+const struct trace_item *merge_peek(struct merge *m, uint32_t cpu)
+{
+	if (cpu >= m->n_cursors || !m->cursors[cpu])
+		return NULL;
+	return has_item(m, cpu) ? stream_cursor_peek(m->cursors[cpu]) : NULL;
+}
+
 static void count_cpus(struct merge *m)
 {
 	uint32_t last = m->reader->ops->streams(m->reader);

@@ -40,6 +40,14 @@ int merge_next(struct merge *m, struct trace_item *ret, struct error *e); /* as 
 /* To the first item at or after this tick; 0 is the start. */
 void merge_seek(struct merge *m, uint64_t tick);
 
+/* Each CPU to the segment that holds its tick of the list. Nothing is skipped: what the segments have
+ * from before these ticks comes, too. */
+void merge_seek_segments(struct merge *m, const uint64_t *ticks);
+
+/* The next item of one CPU, whoever comes first; NULL if it has none. Borrowed until the next call
+ * of anything here. */
+const struct trace_item *merge_peek(struct merge *m, uint32_t cpu);
+
 /* The reader has more than before: goes on after the end. 0 or -ENOMEM. */
 int merge_refresh(struct merge *m);
 

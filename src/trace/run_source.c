@@ -97,11 +97,8 @@ static int read_meta(struct run_source *r, struct error *e)
 	}
 	if (got < 0)
 		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
-	if (store_get_clock(r->store, r->run, &clock) == 0) {
-		r->source.info.clock.has_realtime = true;
-		r->source.info.clock.realtime_off_ns = clock.off_ns;
-		r->source.info.clock.realtime_err_ns = clock.err_ns;
-	}
+	if (store_get_clock(r->store, r->run, &clock) == 0)
+		clock_set_measured(&r->source.info.clock, clock.off_ns, clock.err_ns);
 	return 0;
 }
 
@@ -156,6 +153,24 @@ int source_run_follow(struct trace_source *s, struct error *e)
 		return got;
 	got = merge_refresh(&r->merge);
 	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 1;
+}
+
+void source_run_seek_segments(struct trace_source *s, const uint64_t *ticks)
+{
+	struct run_source *r = (struct run_source *)s;
+
+	merge_seek_segments(&r->merge, ticks);
+	r->over = false;
+}
+
+const struct trace_item *source_run_peek(struct trace_source *s, uint32_t cpu)
+{
+	return merge_peek(&((struct run_source *)s)->merge, cpu);
+}
+
+struct block_reader *source_run_reader(const struct trace_source *s)
+{
+	return ((const struct run_source *)s)->reader;
 }
 
 uint64_t source_run_blocks_read(const struct trace_source *s)

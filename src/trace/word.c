@@ -27,8 +27,8 @@ const char *word_cause(uint32_t cause)
 
 /* In the order of the bits of enum dialect_feature. */
 static const char *const features[] = {
-	"success",  "group_dead", "rename_no_pid", "big_endian",   "tgid",
-	"no_flags", "fixed_comm", "no_cur",	   "lazy_resched", "success_silent",
+	"success",    "group_dead", "rename_no_pid", "big_endian",     "tgid",		"no_flags",
+	"fixed_comm", "no_cur",	    "lazy_resched",  "success_silent", "waker_context",
 };
 
 const char *word_feature(uint32_t bit)

@@ -42,14 +42,13 @@ const struct boot_short *boot_texts_get(const struct boot_texts *t, enum boot_sh
 uint32_t boot_texts_find(const struct boot_texts *t, enum boot_shelf shelf, const char *text,
 			 uint32_t len)
 {
-	const struct boot_short *s;
-	uint32_t i;
+	const struct boot_short *s = shelf == BOOT_SHELF_PLACES ? t->places : t->names;
+	uint32_t i, n = len > BOOT_SHORT_MAX ? 0 : t->used[shelf];
 
-	for (i = 0; i < t->used[shelf]; i++) {
-		s = boot_texts_get(t, shelf, i);
-		if (s->len == len && (!len || memcmp(s->bytes, text, len) == 0))
+	for (i = 0; i < n; i++)
+		if (s[i].len == len && (!len || (s[i].bytes[len - 1] == text[len - 1] &&
+						 !memcmp(s[i].bytes, text, len))))
 			return i;
-	}
 	return BOOT_TEXT_NONE;
 }
 

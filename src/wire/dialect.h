@@ -26,6 +26,7 @@ enum dialect_feature {
 	DIALECT_NO_CUR = 1 << 7,	 /* the source knows no common_pid: it is inferred */
 	DIALECT_LAZY_RESCHED = 1 << 8,	 /* flag 0x02 is "need resched lazy" (6.13 on) */
 	DIALECT_SUCCESS_SILENT = 1 << 9, /* wakeups have success, but do not print it */
+	DIALECT_WAKER_CONTEXT = 1 << 10, /* NO_FLAGS, but wakeups by interrupts have their flags */
 };
 
 struct sched_dialect {

@@ -32,6 +32,13 @@ enum meta_item {
 	META_NAMES = 17,      /* of one process: its functions, where there are no addresses */
 };
 
+/* Whose real time META_CLOCK has: the device's own, or that of the collector that it came from. */
+enum meta_whose {
+	META_WHOSE_DEVICE = 0,
+	META_WHOSE_COLLECTOR = 1,
+	META_WHOSE_BOTH = 2, /* a collector's; the device's own follows */
+};
+
 /* How a row of META_TASKS starts: one byte. */
 #define META_TASK_COMM 0x03 /* 0 as before, 1 number of an earlier name, 2 a new name */
 #define META_TASK_TGID 0x0c /* 0 unknown, 4 its own pid, 8 as before, 12 follows */

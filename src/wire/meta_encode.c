@@ -51,6 +51,10 @@ uint8_t *meta_put_clock(uint8_t *p, const struct meta_clock *c)
 	p = varint_put(p, c->has_realtime);
 	p = varint_put_signed(p, c->realtime_off_ns);
 	p = varint_put(p, c->realtime_err_ns);
+	if (c->whose != META_WHOSE_DEVICE)
+		p = varint_put(p, (uint64_t)c->whose);
+	if (c->whose == META_WHOSE_BOTH)
+		p = varint_put_signed(p, c->own_off_ns);
 	return meta_item_end(body, p);
 }
 

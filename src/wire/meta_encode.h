@@ -24,6 +24,8 @@ struct meta_clock {
 	bool has_realtime;
 	int64_t realtime_off_ns;
 	uint64_t realtime_err_ns;
+	enum meta_whose whose; /* the real time is */
+	int64_t own_off_ns;    /* META_WHOSE_BOTH */
 };
 
 /* The item's first byte of content; meta_item_end() gets it back, and the place behind the last. */

@@ -35,7 +35,7 @@ WHERE = (None, "disk", "initramfs")
 
 def run_board(board, where, work):
     with debian_board(board, where=where) as machine:
-        said = {"is-system-running": machine.call("systemctl is-system-running --wait", 300).text,
+        said = {"is-system-running": machine.call("systemctl is-system-running --wait", 900).text,
                 "failed": machine.check("systemctl --failed --no-legend")}
         if where:
             wait_end(machine, 120)

@@ -47,14 +47,15 @@ def busybox_board(board, files=(), *, recorded=True, append="", disks=(), is_plu
 def debian_board(board, files=(), *, where="disk", append="", **values):
     """A board with Debian's systemd. The recorder goes before the init of the `disk`, or before that of the
     `initramfs`; None: nowhere."""
-    values = {"out": OUT, "until": "unit:board-channel.service", "linger": "1s", **values}
+    # The usual 120 s are over before systemd is ready, on an emulated board of a busy machine.
+    values = {"out": OUT, "until": "unit:multi-user.target", "linger": "1s", "time": "1800s", **values}
     words = {None: "", "disk": f"init={RECORDER} {settings(**values)}",
              "initramfs": f"rdinit={RECORDER} {settings(init='/init', **values)}"}[where]
     if where:
         files = [(build_recorder(board), RECORDER), *files]
     return Machine(board, files, board.disk_modules, system="debian",
                    disks=[Disk(fetch_debian(board, print))], append=f"{words} {append}",
-                   memory="512", timeout_s=2 * PATIENCE_S)
+                   memory="512", timeout_s=6 * PATIENCE_S)
 
 
 def wait_end(machine, seconds=60):

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/event_page.h"
 #include "collector/http_params.h"
 
 static void try_target(const char *text)
@@ -27,6 +28,19 @@ static void try_target(const char *text)
 	free(t);
 }
 
+/* What is read is what was written. */
+static void try_cursor(const char *text)
+{
+	struct event_cursor c, again;
+	char out[EVENT_CURSOR_MAX];
+
+	if (event_cursor_parse(text, &c) < 0)
+		return;
+	event_cursor_format(&c, out);
+	if (event_cursor_parse(out, &again) < 0 || again.ns != c.ns || again.ordinal != c.ordinal)
+		abort();
+}
+
 static void try_headers(const char *text, uint8_t which)
 {
 	struct http_range range = { 0, 0 };
@@ -36,6 +50,7 @@ static void try_headers(const char *text, uint8_t which)
 	if (http_range_parse(text, which, &range) == 1 &&
 	    (!range.len || range.from + range.len > which))
 		abort();
+	try_cursor(text);
 	http_tag_match(text, "\"a\"");
 	http_host_allow(text, "127.0.0.1");
 	http_origin_allow(text, "localhost");

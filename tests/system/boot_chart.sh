@@ -44,6 +44,17 @@ for bad in "-o $work/x.png" "" "-o $work/x.svg --width 0" "-o $work/x.svg --from
 	[ ! -e "$work/x.svg" ] || fail "boot chart $bad leaves a file"
 done
 
+# A real board's boot, with the scheduler's events.
+chart "$SRC/docs/examples/boot.ksk" -o "$work/board.html" --path
+chart "$SRC/docs/examples/boot.ksk" -o "$work/board.svg" --path
+
+# The types of the page's script.
+if [ -x "$modules/node_modules/.bin/tsc" ]; then
+	"$modules/node_modules/.bin/tsc" -p "$SRC/src/chart/page" || fail "the types of the page's script do not fit"
+else
+	echo "boot_chart: no TypeScript here: types are not checked"
+fi
+
 # What this machine starts now.
 if [ "$(id -u)" = 0 ] && [ -n "${RECORDER:-}" ]; then
 	if KISEKI_BOOT=$RECORDER timeout 60 "$KISEKI" boot record -o "$work/now.ksk" -- \

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 "$BOOT_MAKE" --dump "$work/small.ksk" >"$work/small.dump" || exit 1
 
 # Most of their time they wait, so they run together.
-scenarios=(stored charted resumed lost beside hostile)
+scenarios=(stored charted reported resumed lost beside hostile)
 pids=()
 for scenario in "${scenarios[@]}"; do
 	timeout 400 python3 "$SRC/tests/tools/boot_driver.py" "$KISEKI" "$scenario" "$work" \

@@ -93,6 +93,34 @@ for of in "$d/{device} $d/board-7" "$r/{run} $r/$a"; do
 done
 get 200 /
 grep -q '<title>Kiseki</title>' body || fail "no page"
+grep -q "default-src 'none'; script-src 'self'" head || fail "the page's policy: $(header content-security-policy)"
+[ "$(header cross-origin-opener-policy)" = same-origin-allow-popups ] || fail "the page's opener"
+[ "$(header x-content-type-options) $(header referrer-policy)" = "nosniff no-referrer" ] || fail "the page's headers"
+[ "$(header cache-control)" = no-cache ] || fail "the page is kept: $(header cache-control)"
+grep -q -e 'style=' -e '<style' -e '<script>' -e ' on[a-z]*=' body && fail "the page has what its policy forbids"
+# Its files: in gzip and not, each with a tag of its own; those that it names are there.
+files=$(grep -o '\(href\|src\)="[./]*assets/[^"]*"' body | sed 's/.*="[./]*//; s/"$//')
+[ -n "$files" ] || fail "the page names no files"
+for file in $files; do
+	get 200 "/$file"
+	cp body plain; plain=$(header etag)
+	[ -z "$(header content-encoding)" ] || fail "$file is encoded, and nobody asked"
+	case $file in *.js) [ "$(header content-type)" = "text/javascript; charset=utf-8" ] || fail "type of $file" ;; esac
+	get 200 "/$file" -H 'Accept-Encoding: gzip, deflate, br, zstd'
+	[ "$(header content-encoding)" = gzip ] || fail "$file is not in gzip"
+	[ "$(header vary)" = Accept-Encoding ] || fail "$file does not say what it depends on"
+	[ "$(header content-length)" = "$(stat -c %s body)" ] || fail "length of $file"
+	gzip -dc body | cmp - plain || fail "$file is another one in gzip"
+	[ "$(header etag)" != "$plain" ] || fail "$file has one tag for two contents"
+	get 304 "/$file" -H 'Accept-Encoding: gzip' -H "If-None-Match: $(header etag)"
+	get 304 "/$file" -H "If-None-Match: $plain"
+	# Only what has its hash in its name is for ever.
+	want=no-cache
+	[[ $file =~ -[A-Za-z0-9_-]{8}\.[a-z0-9]+$ ]] && want="public, max-age=31536000, immutable"
+	[ "$(header cache-control)" = "$want" ] || fail "$file: Cache-Control: $(header cache-control)"
+done
+for file in nothing.js index.html ..%2findex.html; do get 404 "/assets/$file"; done
+get 400 /assets/
 get 200 /metrics
 [ "$(check metrics <body)" -ge 20 ] || fail "few metrics"
 grep -q 'device="we\\"ird\\\\,\*"' body || fail "a label is not escaped"

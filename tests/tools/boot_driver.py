@@ -166,16 +166,55 @@ def scenario_charted(folder):
         headers, picture = fetch(c, f"{base}/boot.svg?width=900")
         assert headers["Content-Type"] == "image/svg+xml", headers
         assert ET.fromstring(picture).get("width") == "900"
+        data = get_json(c, f"{base}/boot.chart.json?path=&with={number}")
+        differs = [(k, doc[k], b["boot"].get(k)) for b in data["boots"] for k in doc if doc[k] != b["boot"].get(k)]
+        assert len(data["boots"]) == 2 and not differs and data["path"]["steps"], (data["path"], differs)
+        assert {(a, b) for a, b, *_ in data["pairs"]["list"]} == {(i, i) for i in range(len(doc["processes"]))}
+        assert b'"pairs":' in fetch(c, f"{base}/boot.html?with={number}")[1]
     out = Path(folder) / "out.json"
     kiseki("boot", "chart", number, "-o", out, collector=c)
     assert json.loads(out.read_text()) == doc
-    for bad in ("min=x", "kernel=2", "width=0", "sampled=yes", "path=no-such-process"):
+    for bad in ("min=x", "kernel=2", "width=0", "sampled=yes", "path=no-such-process", "with=x", "with=0"):
         get_json(c, f"/api/v1/runs/{number}/boot.svg?{bad}", 400)
     get_json(c, f"/api/v1/runs/{number}/boot.json?width=9", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot.chart.json?width=9", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot.chart.json?with=999", 404)
     get_json(c, "/api/v1/runs/999/boot.html", 404)
     c.stop()
     kiseki("boot", "chart", Path(folder), "-o", out)
     assert json.loads(out.read_text()) == doc
+
+
+def check_report(c, base, number, doc):
+    """Why it took so long, and how it differs from itself: not at all."""
+    said = get_json(c, f"{base}/boot/report?path=1")
+    assert said["report"] == "boot" and said["boot"]["device"] == "a9" and said["sched"] is None, said["boot"]
+    assert said["cpu"] and said["path"] and said["path"][-1]["to_ns"] == said["to_ns"], said["path"]
+    assert get_json(c, f"{base}/boot/report")["path"] is None
+    assert len(get_json(c, f"{base}/boot/report?limit=1")["cpu"]) == 1
+    own = json.loads(kiseki("boot", "report", number, "--json", "--path", collector=c))
+    assert own == {k: v for k, v in said.items() if k != "sched"}
+    diff = get_json(c, f"{base}/boot/diff?with={number}")
+    assert diff["report"] == "boot diff" and diff["target_change_ns"] == 0, diff
+    assert diff["processes"] == [] and (diff["new"], diff["gone"]) == (0, 0), diff
+    assert len(get_json(c, f"{base}/boot/diff?with={number}&min=0&kernel=1")["processes"]) <= len(doc["processes"])
+
+
+def scenario_reported(folder):
+    """The report and the comparison are those of the commands, and refuse what they cannot take."""
+    c = Collector(folder)
+    bring_all(c)
+    number = get_json(c, "/api/v1/runs")["runs"][0]["run"]
+    doc = get_json(c, f"/api/v1/runs/{number}/boot.json")
+    for base in (f"/api/v1/runs/{number}", "/api/v1/devices/a9"):
+        check_report(c, base, number, doc)
+    for bad in ("min=x", "kernel=2", "path=2", "limit=0", "sampled=yes", "to=no-such-process", "width=9"):
+        get_json(c, f"/api/v1/runs/{number}/boot/report?{bad}", 400)
+    for bad in ("", "with=x", f"with={number}&min=x", f"with={number}&path=1"):
+        get_json(c, f"/api/v1/runs/{number}/boot/diff?{bad}", 400)
+    get_json(c, f"/api/v1/runs/{number}/boot/diff?with=999", 404)
+    get_json(c, "/api/v1/runs/999/boot/report", 404)
+    c.stop()
 
 
 def scenario_resumed(folder):

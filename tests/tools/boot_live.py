@@ -4,7 +4,8 @@
 
 	boot_live.py KISEKI SCENARIO FOLDER
 
-RECORDER in the environment is kiseki-boot, BOOT_MAKE what prints the records of its files. A scenario has a
+RECORDER in the environment is kiseki-boot, BOOT_MAKE what prints the records of its files, WITHOUT what runs a
+program without some system calls. A scenario has a
 folder of its own, fails by an exception, and exits with 77 and a reason where the machine cannot do it. Nothing
 waits for a time to pass, only for something to be there.
 """
@@ -283,7 +284,7 @@ sys.exit(5)
 """
 
 
-def bare():
+def bare(without=""):
     """A root with nothing mounted, as in an initramfs: the recorder makes its own /proc and leaves none; it is called
     so that an init spares it; it follows init to another root, and its file does."""
     root = FOLDER / "root"
@@ -302,7 +303,7 @@ done
 cp {RECORDER} kiseki-boot
 cp {FOLDER}/init init
 set +e
-unshare --pid --fork --kill-child chroot . /kiseki-boot one "two words"
+{without} unshare --pid --fork --kill-child chroot . /kiseki-boot one "two words"
 code=$?
 cp told {FOLDER}/told
 cp new/run/kiseki/boot.ksk {FOLDER}/after.ksk
@@ -317,8 +318,8 @@ exit $code
     script.write_text(BARE.format(python=python, wait=WAIT_S))
     script.chmod(0o755)
     done = unshare("sh", FOLDER / "setup")
-    if "mount:" in done.stdout or "unshare:" in done.stdout:
-        raise Skip(f"no name spaces here: {done.stdout.strip()}")
+    if "mount:" in done.stdout or "unshare:" in done.stdout or "deny calls" in done.stdout:
+        raise Skip(f"no name spaces or filters here: {done.stdout.strip()}")
     assert done.returncode == 5, (done.returncode, done.stdout)
     argv, before, mounts, names = (FOLDER / "told").read_text().split("|")
     assert argv == "one two words"
@@ -334,6 +335,32 @@ exit $code
     assert not chart.is_cut
 
 
+def bare_old():
+    """The same on a kernel before 5.2, which mounts nothing but on a folder."""
+    bare(f"{os.environ['WITHOUT']} fsopen")
+
+
+def messages():
+    """Where there is no /dev/kmsg, the kernel's messages come by the older way; and if that is closed, too, that is said."""
+    denied = {"all.ksk": "fsopen,mount", "none.ksk": "fsopen,mount,syslog"}
+    (FOLDER / "none.conf").write_text("")
+    for name, calls in denied.items():
+        done = unshare("sh", "-c", f"mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /dev && "
+                       f"{os.environ['WITHOUT']} {calls} {RECORDER} --config {FOLDER}/none.conf --kmsg all --idle no "
+                       f"--until file:{FOLDER}/{name} --linger 0s --out {FOLDER}/{name}; code=$?; exit $code")
+        if "mount:" in done.stdout or "unshare:" in done.stdout or "deny calls" in done.stdout:
+            raise Skip(f"no name spaces or filters here: {done.stdout.strip()}")
+        assert done.returncode == 0, done.stdout
+    if subprocess.run(["dmesg"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.count(b"\n") < 3:
+        raise Skip("the kernel's messages cannot be read here, or there are none")
+    chart = Chart(FOLDER / "all.ksk")
+    assert len(chart.marks("KERNEL")) > 2, chart.marks("KERNEL")
+    assert not chart.has_mark("MISSING", "no kernel messages"), chart.marks("MISSING")
+    chart = Chart(FOLDER / "none.ksk")
+    assert not chart.marks("KERNEL"), chart.marks("KERNEL")
+    assert chart.has_mark("MISSING", "no kernel messages"), chart.marks("MISSING")
+
+
 # --- when something goes wrong ---
 
 def killed():
@@ -343,6 +370,8 @@ def killed():
         # What it switches on in the kernel, it could not switch off again.
         recorder = start("--delays", "no", "-o", out)
         wait_for("file", lambda: out.exists() and out.stat().st_size > 2000 * (i + 1))
+        # Where there are many processes, the first block is full before the first pass is over.
+        wait_for("pass", lambda: Chart(out).of(PASS))
         recorder.kill()
         recorder.communicate()
         chart = Chart(out)
@@ -363,6 +392,19 @@ def full():
     chart = Chart(FOLDER / "a.ksk")
     assert chart.has_mark("STOP", "full"), chart.marks("STOP")
     assert chart.has_mark("MISSING", "is full"), chart.marks("MISSING")
+
+
+def state():
+    """No folder for the device's identity: it is tried again and again, and said once."""
+    (FOLDER / "none").write_text("")
+    done = unshare("sh", "-c", f"""mount --make-rprivate / && mount -t proc proc /proc &&
+                   {{ [ ! -e /etc/machine-id ] || mount --bind {FOLDER}/none /etc/machine-id; }} || exit
+                   {RECORDER} --config {FOLDER}/none --until file:/ --linger 0s --collector 127.0.0.1:9 \\
+                        --state-dir {FOLDER}/no/state --ready-fd 1 & sleep 3; kill $!; wait $!""")
+    if "mount:" in done.stdout or "unshare:" in done.stdout:
+        raise Skip(f"no name spaces here: {done.stdout.strip()}")
+    assert done.returncode == 0 and "ready" in done.stdout, (done.returncode, done.stdout)
+    assert done.stdout.count("for the device's identity") == 1, done.stdout
 
 
 def overflow():

@@ -200,6 +200,16 @@ void boot_story_found(struct boot_story *s, uint64_t tick, uint32_t pid, uint32_
 	put_start(s, &e, start, BOOT_BY_PROC);
 }
 
+void boot_story_recorder(struct boot_story *s, uint64_t tick, uint32_t pid)
+{
+	struct boot_event e = make(tick, BOOT_START, pid);
+
+	e.number[BOOT_START_PARENT] = 1;
+	e.number[BOOT_START_GROUP] = pid;
+	e.number[BOOT_START_FLAGS] = BOOT_START_SELF;
+	put_start(s, &e, tick, BOOT_BY_PROC);
+}
+
 void boot_story_thread(struct boot_story *s, uint64_t tick, uint32_t tid, uint32_t group)
 {
 	struct boot_event e = make(tick, BOOT_START, tid);

@@ -40,7 +40,8 @@ void boot_story_pass(struct boot_story *s, uint64_t tick);
 void boot_story_start(struct boot_story *s, uint64_t tick, uint32_t pid,
 		      uint32_t parent); /* told by the kernel */
 void boot_story_found(struct boot_story *s, uint64_t tick, uint32_t pid, uint32_t parent,
-		      uint64_t start); /* in /proc */
+		      uint64_t start);					     /* in /proc */
+void boot_story_recorder(struct boot_story *s, uint64_t tick, uint32_t pid); /* in /proc: itself */
 void boot_story_thread(struct boot_story *s, uint64_t tick, uint32_t tid, uint32_t group);
 void boot_story_name(struct boot_story *s, uint64_t tick, uint32_t pid, const char *comm);
 void boot_story_exec(struct boot_story *s, uint64_t tick, uint32_t pid,

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/boot_chart.h"
-#include "convert/boot_json.h"
+#include "chart/boot_chart.h"
+#include "chart/boot_json.h"
 #include "tools/fake_boot.h"
 
 static unsigned long number(const char *word)

@@ -157,7 +157,7 @@ static void add_init(struct fake *f)
 	rest(p, BOOT_SLEEPING);
 	p = add(f, 3, 1, TIMES(402, 0), "@kiseki-boot");
 	p->is_self = true;
-	add_span(p, BOOT_RUNNING, p->to_ns, 21);
+	add_span(p, BOOT_SLEEPING, p->to_ns, 21);
 }
 
 /* A service with workers that live between two samples. */
@@ -483,6 +483,7 @@ struct boot *fake_boot_new(const struct fake_boot_options *o)
 	b->target_ns = FAKE_TARGET_NS;
 	b->realtime_ns = 1763200000000000000LL;
 	b->is_exact = o->exact;
+	b->tells_interrupts = o->exact;
 	b->is_cut = o->cut;
 	b->has_events = !o->cut;
 	b->processes = must(calloc(f.room, sizeof(*b->processes)));

@@ -8,6 +8,7 @@ a real `kiseki serve`, and what the commands say of them.
 FILE.ksk has the calls of a process with several threads. Each scenario has a folder and a collector of
 its own, and fails by an exception.
 """
+import functools
 import http.client
 import json
 import mmap
@@ -29,11 +30,12 @@ FUNC_CODEC = 3
 ITEM_FUNC = 12  # of an instruction
 RECORD_PID, RECORD_ON = 48, 384  # offsets in the record of a process
 STREAMS_MOST = 6144  # of a run
+CLI_ENV = {}  # for the commands alone
 
 
 def kiseki(*args, collector=None, code=0):
     """What the command prints, on both; it exits so."""
-    env = dict(os.environ)
+    env = {**os.environ, **CLI_ENV}
     if collector:
         env["KISEKI_SERVER"] = f"http://127.0.0.1:{collector.http_port}"
     done = subprocess.run([KISEKI, *map(str, args)], env=env, stdout=subprocess.PIPE,
@@ -90,6 +92,7 @@ def wait_ping(device):
         device.take_any()
 
 
+@functools.cache
 def tid_of_sample():
     calls = json.loads(kiseki("check", "--json", SAMPLE)[0])["functions"]
     return calls["threads"][0]["tid"], calls["threads"][0]["from_ns"]
@@ -410,4 +413,5 @@ def main():
         scenario(os.path.join(data, "store"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -112,6 +112,10 @@ static void work(const struct command *c)
 		}
 		prctl(PR_SET_NAME, "gen-renamed", 0, 0, 0);
 		break;
+	case GENERATOR_SLEEP:
+		for (i = 0; i < c->n; i++)
+			usleep(2000);
+		break;
 	case GENERATOR_PRIO:
 		inherit(c->n);
 		break;

@@ -19,6 +19,7 @@ enum generator_work {
 	GENERATOR_FORK,	  /* n children that end at once, each waited for */
 	GENERATOR_EXEC,	  /* n children that run /bin/true */
 	GENERATOR_RENAME, /* takes n other names; the last one is "gen-renamed" */
+	GENERATOR_SLEEP,  /* n times until a timer ends it */
 	GENERATOR_PRIO,	  /* n times a thread waits for its mutex, which inherits priorities */
 };
 

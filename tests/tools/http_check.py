@@ -17,7 +17,8 @@ import time
 
 KNOWN = {"type", "required", "properties", "additionalProperties", "items", "enum", "nullable",
          "minimum", "maximum", "description", "format", "anyOf", "$ref", "default"}
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+         "number": (int, float)}
 
 
 def fail(text):
@@ -35,7 +36,7 @@ def check(doc, schema, value, where):
     if value is None:
         return None if schema.get("nullable") else fail(f"{where}: null")
     kind = TYPES[schema["type"]]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
         fail(f"{where}: {value!r} is no {schema['type']}")
     if "enum" in schema and value not in schema["enum"]:
         fail(f"{where}: {value!r} is none of {schema['enum']}")
@@ -157,4 +158,5 @@ def live(port, path, seconds):
         print("\t".join(name + [v for k, _, v in fields if k == "data"]) if name else message)
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -3,7 +3,7 @@
  * boot_chart: the pictures, as documents: valid, complete, and with a legend that explains all that is drawn.
  * How they look in a browser is tests/system/boot_chart.sh.
  */
-#include "convert/boot_chart.h"
+#include "chart/boot_chart.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <libxml/xpath.h>
 #include <libxml/xpathInternals.h>
 
-#include "convert/boot_sign.h"
+#include "chart/boot_sign.h"
 #include "tools/fake_boot.h"
 
 typedef int (*chart)(FILE *f, const struct boot *b, const struct boot_chart_options *o,

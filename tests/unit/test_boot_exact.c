@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -165,7 +166,8 @@ static void spans_to_the_tick(void **state)
 	is(child, 2000, 2500, BOOT_RUNNABLE);
 	is(child, 2500, 3000, BOOT_RUNNING);
 	is(child, 3000, 5000, BOOT_DISK_WAIT);
-	assert_int_equal(at(child, 3000)->whom, BOOT_NONE); /* an interrupt did it */
+	assert_int_equal(at(child, 3000)->whom, BOOT_INTERRUPT);
+	assert_true(b->tells_interrupts);
 	is(child, 5000, 5200, BOOT_RUNNABLE);
 	is(child, 5200, 6200, BOOT_RUNNING);
 	assert_int_equal(child->to_ns, 6200);
@@ -182,6 +184,75 @@ static void spans_to_the_tick(void **state)
 }
 
 /* Two threads: one works while the other sleeps, both at once, one waits for the disk. */
+/* A wakeup of pid 10 by whoever `by` is; it goes to CPU 0. */
+struct wakeup {
+	uint32_t kind, cpu;
+	int32_t by;
+	uint8_t flags;
+	uint32_t features;
+	uint32_t whom; /* expected: an index, or what stands for one */
+};
+
+static void wake_by(struct made *m, const struct wakeup *w)
+{
+	struct trace_item i = { .type = ITEM_EVENT, .cpu = w->cpu };
+	struct sched_story *s = m->events;
+	const struct boot_process *p;
+
+	sched_story_fork(s, 1000, 0, 0, 1);
+	sched_story_fork(s, 1000, 1, 0, 10);
+	sched_story_switch(s, 1100, 0, 0, 'R', 1);
+	sched_story_switch(s, 1100, 1, 0, 'R', 10);
+	sched_story_switch(s, 2000, 1, 10, 'S', 0);
+	if (!w->by)
+		sched_story_switch(s, 2500, 0, 1, 'S', 0);
+	i.event = (struct sched_event){ .tick = 3000, .kind = w->kind, .pid = w->by };
+	i.event.flags = w->flags;
+	i.event.task = (struct sched_task){ .comm = "task10", .pid = 10 };
+	sched_story_put(s, &i);
+	sched_story_switch(s, 4000, 1, 0, 'R', 10);
+	sched_story_switch(s, 5000, 1, 10, 'S', 0);
+	sched_story_open(s)->info.dialect.features |= w->features;
+	p = find(make_alone(m), 10, 0);
+	is(p, 2000, 3000, BOOT_SLEEPING);
+	assert_int_equal(at(p, 2000)->whom, w->whom);
+	assert_int_equal(m->boot->tells_interrupts, w->features != DIALECT_NO_FLAGS);
+}
+
+/* Who ended a wait, as far as the recording tells. */
+static void wakers_are_told_from_interrupts(void **state)
+{
+	static const uint32_t bpf = DIALECT_NO_FLAGS | DIALECT_WAKER_CONTEXT;
+	const struct wakeup wakeups[] = {
+		{ SCHED_WAKING, 0, 1, 0, 0, 0 },
+		{ SCHED_WAKING, 0, 1, 0x01, 0, 0 },		 /* they were off, that is all */
+		{ SCHED_WAKING, 0, 1, 0x08, 0, BOOT_INTERRUPT }, /* hard, soft, not maskable */
+		{ SCHED_WAKING, 0, 1, 0x11, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0x40, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 0, 0, 0,
+		  BOOT_INTERRUPT }, /* the idle task wakes nobody itself */
+		{ SCHED_WAKING, 0, 1, 0, DIALECT_NO_FLAGS, 0 },
+		{ SCHED_WAKING, 0, 0, 0, DIALECT_NO_FLAGS, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0, bpf, 0 },
+		{ SCHED_WAKING, 0, 1, 0x08, bpf, BOOT_INTERRUPT },
+		{ SCHED_WAKING, 0, 1, 0, DIALECT_NO_CUR, BOOT_NONE },
+		/* Without sched_waking: one that comes from another CPU is made complete here. */
+		{ SCHED_WAKEUP, 0, 1, 0, 0, 0 },
+		{ SCHED_WAKEUP, 0, 1, 0x08, 0, BOOT_NONE },
+		{ SCHED_WAKEUP, 0, 1, 0x10, 0, BOOT_INTERRUPT },
+		{ SCHED_WAKEUP, 0, 0, 0, 0, BOOT_NONE },
+		{ SCHED_WAKEUP, 1, 0, 0x08, 0, BOOT_INTERRUPT },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(wakeups) / sizeof(wakeups[0]); i++) {
+		print_message("wakeup %zu\n", i);
+		wake_by(*state, &wakeups[i]);
+		teardown(state);
+		setup(state);
+	}
+}
+
 static void threads_are_laid_together(void **state)
 {
 	struct made *m = *state;
@@ -351,6 +422,39 @@ static void samples_stay_outside(void **state)
 	assert_int_equal(m->boot->gaps[0].from_ns, 110 * MS);
 }
 
+/* The recorder's threads, whether they started before the trace or in it, are the recorder. */
+static void the_recorder_is_one(void **state)
+{
+	struct made *m = *state;
+	struct sched_story *s = m->events;
+	struct trace_item i = { .type = ITEM_EVENT, .cpu = 1 };
+	const struct boot_process *p;
+
+	tell_samples(m->samples);
+	boot_story_recorder(m->samples, 20 * MS, 3);
+	boot_story_name(m->samples, 20 * MS, 3, "kiseki-boot");
+	sched_story_fork(s, 50 * MS, 0, 3,
+			 90); /* a thread, before anything else is told of itself */
+	sched_story_fork(s, 53 * MS, 0, 3, 91); /* a program that it runs */
+	sched_story_switch(s, 54 * MS, 0, 3, 'S', 90);
+	sched_story_switch(s, 56 * MS, 0, 90, 'S', 91);
+	sched_story_exec(s, 57 * MS, 0, 91, "insmod", "/sbin/insmod");
+	i.event = (struct sched_event){ .tick = 58 * MS, .kind = SCHED_SWITCH };
+	i.event.other = (struct sched_task){ .comm = "kiseki-boot", .pid = 92 };
+	sched_story_put(s, &i); /* it was there before */
+	sched_story_switch(s, 60 * MS, 1, 92, 'S', 0);
+	sched_story_switch(s, 70 * MS, 0, 91, 'S', 0);
+	make_both(m);
+	p = find(m->boot, 3, 0);
+	assert_true(p->is_self);
+	is(p, 50 * MS, 56 * MS, BOOT_RUNNING);
+	is(p, 58 * MS, 60 * MS, BOOT_RUNNING);
+	assert_int_equal(p->threads, 3);
+	assert_int_equal(find(m->boot, 91, 0)->parent, (uint32_t)(p - m->boot->processes));
+	for (size_t k = 0; k < m->boot->n_processes; k++)
+		assert_true(m->boot->processes[k].pid != 90 && m->boot->processes[k].pid != 92);
+}
+
 /* With the kernel's word on all processes, one that it did not tell of is a thread. */
 static void threads_are_what_nobody_told_of(void **state)
 {
@@ -410,7 +514,9 @@ static void clocks_must_meet(void **state)
 	assert_int_equal(boot_make_exact(m->boot, sched, &e), -EXDEV);
 	assert_non_null(strstr(e.text, "local"));
 	/* Both know the real time: that of the trace's clock is 50 ms later. */
-	m->boot->realtime_ns = 1000000000;
+	m->boot->realtimes = calloc(1, sizeof(*m->boot->realtimes));
+	m->boot->realtimes[0].off_ns = 1000000000;
+	m->boot->n_realtimes = 1;
 	sched->info.clock.has_realtime = true;
 	sched->info.clock.realtime_off_ns = 1000000000 + (int64_t)(50 * MS);
 	sched = sched_story_open(m->events);
@@ -449,11 +555,13 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(spans_to_the_tick),
+		T(wakers_are_told_from_interrupts),
 		T(threads_are_laid_together),
 		T(the_table_knows_groups),
 		T(a_pid_twice_is_two),
 		T(what_was_lost_is_unknown),
 		T(samples_stay_outside),
+		T(the_recorder_is_one),
 		T(threads_are_what_nobody_told_of),
 		T(kernel_threads_are_told_apart),
 		T(clocks_must_meet),

@@ -316,23 +316,24 @@ static bool is_wait(uint8_t state)
 	return state == BOOT_SLEEPING || state == BOOT_DISK_WAIT || state == BOOT_STOPPED;
 }
 
-/* Who ended a wait: one of those that woke a thread of it in that tick, or nobody if only interrupts did. */
+/* Who ended a wait: one of those that woke a thread of it in that tick, or an interrupt if only those did. */
 static void check_whom(const struct machine *m, const struct boot *b, uint32_t process,
 		       const struct boot_span *s)
 {
 	uint32_t tick = (uint32_t)(s->to_ns / TICK) - 1, i;
-	bool by_task = false, matches = false;
+	bool by_task = false, by_irq = false, matches = false;
 
 	for (i = 0; i < m->n_tasks; i++) {
 		int by = m->woken[i][tick];
 
+		by_irq |= m->group[i] == (int)process && by == INTERRUPT;
 		if (m->group[i] != (int)process || by <= 0)
 			continue;
 		by_task = true;
-		matches |= s->whom != BOOT_NONE &&
+		matches |= s->whom < b->n_processes &&
 			   b->processes[s->whom].pid == pid_of((uint32_t)m->group[by - 1]);
 	}
-	assert_true(by_task ? matches : s->whom == BOOT_NONE);
+	assert_true(by_task ? matches : s->whom == (by_irq ? BOOT_INTERRUPT : BOOT_NONE));
 }
 
 static uint64_t ticks_on_cpu(const struct machine *m, uint32_t process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_json: the document says what the model has, and is one whatever processes are called. */
-#include "convert/boot_json.h"
+#include "chart/boot_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -274,12 +274,37 @@ static void a_folder_may_come_later(void **state)
 	end(&f);
 }
 
+/* The clock was set, and then the machine got its name: the real time of the start stays. */
+static void the_first_real_time_stays(void **state)
+{
+	CLEANUP(boot_source) struct boot_source *s = NULL;
+	struct error e = ERROR_INIT;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	assert_true(f.lane.clock.has_realtime);
+	f.lane.clock.realtime_off_ns = 12345;
+	put_many(&f, 0, 100);
+	assert_int_equal(boot_lane_describe(&f.lane, 2), 0);
+	assert_int_equal(boot_lane_stop(&f.lane, &e), 0);
+	assert_int_equal(boot_file_turn(f.file, f.now_ms, &e), 0);
+	assert_int_equal(boot_file_finish(f.file, &e), 0);
+	assert_int_equal(boot_ksk_open(f.path, &s, &e), 0);
+	assert_int_equal(s->info.clock.realtime_off_ns, 12345);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_comes_out), cmocka_unit_test(a_full_spool_counts),
-		cmocka_unit_test(losses_are_told),	cmocka_unit_test(a_cut_file_is_read),
-		cmocka_unit_test(the_path_is_followed), cmocka_unit_test(a_folder_may_come_later),
+		cmocka_unit_test(everything_comes_out),
+		cmocka_unit_test(a_full_spool_counts),
+		cmocka_unit_test(losses_are_told),
+		cmocka_unit_test(a_cut_file_is_read),
+		cmocka_unit_test(the_path_is_followed),
+		cmocka_unit_test(a_folder_may_come_later),
+		cmocka_unit_test(the_first_real_time_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

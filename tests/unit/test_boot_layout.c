@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot_layout: which process has a row, which pixel shows what, and where the axis has its lines. */
-#include "convert/boot_layout.h"
+#include "chart/boot_layout.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "convert/boot_sign.h"
+#include "chart/boot_sign.h"
 #include "tools/fake_boot.h"
 
 #define MS FAKE_MS

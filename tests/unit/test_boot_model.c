@@ -102,6 +102,28 @@ static void test_states_change_in_the_middle(void **state)
 	assert_int_equal(b->interval_ns, 20 * MS);
 }
 
+/* It runs whenever it looks at itself; what it did is what its CPU time says. */
+static void test_recorder_looks_at_itself(void **state)
+{
+	struct boot_story *s = ((struct made *)*state)->story;
+	const struct boot_process *p;
+	uint64_t i, k;
+
+	for (i = 0; i <= 10; i++) {
+		boot_story_pass(s, (100 + 20 * i) * MS);
+		if (!i)
+			boot_story_recorder(s, 100 * MS, 3);
+		boot_story_task(s, (100 + 20 * i) * MS, 3, 'R', i * MS);
+	}
+	p = find(make(*state), 3, 0);
+	assert_true(p->is_self);
+	for (k = 0; k < p->n_spans; k++)
+		assert_int_equal(p->spans[k].state, BOOT_SLEEPING);
+	assert_int_equal(p->state_ns[BOOT_RUNNING], 10 * MS);
+	assert_int_equal(p->state_ns[BOOT_SLEEPING], 190 * MS);
+	assert_int_equal(p->cpu_ns, 10 * MS);
+}
+
 static void test_process_between_two_passes(void **state)
 {
 	struct boot_story *s = ((struct made *)*state)->story;
@@ -698,6 +720,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(states_change_in_the_middle),
+		TEST(recorder_looks_at_itself),
 		TEST(process_between_two_passes),
 		TEST(pid_is_used_again),
 		TEST(counters_are_told_late),

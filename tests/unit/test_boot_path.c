@@ -195,6 +195,52 @@ static void a_disk_is_waited_for(void **state)
 	   { 1, 25 * MS, 30 * MS, BOOT_RUNNING });
 }
 
+/* A timer ends the wait while another one has the CPU, and a child ended during it: neither is to blame. */
+static void a_timer_is_waited_for(void **state)
+{
+	struct made *m = *state;
+	struct sched_story *s = m->events;
+
+	begin(s);
+	sched_story_fork(s, 2 * MS, 0, 1, 8);
+	sched_story_fork(s, 3 * MS, 0, 1, 9);
+	sched_story_switch(s, 3 * MS, 1, 0, 'R', 9);
+	sched_story_switch(s, 5 * MS, 0, 1, 'S', 8);
+	sched_story_exit(s, 9 * MS, 1, 9, true);
+	sched_story_switch(s, 10 * MS, 1, 9, 'X', 0);
+	sched_story_wake_irq(s, 25 * MS, 0, 8, 1); /* while 8 ran */
+	sched_story_switch(s, 25 * MS, 1, 0, 'R', 1);
+	sched_story_switch(s, 29 * MS, 0, 8, 'S', 0);
+	sched_story_switch(s, 30 * MS, 1, 1, 'S', 0);
+	make_exact(m);
+	walk(m, 1, 30 * MS);
+	IS(m, { 1, 1 * MS, 5 * MS, BOOT_RUNNING }, { 1, 5 * MS, 25 * MS, BOOT_SLEEPING },
+	   { 1, 25 * MS, 30 * MS, BOOT_RUNNING });
+}
+
+/* The same wakeup in a trace without flags: who was on the CPU is the best there is, and no more than that. */
+static void who_may_be_interrupted_is_inferred(void **state)
+{
+	struct made *m = *state;
+	struct sched_story *s = m->events;
+
+	begin(s);
+	sched_story_fork(s, 2 * MS, 0, 1, 8);
+	sched_story_switch(s, 5 * MS, 0, 1, 'S', 8);
+	sched_story_wake(s, 25 * MS, 0, 8, 1);
+	sched_story_switch(s, 25 * MS, 1, 0, 'R', 1);
+	sched_story_switch(s, 29 * MS, 0, 8, 'S', 0);
+	sched_story_switch(s, 30 * MS, 1, 1, 'S', 0);
+	sched_story_open(s)->info.dialect.features |= DIALECT_NO_FLAGS;
+	make_exact(m);
+	assert_false(m->boot->tells_interrupts);
+	walk(m, 1, 30 * MS);
+	IS(m, { 1, 1 * MS, 2 * MS, BOOT_RUNNING }, { 8, 2 * MS, 25 * MS, BOOT_RUNNING },
+	   { 1, 25 * MS, 30 * MS, BOOT_RUNNING });
+	assert_true(m->path->steps[1].is_inferred);
+	assert_false(m->path->steps[2].is_inferred);
+}
+
 /* A kernel thread that has slept since long before hands on what a disk has read. */
 static void who_hands_on_is_not_to_blame(void **state)
 {
@@ -378,9 +424,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_child_is_waited_for),	 T(a_daemon_is_waited_for), T(a_disk_is_waited_for),
-		T(who_hands_on_is_not_to_blame), T(a_chain_over_pipes),	    T(a_chain_of_forks),
-		T(no_circle_without_time),	 T(sampled_children),	    T(any_path_holds),
+		T(a_child_is_waited_for),
+		T(a_daemon_is_waited_for),
+		T(a_disk_is_waited_for),
+		T(a_timer_is_waited_for),
+		T(who_may_be_interrupted_is_inferred),
+		T(who_hands_on_is_not_to_blame),
+		T(a_chain_over_pipes),
+		T(a_chain_of_forks),
+		T(no_circle_without_time),
+		T(sampled_children),
+		T(any_path_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

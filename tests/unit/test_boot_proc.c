@@ -13,6 +13,7 @@
 #include "device/boot/machine_stat.h"
 #include "device/boot/target.h"
 #include "device/boot/task_stat.h"
+#include "device/boot/words.h"
 #include "wire/boot_event.h"
 
 #define REST "S 1 42 42 0 -1 4194560 300 0 7 0 12 34 0 0 20 0 3 0 123456 0 0\n"
@@ -71,6 +72,43 @@ static void refuses_cut_task_stat(void **state)
 	     len++)
 		assert_false(task_stat_parse(&t, text, len));
 	assert_int_equal(t.pid, 99);
+}
+
+/* Around the nine digits that fit into 32 bits, and around 2^64. */
+static void reads_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+		bool bad;
+	} all[] = {
+		{ "0", 0, false },
+		{ "-20 1", 20, false },
+		{ "999999999\n", 999999999, false },
+		{ "1000000000", 1000000000, false },
+		{ "4294967296 ", 4294967296ULL, false },
+		{ "0000000000000000000000007", 7, false },
+		{ "18446744073709551615", UINT64_MAX, false },
+		{ "18446744073709551616", 0, true },
+		{ "18446744073709551620", 0, true },
+		{ "99999999999999999999", 0, true },
+		{ "", 0, true },
+		{ "-", 0, true },
+		{ "x", 0, true },
+		{ "123456789x", 0, true },
+		{ "12x", 0, true },
+	};
+	struct words w;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		words_init(&w, all[i].text, strlen(all[i].text));
+		assert_int_equal(words_number(&w), all[i].value);
+		assert_int_equal(w.bad, all[i].bad);
+	}
+	words_init(&w, "1234567890123", 10); /* not a byte behind the end */
+	assert_int_equal(words_number(&w), 1234567890);
 }
 
 static void reads_times(void **state)
@@ -230,6 +268,7 @@ int main(void)
 		cmocka_unit_test(reads_task_stat),
 		cmocka_unit_test(takes_any_name),
 		cmocka_unit_test(refuses_cut_task_stat),
+		cmocka_unit_test(reads_numbers),
 		cmocka_unit_test(reads_times),
 		cmocka_unit_test(reads_machine_stat),
 		cmocka_unit_test(reads_disks),

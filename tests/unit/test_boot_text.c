@@ -11,7 +11,7 @@
 #include <libxml/parser.h>
 
 #include "base/cleanup.h"
-#include "convert/boot_text.h"
+#include "chart/boot_text.h"
 
 typedef void (*put)(FILE *f, const char *text);
 

@@ -31,6 +31,7 @@ static void reads_every_key(void **state)
 	assert_true(settings_set(&s, "collector", "[fe80::1%eth0]:7077", why));
 	assert_true(settings_set(&s, "name", "board-7.a_b", why));
 	assert_true(settings_set(&s, "id", "00112233-4455-6677-8899-aabbccddeeFF", why));
+	assert_true(settings_set(&s, "boot", "7f112233-4455-6677-8899-aabbccddee01", why));
 	assert_true(settings_set(&s, "start", "1", why));
 	assert_true(settings_set(&s, "mem", "512K", why));
 	assert_true(parse("events=switch,exit policy=flight-recorder\tcodec=bsf flush_ms=20 "
@@ -39,6 +40,9 @@ static void reads_every_key(void **state)
 	assert_string_equal(s.name, "board-7.a_b");
 	assert_int_equal(s.id.bytes[0], 0);
 	assert_int_equal(s.id.bytes[15], 0xff);
+	assert_int_equal(s.boot.bytes[0], 0x7f);
+	assert_int_equal(s.boot.bytes[15], 1);
+	assert_true(s.given & 1U << SETTING_BOOT);
 	assert_true(s.start && s.profile);
 	assert_int_equal(s.mem_kib, 512);
 	assert_int_equal(s.config.events, 1U << SCHED_SWITCH | 1U << SCHED_EXIT);
@@ -72,6 +76,7 @@ static void says_what_is_wrong(void **state)
 		{ "codec", "gz", "codec is sched or bsf, not 'gz'" },
 		{ "policy", "a\nb", "policy is keep-oldest or flight-recorder, not 'a?b'" },
 		{ "events", "", "events is all, or a list of kinds as switch,waking, not ''" },
+		{ "boot", "x", "boot is 32 hexadecimal digits, not 'x'" },
 		{ "id", "00112233445566778899aabbccddeeff0",
 		  "id is 32 hexadecimal digits, not '00112233445566778899aabbccddeeff0'" },
 		{ "name", ".x", "name is up to 63 letters, digits, '.', '_' and '-', not '.x'" },

@@ -443,6 +443,63 @@ static void test_ignored(void **state)
 	remove(path);
 }
 
+/* The next item that is due at or after the tick; false at the end. */
+static bool next_from(struct func_source *s, uint64_t tick, struct func_item *ret)
+{
+	int got;
+
+	while ((got = s->ops->next(s, ret, NULL)) == 1)
+		if (func_item_tick(ret) >= tick)
+			return true;
+	assert_int_equal(got, 0);
+	return false;
+}
+
+/* Opened from a tick on, a run has all items from there on that it has when it is opened whole. */
+static void compare_from(struct store *store, uint32_t run, uint64_t tick)
+{
+	struct func_source *whole = NULL, *part = NULL;
+	struct error e = ERROR_INIT;
+	struct func_item a, b;
+	bool more;
+
+	assert_int_equal(func_ksk_open_run(store, run, &whole, &e), 0);
+	assert_int_equal(func_ksk_open_from(store, run, tick, &part, &e), 0);
+	assert_int_equal(whole->n_threads, part->n_threads);
+	do {
+		more = next_from(whole, tick, &a);
+		assert_int_equal(next_from(part, tick, &b), more);
+		if (!more)
+			break;
+		assert_int_equal(a.type, b.type);
+		assert_int_equal(a.thread, b.thread);
+		assert_int_equal(func_item_tick(&a), func_item_tick(&b));
+		if (a.type == FUNC_ITEM_EVENT)
+			assert_true(func_event_equal(&a.event, &b.event));
+		else
+			assert_int_equal(a.loss.count, b.loss.count);
+	} while (more);
+	func_source_free(whole);
+	func_source_free(part);
+}
+
+static void check_from(struct store *store, uint32_t run)
+{
+	struct func_source *s = NULL;
+	struct error e = ERROR_INIT;
+	uint64_t from, to, last = 0;
+	uint32_t i;
+
+	assert_int_equal(func_ksk_open_run(store, run, &s, &e), 0);
+	assert_true(func_ksk_span(s, &from, &to));
+	for (i = 0; i < s->n_threads; i++)
+		last = func_ksk_last_tick(s, i) > last ? func_ksk_last_tick(s, i) : last;
+	assert_int_equal(last, to);
+	func_source_free(s);
+	for (i = 0; i <= 20; i++)
+		compare_from(store, run, from + (to - from) / 20 * i);
+}
+
 /* The same out of a run of a store. */
 static void test_store(void **state)
 {
@@ -468,6 +525,7 @@ static void test_store(void **state)
 	for (t = 0; t < 4; t++)
 		compare(&s->source, back, t);
 	func_source_free(back);
+	check_from(store, run);
 	store_free(store);
 	trace_blocks_done(&blocks);
 	func_source_free(&s->source);

@@ -145,6 +145,20 @@ static void chooses_encodings(void **state)
 		assert_int_equal(http_coding_parse(cases[i].header), cases[i].coding);
 }
 
+static void allows_encodings(void **state)
+{
+	(void)state;
+	assert_true(http_coding_allow(NULL, CODING_IDENTITY));
+	assert_false(http_coding_allow(NULL, CODING_GZIP));
+	assert_false(http_coding_allow("", CODING_GZIP));
+	assert_true(http_coding_allow("gzip, deflate, br, zstd", CODING_GZIP));
+	assert_true(http_coding_allow("zstd;q=1, gzip;q=0.1", CODING_GZIP));
+	assert_false(http_coding_allow("zstd, gzip;q=0", CODING_GZIP));
+	assert_false(http_coding_allow("*, gzip;q=0", CODING_GZIP));
+	assert_true(http_coding_allow("*", CODING_GZIP));
+	assert_false(http_coding_allow("br", CODING_GZIP));
+}
+
 static void reads_ranges(void **state)
 {
 	static const struct {
@@ -243,8 +257,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuts_targets),	     cmocka_unit_test(refuses_targets),
 		cmocka_unit_test(matches_patterns),  cmocka_unit_test(checks_params),
-		cmocka_unit_test(chooses_encodings), cmocka_unit_test(reads_ranges),
-		cmocka_unit_test(compares_tags),     cmocka_unit_test(knows_its_hosts),
+		cmocka_unit_test(chooses_encodings), cmocka_unit_test(allows_encodings),
+		cmocka_unit_test(reads_ranges),	     cmocka_unit_test(compares_tags),
+		cmocka_unit_test(knows_its_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void all_routes_are_described(void **state)
 		if (count_params(o, "query", route->params) != count_words(route->params))
 			fail_msg("%s %s: not all of \"%s\" are described", route->method,
 				 route->pattern, route->params);
-		assert_int_equal(count_params(o, "path", "device run"),
+		assert_int_equal(count_params(o, "path", "device run file"),
 				 strchr(route->pattern, '{') != NULL);
 	}
 	assert_true(i > 20);
@@ -138,6 +138,9 @@ static void finds_routes(void **state)
 	assert_ptr_equal(find(&q, "GET", "/api/v1/devices")->handle, http_devices);
 	assert_ptr_equal(find(&q, "HEAD", "/api/v1/devices")->handle, http_devices);
 	assert_ptr_equal(find(&q, "GET", "/")->handle, http_page);
+	assert_ptr_equal(find(&q, "GET", "/assets/a-b.js")->handle, http_asset);
+	assert_string_equal(q.captured[0], "a-b.js");
+	assert_null(find(&q, "GET", "/assets/a/b.js"));
 	assert_ptr_equal(find(&q, "POST", "/api/v1/devices/a,b*/start?timeout_ms=1")->handle,
 			 http_instruct_start);
 	assert_string_equal(q.captured[0], "a,b*");

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "device/agent/identity.h"
 #include "device/agent/siphash.h"
+#include "tools/syscall_filter.h"
 
 #define MACHINE "00112233445566778899aabbccddeeff\n"
 
@@ -113,6 +115,52 @@ static void is_made_where_there_is_none(void **state)
 	assert_true(same(device("a"), first));
 }
 
+/* A child in which the kernel has no random bytes yet: what it makes is another identity each time, and stays. */
+static void make_early(int fd)
+{
+	const struct syscall_filter none = { syscall_filter_get("getrandom"), EAGAIN };
+	struct message_id ids[3];
+	struct error e = ERROR_INIT;
+	size_t i;
+
+	if (syscall_filter_set(&none, 1) < 0)
+		_exit(77);
+	for (i = 0; i < 3; i++) {
+		if (identity_device(&ids[i], "a", state_dir, machine_id, &e) < 0)
+			_exit(1);
+		if (i)
+			unlink(device_id);
+	}
+	_exit(write(fd, ids, sizeof(ids)) == (ssize_t)sizeof(ids) ? 0 : 1);
+}
+
+static void does_not_wait_for_random_bytes(void **state)
+{
+	static const struct message_id zero;
+	struct message_id ids[3];
+	int fds[2], status = -1;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		make_early(fds[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("system calls cannot be denied here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(read(fds[0], ids, sizeof(ids)), sizeof(ids));
+	assert_true(same(ids[0], ids[1]));
+	assert_false(same(ids[1], ids[2]));
+	assert_false(same(ids[0], zero));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void refuses_a_damaged_file(void **state)
 {
 	struct error e = ERROR_INIT;
@@ -123,6 +171,30 @@ static void refuses_a_damaged_file(void **state)
 	write_text(device_id, "0011\n");
 	assert_int_equal(identity_device(&id, "a", state_dir, machine_id, &e), -EINVAL);
 	assert_non_null(strstr(e.text, device_id));
+}
+
+/* Of a driver that connects by itself; another becomes who the agent is. */
+static void asks_the_driver(void **state)
+{
+	char id[100], collector[100];
+	struct message_id got = { { 7 } }, wanted;
+
+	(void)state;
+	snprintf(id, sizeof(id), "%s/id", folder);
+	snprintf(collector, sizeof(collector), "%s/collector", folder);
+	assert_int_equal(identity_of_driver(&got, folder), -ENOENT);
+	write_text(id, "\n");
+	write_text(collector, "\n");
+	assert_int_equal(identity_of_driver(&got, folder), -ENOENT);
+	write_text(collector, "10.0.2.2:7077\n");
+	assert_int_equal(identity_of_driver(&got, folder), -EAGAIN);
+	assert_int_equal(got.bytes[0], 7);
+	write_text(id, MACHINE);
+	assert_int_equal(identity_of_driver(&got, folder), 0);
+	assert_int_equal(identity_parse(&wanted, MACHINE), 0);
+	assert_true(same(got, wanted));
+	unlink(id);
+	unlink(collector);
 }
 
 static void reads_hex(void **state)
@@ -159,7 +231,9 @@ int main(void)
 		cmocka_unit_test(hashes_as_others_do),
 		cmocka_unit_test_setup_teardown(comes_from_the_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_made_where_there_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(does_not_wait_for_random_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_a_damaged_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(asks_the_driver, setup, teardown),
 		cmocka_unit_test(reads_hex),
 		cmocka_unit_test(counts_cpus),
 	};

@@ -40,6 +40,9 @@ static void fill_info(struct trace_info *i)
 	i->clock.has_realtime = true;
 	i->clock.realtime_off_ns = (int64_t)sched_random_bits(&numbers);
 	i->clock.realtime_err_ns = sched_random_bits(&numbers);
+	i->clock.is_measured = sched_random_bits(&numbers) & 1;
+	i->clock.has_own = i->clock.is_measured && sched_random_bits(&numbers) & 1;
+	i->clock.own_off_ns = i->clock.has_own ? (int64_t)sched_random_bits(&numbers) : 0;
 	i->dialect.features = (uint32_t)sched_random_bits(&numbers);
 	i->dialect.kinds = 0x1ff;
 	i->dialect.long_size = 4;
@@ -108,6 +111,9 @@ static void expect_info(const struct trace_info *a, const struct trace_info *b)
 	assert_int_equal(a->clock.has_realtime, b->clock.has_realtime);
 	assert_true(a->clock.realtime_off_ns == b->clock.realtime_off_ns);
 	assert_true(a->clock.realtime_err_ns == b->clock.realtime_err_ns);
+	assert_int_equal(a->clock.is_measured, b->clock.is_measured);
+	assert_int_equal(a->clock.has_own, b->clock.has_own);
+	assert_true(a->clock.own_off_ns == b->clock.own_off_ns);
 	assert_int_equal(a->dialect.features, b->dialect.features);
 	assert_int_equal(a->dialect.kinds, b->dialect.kinds);
 	assert_int_equal(a->dialect.long_size, b->dialect.long_size);

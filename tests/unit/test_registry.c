@@ -42,12 +42,17 @@ static int begin(void **state)
 
 static int finish(void **state)
 {
+	static const char *const names[] = { "desired", "fleet.db", "fleet.db-wal",
+					     "fleet.db-shm" };
 	char path[128];
+	size_t i;
 
 	(void)state;
 	registry_free(registry);
-	snprintf(path, sizeof(path), "%s/desired", dir);
-	unlink(path);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
 	return rmdir(dir);
 }
 

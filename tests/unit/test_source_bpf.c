@@ -45,7 +45,10 @@
 #define CPUS_MAX 256U
 #define PATH_KEPT 64
 
-/* An event without what the two sources cannot share: stamps, flags, the place of its path. */
+#define FLAGS_INTERRUPT 0x58U /* hard, soft, not maskable */
+
+/* An event without what the two sources cannot share: stamps, flags but for those of wakeups by interrupts, the place
+ * of its path. */
 struct kept {
 	struct sched_event event;
 	uint32_t cpu;
@@ -512,11 +515,16 @@ static void follow(struct family *f, const struct sched_event *ev)
 			f->states[i] = -1;
 }
 
+static bool is_wakeup(const struct sched_event *ev)
+{
+	return ev->kind == SCHED_WAKING || ev->kind == SCHED_WAKEUP || ev->kind == SCHED_WAKEUP_NEW;
+}
+
 /* Leaves only the events that are about the generator's family, without what cannot be compared,
  * sorted. Switches behind a task's exit are left out: the last one may come when nobody records any
  * more. All of those are on CPU 0; elsewhere it only was before it chose to stay there. Switches
  * from the idle task of another CPU are left out, too: some kernels do not give them to tracefs. */
-static void reduce(struct recorder *r, const struct generator *g)
+static void reduce(struct recorder *r, const struct generator *g, bool has_context)
 {
 	struct family f = { .pids = { g->pid, g->helper }, .states = { 1, 1 }, .n = 2 };
 	size_t i, left = 0;
@@ -532,7 +540,8 @@ static void reduce(struct recorder *r, const struct generator *g)
 		    (r->events[i].cpu == 0 ? task < 0 || other < 0 : ev->task.pid == 0))
 			continue;
 		ev->tick = 0;
-		ev->flags = ev->preempt_count = 0;
+		ev->flags &= is_wakeup(ev) && has_context ? FLAGS_INTERRUPT : 0;
+		ev->preempt_count = 0;
 		ev->filename = NULL;
 		r->events[left++] = r->events[i];
 	}
@@ -611,10 +620,10 @@ static void print_kept(const char *which, const struct kept *k)
 	const struct sched_event *e = &k->event;
 
 	print_message("%s: cpu %u kind %d current %d task %d %.16s %d other %d %.16s %d state %llx "
-		      "value %d extra %d %s\n",
+		      "value %d extra %d flags %x %s\n",
 		      which, k->cpu, e->kind, e->pid, e->task.pid, e->task.comm, e->task.prio,
 		      e->other.pid, e->other.comm, e->other.prio, (unsigned long long)e->state,
-		      e->value, e->extra, k->path);
+		      e->value, e->extra, e->flags, k->path);
 }
 
 static size_t print_differences(void)
@@ -635,12 +644,24 @@ static size_t print_differences(void)
 	return found;
 }
 
+/* Wakeups that an interrupt made; what the generator's timers end are such. */
+static size_t count_interrupted(void)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < taken.n; i++)
+		n += taken.events[i].event.kind == SCHED_WAKING && taken.events[i].event.flags;
+	print_message("by interrupts: %zu\n", n);
+	return n;
+}
+
 static void fields_are_the_kernels(void **state)
 {
 	struct message_config c = { .ring_kib = 32768 };
 	static struct sched_map map;
 	struct device_source *s;
 	struct generator g;
+	bool has_context;
 	int kind;
 
 	(void)state;
@@ -658,14 +679,16 @@ static void fields_are_the_kernels(void **state)
 	generator_run(&g, GENERATOR_EXEC, 10);
 	generator_run(&g, GENERATOR_RENAME, 10);
 	drain(s);
+	generator_run(&g, GENERATOR_SLEEP, 20);
 	generator_run(&g, GENERATOR_PRIO, 5);
 	generator_close(&g);
 	stop_trace(&map);
 	assert_int_equal(source_bpf.stop(s, NULL), 0);
 	drain(s);
 	skip_if_lost(s, &g);
-	reduce(&taken, &g);
-	reduce(&traced, &g);
+	has_context = s->dialect.features & DIALECT_WAKER_CONTEXT;
+	reduce(&taken, &g, has_context);
+	reduce(&traced, &g, has_context);
 	for (kind = 0; kind < SCHED_KINDS; kind++) {
 		size_t i, n = 0;
 
@@ -675,6 +698,7 @@ static void fields_are_the_kernels(void **state)
 		assert_true(n > 0);
 	}
 	assert_int_equal(print_differences(), 0);
+	assert_true(count_interrupted() >= (has_context ? 20 : 0));
 	assert_int_equal(taken.n, traced.n);
 	source_bpf.free(s, false);
 }

@@ -88,6 +88,34 @@ static int count_arguments(const struct btf *types, const char *tracepoint)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -ENOENT;
 }
 
+/* Whether a struct has a member, itself or in a nameless part of it. */
+static bool has_member(const struct btf *types, int id, const char *name)
+{
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(types, (uint32_t)id), *part;
+	const struct btf_member *m;
+	uint32_t i;
+
+	if (!t || !btf_is_composite(t))
+		return false;
+	for (i = 0, m = btf_members(t); i < btf_vlen(t); i++, m++) {
+		part = m->name_off ? NULL : btf__type_by_id(types, m->type);
+		if (m->name_off ? !strcmp(btf__name_by_offset(types, m->name_off), name)
+				: part && btf_is_composite(part) &&
+					  has_member(types, (int)m->type, name))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a program can read this CPU's preempt count: it does so with the task that runs. */
+static bool has_context(const struct btf *types)
+{
+	int task = btf__find_by_name_kind(types, "task_struct", BTF_KIND_STRUCT);
+	int info = btf__find_by_name_kind(types, "thread_info", BTF_KIND_STRUCT);
+
+	return has_member(types, task, "thread_info") && has_member(types, info, "preempt_count");
+}
+
 static void mask_name(uint64_t name[2], uint64_t mask[2], const char pattern[SCHED_COMM_LEN])
 {
 	size_t len = strnlen(pattern, SCHED_COMM_LEN);
@@ -141,6 +169,7 @@ static int prepare(struct loading *l)
 	l->first.version = RECORD_VERSION;
 	l->first.kinds = l->setup.kinds;
 	l->first.has_group_dead = l->setup.has_group_dead;
+	l->setup.has_context = l->first.has_context = has_context(l->types);
 	l->first.long_size = (uint32_t)btf__pointer_size(l->types);
 	return 0;
 }

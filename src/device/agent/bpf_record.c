@@ -17,6 +17,13 @@ static void get_task(struct sched_task *t, uint64_t pid, const uint64_t comm[2],
 		t->prio = (int32_t)(uint8_t)name[RECORD_COMM - 1] - 1;
 }
 
+/* As the kernel's own events have them. */
+static uint8_t context_flags(uint32_t number)
+{
+	return (uint8_t)((number & RECORD_HARDIRQ ? 0x08 : 0) |
+			 (number & RECORD_SOFTIRQ ? 0x10 : 0) | (number & RECORD_NMI ? 0x40 : 0));
+}
+
 static bool get_one(struct sched_event *ev, const struct record_one *r, uint32_t number,
 		    const struct sched_dialect *d)
 {
@@ -27,7 +34,8 @@ static bool get_one(struct sched_event *ev, const struct record_one *r, uint32_t
 	} else if (ev->kind == SCHED_SETPRIO) {
 		ev->other.prio = (int32_t)number - 1;
 	} else {
-		ev->value = (int32_t)number;
+		ev->value = (int32_t)(number & RECORD_CPU_MASK);
+		ev->flags = context_flags(number);
 		/* Where the kernel's event has this field, it is always 1. */
 		ev->extra = d->features & (DIALECT_SUCCESS | DIALECT_SUCCESS_SILENT) ? 1 : 0;
 	}

@@ -2,15 +2,19 @@
 /* identity: see identity.h. */
 #include "device/agent/identity.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "device/agent/siphash.h"
 
@@ -63,7 +67,69 @@ uint32_t identity_parse_cpus(const char *text)
 	return 0;
 }
 
-/* Random bytes, kept in a file that appears whole. */
+/* --- made up --- */
+
+#define CARDS "/sys/class/net"
+#define CARDS_MAX 32 /* that are looked at */
+
+struct facts {
+	uint8_t bytes[1024]; /* what is beyond it is left out */
+	size_t len;
+};
+
+static void put_fact(struct facts *f, const void *fact, size_t len)
+{
+	len = len < sizeof(f->bytes) - f->len ? len : sizeof(f->bytes) - f->len;
+	memcpy(f->bytes + f->len, fact, len);
+	f->len += len;
+}
+
+static void put_file(struct facts *f, const char *path)
+{
+	char text[64];
+
+	if (read_text(path, text, sizeof(text)) >= 0)
+		put_fact(f, text, strlen(text) + 1);
+}
+
+static void put_cards(struct facts *f)
+{
+	DIR *d = opendir(CARDS);
+	const struct dirent *each;
+	char path[sizeof(CARDS) + sizeof(each->d_name) + 16];
+	int i;
+
+	for (i = 0; d && i < CARDS_MAX && (each = readdir(d)); i++) {
+		snprintf(path, sizeof(path), CARDS "/%s/address", each->d_name);
+		put_file(f, path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* The kernel has no random bytes yet. An identity need not be a secret, it must only be nobody else's: what tells two boards of
+ * a series apart are the addresses of their network cards and their serial numbers; and two images of one board, the times and what the
+ * kernel has gathered so far. */
+static void make_up(struct message_id *ret)
+{
+	static const char *const files[] = { "/proc/device-tree/serial-number",
+					     "/sys/class/dmi/id/product_uuid",
+					     "/proc/sys/kernel/random/boot_id" };
+	const void *key = (const void *)getauxval(AT_RANDOM); /* 16 bytes, for each program */
+	const uint64_t times[] = { clock_mono_ns(), clock_real_ns(), (uint64_t)getpid() };
+	static const uint8_t none[16];
+	struct facts f = { .len = 0 };
+	size_t i;
+
+	put_fact(&f, times, sizeof(times));
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++)
+		put_file(&f, files[i]);
+	put_cards(&f);
+	siphash128(ret->bytes, key ? key : none, f.bytes, f.len);
+}
+
+/* Random bytes, kept in a file that appears whole. A kernel that has none yet would let us wait, for minutes on a machine that does
+ * nothing: who records a boot cannot. */
 static int make_device(struct message_id *ret, const char *folder, const char *path,
 		       struct error *e)
 {
@@ -71,9 +137,8 @@ static int make_device(struct message_id *ret, const char *folder, const char *p
 	_cleanup_close_ int fd = -1;
 	struct message_id id;
 
-	if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
-		return error_set(e, errno, "cannot make the device's identity: %s",
-				 strerror(errno));
+	if (getrandom(id.bytes, sizeof(id.bytes), GRND_NONBLOCK) != (ssize_t)sizeof(id.bytes))
+		make_up(&id);
 	hex_format(id.bytes, sizeof(id.bytes), text);
 	strcat(text, "\n");
 	snprintf(partial, sizeof(partial), "%s.partial", path);
@@ -109,6 +174,20 @@ int identity_device(struct message_id *ret, const char *name, const char *state_
 	siphash128(ret->bytes, machine.bytes, tagged,
 		   (size_t)n < sizeof(tagged) ? (size_t)n : sizeof(tagged) - 1);
 	return 0;
+}
+
+int identity_of_driver(struct message_id *ret, const char *folder)
+{
+	char path[280], text[64];
+
+	snprintf(path, sizeof(path), "%s/id", folder);
+	if (read_text(path, text, sizeof(text)) < 0)
+		return -ENOENT;
+	if (identity_parse(ret, text) >= 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/collector", folder);
+	return read_text(path, text, sizeof(text)) < 0 || text[0] == '\n' || !text[0] ? -ENOENT
+										      : -EAGAIN;
 }
 
 int identity_init(struct identity *ret, const char *name, const char *state_dir, struct error *e)

@@ -111,7 +111,7 @@ void run_meta_measure(struct meta_clock *c)
 	}
 }
 
-uint8_t *run_meta_put_clock(uint8_t *p, uint32_t shift)
+struct meta_clock run_meta_get_clock(uint32_t shift)
 {
 	struct meta_clock clock = {
 		.name = CLOCK_NAME,
@@ -121,5 +121,12 @@ uint8_t *run_meta_put_clock(uint8_t *p, uint32_t shift)
 	};
 
 	run_meta_measure(&clock);
+	return clock;
+}
+
+uint8_t *run_meta_put_clock(uint8_t *p, uint32_t shift)
+{
+	struct meta_clock clock = run_meta_get_clock(shift);
+
 	return meta_put_clock(p, &clock);
 }

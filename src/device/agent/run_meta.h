@@ -37,7 +37,8 @@ uint8_t *run_meta_put_machine(const struct run_meta *m, uint8_t *p, const char *
 			      uint32_t cpus);
 uint8_t *run_meta_put_agent(uint8_t *p);
 
-/* The clock of the agent's events, CLOCK_MONOTONIC in ticks of 1 << shift ns, and the real time. */
+/* The clock of the agent's events, CLOCK_MONOTONIC in ticks of 1 << shift ns, and what the real time is now. */
+struct meta_clock run_meta_get_clock(uint32_t shift);
 uint8_t *run_meta_put_clock(uint8_t *p, uint32_t shift);
 
 /* Where the real time is, seen from CLOCK_MONOTONIC. */

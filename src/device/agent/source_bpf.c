@@ -252,6 +252,8 @@ static void set_dialect(struct source_bpf *s)
 	d->features &= ~(uint32_t)(DIALECT_RENAME_NO_PID | DIALECT_GROUP_DEAD | DIALECT_BIG_ENDIAN);
 	if (s->cpus[0].has_group_dead)
 		d->features |= DIALECT_GROUP_DEAD;
+	if (s->cpus[0].has_context)
+		d->features |= DIALECT_WAKER_CONTEXT;
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		d->features |= DIALECT_BIG_ENDIAN;
 	d->kinds = s->cpus[0].kinds;

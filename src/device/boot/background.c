@@ -94,6 +94,7 @@ static int record(const struct background *b, int fd, struct error *e)
 	static struct boot_settings settings;
 	struct boot_recorder_options o = { .settings = b->s ? b->s : &settings,
 					   .is_early = b->is_init || place_is_first_root(),
+					   .is_first = b->is_init,
 					   .has_socket = true,
 					   .title = b->argv[0],
 					   .log = background_log };
@@ -109,8 +110,7 @@ static int record(const struct background *b, int fd, struct error *e)
 	}
 	snprintf(line, sizeof(line), "%.255s\n", o.settings->init);
 	tell(fd, line);
-	if (o.settings->driver[0] &&
-	    exact_trace_load(o.settings->driver, o.settings->driver_args, e) < 0)
+	if (o.settings->driver[0] && exact_trace_load(o.settings, o.place.proc, e) < 0)
 		background_log(NULL, e->text);
 	if (b->is_init && o.settings->exact != BOOT_EXACT_OFF)
 		place_hide(&o.place);

@@ -193,7 +193,7 @@ int boot_lane_describe(struct boot_lane *l, uint32_t cpus)
 	uint8_t *p = run_meta_begin(&l->meta);
 
 	p = run_meta_put_machine(&l->meta, p, ORIGIN, cpus);
-	p = run_meta_put_clock(p, 0);
+	p = meta_put_clock(p, &l->clock);
 	return run_meta_put(&l->meta, run_meta_put_agent(p), true);
 }
 
@@ -207,6 +207,7 @@ int boot_lane_start(struct boot_lane *l, uint32_t cpus, struct error *e)
 	if (r < 0)
 		return r;
 	l->run = l->meta.run = run.number;
+	l->clock = run_meta_get_clock(0);
 	r = boot_lane_describe(l, cpus);
 	if (r < 0)
 		return error_set(e, -r, "cannot begin a boot chart: the spool is full");

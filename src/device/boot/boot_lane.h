@@ -35,6 +35,8 @@ struct boot_lane {
 	uint32_t segment_bytes;
 	uint64_t blocks, bytes;
 	struct run_meta meta;
+	struct meta_clock
+		clock; /* with the real time of the start: marks say how it changed since */
 	struct boot_encoder encoder;
 	uint8_t room[BLOCK_HEADER_MAX + BOOT_LANE_ROOM];
 };

@@ -51,6 +51,10 @@ int boot_link_new(struct boot_link **ret, const struct boot_link_options *o, str
 	r = identity_init(&l->identity, o->name, o->state_dir, e);
 	if (r < 0)
 		return r;
+	if (identity_of_driver(&l->identity.device, IDENTITY_DRIVER) == -EAGAIN)
+		return error_set(e, EAGAIN,
+				 "cannot connect: the driver does not know yet who the "
+				 "device is");
 	if (getrandom(&u.seed, sizeof(u.seed), GRND_NONBLOCK) < 0)
 		u.seed = clock_mono_ns();
 	u.device = l->identity.device;

@@ -2,7 +2,7 @@
 /*
  * boot_link: the recorder's connection with the collector: what the spool has goes there when there is a network,
  * and leaves the spool when it is acknowledged. The protocol is the agent's (agent/uplink.h), and so is the
- * identity of the device, so a boot chart stands beside its other traces.
+ * identity of the device, or the driver's where that is in the kernel: a boot chart stands beside its other traces.
  *
  * Instructions are refused: it records what it was started for.
  */

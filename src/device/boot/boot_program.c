@@ -103,7 +103,7 @@ static int record(const struct args *a, const struct boot_settings *s, struct er
 	if (res < 0)
 		return res;
 	if (s->driver[0])
-		res = exact_trace_load(s->driver, s->driver_args, e);
+		res = exact_trace_load(s, o.place.proc, e);
 	if (res >= 0)
 		res = boot_recorder_new(&r, &o, e);
 	if (res >= 0)

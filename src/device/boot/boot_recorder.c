@@ -19,7 +19,8 @@
 #include "device/boot/boot_recorder_state.h"
 #include "device/boot/boot_stop.h"
 
-#define ROWS_NS (100 * CLOCK_NS_PER_MS) /* between two looks at disks, memory, pressure */
+#define ROWS_NS (100 * CLOCK_NS_PER_MS)	     /* between two looks at disks, memory, pressure */
+#define LOG_PATIENCE_NS (5 * CLOCK_NS_PER_S) /* with a machine that is never calm */
 #define EXECS_BUFFER (64U << 10)
 #define DELAYS "sys/kernel/task_delayacct"
 
@@ -169,7 +170,7 @@ static void take_execs(void *context)
 	if (r->execs >= 0 && r->wakes &&
 	    recv(r->execs, &nothing, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
 		r->wakes--;
-		boot_recorder_take_told(r);
+		boot_recorder_take_told(r, true);
 	}
 }
 
@@ -181,6 +182,10 @@ static int make_sampler(struct boot_recorder *r, struct error *e)
 				     .files = r->s->files,
 				     .with_threads = r->s->threads,
 				     .has_events = r->events >= 0,
+				     .has_accounts = r->accounts >= 0,
+				     .wants_names = r->until.type == TARGET_PROCESS,
+				     .is_first = r->o.is_first && r->events >= 0,
+				     .interval_ns = r->s->interval_ns,
 				     .rows_ns = ROWS_NS,
 				     .named = boot_recorder_named,
 				     .between = take_execs,
@@ -257,6 +262,7 @@ int boot_recorder_new(struct boot_recorder **ret, const struct boot_recorder_opt
 	r->events = r->execs = r->accounts = r->signals = r->stop = r->asked = -1;
 	r->log.fd = -1;
 	unit_watch_init(&r->units);
+	unit_state_init(&r->unit);
 	set_device(r);
 	count_cpus(r);
 	res = open_spool(r, e);
@@ -290,6 +296,7 @@ void boot_recorder_free(struct boot_recorder *r)
 	machine_rows_free(r->rows);
 	kernel_log_close(&r->log);
 	unit_watch_close(&r->units);
+	unit_state_close(&r->unit);
 	free(r->lane);
 	spool_free(r->spool);
 	memory_free(r->memory);
@@ -419,7 +426,7 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 	r->now_ns = clock_mono_ns();
 	if (fds[FD_EXECS].revents) {
 		r->wakes--;
-		boot_recorder_take_told(r);
+		boot_recorder_take_told(r, true);
 	}
 	if (fds[FD_UNITS].revents)
 		unit_watch_take(&r->units, r->sink, r->now_ns);
@@ -430,15 +437,27 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 	return 0;
 }
 
+/* What the kernel has said can wait, but not so long that it is overwritten. For the first pass init waits: there it is
+ * not taken at all. */
+static int take_turn(struct boot_recorder *r, struct error *e)
+{
+	bool is_time = r->now_ns - r->start_ns >= LOG_PATIENCE_NS;
+	int res = boot_recorder_pass(r, e);
+
+	if (res >= 0 && r->is_recording && (is_time || sampler_is_calm(r->sampler)))
+		kernel_log_take(&r->log, r->now_ns, KERNEL_LOG_CALM);
+	return res;
+}
+
 int boot_recorder_run(struct boot_recorder *r, struct error *e)
 {
 	int res = 0;
 
+	r->now_ns = clock_mono_ns();
 	while (!res && !r->is_over) {
-		r->now_ns = clock_mono_ns();
 		turn_exact(r);
 		if (r->is_recording && r->now_ns >= r->next_ns)
-			res = boot_recorder_pass(r, e);
+			res = take_turn(r, e);
 		if (res < 0)
 			boot_recorder_stop(r, e->text);
 		boot_recorder_put_out(r);

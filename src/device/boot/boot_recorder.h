@@ -20,6 +20,7 @@ struct boot_recorder_options {
 	const struct boot_settings *settings; /* borrowed */
 	struct place place;		      /* taken */
 	bool is_early;	 /* init is started after this: the log is wanted from its start */
+	bool is_first;	 /* and waits for it */
 	bool has_socket; /* can be stopped by boot_stop_ask() */
 	char *title; /* what this process is called, if it starts with '@': until init has gone to its root */
 	void (*log)(void *context, const char *line); /* what a person should know; may be NULL */

@@ -83,8 +83,11 @@ static void make_link(struct boot_recorder *r)
 	if (!r->s->name[0] && !gethostname(r->device, sizeof(r->device) - 1))
 		r->device[strcspn(r->device, ".")] = 0;
 	o.entry_max = BLOCK_HEADER_MAX + CONFIG_BLOCK_MOST + 2 * SCHED_FILENAME_MAX;
-	if (boot_link_new(&r->link, &o, &e) < 0 && !r->is_recording)
-		boot_recorder_log(r, "%s", e.text);
+	if (boot_link_new(&r->link, &o, &e) >= 0 || r->is_recording ||
+	    !strcmp(e.text, r->no_link.text))
+		return;
+	r->no_link = e; /* it is tried again and again, and said once */
+	boot_recorder_log(r, "%s", e.text);
 }
 
 static void tell(struct boot_recorder *r)

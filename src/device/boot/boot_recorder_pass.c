@@ -14,13 +14,14 @@
 
 typedef void take_bytes(struct boot_recorder *r, const uint8_t *bytes, size_t len);
 
-/* Some of what a socket has; 0: it has nothing more. *is_whole becomes false if the kernel had to drop messages. */
+/* Some of what a socket has; fewer than TOLD_AT_ONCE: it has nothing more. *is_whole becomes false if the kernel had to
+ * drop messages. */
 static int receive(int fd, struct mmsghdr *messages, struct iovec *parts, bool *is_whole)
 {
 	int i, n;
 
 	memset(messages, 0, TOLD_AT_ONCE * sizeof(*messages));
-	for (i = 0; i < (int)TOLD_AT_ONCE; i++) {
+	for (i = 0; i < TOLD_AT_ONCE; i++) {
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
@@ -99,15 +100,17 @@ static void take_events(struct boot_recorder *r, int fd, take_bytes *take)
 	int i, n;
 
 	share(parts, r->events_told, TOLD_EVENT);
-	while (fd >= 0 && (n = receive(fd, messages, parts, &is_whole)))
+	for (n = fd < 0 ? 0 : TOLD_AT_ONCE; n == TOLD_AT_ONCE;) {
+		n = receive(fd, messages, parts, &is_whole);
 		for (i = 0; take && i < n; i++)
 			take(r, parts[i].iov_base, messages[i].msg_len);
+	}
 	if (take && !is_whole)
 		tell_lost_events(r);
 }
 
 /* The account of a process comes when it ends, so its start was told before that, by the other socket: what is there by
- * now is taken first. Else nobody would know whose account it is. */
+ * then is taken first. Else nobody would know whose account it is. */
 static void take_accounts(struct boot_recorder *r)
 {
 	struct mmsghdr messages[TOLD_AT_ONCE];
@@ -116,8 +119,10 @@ static void take_accounts(struct boot_recorder *r)
 	int i, n;
 
 	share(parts, r->accounts_told, TOLD_ACCOUNT);
-	while (r->accounts >= 0 && (n = receive(r->accounts, messages, parts, &is_whole))) {
-		r->now_ns = clock_mono_ns(); /* not before the starts that are told now */
+	for (n = TOLD_AT_ONCE; n == TOLD_AT_ONCE;) {
+		n = r->accounts < 0 ? 0 : receive(r->accounts, messages, parts, &is_whole);
+		if (n)
+			r->now_ns = clock_mono_ns(); /* not before the starts that are told now */
 		take_events(r, r->events, take_event);
 		for (i = 0; i < n; i++)
 			take_account(r, parts[i].iov_base, messages[i].msg_len);
@@ -129,10 +134,11 @@ static void take_accounts(struct boot_recorder *r)
 			 "exit accounts: the kernel dropped some");
 }
 
-void boot_recorder_take_told(struct boot_recorder *r)
+void boot_recorder_take_told(struct boot_recorder *r, bool is_woken)
 {
-	take_events(r, r->execs, NULL);
-	take_events(r, r->events, take_event);
+	/* Else there is none: each has woken us at once. */
+	if (is_woken || !r->wakes)
+		take_events(r, r->execs, NULL);
 	take_accounts(r);
 }
 
@@ -180,15 +186,13 @@ static void watch_clock(struct boot_recorder *r)
 
 static void follow_root(struct boot_recorder *r)
 {
-	if (r->now_ns < r->follow_ns)
-		return;
-	r->follow_ns = r->now_ns + FOLLOW_NS;
 	if (!place_follow(&r->o.place))
 		return;
 	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_PHASE, "init went to another root");
 	if (r->o.title && r->o.title[0] == '@')
 		memmove(r->o.title, r->o.title + 1, strlen(r->o.title));
 	unit_watch_close(&r->units); /* it may have been another /run */
+	unit_state_close(&r->unit);
 	facts_say(r->sink, &r->o.place, r->s, r->now_ns);
 }
 
@@ -218,8 +222,8 @@ void boot_recorder_stop(struct boot_recorder *r, const char *why)
 	if (!r->is_recording)
 		return;
 	r->now_ns = clock_mono_ns();
-	boot_recorder_take_told(r);
-	kernel_log_take(&r->log, r->now_ns);
+	boot_recorder_take_told(r, true);
+	kernel_log_take(&r->log, r->now_ns, KERNEL_LOG_ALL);
 	sampler_finish(r->sampler, r->now_ns);
 	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_STOP, why);
 	r->is_recording = false;
@@ -250,7 +254,9 @@ static void stop_if_due(struct boot_recorder *r)
 	uint64_t tick_ns = machine_rows_tick_ns(r->rows);
 	const char *root = r->o.place.is_private ? PLACE_ROOT : "";
 
-	if (!r->target_ns && target_check(&r->until, root, r->o.place.proc, r->now_ns))
+	if (!r->target_ns && (target_check(&r->until, root, r->o.place.proc, r->now_ns) ||
+			      (r->until.type == TARGET_UNIT &&
+			       unit_state_check(&r->unit, root, r->until.name, r->now_ns))))
 		come(r, r->now_ns);
 	if (r->target_ns && r->now_ns >= r->target_ns + r->s->linger_ns)
 		boot_recorder_stop(r, "the target is there");
@@ -272,20 +278,22 @@ int boot_recorder_pass(struct boot_recorder *r, struct error *e)
 	if (r->next_ns <= r->now_ns) /* what was missed is not made up for */
 		r->next_ns = r->now_ns + r->s->interval_ns -
 			     (r->now_ns - r->start_ns) % r->s->interval_ns;
-	follow_root(r);
+	if (r->now_ns >= r->follow_ns) {
+		r->follow_ns = r->now_ns + FOLLOW_NS;
+		follow_root(r);
+		watch_clock(r);
+	}
 	if (boot_lane_wants_all(r->lane) > 0) {
 		facts_say(r->sink, &r->o.place, r->s, r->now_ns);
 		sampler_say_all(r->sampler, r->now_ns);
 	}
-	boot_recorder_take_told(r);
-	kernel_log_take(&r->log, r->now_ns);
+	boot_recorder_take_told(r, false);
 	if (sampler_pass(r->sampler, r->now_ns) < 0)
 		return error_set(e, EIO, "cannot read /proc/stat any more");
 	r->forks_before = sampler_get_machine(r->sampler)->forks;
 	r->forks_told = sampler_get_forks(r->sampler);
 	unit_watch_look(&r->units, place_get_path(&r->o.place, UNIT_FOLDER, path), r->sink,
 			r->now_ns);
-	watch_clock(r);
 	stop_if_due(r);
 	boot_lane_flush(r->lane, r->now_ns / CLOCK_NS_PER_MS, false);
 	return 0;

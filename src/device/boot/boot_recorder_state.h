@@ -15,14 +15,15 @@
 #include "device/boot/idle_watch.h"
 #include "device/boot/kernel_log.h"
 #include "device/boot/sampler.h"
+#include "device/boot/unit_state.h"
 #include "device/boot/unit_watch.h"
 
-#define TOLD_AT_ONCE 16U       /* messages of a socket that one call takes */
+#define TOLD_AT_ONCE 16	       /* messages of a socket that one call takes */
 #define TOLD_EVENT 256U	       /* bytes of one about a process */
 #define TOLD_ACCOUNT 2048U     /* and of an account: of a process, twice */
 #define WAKES_BURST 1000U      /* execs that wake the recorder, at once, */
 #define WAKES_PER_S 250U       /* and in the long run */
-#define FOLLOW_NS 100000000ULL /* between two looks at init's root */
+#define FOLLOW_NS 100000000ULL /* between two looks at init's root, and at the real time */
 #define JUMP_NS 1000000	       /* of the real time, that is worth a mark */
 
 struct boot_recorder {
@@ -39,12 +40,13 @@ struct boot_recorder {
 	struct boot_link *link;
 	struct kernel_log log;
 	struct unit_watch units;
+	struct unit_state unit; /* that it waits for */
 	struct idle_watch idle;
 	struct target until;
 	int events, execs, accounts; /* sockets, -1: none */
 	int signals, stop;
 	int asked; /* somebody waits for the end; -1: nobody */
-	struct error no_events, no_accounts, no_log, no_exact;
+	struct error no_events, no_accounts, no_log, no_exact, no_link;
 	char device[64];
 	uint32_t cpus;
 	uint64_t now_ns, next_ns, start_ns, follow_ns;
@@ -68,7 +70,8 @@ __attribute__((format(printf, 2, 3))) void boot_recorder_log(const struct boot_r
 
 /* --- boot_recorder_pass.c --- */
 
-void boot_recorder_take_told(struct boot_recorder *r);
+/* is_woken: by an exec. */
+void boot_recorder_take_told(struct boot_recorder *r, bool is_woken);
 int boot_recorder_pass(struct boot_recorder *r, struct error *e);
 void boot_recorder_say_missing(struct boot_recorder *r);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -117,11 +118,29 @@ int exact_trace_stop(struct exact_trace *x, struct error *e)
 	return x->tracing.source ? tracing_stop(&x->tracing, e) : 0;
 }
 
-int exact_trace_load(const char *path, const char *args, struct error *e)
+/* The kernel keeps it from its own modules. */
+static void format_boot(char *to, size_t room, int proc)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(proc, "sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char text[64];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
+	to[0] = 0;
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	snprintf(to, room, "boot=%.*s ", (int)strcspn(text, "\n"), text);
+}
+
+int exact_trace_load(const struct boot_settings *s, int proc, struct error *e)
+{
+	_cleanup_close_ int fd = open(s->driver, O_RDONLY | O_CLOEXEC);
+	char boot[80], args[BOOT_PATH_MAX + sizeof(boot)];
+
+	format_boot(boot, sizeof(boot), proc);
+	snprintf(args, sizeof(args), "%s%s", boot,
+		 s->driver_args); /* what was given counts: it is the later one */
 	if (fd < 0 || (syscall(SYS_finit_module, fd, args, 0) && errno != EEXIST))
-		return error_set(e, errno, "cannot load %s: %s", path, strerror(errno));
+		return error_set(e, errno, "cannot load %s: %s", s->driver, strerror(errno));
 	return 0;
 }

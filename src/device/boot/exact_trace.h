@@ -39,7 +39,7 @@ bool exact_trace_is_on(const struct exact_trace *x);
 uint64_t exact_trace_next(const struct exact_trace *x); /* ms */
 int exact_trace_fd(const struct exact_trace *x);
 
-/* Loads a module, with its parameters. */
-int exact_trace_load(const char *path, const char *args, struct error *e);
+/* Loads the driver that the settings name, with its parameters, and tells it which boot this is. proc: a descriptor of /proc. */
+int exact_trace_load(const struct boot_settings *s, int proc, struct error *e);
 
 #endif

@@ -75,20 +75,19 @@ static void take_whole(struct kernel_log *l, uint64_t now_ns)
 	l->seen_ns = last;
 }
 
-bool kernel_log_take(struct kernel_log *l, uint64_t now_ns)
+void kernel_log_take(struct kernel_log *l, uint64_t now_ns, uint32_t most)
 {
 	struct kernel_message m;
 	ssize_t n;
-	int i;
 
 	if (l->is_off)
-		return false;
+		return;
 	if (l->fd < 0) {
-		if (now_ns >= l->look_ns)
+		if (now_ns >= l->look_ns || most == KERNEL_LOG_ALL)
 			take_whole(l, now_ns);
-		return false;
+		return;
 	}
-	for (i = 0; i < KERNEL_LOG_AT_ONCE; i++) {
+	while (most--) {
 		n = read(l->fd, l->text, sizeof(l->text));
 		if (n < 0 && errno == EPIPE) {
 			record_sink_mark(l->sink, now_ns, BOOT_MARK_MISSING,
@@ -97,9 +96,8 @@ bool kernel_log_take(struct kernel_log *l, uint64_t now_ns)
 			continue;
 		}
 		if (n <= 0)
-			return false;
+			return;
 		if (kernel_message_parse(&m, l->text, (size_t)n))
 			say(l, &m, now_ns);
 	}
-	return true;
 }

@@ -3,7 +3,8 @@
  * kernel_log: what the kernel says, as marks, with the time that it says.
  *
  * From /dev/kmsg; where that is not to be had, the log is asked for as a whole, once a second, and what is
- * new in it is taken.
+ * new in it is taken. Before init starts the kernel has said some hundred lines, which stay where they are: so they
+ * are taken when nobody else wants the CPU, and not all at once.
  */
 #ifndef KISEKI_DEVICE_BOOT_KERNEL_LOG_H
 #define KISEKI_DEVICE_BOOT_KERNEL_LOG_H
@@ -13,8 +14,9 @@
 #include "base/error.h"
 #include "device/boot/record_sink.h"
 
-#define KERNEL_LOG_BYTES 8192U /* of a record of /dev/kmsg; it has no larger ones */
-#define KERNEL_LOG_AT_ONCE 64  /* messages in one pass: the machine is what matters */
+#define KERNEL_LOG_BYTES 8192U	  /* of a record of /dev/kmsg; it has no larger ones */
+#define KERNEL_LOG_CALM 24U	  /* messages in one pass: the machine is what matters */
+#define KERNEL_LOG_ALL UINT32_MAX /* at the end */
 
 struct kernel_log {
 	struct record_sink *sink;
@@ -31,7 +33,7 @@ int kernel_log_open(struct kernel_log *l, struct record_sink *sink, bool from_st
 		    struct error *e);
 void kernel_log_close(struct kernel_log *l);
 
-/* Takes what is there, up to a limit; true if that was reached. */
-bool kernel_log_take(struct kernel_log *l, uint64_t now_ns);
+/* Takes what is there, at most so many. */
+void kernel_log_take(struct kernel_log *l, uint64_t now_ns, uint32_t most);
 
 #endif

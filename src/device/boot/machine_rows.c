@@ -32,6 +32,7 @@ struct machine_rows {
 	struct memory_stat kib;
 	struct pressure_stat waits[BOOT_RESOURCES];
 	bool is_fresh; /* nothing was said yet */
+	bool turn; /* of memory and pressure, which change slowly, are long, and have every second one */
 	size_t room;
 	char *text;
 };
@@ -257,6 +258,9 @@ void machine_rows_look(struct machine_rows *m, uint64_t tick)
 
 	m->now = tick;
 	look_at_disks(m);
+	m->turn = !m->turn;
+	if (!m->turn && !m->is_fresh)
+		return;
 	look_at_memory(m);
 	for (i = 0; i < BOOT_RESOURCES; i++)
 		look_at_pressure(m, i);

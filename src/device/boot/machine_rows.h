@@ -2,8 +2,9 @@
 /*
  * machine_rows: the rows of the chart that are of the machine: CPUs, disks, memory, pressure.
  *
- * The files stay open. /proc/stat is read in every pass, because it says whether anybody ran; the others less
- * often, as they cost more and change slowly. Only what has changed is said.
+ * The files stay open. /proc/stat is read when the sampler wants to know whether anybody ran; disks less often, and
+ * memory and pressure with every second look at the disks, as they cost more and change slowly. Only what has changed is
+ * said.
  */
 #ifndef KISEKI_DEVICE_BOOT_MACHINE_ROWS_H
 #define KISEKI_DEVICE_BOOT_MACHINE_ROWS_H

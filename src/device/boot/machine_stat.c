@@ -126,16 +126,26 @@ bool disk_stat_next(struct disk_stat *ret, const char *text, size_t len, size_t 
 
 bool memory_stat_parse(struct memory_stat *ret, const char *text, size_t len)
 {
+#define KEY(text, at)                                                                              \
+	{                                                                                          \
+		text, sizeof(text) - 1, at                                                         \
+	}
 	static const struct {
-		const char *key;
-		uint32_t at;
+		const char *text;
+		uint32_t len, at;
 	} keys[] = {
-		{ "MemTotal:", BOOT_MEMORY_TOTAL },	    { "MemFree:", BOOT_MEMORY_FREE },
-		{ "MemAvailable:", BOOT_MEMORY_AVAILABLE }, { "Buffers:", BOOT_MEMORY_BUFFERS },
-		{ "Cached:", BOOT_MEMORY_CACHED },	    { "SReclaimable:", BOOT_MEMORY_CACHED },
-		{ "Shmem:", BOOT_MEMORY_SHARED },	    { "Dirty:", BOOT_MEMORY_DIRTY },
-		{ "SwapTotal:", BOOT_MEMORY_SWAP_TOTAL },   { "SwapFree:", BOOT_MEMORY_SWAP_FREE },
+		KEY("MemTotal:", BOOT_MEMORY_TOTAL),
+		KEY("MemFree:", BOOT_MEMORY_FREE),
+		KEY("MemAvailable:", BOOT_MEMORY_AVAILABLE),
+		KEY("Buffers:", BOOT_MEMORY_BUFFERS),
+		KEY("Cached:", BOOT_MEMORY_CACHED),
+		KEY("SReclaimable:", BOOT_MEMORY_CACHED),
+		KEY("Shmem:", BOOT_MEMORY_SHARED),
+		KEY("Dirty:", BOOT_MEMORY_DIRTY),
+		KEY("SwapTotal:", BOOT_MEMORY_SWAP_TOTAL),
+		KEY("SwapFree:", BOOT_MEMORY_SWAP_FREE),
 	};
+#undef KEY
 	struct memory_stat m;
 	struct words w;
 	const char *key;
@@ -147,7 +157,7 @@ bool memory_stat_parse(struct memory_stat *ret, const char *text, size_t len)
 		if (!words_next(&w, &key, &n))
 			continue;
 		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			if (words_is(key, n, keys[i].key))
+			if (n == keys[i].len && !memcmp(key, keys[i].text, n))
 				m.kib[keys[i].at] += words_number(&w);
 		w.bad = false;
 	} while (words_next_line(&w));

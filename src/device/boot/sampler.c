@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,8 +14,15 @@
 #include "device/boot/sampler_state.h"
 #include "device/boot/words.h"
 
-#define QUIET_LOOKS 4U	 /* in a row, until the next one waits a pass longer */
-#define BETWEEN 8U	 /* looks, without caring for anything else */
+#define QUIET_LOOKS 4U	/* in a row: with each the wait doubles, and then is the longest */
+#define KERNEL_PAUSE 9U /* passes that a kernel thread is left alone after it ran a little, */
+#define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
+#define BETWEEN 8U			 /* looks, without caring for anything else */
+#define ALWAYS_PARTS 16U /* who is runnable for all but one of these parts of the time always is */
+#define SCAN_NS                                                                                    \
+	CLOCK_NS_PER_S /* that a scan for the kernel's threads may wait for a calm machine */
+#define KTHREADD 2U
+#define STAT_NS (100 * CLOCK_NS_PER_MS) /* between two looks at the stat of one that always runs */
 #define SELF_SWITCHES 2U /* of the machine, for each of the recorder's own: away from it and back */
 
 /* --- files --- */
@@ -62,7 +70,7 @@ static ssize_t read_open(struct sampler *s, struct task *t, const char *file)
  * each, so not of everybody. */
 static ssize_t read_stat(struct sampler *s, struct task *t)
 {
-	if (t->stat_fd < 0 && t->was_seen && !t->quiet && s->n_files < s->o.files) {
+	if (t->stat_fd < 0 && !t->quiet && s->n_files < s->o.files) {
 		t->stat_fd = sampler_open(s, t, "stat");
 		s->n_files += t->stat_fd >= 0;
 	}
@@ -149,6 +157,7 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 			 t->system_ns != system || t->faults != st->faults ||
 			 t->threads != st->threads;
 
+	t->stat_ns = s->now;
 	t->state = st->state;
 	t->user_ns = user;
 	t->system_ns = system;
@@ -163,23 +172,40 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 	return has_moved;
 }
 
-/* 1: it has run since, or may have; 0: it has not; negative: it is gone. */
+/* Has it run, or waited for a CPU, for as good as all the time? Then it is runnable, and its stat would say nothing
+ * that is worth its price: CPU time is known, and how much of that was the kernel's can wait. */
+static bool was_always_runnable(const struct sampler *s, const struct task *t,
+				const struct task_times *times)
+{
+	uint64_t since = s->now - t->look_ns;
+	uint64_t runnable = times->ran_ns - t->ran_ns + times->waited_ns - t->waited_ns;
+
+	return !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
+	       runnable >= since - since / ALWAYS_PARTS;
+}
+
+enum { LOOK_SAME, LOOK_RAN, LOOK_RUNS };
+
+/* Has it run since, or may it have? Negative: it is gone. */
 static int look_at_times(struct sampler *s, struct task *t)
 {
 	ssize_t n = read_open(s, t, "schedstat");
 	struct task_times times;
+	bool is_always;
 
 	if (n < 0)
 		return -errno;
 	if (!task_times_parse(&times, s->text, (size_t)n))
 		return -ESRCH;
+	is_always = was_always_runnable(s, t, &times);
+	t->look_ns = s->now;
 	if (t->was_seen && times.ran_ns == t->ran_ns && times.waited_ns == t->waited_ns &&
 	    times.runs == t->runs && t->state != 'R')
-		return 0;
+		return LOOK_SAME;
 	t->ran_ns = times.ran_ns;
 	t->waited_ns = times.waited_ns;
 	t->runs = times.runs;
-	return 1;
+	return is_always ? LOOK_RUNS : LOOK_RAN;
 }
 
 static bool is_gone(int code)
@@ -187,17 +213,26 @@ static bool is_gone(int code)
 	return code == -ESRCH || code == -ENOENT;
 }
 
+/* The cheapest question about a process: no path, no file. */
+static bool is_reaped(const struct task *t)
+{
+	return syscall(SYS_tgkill, t->group, t->pid, 0) < 0 && errno == ESRCH;
+}
+
 /* Its end was told. Is it still there, unasked for? */
 static int look_at_ended(struct sampler *s, struct task *t)
 {
 	struct task_stat st;
-	ssize_t n = sampler_read(s, t, "stat", s->text, sizeof(s->text));
+	ssize_t n;
 
+	if (is_reaped(t))
+		return -ESRCH;
+	if (t->was_zombie)
+		return 0;
+	n = sampler_read(s, t, "stat", s->text, sizeof(s->text));
 	if (n <= 0 || !task_stat_parse(&st, s->text, (size_t)n) ||
 	    (st.state != 'Z' && st.state != 'X'))
 		return n <= 0 ? -ESRCH : 0;
-	if (t->was_zombie)
-		return 0;
 	t->was_zombie = true;
 	take_stat(s, t, &st);
 	sampler_say_task(s, t, t->exit_tick);
@@ -205,40 +240,76 @@ static int look_at_ended(struct sampler *s, struct task *t)
 }
 
 /* 1: something had changed; 0: nothing; negative: it is gone. */
-static int look_at(struct sampler *s, struct task *t)
+static int look_at_stat(struct sampler *s, struct task *t)
 {
 	struct task_stat st;
-	bool is_first = !t->was_seen, has_moved;
-	int r = s->has_times ? look_at_times(s, t) : 1;
 	ssize_t n;
 
-	if (r <= 0)
-		return r;
+	if (t->stat_ns == s->now) /* it was found in this pass */
+		return 1;
 	n = s->has_times ? read_stat(s, t) : read_open(s, t, "stat");
 	if (n <= 0)
 		return n < 0 ? -errno : -ESRCH;
-	if (!task_stat_parse(&st, s->text, (size_t)n))
-		return 0;
-	has_moved = take_stat(s, t, &st) || s->has_times;
+	return task_stat_parse(&st, s->text, (size_t)n) && (take_stat(s, t, &st) || s->has_times);
+}
+
+/* The same. */
+static int look_at(struct sampler *s, struct task *t)
+{
+	int r = s->has_times ? look_at_times(s, t) : LOOK_RAN;
+
+	if (r == LOOK_RUNS)
+		t->state = 'R';
+	else if (r > 0)
+		r = look_at_stat(s, t);
+	if (r <= 0)
+		return r;
 	t->was_seen = true;
-	if (!has_moved)
-		return 0;
 	sampler_say_task(s, t, s->now);
 	if (t->state == 'D' || t->is_blocked)
 		sampler_say_wait(s, t);
-	return is_first || has_moved;
+	return 1;
 }
 
-/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. */
+/* The longer nothing moves, the fewer looks; a process that runs is looked at in each pass. Who starts a process, or waits
+ * for one that ends, is looked at after that whatever its wait (sampler_events.c). Of kernel threads there are many that
+ * never do anything, and those that do run a little and often; nobody starts one to wait for it. The recorder itself runs
+ * in each pass, and that is no news. */
+static uint8_t wait_of(const struct task *t, uint64_t ran_ns)
+{
+	uint32_t wait = t->quiet < QUIET_LOOKS ? (1U << t->quiet) - 1 : SAMPLER_WAIT_MOST;
+
+	if (t->flags & BOOT_START_SELF)
+		return SAMPLER_WAIT_MOST - 1;
+	if (t->flags & BOOT_START_KERNEL) {
+		if (!t->quiet && t->state != 'R' && t->state != 'D' && ran_ns < KERNEL_LITTLE_NS)
+			wait = KERNEL_PAUSE;
+		if (!t->has_run)
+			return t->quiet ? SAMPLER_WAIT_NEVER - 1 : 0;
+	}
+	return (uint8_t)(wait < SAMPLER_WAIT_MOST ? wait : SAMPLER_WAIT_MOST - 1);
+}
+
+/* The first look is the dearest, for files are opened. Most processes do not live as long as an interval: of those start,
+ * end and account are told, which is more than a look would say. */
+static bool is_young(const struct sampler *s, const struct task *t)
+{
+	return s->o.has_accounts && t->how == BOOT_BY_EVENT && !t->was_seen && !t->has_ended &&
+	       s->now - t->start_tick < s->o.interval_ns;
+}
+
 static void look_if_due(struct sampler *s, struct task *t)
 {
 	uint32_t pid = t->pid;
+	uint64_t ran_ns = t->ran_ns;
 	int r;
 
 	if (t->wait) {
 		t->wait--;
 		return;
 	}
+	if (is_young(s, t))
+		return;
 	if (++s->looked % BETWEEN == 0 && s->o.between) {
 		s->o.between(s->o.context);
 		if (t->pid != pid)
@@ -251,12 +322,11 @@ static void look_if_due(struct sampler *s, struct task *t)
 			sampler_drop(s, t);
 		return;
 	}
+	t->has_run |= ran_ns && t->ran_ns != ran_ns;
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
-	t->wait = t->quiet / QUIET_LOOKS;
+	t->wait = wait_of(t, t->ran_ns - ran_ns);
 	if (t->wait)
 		close_stat(s, t);
-	if (t->wait > SAMPLER_WAIT_MOST - 1)
-		t->wait = SAMPLER_WAIT_MOST - 1;
 }
 
 /* --- who is there --- */
@@ -280,6 +350,7 @@ static void find_new(struct sampler *s, uint32_t pid, uint32_t group)
 	t->group = group;
 	t->scan = s->scans;
 	sampler_set_start(s, t, &st);
+	take_stat(s, t, &st);
 	if (group != pid)
 		t->parent = group;
 	sampler_say_start(s, t, s->now);
@@ -351,6 +422,27 @@ static void scan(struct sampler *s)
 			sampler_drop(s, t);
 }
 
+/* While init waits, whoever is there but init and the recorder is the kernel's; that may wait for a moment in which nobody
+ * does. Who forks is to be known at once, so kthreadd is looked at, too. */
+static void find_first(struct sampler *s)
+{
+	find_new(s, 1, 1);
+	find_new(s, KTHREADD, KTHREADD);
+	find_new(s, s->self, s->self);
+	s->o.is_first = false;
+	s->scan_due = s->now + SCAN_NS;
+}
+
+static void scan_if_due(struct sampler *s)
+{
+	if (!s->must_scan)
+		return;
+	if (s->o.is_first)
+		find_first(s);
+	else if (s->is_calm || s->now >= s->scan_due)
+		scan(s);
+}
+
 /* --- the pass --- */
 
 static uint64_t own_switches(void)
@@ -361,13 +453,17 @@ static uint64_t own_switches(void)
 	return (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
 }
 
-/* Has nobody run since the last pass but the recorder? */
+/* Has nobody run but the recorder for so long that everybody was looked at since? */
 static bool was_idle(struct sampler *s, uint64_t own)
 {
 	uint64_t all = s->machine.switches - s->last_switches;
 
-	return s->machine.running <= 1 && s->machine.forks == s->last_forks &&
-	       all <= (own - s->last_own) * SELF_SWITCHES;
+	if (s->machine.running > 1 || s->machine.forks != s->last_forks ||
+	    all > (own - s->last_own) * SELF_SWITCHES)
+		s->idle_passes = 0;
+	else if (s->idle_passes <= SAMPLER_WAIT_MOST)
+		s->idle_passes++;
+	return s->idle_passes > SAMPLER_WAIT_MOST;
 }
 
 static void say_pass(struct sampler *s)
@@ -384,31 +480,50 @@ static void say_pass(struct sampler *s)
 	record_sink_put(s->o.sink, &ev);
 }
 
-int sampler_pass(struct sampler *s, uint64_t now_ns)
+/* Reads /proc/stat, if it is worth it: it is long, and has a number for each interrupt. While the machine is busy, what
+ * it says beside CPU times is known: that somebody has run. Returns whether nobody has, or negative. */
+static int look_at_machine(struct sampler *s)
 {
-	const struct machine_stat *m = machine_rows_pass(s->o.rows, now_ns);
-	uint64_t own = own_switches();
-	struct task *t;
-	uint32_t at = 0;
+	uint64_t own;
+	const struct machine_stat *m;
 	bool idle;
 
+	if (s->o.has_events && s->now < s->machine_due)
+		return false;
+	m = machine_rows_pass(s->o.rows, s->now);
 	if (!m)
 		return -EIO;
-	s->now = now_ns;
+	own = own_switches();
 	s->machine = *m;
-	s->looked = 0;
+	s->is_calm = m->running <= 1 && !m->blocked;
 	idle = was_idle(s, own);
-	if (s->must_scan || (!s->o.has_events && m->forks != s->last_forks))
-		scan(s);
+	s->machine_due = idle || s->is_calm ? 0 : s->now + s->o.rows_ns;
+	if (!s->o.has_events && m->forks != s->last_forks)
+		s->must_scan = true;
+	s->last_switches = m->switches;
+	s->last_forks = m->forks;
+	s->last_own = own;
+	return idle;
+}
+
+int sampler_pass(struct sampler *s, uint64_t now_ns)
+{
+	struct task *t;
+	uint32_t at = 0;
+	int idle;
+
+	s->now = now_ns;
+	s->looked = 0;
+	idle = look_at_machine(s);
+	if (idle < 0)
+		return idle;
+	scan_if_due(s);
 	while (!idle && (t = task_table_next(s->tasks, &at)))
 		look_if_due(s, t);
 	if (now_ns >= s->rows_due) {
 		s->rows_due = now_ns + s->o.rows_ns;
 		machine_rows_look(s->o.rows, now_ns);
 	}
-	s->last_switches = m->switches;
-	s->last_forks = m->forks;
-	s->last_own = own;
 	say_pass(s);
 	return 0;
 }
@@ -426,6 +541,7 @@ void sampler_finish(struct sampler *s, uint64_t now_ns)
 
 void sampler_rescan(struct sampler *s)
 {
+	s->scan_due = 0;
 	s->must_scan = true;
 }
 
@@ -456,6 +572,11 @@ void sampler_free(struct sampler *s)
 		return;
 	task_table_free(s->tasks);
 	free(s);
+}
+
+bool sampler_is_calm(const struct sampler *s)
+{
+	return s->is_calm;
 }
 
 const struct machine_stat *sampler_get_machine(const struct sampler *s)

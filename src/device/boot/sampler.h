@@ -18,7 +18,8 @@
 #include "device/boot/record_sink.h"
 #include "device/boot/task_table.h"
 
-#define SAMPLER_WAIT_MOST 10U /* passes between two looks at a process that does not run */
+#define SAMPLER_WAIT_MOST 10U  /* passes between two looks at a process that does not run, */
+#define SAMPLER_WAIT_NEVER 50U /* and at a kernel thread that has not run since it is known */
 
 struct sampler_options {
 	struct record_sink *sink;
@@ -27,8 +28,12 @@ struct sampler_options {
 	uint32_t processes; /* rows of the table */
 	uint32_t files;	    /* that may stay open */
 	bool with_threads;
-	bool has_events;  /* the kernel tells of starts and ends */
-	uint64_t rows_ns; /* between two looks at disks, memory, pressure */
+	bool has_events;   /* the kernel tells of starts and ends */
+	bool has_accounts; /* and what they used, which includes the name */
+	bool wants_names;  /* at once: somebody waits for one */
+	bool is_first; /* init waits for us: there is nobody else yet but the kernel's threads */
+	uint64_t interval_ns;
+	uint64_t rows_ns; /* between two looks at what is of the machine as a whole */
 	/* A process has a new name or new arguments; may be NULL. */
 	void (*named)(void *context, const struct task *t, const char *args, size_t len,
 		      uint64_t tick);
@@ -58,7 +63,10 @@ void sampler_finish(struct sampler *s, uint64_t now_ns);
 void sampler_take_event(struct sampler *s, const struct process_event *ev);
 void sampler_take_account(struct sampler *s, struct exit_account *a, uint64_t now_ns);
 
-/* Of the last pass. */
+/* Did nobody else want a CPU a moment ago? Then what can wait costs nobody anything. */
+bool sampler_is_calm(const struct sampler *s);
+
+/* Of the last look at /proc/stat. */
 const struct machine_stat *sampler_get_machine(const struct sampler *s);
 uint64_t sampler_get_forks(const struct sampler *s); /* that events have told, since the start */
 const struct task_table *sampler_get_tasks(const struct sampler *s);

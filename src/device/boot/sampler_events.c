@@ -12,6 +12,12 @@ static void end_former(struct sampler *s, uint32_t pid)
 		sampler_drop(s, t);
 }
 
+/* It runs, or will: the next pass looks at it. */
+static void wake(struct task *t)
+{
+	t->wait = t->quiet = 0;
+}
+
 static void take_fork(struct sampler *s, const struct process_event *ev)
 {
 	struct task none = { .pid = ev->pid, .fd = -1, .stat_fd = -1 }, *t, *parent;
@@ -23,10 +29,11 @@ static void take_fork(struct sampler *s, const struct process_event *ev)
 	t = t ? t : &none; /* without a row it is still told, only not looked at */
 	t->group = ev->group;
 	t->parent = ev->group == ev->pid ? ev->parent : ev->group;
-	t->start_tick = ev->ns;
+	t->start_tick = t->look_ns = t->stat_ns = ev->ns; /* it has used nothing yet */
 	t->how = BOOT_BY_EVENT;
 	t->scan = s->scans;
 	if (parent) {
+		wake(parent);
 		t->flags |= parent->flags & BOOT_START_KERNEL;
 		sampler_set_comm(t, parent->comm, parent->comm_len);
 	}
@@ -43,13 +50,17 @@ static void take_exec(struct sampler *s, const struct process_event *ev)
 	ssize_t n;
 
 	t = t ? t : &none;
-	t->wait = t->quiet = 0;
+	wake(t);
+	t->stat_ns = 0; /* has its new name */
 	/* A helper that the kernel itself starts is a kernel thread until now. */
 	if (t->flags & BOOT_START_KERNEL) {
 		t->flags &= (uint8_t)~BOOT_START_KERNEL;
 		sampler_say_start(s, t, ev->ns);
 	}
 	sampler_say_args(s, t, ev->ns);
+	/* The next look says it as well, or the account, whichever is first. */
+	if (s->o.has_accounts && !s->o.wants_names && t != &none)
+		return;
 	n = sampler_read(s, t, "comm", comm, sizeof(comm));
 	if (n <= 1)
 		return;
@@ -70,13 +81,16 @@ static void take_name(struct sampler *s, const struct process_event *ev)
 static void take_exit(struct sampler *s, const struct process_event *ev)
 {
 	struct task none = { .pid = ev->pid, .has_ended = true, .fd = -1 };
-	struct task *t = task_table_find(s->tasks, ev->pid);
+	struct task *t = task_table_find(s->tasks, ev->pid), *parent;
 
 	t = t ? t : &none;
 	t->has_ended = true;
 	t->exit_tick = ev->ns;
 	t->exit_code = ev->code;
-	t->wait = t->quiet = 0;
+	wake(t);
+	parent = t->group == t->pid ? task_table_find(s->tasks, t->parent) : NULL;
+	if (parent && !parent->has_ended)
+		wake(parent); /* which is told, too */
 	if (t == &none)
 		sampler_say_exit(s, t);
 }

@@ -171,5 +171,5 @@ void sampler_say_all(struct sampler *s, uint64_t now_ns)
 	}
 	s->is_repeating = false;
 	machine_rows_forget(s->o.rows);
-	s->rows_due = 0;
+	s->rows_due = s->machine_due = 0;
 }

@@ -18,13 +18,16 @@ struct sampler {
 	struct machine_stat machine;
 	uint64_t now; /* of this pass */
 	uint64_t tick_ns;
-	uint64_t rows_due;
+	uint64_t rows_due, scan_due;
+	uint64_t machine_due; /* when /proc/stat is to be read while the machine is busy */
 	uint64_t forks_told;
 	uint64_t last_switches, last_forks, last_own;
 	uint32_t scans, n_files, looked;
+	uint32_t idle_passes; /* in a row, in which nobody but the recorder ran */
 	uint32_t self;
 	bool must_scan;
 	bool has_times;	   /* there is schedstat */
+	bool is_calm;	   /* nobody else wanted a CPU when /proc/stat was read last */
 	bool is_finding;   /* who was there before: that is no event */
 	bool is_repeating; /* what was said before: no news */
 	bool is_full;	   /* the table was, and a mark says so */

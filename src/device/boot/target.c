@@ -14,7 +14,6 @@
 #include "command/value.h"
 #include "device/boot/words.h"
 
-#define UNITS "/run/systemd/units/invocation:"
 #define TEXT 4096U
 #define LISTENING "0A"
 
@@ -104,13 +103,10 @@ static bool check_port(const struct target *t, int proc, const char *path)
 
 bool target_check(struct target *t, const char *root, int proc, uint64_t now_ns)
 {
-	char path[64 + sizeof(UNITS) + TARGET_NAME_MAX];
+	char path[64 + TARGET_NAME_MAX];
 	struct stat st;
 
 	switch (t->type) {
-	case TARGET_UNIT:
-		snprintf(path, sizeof(path), "%.63s" UNITS "%s", root, t->name);
-		return !lstat(path, &st);
 	case TARGET_FILE:
 		snprintf(path, sizeof(path), "%.63s%s", root, t->name);
 		return !lstat(path, &st);

@@ -2,9 +2,8 @@
 /*
  * target: what a recording waits for: unit:NAME, process:NAME, file:PATH, port:N.
  *
- * A unit of systemd is there when systemd has given this start of it a number (/run/systemd/units/
- * invocation:NAME), a port when somebody listens on it. Files and units are looked for in each pass, which is one
- * system call; ports less often, as that is a list.
+ * A unit of systemd is there when systemd says that it is active (unit_state.h), a port when somebody listens on it.
+ * Files are looked for in each pass, which is one system call; ports less often, as that is a list.
  */
 #ifndef KISEKI_DEVICE_BOOT_TARGET_H
 #define KISEKI_DEVICE_BOOT_TARGET_H
@@ -37,7 +36,7 @@ struct target {
 /* "" is none. -EINVAL if it is no target. */
 int target_parse(struct target *ret, const char *text);
 
-/* Is it there now? root: what stands before paths of the running system; proc: a descriptor of /proc. */
+/* Is it there now, if it is a file or a port? root: what stands before paths of the running system; proc: a descriptor of /proc. */
 bool target_check(struct target *t, const char *root, int proc, uint64_t now_ns);
 
 /* A process has this name, and these arguments, if any. */

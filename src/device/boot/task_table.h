@@ -24,6 +24,7 @@ struct task {
 	uint32_t next; /* in its chain or in the list of free rows, + 1; 0: the last */
 	uint64_t start_tick;
 	uint64_t user_ns, system_ns, ran_ns, waited_ns, runs, faults;
+	uint64_t look_ns, stat_ns; /* when its times were read last, and its stat; 0: never */
 	uint64_t exit_tick;
 	uint32_t exit_code;
 	uint32_t threads;
@@ -40,6 +41,7 @@ struct task {
 	bool has_ended;	    /* and its parent has perhaps not asked for it */
 	bool was_zombie;    /* said as such */
 	bool is_blocked;    /* a place where it waits was said */
+	bool has_run;	    /* since it is known */
 	bool is_script;	    /* of the system's start: its end is a mark */
 };
 

@@ -53,25 +53,33 @@ static inline bool words_is(const char *word, size_t len, const char *text)
 }
 
 /* The next word as a number. A minus is taken and means nothing: what the kernel prints with a sign (a
- * priority) is not of interest here. A number above 2^64 is bad. */
+ * priority) is not of interest here. A number above 2^64 is bad. Nothing here divides: a pass reads some thousand
+ * digits, and a Cortex-A9 divides 64 bits in hundreds of instructions. */
 static inline uint64_t words_number(struct words *w)
 {
-	uint64_t v = 0;
-	bool any = false;
+	const uint64_t most = UINT64_MAX / 10;
+	const char *at, *short_end;
+	uint32_t low = 0;
+	uint64_t v;
 
 	words_pass_blanks(w);
 	if (w->at < w->end && *w->at == '-')
 		w->at++;
-	for (; w->at < w->end && *w->at >= '0' && *w->at <= '9'; w->at++) {
-		uint64_t digit = (uint64_t)(*w->at - '0');
+	at = w->at;
+	/* Nine digits fit into 32 bits. */
+	short_end = w->end - at > 9 ? at + 9 : w->end;
+	for (; at < short_end && *at >= '0' && *at <= '9'; at++)
+		low = low * 10 + (uint32_t)(*at - '0');
+	for (v = low; at < w->end && *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
 
-		any = true;
-		if (v > (UINT64_MAX - digit) / 10)
+		if (v > most || (v == most && digit > UINT64_MAX % 10))
 			w->bad = true;
 		v = v * 10 + digit;
 	}
-	if (!any || (w->at < w->end && !words_is_blank(*w->at) && *w->at != '\n'))
+	if (at == w->at || (at < w->end && !words_is_blank(*at) && *at != '\n'))
 		w->bad = true;
+	w->at = at;
 	return w->bad ? 0 : v;
 }
 

@@ -47,6 +47,30 @@ struct thread_info {
 	uint32_t cpu;
 } KERNEL_STRUCT;
 
+/* Where a CPU's preempt count is kept: with the task that it runs, on arm64 beside a flag, elsewhere alone. */
+struct thread_info___arm64 {
+	struct {
+		uint32_t count;
+	} preempt;
+} KERNEL_STRUCT;
+
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+} KERNEL_STRUCT;
+
+struct thread_info___count {
+	uint32_t preempt_count;
+} KERNEL_STRUCT;
+
+struct task_struct___count {
+	struct thread_info___count thread_info;
+} KERNEL_STRUCT;
+
+/* From 5.11 on a program has its task with its type, and can load from it as from its arguments. */
+enum bpf_func_id___typed {
+	BPF_FUNC_get_current_task_btf___typed = 158,
+};
+
 struct signal_struct {
 	int16_t oom_score_adj;
 } KERNEL_STRUCT;
@@ -79,6 +103,11 @@ struct task_struct___cpu {
 /* And on 32-bit ARM thread_info was at the base of the stack. */
 struct task_struct___stack {
 	void *stack;
+} KERNEL_STRUCT;
+
+/* A kernel with PREEMPT_RT counts softirqs there. */
+struct task_struct___rt {
+	int32_t softirq_disable_cnt;
 } KERNEL_STRUCT;
 
 struct linux_binprm {

@@ -277,6 +277,60 @@ static __always_inline int32_t current_pid(void)
 	return (int32_t)bpf_get_current_pid_tgid();
 }
 
+/* The kernel's numbers since 2.6, of a CPU that serves interrupts (include/linux/preempt.h). */
+#define COUNT_SOFTIRQ 0x00000100U
+#define COUNT_HARDIRQ 0x000f0000U
+#define COUNT_NMI 0x00f00000U
+
+/* A field of the task that runs. */
+#define CURRENT_FIELD(ret, type, field)                                                            \
+	do {                                                                                       \
+		const type *task_;                                                                 \
+		if (bpf_core_enum_value_exists(enum bpf_func_id___typed,                           \
+					       BPF_FUNC_get_current_task_btf___typed)) {           \
+			task_ = (const void *)bpf_get_current_task_btf();                          \
+			(ret) = (uint32_t)task_->field;                                            \
+		} else {                                                                           \
+			task_ = (const void *)bpf_get_current_task();                              \
+			bpf_core_read(&(ret), sizeof(ret), &task_->field);                         \
+		}                                                                                  \
+	} while (0)
+
+/* The preempt count of this CPU. What the kernel does not have is not in the program that it gets. x86 keeps it with the CPU, where a
+ * program finds it only if the kernel knows the names of its data, and cannot even be loaded if not: there it stays unknown. */
+static __always_inline uint32_t preempt_count(void)
+{
+	const struct task_struct___arm64 *pair = NULL;
+	const struct task_struct___count *alone = NULL;
+	uint32_t count = 0;
+
+	if (bpf_core_field_exists(pair->thread_info.preempt.count))
+		CURRENT_FIELD(count, struct task_struct___arm64, thread_info.preempt.count);
+	else if (bpf_core_field_exists(alone->thread_info.preempt_count))
+		CURRENT_FIELD(count, struct task_struct___count, thread_info.preempt_count);
+	return count;
+}
+
+/* Whether an interrupt makes this wakeup: whom it interrupted has nothing to do with it. */
+static __always_inline uint32_t context(void)
+{
+	const struct task_struct___rt *rt = NULL;
+	uint32_t count, softirqs, out = 0;
+
+	if (!setup.has_context)
+		return 0;
+	count = softirqs = preempt_count();
+	if (bpf_core_field_exists(rt->softirq_disable_cnt))
+		CURRENT_FIELD(softirqs, struct task_struct___rt, softirq_disable_cnt);
+	if (count & COUNT_NMI)
+		out |= RECORD_NMI;
+	if (count & COUNT_HARDIRQ)
+		out |= RECORD_HARDIRQ;
+	if (softirqs & COUNT_SOFTIRQ)
+		out |= RECORD_SOFTIRQ;
+	return out;
+}
+
 static __always_inline int wake(uint64_t *ctx, uint32_t kind)
 {
 	const struct task_struct *t = (const void *)ctx[0];
@@ -290,7 +344,7 @@ static __always_inline int wake(uint64_t *ctx, uint32_t kind)
 	n = name_of(t);
 	if (!passes(&a, &n, NULL))
 		return 0;
-	a.number = cpu_of(t);
+	a.number = (cpu_of(t) & RECORD_CPU_MASK) | context();
 	return put_one(&a, &n, t->prio);
 }
 

@@ -17,7 +17,7 @@
  *
  *   kind      second pid     number
  *   SWITCH    next           prev_state
- *   wakeups   common_pid     target_cpu
+ *   wakeups   common_pid     target_cpu (17 bits), and RECORD_HARDIRQ and so on
  *   FORK      child          -
  *   EXEC      old_pid        -
  *   EXIT      -              group_dead
@@ -32,7 +32,7 @@
 
 #include <stdint.h>
 
-#define RECORD_VERSION 1U /* of this file; pinned maps of another one are not read */
+#define RECORD_VERSION 2U /* of this file; pinned maps of another one are not read */
 #define RECORD_COMM 16
 
 #define RECORD_KIND_BITS 4
@@ -42,6 +42,10 @@
 #define RECORD_PID_MASK ((1U << RECORD_PID_BITS) - 1)
 #define RECORD_NUMBER_SHIFT 44
 #define RECORD_PATH_MAX 4096 /* with its NUL */
+#define RECORD_CPU_MASK 0x1ffffU
+#define RECORD_HARDIRQ (1U << 17) /* the wakeup was made by an interrupt, */
+#define RECORD_SOFTIRQ (1U << 18) /* by what it had left for later, */
+#define RECORD_NMI (1U << 19)	  /* or by one that cannot be masked */
 
 struct record_one {
 	uint64_t head;
@@ -74,7 +78,8 @@ struct record_cpu {
 	uint32_t kinds;		 /* 1 << enum sched_kind: what is recorded */
 	uint32_t has_group_dead; /* of exits */
 	uint32_t long_size;	 /* bytes of a long of the kernel: of the rings' positions, too */
-	uint64_t spare;
+	uint32_t has_context;	 /* wakeups by interrupts are marked */
+	uint32_t spare;
 };
 
 #define RECORD_COMMS_MAX 32
@@ -88,6 +93,8 @@ struct record_setup {
 	uint32_t filtered;
 	uint32_t follows_forks;
 	uint32_t n_comms;
+	uint32_t has_context; /* this kernel lets programs see whether an interrupt is served */
+	uint32_t spare;
 	/* A name fits if it is equal where the mask is set: 16 bytes each. */
 	uint64_t comms[RECORD_COMMS_MAX][2];
 	uint64_t masks[RECORD_COMMS_MAX][2];
@@ -99,7 +106,7 @@ struct record_setup {
 _Static_assert(sizeof(struct record_one) == 32, "one");
 _Static_assert(sizeof(struct record_two) == 48, "two");
 _Static_assert(sizeof(struct record_cpu) == 64, "cpu");
-_Static_assert(sizeof(struct record_setup) == 24 + 64 * 16, "setup");
+_Static_assert(sizeof(struct record_setup) == 32 + 64 * 16, "setup");
 #endif
 
 #endif

@@ -22,7 +22,10 @@ struct maker {
 
 void identity_init(struct identity *i, const struct settings *s)
 {
-	get_random_bytes(i->boot.bytes, sizeof(i->boot.bytes));
+	if (s->given & 1U << SETTING_BOOT)
+		i->boot = s->boot;
+	else
+		get_random_bytes(i->boot.bytes, sizeof(i->boot.bytes));
 	i->is_device_known = s->given & 1U << SETTING_ID;
 	i->device = s->id;
 	identity_set_name(i, s->name);

@@ -36,6 +36,8 @@ static char *values[SETTINGS];
 PARAMETER(collector, SETTING_COLLECTOR, "ADDRESS:PORT to connect to; none: wait for a socket");
 PARAMETER(name, SETTING_NAME, "of this device; else the host's");
 PARAMETER(id, SETTING_ID, "of this device, 32 hex digits; else made of name and Ethernet address");
+PARAMETER(boot, SETTING_BOOT,
+	  "which boot this is, as /proc/sys/kernel/random/boot_id; else random");
 PARAMETER(start, SETTING_START, "1: trace at once");
 PARAMETER(mem, SETTING_MEM, "KiB for each CPU, 256");
 PARAMETER(events, SETTING_EVENTS, "all, or a list as switch,waking");

@@ -169,6 +169,11 @@ static bool set_id(struct settings *s, const char *value)
 	return settings_parse_id(&s->id, value);
 }
 
+static bool set_boot(struct settings *s, const char *value)
+{
+	return settings_parse_id(&s->boot, value);
+}
+
 static bool set_start(struct settings *s, const char *value)
 {
 	return get_bool(value, &s->start);
@@ -314,6 +319,7 @@ static const struct {
 	[SETTING_COLLECTOR] = { "collector", set_collector, "ADDRESS:PORT", 0 },
 	[SETTING_NAME] = { "name", set_name, "up to 63 letters, digits, '.', '_' and '-'", 0 },
 	[SETTING_ID] = { "id", set_id, "32 hexadecimal digits", 0 },
+	[SETTING_BOOT] = { "boot", set_boot, "32 hexadecimal digits", 0 },
 	[SETTING_START] = { "start", set_start, "0 or 1", 0 },
 	[SETTING_MEM] = { "mem", set_mem, "a number of KiB up to 262144", 0 },
 	[SETTING_EVENTS] = { "events", set_events, "all, or a list of kinds as switch,waking",

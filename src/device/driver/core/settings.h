@@ -3,7 +3,7 @@
  * settings: what the driver is told, as people write it: module parameters, words of the kernel's
  * command line, and the file /sys/kernel/kiseki/settings. One table of keys, one parser for all.
  *
- *	collector=10.0.2.2:7077   name=board   id=HEX   start=1   mem=256      only at load
+ *	collector=10.0.2.2:7077   name=board   id=HEX   boot=HEX   start=1   mem=256   only at load
  *	events=switch,waking      all, or some of them
  *	policy=flight-recorder    or keep-oldest: when an export buffer is full
  *	codec=bsf                 or sched
@@ -31,6 +31,7 @@ enum setting {
 	SETTING_COLLECTOR,
 	SETTING_NAME,
 	SETTING_ID,
+	SETTING_BOOT,
 	SETTING_START,
 	SETTING_MEM,
 	/* From here on also while the driver is loaded. */
@@ -51,7 +52,7 @@ struct settings {
 	uint32_t given;		      /* 1 << enum setting, of what is not in config */
 	uint32_t mem_kib;
 	bool start, profile;
-	struct message_id id;
+	struct message_id id, boot;
 	char collector[SETTINGS_TEXT_LEN];
 	char name[SETTINGS_TEXT_LEN];
 };

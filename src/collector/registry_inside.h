@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry_inside: the registry from within, for the files registry*.c alone.
+ */
+#ifndef KISEKI_COLLECTOR_REGISTRY_INSIDE_H
+#define KISEKI_COLLECTOR_REGISTRY_INSIDE_H
+
+#include <pthread.h>
+
+#include "collector/registry.h"
+#include "collector/told.h"
+
+#define REGISTRY_NEVER UINT32_MAX /* a place that is free */
+
+struct registry_waiter {
+	struct registry_waiter *next;
+	uint32_t slot;
+	bool sent, done;
+	struct message_instruction instruction;
+	struct registry_result result;
+};
+
+/* A row and what is only for us. */
+struct registry_entry {
+	struct registry_row row;
+	uint64_t last_events, last_bytes; /* at the last tick */
+	uint64_t last_cpu_us, cpu_at_ns;  /* by the last status that counted; 0: none */
+	struct told told;
+};
+
+struct registry {
+	pthread_mutex_t lock;
+	pthread_mutex_t save_lock; /* taken before `lock` */
+	pthread_cond_t changed;
+	struct registry_entry *entries;
+	uint32_t n, room;
+	uint32_t *places; /* by hash of the id; NEVER: free */
+	uint32_t n_places;
+	struct registry_waiter *waiters;
+	uint64_t instructions; /* the last id */
+	uint64_t tick_ns;
+	void (*wake)(void *context);
+	void *wake_context;
+	char *dir;
+	struct fleet *fleet;
+};
+
+/* Where the device is, or would be: a slot, or REGISTRY_NEVER. With the lock held. */
+uint32_t *registry_find_place(struct registry *r, const struct message_id *id);
+
+/* Without the lock. If `over`, its instructions that wait are settled by what it answered. */
+void registry_settle(struct registry *r, uint32_t slot, bool over);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// views: the table of all views. A view is one folder under views/ and one entry here; its code is loaded when
+// it is first shown. The first entry is what an address without a view shows.
+import type { ComponentType } from "preact";
+
+import * as boot from "../views/boot/words";
+import * as fleet from "../views/fleet/words";
+import * as functions from "../views/functions/words";
+import * as latency from "../views/latency/words";
+import * as log from "../views/log/words";
+import * as timeline from "../views/timeline/words";
+
+export interface View {
+	/** In the address. */
+	readonly id: string;
+	readonly title: () => string;
+	/** What the keyboard opens it with, and its place in the order. */
+	readonly key: string;
+	readonly load: () => Promise<{ readonly default: ComponentType }>;
+}
+
+export const views: readonly View[] = [
+	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+	{
+		id: "timeline",
+		title: () => timeline.say("title"),
+		key: "2",
+		load: () => import("../views/timeline/timeline"),
+	},
+	{
+		id: "latency",
+		title: () => latency.say("title"),
+		key: "3",
+		load: () => import("../views/latency/latency"),
+	},
+	{
+		id: "functions",
+		title: () => functions.say("title"),
+		key: "4",
+		load: () => import("../views/functions/functions"),
+	},
+	{ id: "boot", title: () => boot.say("title"), key: "5", load: () => import("../views/boot/boot") },
+	{ id: "log", title: () => log.say("title"), key: "6", load: () => import("../views/log/log") },
+];

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// data: what the view asks for, and when it asks again.
+//
+// Functions come whole. Paths may be millions, so the longest come, and the others as sums; who zooms into a box that
+// has such sums below it gets more of them.
+import { getCallReport, getCallTree, type CallReport, type CallSelection } from "../../api/calls";
+import { getRun } from "../../api/runs";
+import type { Run } from "../../api/schema";
+import type { Extent } from "../../parts/brush";
+import { useLoaded, type Loaded } from "../../parts/loaded";
+import { growForest, type Box, type Forest } from "./forest";
+
+/** What is asked for at first, and when somebody looks closer. */
+export const PATHS = 20_000;
+export const PATHS_MORE = 80_000;
+
+/** Whether there is more to see in a box than the answer has. */
+export function hasOthers(box: Box): boolean {
+	const visit: Box[] = [box];
+	for (let b = visit.pop(); b; b = visit.pop()) {
+		if (b.others) return true;
+		visit.push(...b.children);
+	}
+	return false;
+}
+
+const keyOf = (s: CallSelection | null): string => JSON.stringify(s);
+
+export function useReport(s: CallSelection | null): Loaded<CallReport> {
+	return useLoaded(s ? (abort) => getCallReport(s, abort) : null, [keyOf(s)]);
+}
+
+/** Where the calls of a run begin and end. */
+export function extentOf(run: Run | undefined): Extent | null {
+	return run?.calls && run.calls.to_ns > run.calls.from_ns
+		? { from: run.calls.from_ns, to: run.calls.to_ns }
+		: null;
+}
+
+/** The run that is compared with; the one that is there already, or one that has to be asked for. */
+export function useBaseRun(run: Run, base: number | null): Run | undefined {
+	const other = base !== null && base !== run.run ? base : null;
+	const asked = useLoaded(other === null ? null : (abort) => getRun(other, abort), [other]);
+	if (base === run.run) return run;
+	return other === asked.value?.run ? asked.value : undefined;
+}
+
+export function usePaths(
+	after: CallSelection | null,
+	before: CallSelection | null,
+	limit: number,
+): Loaded<Forest> {
+	const ask = async (s: CallSelection, abort: AbortSignal): Promise<Forest> => {
+		const [now, then] = await Promise.all([
+			getCallTree(s, limit, abort),
+			before ? getCallTree(before, limit, abort) : null,
+		]);
+		return growForest(now.nodes, then?.nodes ?? null);
+	};
+	return useLoaded(after ? (abort) => ask(after, abort) : null, [keyOf(after), keyOf(before), limit]);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import { describe, expect, it } from "vitest";
+
+import { makeLayout, rowAt, type Wishes } from "../src/views/timeline/layout";
+import { parseChosen, parsePlace, toggleRow } from "../src/views/timeline/place";
+import { findRows } from "../src/views/timeline/search";
+import { matcher, Tasks } from "../src/views/timeline/tasks";
+
+const wishes: Wishes = { filter: "", pinned: [], folded: new Set(), heads: false };
+
+function source(run = 1) {
+	const tasks = new Tasks();
+	tasks.put(20, 20, "web", 100);
+	tasks.put(30, -1, "lonely", 50);
+	tasks.put(21, 20, "worker", 40);
+	return { run, cpus: 2, tasks, depths: new Map<number, number>() };
+}
+const ids = (l: { rows: readonly { id: string }[] }): string[] => l.rows.map((r) => r.id);
+
+describe("rows", () => {
+	it("are CPUs, then processes with their threads, in the order of who came first", () => {
+		expect(ids(makeLayout([source()], wishes))).toEqual(["1.c0", "1.c1", "1.p20", "1.t20", "1.t21", "1.t30"]);
+	});
+	it("touch each other", () => {
+		const { rows, height } = makeLayout([source()], wishes);
+		let at = 0;
+		for (const row of rows) {
+			expect(row.top).toBe(at);
+			at += row.height;
+		}
+		expect(at).toBe(height);
+	});
+	it("do not jump when somebody new comes", () => {
+		const s = source();
+		const before = ids(makeLayout([s], wishes));
+		s.tasks.put(5, 5, "early", 1e9);
+		expect(ids(makeLayout([s], wishes)).slice(0, before.length)).toEqual(before);
+	});
+	it("hide threads of what is folded, and keep what is pinned at the top", () => {
+		const l = makeLayout([source()], {
+			...wishes,
+			folded: new Set(["1.p20"]),
+			pinned: ["1.t21", "1.c1", "9.c0"],
+		});
+		expect(l.pinned.map((r) => r.id)).toEqual(["1.t21", "1.c1"]);
+		expect(ids(l)).toEqual(["1.c0", "1.p20", "1.t30"]);
+		expect(l.byId.get("1.t21")?.pinned).toBe(true);
+	});
+	it("keep a process together when its name is filtered for", () => {
+		expect(ids(makeLayout([source()], { ...wishes, filter: "web" }))).toEqual([
+			"1.c0",
+			"1.c1",
+			"1.p20",
+			"1.t20",
+			"1.t21",
+		]);
+		expect(ids(makeLayout([source()], { ...wishes, filter: "30" }))).toEqual(["1.c0", "1.c1", "1.t30"]);
+	});
+	it("have a head for each device where there are several", () => {
+		const l = makeLayout([source(1), source(2)], { ...wishes, heads: true, folded: new Set(["1.d"]) });
+		expect(ids(l).slice(0, 3)).toEqual(["1.d", "2.d", "2.c0"]);
+	});
+	it("are higher where functions are under a thread", () => {
+		const s = source();
+		s.depths.set(30, 3);
+		const row = makeLayout([s], wishes).byId.get("1.t30");
+		expect(row?.height).toBeGreaterThan(makeLayout([source()], wishes).byId.get("1.t30")?.height ?? 0);
+	});
+	it("are found by their height", () => {
+		const { rows, height } = makeLayout([source()], wishes);
+		expect(rowAt(rows, -1)).toBe(-1);
+		expect(rowAt(rows, 0)).toBe(0);
+		expect(rowAt(rows, (rows[3]?.top ?? 0) + 1)).toBe(3);
+		expect(rowAt(rows, height)).toBe(rows.length);
+	});
+});
+
+describe("tasks", () => {
+	it("learn their process and name, and forget nothing", () => {
+		const tasks = new Tasks();
+		tasks.put(7, -1, "");
+		const { version } = tasks;
+		tasks.put(7, 3, "x", 5);
+		tasks.put(7, -1, "", 1);
+		expect(tasks.byPid.get(7)).toMatchObject({ tgid: 3, comm: "x", runNs: 5 });
+		expect(tasks.version).toBeGreaterThan(version);
+		tasks.put(0, 0, "swapper");
+		expect(tasks.byPid.has(0)).toBe(false);
+	});
+	it("are matched by name, pattern and pid", () => {
+		expect(matcher("ngi*,42")(42, "x")).toBe(true);
+		expect(matcher("ngi*,42")(1, "nginx")).toBe(true);
+		expect(matcher("ngi*,42")(1, "xnginx")).toBe(false);
+		expect(matcher("GIN")(1, "nginx")).toBe(true);
+		expect(matcher("a+b")(1, "a+b")).toBe(true);
+		expect(matcher("a.c*")(1, "abc")).toBe(false);
+		expect(matcher(" , ")(1, "")).toBe(true);
+	});
+	it("are found with their rows", () => {
+		const { rows } = makeLayout([source()], wishes);
+		expect(findRows(rows, "work").map((r) => r.id)).toEqual(["1.t21"]);
+		expect(findRows(rows, "cpu 1").map((r) => r.id)).toEqual(["1.c1"]);
+		expect(findRows(rows, "")).toEqual([]);
+	});
+});
+
+describe("the address", () => {
+	it("is taken apart with care", () => {
+		const place = parsePlace(
+			new Map([
+				["from", "5"],
+				["to", "9"],
+				["mark", "6-8"],
+				["sel", "1.t5@7"],
+				["pin", "1.c0,<script>,1.c0,2.t9"],
+				["arrows", "many"],
+			]),
+		);
+		expect(place.span).toEqual({ from: 5, to: 9 });
+		expect(place.mark).toEqual({ from: 6, to: 8 });
+		expect(place.chosen).toMatchObject({ rowId: "1.t5", ns: 7 });
+		expect(place.pinned).toEqual(["1.c0", "2.t9"]);
+		expect(place.arrows).toBe("near");
+		expect(
+			parsePlace(
+				new Map([
+					["from", "9"],
+					["to", "5"],
+					["mark", "8-6"],
+				]),
+			),
+		).toMatchObject({ span: null, mark: null });
+		for (const bad of ["", "1.t5", "1.t5@", "t5@7", "1.x5@7", "1.t5@-7"]) expect(parseChosen(bad)).toBeNull();
+	});
+	it("turns rows on and off", () => {
+		expect(toggleRow(["1.c0"], "1.c1")).toBe("1.c0,1.c1");
+		expect(toggleRow(["1.c0"], "1.c0")).toBeNull();
+	});
+});
