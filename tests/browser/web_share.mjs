@@ -68,7 +68,9 @@ async function checkExports(page, range) {
 	const totals = JSON.parse(shell(`kiseki info --json trace-${runs.board}.ksk`));
 	assert.ok(JSON.stringify(totals).includes(String(events.length)), "the file has as many");
 	shell(`kiseki check trace-${runs.board}.ksk`);
-	shell(`kiseki info trace-${runs.board}.dat`);
+	const switches = events.filter((e) => e.kind === "switch").length;
+	const read = shell(`trace-cmd report -i trace-${runs.board}.dat`).toString();
+	assert.equal(read.match(/ sched_switch: /g)?.length, switches, "trace-cmd finds them all");
 }
 
 async function checkCommands(page) {

@@ -5,11 +5,12 @@
 // tests/data/ftrace_6.18.txt has, on CPU 1: rcu_preempt (pid 15), woken at 1810.781333 s, runs from 1810.781346 s to
 // 1810.781355 s. The canvas says in data-… what it shows, and window.kiseki where something is.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 import { start, until as wait } from "./page.mjs";
 
 const web = await start();
-const { board, hostile, lossy, func } = web.data.runs;
+const { board, hostile, lossy, kernel } = web.data.runs;
 const US = 1000;
 const AT = 1810781346 * US;
 const NEAR = `run=${board}&from=${AT - 60 * US}&to=${AT + 60 * US}`;
@@ -237,14 +238,47 @@ async function checkSeveral() {
 	await page.close();
 }
 
+/** The name of a function under the pointer, somewhere in the lane below a row's states. */
+async function functionIn(page, row, names) {
+	const lane = await page.locator(`[data-row="${row}"]`).boundingBox();
+	const box = await canvas(page).boundingBox();
+	for (let x = 10; x < box.width; x += 15) {
+		await page.mouse.move(box.x + x, lane.y + 26);
+		await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+		const said = await page.locator(".tip bdi").allTextContents();
+		const name = said.find((t) => names.has(t));
+		if (name) return name;
+	}
+	return null;
+}
+
 /** Calls that the collector ties to a scheduler's run are under their threads. */
 async function checkFunctions() {
-	const { calls } = await web.api(`runs/${func}`);
-	if (!calls?.sched) return;
-	const run = calls.sched.run;
-	const from = calls.from_ns + calls.sched.offset_ns;
-	const page = await open(`run=${run}&from=${from}&to=${calls.to_ns + calls.sched.offset_ns}`);
+	const { calls } = await web.api(`runs/${kernel}`);
+	assert.ok(calls?.sched, "the calls have a run of the scheduler");
+	const report = await web.api(`runs/${kernel}/calls/report?limit=0`);
+	const names = new Set(report.functions.map((f) => f.function));
+	const { run, offset_ns } = calls.sched;
+	const page = await open(`run=${run}&from=${calls.from_ns + offset_ns}&to=${calls.to_ns + offset_ns}`);
+	await page.waitForFunction(() => [...document.querySelectorAll(".row-name.thread")].some((e) => e.clientHeight > 30));
+	const rows = await page
+		.locator(".row-name.thread")
+		.evaluateAll((l) => l.filter((e) => e.clientHeight > 30).map((e) => e.dataset.row));
+	assert.ok(await functionIn(page, rows[0], names), `no function under ${rows[0]}`);
 	await web.keep(page, "timeline-functions");
+	await page.close();
+}
+
+async function checkPictures() {
+	const page = await open(NEAR);
+	await page.getByRole("button", { name: "Share" }).click();
+	for (const kind of ["SVG", "PNG"]) {
+		const coming = page.waitForEvent("download");
+		await page.getByRole("dialog").getByRole("button", { name: kind }).click();
+		const bytes = readFileSync(await (await coming).path());
+		if (kind === "PNG") assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+		else assert.match(bytes.toString(), /<svg[^]*<image [^]*rcu_preempt[^]*<\/svg>\s*$/);
+	}
 	await page.close();
 }
 
@@ -294,5 +328,6 @@ await checkLosses();
 await checkHostile();
 await checkSeveral();
 await checkFunctions();
+await checkPictures();
 await checkLooks();
 await web.finish();

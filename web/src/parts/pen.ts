@@ -32,7 +32,10 @@ export type Pen = Pick<
 	| "setLineDash"
 	| "fillText"
 	| "measureText"
->;
+> & {
+	/** A picture that is there already; in an SVG it is a picture in the picture. */
+	drawImage(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): void;
+};
 
 type Paint = string | CanvasGradient | CanvasPattern;
 
@@ -239,6 +242,12 @@ export class SvgPen implements Pen {
 
 	measureText(text: string): TextMetrics {
 		return measure(text, this.font);
+	}
+
+	drawImage(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): void {
+		this.out.push(
+			`<image ${this.box(x, y, w, h)} preserveAspectRatio="none" href="${escapeXml(image.toDataURL())}"/>`,
+		);
 	}
 
 	document(): string {

@@ -2,12 +2,14 @@
 // board: minimap, ruler, rows and their names. It tells the stage its size when that changes, passes on what mouse,
 // touch and scrolling do, and shows what is under the pointer. For tests it puts a read-only object into the page,
 // window.kiseki: where a row and a time are on the screen, and what is in sight.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { setParams } from "../../app/address";
+import { pictureOf, usePicture } from "../../app/picture";
 import { nameOf, plain } from "../../parts/text";
 import type { Actions } from "./actions";
 import { lengthWord, stateWord } from "./details";
+import { drawingOf } from "./drawing";
 import { Input } from "./input";
 import { markChanges } from "./place";
 import { RowNames } from "./row_names";
@@ -132,6 +134,16 @@ export function Board({ stage, actions }: { stage: Stage; actions: Actions }) {
 		return () => input.close();
 	}, [stage]);
 	useMinimap(stage, actions, minimap);
+	usePicture(
+		useMemo(
+			() =>
+				pictureOf(
+					() => drawingOf(stage),
+					() => "timeline",
+				),
+			[stage],
+		),
+	);
 	actions.sight = height - layout.pinnedHeight;
 	actions.scrollTo = (top) => scroller.current?.scrollTo(0, top);
 

@@ -18,7 +18,7 @@ export function titleOf(stage: Stage, row: Row): string {
 }
 
 /** What is behind a name, quieter. */
-function noteOf(stage: Stage, row: Row): string {
+export function noteOf(stage: Stage, row: Row): string {
 	const source = stage.sources[row.source];
 	if (row.kind === "thread") return String(row.number);
 	if (row.kind === "process") return `${row.number} · ${say("threads", { n: row.members.length })}`;

@@ -4,6 +4,7 @@
 // a complete picture by it, and nothing else needs it.
 import { dark } from "../../app/theme";
 import { clockOf } from "../../api/timeline";
+import type { Pen } from "../../parts/pen";
 import { drawArrows, drawChain } from "./draw_arrows";
 import { drawLosses } from "./draw_losses";
 import { drawMarks } from "./draw_marks";
@@ -123,6 +124,17 @@ export class Screen {
 		this.drawTop(stage, cursor);
 		this.tell(stage, losses);
 		return losses;
+	}
+
+	/** All three canvases, one below the other, as they are now. */
+	copyTo(pen: Pen, x: number): void {
+		const { minimap, ruler, rows } = this.canvases;
+		let y = 0;
+		for (const canvas of [minimap, ruler, rows]) {
+			const height = canvas.height / this.picture.ratio;
+			pen.drawImage(canvas, x, y, this.cssWidth, height);
+			y += height;
+		}
 	}
 
 	private drawTop(stage: Stage, cursor: number | null): void {

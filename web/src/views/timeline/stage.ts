@@ -115,6 +115,11 @@ export class Stage {
 		return this.screen?.cssWidth ?? 1;
 	}
 
+	/** What it is drawn on; null while it is not. */
+	get shown(): Screen | null {
+		return this.screen;
+	}
+
 	/** What is in sight, at this very moment. */
 	get now(): Span {
 		return this.view;
