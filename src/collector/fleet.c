@@ -52,8 +52,11 @@ static const char *const texts[STATEMENTS] = {
 		       " SELECT DISTINCT device, '', 1 FROM instruction WHERE outcome IN (3, 4)",
 };
 
+/* Nobody else opens the file: so the index of the journal is in memory, and a full disk keeps nobody from reading. */
+static const char settings[] =
+	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
+
 static const char schema[] =
-	"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 	"BEGIN;"
 	"CREATE TABLE IF NOT EXISTS instruction (number INTEGER PRIMARY KEY AUTOINCREMENT,"
 	" device BLOB, at_ns INTEGER, settled_ns INTEGER, verb INTEGER, config BLOB, whence TEXT,"
@@ -61,11 +64,13 @@ static const char schema[] =
 	"CREATE INDEX IF NOT EXISTS of_device ON instruction (device, number);"
 	"CREATE INDEX IF NOT EXISTS waiting ON instruction (device) WHERE outcome IN (3, 4);"
 	"CREATE TABLE IF NOT EXISTS device (id BLOB PRIMARY KEY, name TEXT);"
-	/* Whoever waited for these answers has ended with the collector. */
-	"UPDATE instruction SET outcome = 4, text = 'the collector ended before the answer came'"
-	" WHERE outcome = 0;"
 	"PRAGMA user_version = " VERSION ";"
 	"COMMIT;";
+
+/* Whoever waited for these answers has ended with the collector. */
+static const char orphans[] =
+	"UPDATE instruction SET outcome = 4, text = 'the collector ended before the answer came'"
+	" WHERE outcome = 0;";
 
 const char *const fleet_outcome_words[FLEET_OUTCOMES] = {
 	[FLEET_SENT] = "sent",	       [FLEET_DONE] = "done",		[FLEET_FAILED] = "failed",
@@ -103,6 +108,44 @@ static int prepare(struct fleet *f, struct error *e)
 	return 0;
 }
 
+static int take_version(void *context, int n, char **values, char **names)
+{
+	(void)names;
+	*(bool *)context = n == 1 && values[0] && !strcmp(values[0], VERSION);
+	return 0;
+}
+
+static int open_file(struct fleet *f, const char *path, struct error *e)
+{
+	bool is_made = false;
+
+	if (sqlite3_open_v2(path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+	    SQLITE_OK)
+		return set_error(f, "open", e);
+	sqlite3_busy_timeout(f->db, BUSY_MS);
+	if (sqlite3_exec(f->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_exec(f->db, "PRAGMA user_version", take_version, &is_made, NULL) != SQLITE_OK ||
+	    (!is_made && sqlite3_exec(f->db, schema, NULL, NULL, NULL) != SQLITE_OK))
+		return set_error(f, "open", e);
+	/* It is no matter if that has to wait for the next start. */
+	sqlite3_exec(f->db, orphans, NULL, NULL, NULL);
+	return prepare(f, e);
+}
+
+static void close_file(struct fleet *f)
+{
+	size_t i;
+
+	for (i = 0; i < STATEMENTS; i++) {
+		sqlite3_finalize(f->statements[i]);
+		f->statements[i] = NULL;
+	}
+	sqlite3_close(f->db);
+	f->db = NULL;
+}
+
+/* A collector on a disk that is full must start, or nobody could make room or look. If there is no room even for an
+ * empty file, what is said is only known until it ends. */
 int fleet_open(struct fleet **ret, const char *dir, struct error *e)
 {
 	CLEANUP(fleet) struct fleet *f = calloc(1, sizeof(*f));
@@ -113,13 +156,11 @@ int fleet_open(struct fleet **ret, const char *dir, struct error *e)
 	pthread_mutex_init(&f->lock, NULL);
 	if (snprintf(f->path, sizeof(f->path), "%s/fleet.db", dir) >= (int)sizeof(f->path))
 		return error_set(e, ENAMETOOLONG, "cannot open %s/fleet.db: too long a name", dir);
-	if (sqlite3_open_v2(f->path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-	    SQLITE_OK)
-		return set_error(f, "open", e);
-	sqlite3_busy_timeout(f->db, BUSY_MS);
-	if (sqlite3_exec(f->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-		return set_error(f, "open", e);
-	r = prepare(f, e);
+	r = open_file(f, f->path, e);
+	if (r == -ENOSPC) {
+		close_file(f);
+		r = open_file(f, ":memory:", e);
+	}
 	if (r < 0)
 		return r;
 	*ret = take_ptr(f);
@@ -128,13 +169,9 @@ int fleet_open(struct fleet **ret, const char *dir, struct error *e)
 
 void fleet_free(struct fleet *f)
 {
-	size_t i;
-
 	if (!f)
 		return;
-	for (i = 0; i < STATEMENTS; i++)
-		sqlite3_finalize(f->statements[i]);
-	sqlite3_close(f->db);
+	close_file(f);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }

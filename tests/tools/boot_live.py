@@ -11,6 +11,7 @@ waits for a time to pass, only for something to be there.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -422,7 +423,10 @@ def overflow():
     marker.wait()
     chart = Chart(out)
     needs_events(chart)
-    assert chart.has_mark("MISSING", "the kernel dropped some"), chart.marks("MISSING")
+    bounds = [int(n) for m in chart.marks("MISSING") for n in re.findall(r"dropped some; at most (\d+) starts", m)]
+    # Others may start something, too; the bound only grows by that.
+    missing = 100 - len([x for x in chart.of(START) if x.numbers[0] == os.getpid()])
+    assert bounds and sum(bounds) >= missing > 0, (bounds, missing, chart.marks("MISSING"))
     assert any(x.split()[1] == "0" for x in chart.losses), chart.losses
     assert any(x.key == marker.pid for x in chart.of(START)), "who came later is not there"
     assert chart.marks("STOP")

@@ -109,7 +109,7 @@ static json_t *get_page(const struct asked *a, bool backward, const char *cursor
 /* All pages, one behind the other, as one list. */
 static json_t *get_all(const struct asked *a, bool backward)
 {
-	json_t *all = json_array(), *page, *events, *one;
+	json_t *all = json_array(), *page, *events;
 	char cursor[EVENT_CURSOR_MAX] = "";
 	const char *next;
 	size_t i;
@@ -121,7 +121,7 @@ static json_t *get_all(const struct asked *a, bool backward)
 			for (i = json_array_size(events); i > 0; i--)
 				json_array_insert(all, 0, json_array_get(events, i - 1));
 		else
-			json_array_foreach(events, i, one) json_array_append(all, one);
+			json_array_extend(all, events);
 		next = json_string_value(json_object_get(page, backward ? "prev" : "next"));
 		snprintf(cursor, sizeof(cursor), "%s", next ? next : "");
 		json_decref(page);

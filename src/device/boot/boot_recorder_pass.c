@@ -10,6 +10,8 @@
 #include "device/boot/boot_recorder_state.h"
 #include "device/boot/facts.h"
 
+#define LOST_EVENTS "process events: the kernel dropped some"
+
 /* --- what was told --- */
 
 typedef void take_bytes(struct boot_recorder *r, const uint8_t *bytes, size_t len);
@@ -70,26 +72,34 @@ static void take_account(struct boot_recorder *r, const uint8_t *bytes, size_t l
 	}
 }
 
-/* How many forks were not told can be counted where threads are told, too: the kernel counts all. */
+/* The loss is told where it is. How much it was can only be known when /proc/stat was read again: tell_missed(). */
 static void tell_lost_events(struct boot_recorder *r)
 {
-	uint64_t forks = sampler_get_machine(r->sampler)->forks - r->forks_before;
-	uint64_t told = sampler_get_forks(r->sampler) - r->forks_told;
-	uint64_t missed = forks > told ? forks - told : 0;
+	r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
+	r->has_lost_events = true;
+	sampler_rescan(r->sampler);
+}
+
+/* The kernel counts all forks, those of threads too, and was asked after the events were taken: so what it counts more
+ * than was told since it was asked before is a bound, not the number. It is asked less often than events are taken: that
+ * its count is the same says nothing. */
+static void tell_missed(struct boot_recorder *r)
+{
+	uint64_t counted = sampler_get_machine(r->sampler)->forks;
+	uint64_t told = sampler_get_forks(r->sampler);
+	uint64_t forks = counted - r->forks_before, seen = told - r->forks_told;
 	char text[160];
 
-	if (r->s->threads && missed) {
-		r->sink->lose(r->sink, LOSS_RING, missed);
-		snprintf(text, sizeof(text), "process events: the kernel dropped some; %llu starts",
-			 (unsigned long long)missed);
-	} else {
-		r->sink->lose(r->sink, LOSS_RING, LOSS_UNKNOWN);
-		snprintf(text, sizeof(text),
-			 "process events: the kernel dropped some; of at most %llu starts",
-			 (unsigned long long)missed);
+	if (!forks)
+		return;
+	if (r->has_lost_events && r->forks_before) {
+		snprintf(text, sizeof(text), LOST_EVENTS "; at most %llu starts",
+			 (unsigned long long)(forks > seen ? forks - seen : 0));
+		record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING, text);
+		r->has_lost_events = false;
 	}
-	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING, text);
-	sampler_rescan(r->sampler);
+	r->forks_before = counted;
+	r->forks_told = told;
 }
 
 static void take_events(struct boot_recorder *r, int fd, take_bytes *take)
@@ -225,6 +235,9 @@ void boot_recorder_stop(struct boot_recorder *r, const char *why)
 	boot_recorder_take_told(r, true);
 	kernel_log_take(&r->log, r->now_ns, KERNEL_LOG_ALL);
 	sampler_finish(r->sampler, r->now_ns);
+	tell_missed(r);
+	if (r->has_lost_events)
+		record_sink_mark(r->sink, r->now_ns, BOOT_MARK_MISSING, LOST_EVENTS);
 	record_sink_mark(r->sink, r->now_ns, BOOT_MARK_STOP, why);
 	r->is_recording = false;
 	boot_lane_flush(r->lane, r->now_ns / CLOCK_NS_PER_MS, true);
@@ -290,8 +303,7 @@ int boot_recorder_pass(struct boot_recorder *r, struct error *e)
 	boot_recorder_take_told(r, false);
 	if (sampler_pass(r->sampler, r->now_ns) < 0)
 		return error_set(e, EIO, "cannot read /proc/stat any more");
-	r->forks_before = sampler_get_machine(r->sampler)->forks;
-	r->forks_told = sampler_get_forks(r->sampler);
+	tell_missed(r);
 	unit_watch_look(&r->units, place_get_path(&r->o.place, UNIT_FOLDER, path), r->sink,
 			r->now_ns);
 	stop_if_due(r);

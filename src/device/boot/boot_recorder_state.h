@@ -51,8 +51,9 @@ struct boot_recorder {
 	uint32_t cpus;
 	uint64_t now_ns, next_ns, start_ns, follow_ns;
 	uint64_t target_ns;    /* when it came; 0: not yet */
-	uint64_t forks_before; /* of /proc/stat when events were last complete */
-	uint64_t forks_told;
+	uint64_t forks_before; /* of /proc/stat when it was last read */
+	uint64_t forks_told;   /* by events until then */
+	bool has_lost_events;  /* since then */
 	int64_t real_off_ns;
 	uint64_t wakes, wakes_ns; /* execs that may still wake it, and since when that holds */
 	uint64_t link_ms, tell_ms;

@@ -67,6 +67,8 @@ export function useRuns(kind: RunKind | null): Chosen {
 			/* What the address names need not wait for the list of all. */
 			const named = Promise.all(numbers.map((n) => getRun(n, abort.signal)));
 			const list = listRuns(kind ?? undefined, abort.signal).then((runs) => (known.value = runs));
+			/* If the other question fails first, nobody waits for this one; else it is told below. */
+			list.catch(() => undefined);
 			const latest = numbers.length ? undefined : pickLatest(await list, kind);
 			if (latest) setParams({ run: latest.run });
 			else await take(await named, list);
