@@ -256,7 +256,7 @@ async function functionIn(page, row, names) {
 async function checkFunctions() {
 	const { calls } = await web.api(`runs/${kernel}`);
 	assert.ok(calls?.sched, "the calls have a run of the scheduler");
-	const report = await web.api(`runs/${kernel}/calls/report?limit=0`);
+	const report = await web.api(`runs/${kernel}/calls/report?limit=1000`);
 	const names = new Set(report.functions.map((f) => f.function));
 	const { run, offset_ns } = calls.sched;
 	const page = await open(`run=${run}&from=${calls.from_ns + offset_ns}&to=${calls.to_ns + offset_ns}`);

@@ -220,17 +220,20 @@ static void says_what_is_wrong_with_its_file(void **state)
 	assert_null(fleet);
 }
 
-/* As if so many had been given already. */
+/* As if so many had been given already. The file is of one at a time. */
 static void make_old(uint64_t number)
 {
 	char path[128], text[160];
 	sqlite3 *db = NULL;
 
+	fleet_free(fleet);
+	fleet = NULL;
 	snprintf(path, sizeof(path), "%s/fleet.db", dir);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	snprintf(text, sizeof(text), "UPDATE sqlite_sequence SET seq = %" PRIu64, number);
 	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
+	assert_int_equal(fleet_open(&fleet, dir, &e), 0);
 }
 
 static void the_oldest_go(void **state)
