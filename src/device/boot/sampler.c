@@ -15,6 +15,7 @@
 #include "device/boot/words.h"
 
 #define QUIET_LOOKS 4U	/* in a row: with each the wait doubles, and then is the longest */
+#define WAIT_UNTOLD 3U	/* passes at most where nothing but a look tells what a process does */
 #define KERNEL_PAUSE 9U /* passes that a kernel thread is left alone after it ran a little, */
 #define KERNEL_LITTLE_NS CLOCK_NS_PER_MS /* which is this */
 #define BETWEEN 8U			 /* looks, without caring for anything else */
@@ -173,14 +174,15 @@ static bool take_stat(struct sampler *s, struct task *t, const struct task_stat 
 }
 
 /* Has it run, or waited for a CPU, for as good as all the time? Then it is runnable, and its stat would say nothing
- * that is worth its price: CPU time is known, and how much of that was the kernel's can wait. */
+ * that is worth its price: CPU time is known, and how much of that was the kernel's can wait. But where nobody tells of
+ * an exec, it is found by the name that stat has. */
 static bool was_always_runnable(const struct sampler *s, const struct task *t,
 				const struct task_times *times)
 {
 	uint64_t since = s->now - t->look_ns;
 	uint64_t runnable = times->ran_ns - t->ran_ns + times->waited_ns - t->waited_ns;
 
-	return !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
+	return s->o.has_events && !t->is_blocked && s->now - t->stat_ns < STAT_NS &&
 	       runnable >= since - since / ALWAYS_PARTS;
 }
 
@@ -325,6 +327,8 @@ static void look_if_due(struct sampler *s, struct task *t)
 	t->has_run |= ran_ns && t->ran_ns != ran_ns;
 	t->quiet = r > 0 ? 0 : t->quiet < UINT8_MAX ? t->quiet + 1 : t->quiet;
 	t->wait = wait_of(t, t->ran_ns - ran_ns);
+	if (!s->o.has_events && t->wait > WAIT_UNTOLD)
+		t->wait = WAIT_UNTOLD;
 	if (t->wait)
 		close_stat(s, t);
 }
