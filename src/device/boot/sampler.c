@@ -538,6 +538,9 @@ void sampler_finish(struct sampler *s, uint64_t now_ns)
 	uint32_t at = 0;
 
 	s->now = now_ns;
+	s->machine_due = 0;
+	/* What it counted until the end. If it cannot be read, there is no more to say. */
+	look_at_machine(s);
 	while ((t = task_table_next(s->tasks, &at)))
 		if (t->has_ended && is_gone(look_at_ended(s, t)))
 			sampler_drop(s, t);
