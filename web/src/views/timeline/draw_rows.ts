@@ -4,7 +4,6 @@
 import {
 	feedCpu,
 	feedLane,
-	feedRunning,
 	feedShares,
 	feedTask,
 	Labels,
@@ -12,6 +11,7 @@ import {
 	type Shares,
 	type Window,
 } from "./feed";
+import { RUNNING } from "./decode";
 import type { Row } from "./layout";
 import { CALL_HEIGHT } from "./layout";
 import { indexCalls } from "./lanes";
@@ -199,7 +199,7 @@ export class RowsPainter {
 		for (const pid of row.kind === "process" ? row.members : [row.number]) {
 			const task = index.index.get(pid);
 			if (task === undefined) continue;
-			if (row.kind === "process") feedRunning(this.feed, tile, task, clip);
+			if (row.kind === "process") feedTask(this.feed, tile, task, clip, RUNNING);
 			else feedTask(this.feed, tile, task, clip);
 		}
 	}

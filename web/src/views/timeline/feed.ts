@@ -90,8 +90,8 @@ export function feedCpu(f: Feed, tile: Detail, names: Int32Array, cpu: number, w
 	}
 }
 
-/** Rows of tasks: their states. */
-export function feedTask(f: Feed, tile: Detail, task: number, w: Window): void {
+/** Rows of tasks: their states. Of the head of a process `only` one of them: when any of its threads ran. */
+export function feedTask(f: Feed, tile: Detail, task: number, w: Window, only = -1): void {
 	const hi = tile.spanAt[task + 1] ?? 0;
 	const lo = tile.spanAt[task] ?? 0;
 	const offset = tile.from - w.origin;
@@ -102,24 +102,8 @@ export function feedTask(f: Feed, tile: Detail, task: number, w: Window): void {
 	for (; i < hi && start < stop; i++) {
 		const end = Math.min(stop, tile.spanEnd[i] ?? 0);
 		const state = tile.spanState[i] ?? 0;
-		f.columns.put((start + offset) * w.scale, (end + offset) * w.scale, state, classOf(state));
-		start = end;
-	}
-}
-
-/** Heads of processes: when any of its threads ran. */
-export function feedRunning(f: Feed, tile: Detail, task: number, w: Window): void {
-	const hi = tile.spanAt[task + 1] ?? 0;
-	const lo = tile.spanAt[task] ?? 0;
-	const offset = tile.from - w.origin;
-	const begin = Math.max(0, w.from - tile.from);
-	const stop = w.to - tile.from;
-	let i = findEnd(tile.spanEnd, lo, hi, begin);
-	let start = Math.max(begin, i > lo ? (tile.spanEnd[i - 1] ?? 0) : 0);
-	for (; i < hi && start < stop; i++) {
-		const end = Math.min(stop, tile.spanEnd[i] ?? 0);
-		if (tile.spanState[i] === RUNNING)
-			f.columns.put((start + offset) * w.scale, (end + offset) * w.scale, RUNNING, CLASS_RUN);
+		if (only < 0 || state === only)
+			f.columns.put((start + offset) * w.scale, (end + offset) * w.scale, state, classOf(state));
 		start = end;
 	}
 }
