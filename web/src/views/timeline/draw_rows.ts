@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 // draw_rows: all rows in sight: first the overview where details are missing, then the details over it, then what is
 // written on slices. Its memory is made when the canvas changes its size and used by every frame.
-import {
-	feedCpu,
-	feedLane,
-	feedShares,
-	feedTask,
-	Labels,
-	type Feed,
-	type Shares,
-	type Window,
-} from "./feed";
+import { feedCpu, feedLane, feedShares, feedTask, Labels, type Feed, type Shares, type Window } from "./feed";
 import { RUNNING } from "./decode";
 import type { Row } from "./layout";
 import { CALL_HEIGHT } from "./layout";
