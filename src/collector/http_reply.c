@@ -87,7 +87,8 @@ static int make_error(struct http_request *q, struct http_reply *reply, int code
 	reply->keep = NULL;
 	reply->coded = false;
 	reply->coding = CODING_IDENTITY;
-	if (reply->status >= 500)
+	/* Who gave a request up, as a page does that is moved on, is no news for whoever runs the collector. */
+	if (reply->status >= 500 && code != -ECANCELED)
 		http_log(q->http, "http: %.200s: %s", q->raw, e->text);
 	if (!text)
 		text = json_string("the reason has bytes that cannot be shown");

@@ -10,9 +10,9 @@ const wishes: Wishes = { filter: "", pinned: [], folded: new Set(), heads: false
 
 function source(run = 1) {
 	const tasks = new Tasks();
-	tasks.put(20, 20, "web", 100);
-	tasks.put(30, -1, "lonely", 50);
-	tasks.put(21, 20, "worker", 40);
+	tasks.put(20, 20, "web", 0, 100);
+	tasks.put(30, -1, "lonely", 0, 50);
+	tasks.put(21, 20, "worker", 0, 40);
 	return { run, cpus: 2, tasks, depths: new Map<number, number>() };
 }
 const ids = (l: { rows: readonly { id: string }[] }): string[] => l.rows.map((r) => r.id);
@@ -33,7 +33,7 @@ describe("rows", () => {
 	it("do not jump when somebody new comes", () => {
 		const s = source();
 		const before = ids(makeLayout([s], wishes));
-		s.tasks.put(5, 5, "early", 1e9);
+		s.tasks.put(5, 5, "early", 0, 1e9);
 		expect(ids(makeLayout([s], wishes)).slice(0, before.length)).toEqual(before);
 	});
 	it("hide threads of what is folded, and keep what is pinned at the top", () => {
@@ -78,14 +78,25 @@ describe("rows", () => {
 describe("tasks", () => {
 	it("learn their process and name, and forget nothing", () => {
 		const tasks = new Tasks();
-		tasks.put(7, -1, "");
+		tasks.put(7, -1, "", 0);
 		const { version } = tasks;
-		tasks.put(7, 3, "x", 5);
-		tasks.put(7, -1, "", 1);
+		tasks.put(7, 3, "x", 0, 5);
+		tasks.put(7, -1, "", 0, 1);
 		expect(tasks.byPid.get(7)).toMatchObject({ tgid: 3, comm: "x", runNs: 5 });
 		expect(tasks.version).toBeGreaterThan(version);
-		tasks.put(0, 0, "swapper");
+		tasks.put(0, 0, "swapper", 0);
 		expect(tasks.byPid.has(0)).toBe(false);
+	});
+	it("are called as they were last, in whatever order tiles come", () => {
+		const tasks = new Tasks();
+		tasks.put(7, 7, "bash", 100);
+		const { version } = tasks;
+		tasks.put(7, 7, "sleep", 200);
+		expect(tasks.byPid.get(7)?.comm).toBe("sleep");
+		expect(tasks.version).toBeGreaterThan(version);
+		tasks.put(7, 7, "bash", 150);
+		tasks.put(7, 7, "", 300);
+		expect(tasks.byPid.get(7)?.comm).toBe("sleep");
 	});
 	it("are matched by name, pattern and pid", () => {
 		expect(matcher("ngi*,42")(42, "x")).toBe(true);
