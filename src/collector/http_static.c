@@ -17,9 +17,9 @@
 #include "collector/web_file.h"
 
 #define PAGE_POLICY                                                                                \
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "    \
-	"connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "               \
-	"frame-ancestors 'none'"
+	"default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "             \
+	"img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "       \
+	"form-action 'none'; frame-ancestors 'none'"
 
 #define FOR_EVER "public, max-age=31536000, immutable"
 

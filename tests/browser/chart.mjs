@@ -11,6 +11,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
 import { serve } from "./chart_host.mjs";
+import { checkHeading, checkWords } from "./chart_words.mjs";
 
 const [modules, charts, shots] = process.argv.slice(2);
 const { chromium } = createRequire(modules + "/node_modules/")("playwright-core");
@@ -31,8 +32,11 @@ async function open(name, options = {}) {
 	page.on("dialog", d => { problems.push(`${name}: a dialog: ${d.message()}`); d.dismiss(); });
 	page.on("request", r => r.url() !== url && problems.push(`${name}: asks for ${r.url()}`));
 	await page.goto(url);
-	if (name.endsWith(".html"))
-		await page.waitForFunction(() => document.getElementById("chart").chart?.drawn() > 0);
+	if (!name.endsWith(".html"))
+		return page;
+	await page.waitForFunction(() => document.getElementById("chart").chart?.drawn() > 0);
+	if (!options.locale)
+		await checkHeading(page, dataOf(name));
 	return page;
 }
 
@@ -369,6 +373,7 @@ await checkHostile();
 await checkTwo();
 await checkHost();
 await checkLarge();
+await checkWords({ open, keep, ask, drawn, dataOf });
 for (const name of ["plain.svg", "hostile.svg", "two.svg"])
 	await checkSvg(name);
 for (const name of ["script", "board", "recorded"])

@@ -144,12 +144,47 @@ async function checkThemes() {
 	await page.context().close();
 }
 
-async function checkNarrow() {
-	const page = await openBoot("", { viewport: { width: 400, height: 800 }, hasTouch: true });
+/** The page's language is the chart's, at once, and what was chosen in it stays. */
+async function checkLanguage() {
+	const report = await web.api(`runs/${boot}/boot/report`);
+	const page = await openBoot(`&pid=${report.cpu[0].pid}`, { colorScheme: "dark" });
 	await ready(page);
-	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 400), "nothing sticks out");
-	await web.keep(page, "boot-narrow");
+	const chart = page.locator(".boot-chart");
+	await chart.getByRole("tab", { name: "Process" }).waitFor();
+	const before = await chart.textContent();
+	const drawn = await chart.locator(".kc-head").evaluate((c) => c.toDataURL());
+	await page.getByLabel("Language").selectOption("ja");
+	await chart.getByRole("tab", { name: "プロセス" }).waitFor();
+	await chart.getByRole("toolbar", { name: "チャート" }).getByRole("button", { name: "クリティカルパス" }).waitFor();
+	await chart.getByRole("searchbox", { name: "プロセスを検索" }).waitFor();
+	await chart.getByRole("tabpanel").getByText("生存期間").waitFor();
+	assert.equal(params(page).get("pid"), String(report.cpu[0].pid), "it is still selected");
+	// The names of rows are on the canvas, of which a PNG is made.
+	await page.waitForFunction((d) => document.querySelector(".kc-head").toDataURL() !== d, drawn);
+	await chart.getByRole("tab", { name: "凡例" }).click();
+	await chart.locator('[data-sign="sleeping"]', { hasText: "スリープ (S)" }).waitFor();
+	await web.keep(page, "boot-ja-dark");
+	await page.reload();
+	await chart.getByRole("tab", { name: "凡例" }).waitFor();
+	await page.getByLabel("言語").selectOption("en");
+	await chart.getByRole("tab", { name: "Process" }).waitFor();
+	assert.equal(await chart.textContent(), before, "and back");
 	await page.context().close();
+	const two = await openBoot(`&base=${small}`, { locale: "ja-JP" });
+	await two.getByRole("list", { name: "欠けている情報" }).getByText("1 回目: 欠落").waitFor();
+	await two.getByRole("list", { name: "欠けている情報" }).getByText("スケジューライベントがなく").waitFor();
+	await web.keep(two, "boot-two-ja");
+	await two.context().close();
+}
+
+async function checkNarrow() {
+	for (const [locale, name] of [["en-US", "boot-narrow"], ["ja-JP", "boot-narrow-ja"]]) {
+		const page = await openBoot("", { viewport: { width: 400, height: 800 }, hasTouch: true, locale });
+		await ready(page);
+		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 400), "nothing sticks out");
+		await web.keep(page, name);
+		await page.context().close();
+	}
 }
 
 async function checkRefusal() {
@@ -165,6 +200,7 @@ await checkPath();
 await checkTwo();
 await checkPictures();
 await checkThemes();
+await checkLanguage();
 await checkNarrow();
 await checkRefusal();
 await web.finish();

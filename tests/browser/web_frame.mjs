@@ -58,6 +58,7 @@ async function checkPolicy() {
 	const response = await fetch(web.url);
 	const policy = response.headers.get("content-security-policy");
 	assert.match(policy, /default-src 'none'/);
+	assert.match(policy, /worker-src 'self'/);
 	assert.ok(!policy.includes("unsafe"), policy);
 	const page = await web.open();
 	web.expect(/Content Security Policy/);

@@ -93,7 +93,7 @@ for of in "$d/{device} $d/board-7" "$r/{run} $r/$a"; do
 done
 get 200 /
 grep -q '<title>Kiseki</title>' body || fail "no page"
-grep -q "default-src 'none'; script-src 'self'" head || fail "the page's policy: $(header content-security-policy)"
+grep -q "default-src 'none'; script-src 'self'; worker-src 'self'" head || fail "the page's policy: $(header content-security-policy)"
 [ "$(header cross-origin-opener-policy)" = same-origin-allow-popups ] || fail "the page's opener"
 [ "$(header x-content-type-options) $(header referrer-policy)" = "nosniff no-referrer" ] || fail "the page's headers"
 [ "$(header cache-control)" = no-cache ] || fail "the page is kept: $(header cache-control)"

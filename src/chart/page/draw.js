@@ -6,7 +6,7 @@ import { axisStep, pixelsOf } from "./layout.js";
 import { LINES, drawMachine } from "./machine.js";
 import { drawForks, drawPath, drawRow } from "./rows.js";
 import { fillOf, lineColour, signOf } from "./theme.js";
-import { formatTime } from "./words.js";
+import { formatTime } from "./number.js";
 
 /**
  * @typedef {import("./types.js").Boot} Boot
@@ -40,7 +40,7 @@ function drawAxis(chart, ctx) {
 	}
 	ctx.textAlign = "left";
 	ctx.fillStyle = chart.theme.faint;
-	ctx.fillText(chart.boots[0].base ? "since the recording began" : "since the kernel started", 12, 15);
+	ctx.fillText(chart.say(chart.boots[0].base ? "sinceRecording" : "sinceKernel"), 12, 15);
 }
 
 /** Lines of the axis, and gaps, of one boot between two heights. @param {Chart} chart @param {Context2D} ctx @param {Boot} boot @param {number} y0 @param {number} y1 */

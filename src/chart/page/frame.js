@@ -2,11 +2,15 @@
 // frame: the elements of a chart: heading, bar, canvases, panel, card, dialog.
 //
 // All are made here and found through the frame, never by an id: a page may have several charts and ids of its own.
-// No attribute `style` and no handler is ever written as text, so a page with a strict policy can have one.
+// No attribute `style` and no handler is ever written as text, so a page with a strict policy can have one. What they
+// say is put in by sayFrame(), again whenever the language changes.
 
 /**
  * @typedef {import("./types.js").Child} Child
  * @typedef {import("./types.js").Frame} Frame
+ * @typedef {import("./types.js").Say} Say
+ * @typedef {import("./types.js").Word} Word
+ * @typedef {Record<string, Word>} Words
  */
 
 const PREFIX = "kc-";
@@ -34,40 +38,73 @@ function withAttributes(e, attributes) {
 	return e;
 }
 
-/** @param {string} name @param {string} text @param {string} title @param {Record<string, string>} more */
-function button(name, text, title, more = {}) {
-	return withAttributes(element("button", "button " + name, text), { type: "button", title, ...more });
+/** What elements say: their text, under "", and attributes. @type {WeakMap<Element, Words>} */
+const wordsOfElement = new WeakMap();
+
+/** @template {HTMLElement} T @param {T} e @param {Words} words */
+function withWords(e, words) {
+	wordsOfElement.set(e, words);
+	return e;
 }
 
+/** Puts the words of a language into all elements that makeFrame() made; what else is shown is filled in by others. @param {Frame} frame @param {Say} say */
+export function sayFrame(frame, say) {
+	for (const e of frame.root.querySelectorAll("*"))
+		for (const [name, word] of Object.entries(wordsOfElement.get(e) ?? {}))
+			if (name)
+				e.setAttribute(name, say(word));
+			else
+				e.textContent = say(word);
+}
+
+/** @param {string} name @param {Words} words @param {Record<string, string>} more */
+function button(name, words, more = {}) {
+	return withAttributes(withWords(element("button", "button " + name), words), { type: "button", ...more });
+}
+
+/** A button with a sign that is the same in every language. @param {string} name @param {string} sign @param {Words} words */
+function signButton(name, sign, words) {
+	const b = button(name, words);
+	b.textContent = sign;
+	return b;
+}
+
+/** A piece of text. @param {Word} word */
+function text(word) {
+	return withWords(element("span", ""), { "": word });
+}
+
+/** Keys, or what is done, and what for. @type {[string, Word | "", Word][]} */
 const KEYS = [
-	["wheel", "scroll; over the upper rows or with Ctrl: zoom at the pointer; with Shift: move in time"],
-	["drag", "over the upper rows: zoom into what is marked; over processes: move"],
-	["+ − 0", "zoom in, out, show all"],
-	["← →", "move in time; with Shift: further"],
-	["↑ ↓ Home End", "select a process"],
-	["Enter", "fold or unfold the selected process"],
-	["F", "zoom to the selected process"],
-	["P", "critical path to the end of the selected process, else to the target"],
-	["/", "search; Enter and Shift+Enter go to the next and previous match"],
-	["L", "panel"],
-	["Esc", "forget selection, search and path"],
-	["click on the time axis", "critical path to that moment"],
-	["click at the end of a bar", "critical path to the end of that process"],
+	["", "wheel", "wheelDoes"],
+	["", "drag", "dragDoes"],
+	["+ − 0", "", "zoomDoes"],
+	["← →", "", "moveDoes"],
+	["↑ ↓ Home End", "", "selectDoes"],
+	["Enter", "", "foldDoes"],
+	["F", "", "toSelectedDoes"],
+	["P", "", "pathDoes"],
+	["/", "", "searchDoes"],
+	["L", "", "panelDoes"],
+	["Esc", "", "forgetDoes"],
+	["", "clickAxis", "clickAxisDoes"],
+	["", "clickEnd", "clickEndDoes"],
 ];
 
 function makeKeys() {
-	const close = element("form", "", element("button", "button", "Close"));
+	const close = element("form", "", withWords(element("button", "button"), { "": "close" }));
 	close.method = "dialog";
-	return element("dialog", "keys", element("h2", "", "Keys and gestures"),
-		element("dl", "", ...KEYS.flatMap(([key, text]) => [element("dt", "", key), element("dd", "", text)])), close);
+	return element("dialog", "keys", withWords(element("h2", ""), { "": "keysTitle" }),
+		element("dl", "", ...KEYS.flatMap(([key, word, does]) => [element("dt", "", word ? text(word) : key), element("dd", "", text(does))])), close);
 }
 
 function makeInputs() {
-	const search = withAttributes(element("input", "search"), {
-		type: "search", placeholder: "Name, arguments, pid or /regexp/", "aria-label": "Search processes", spellcheck: "false", autocomplete: "off",
+	const search = withAttributes(withWords(element("input", "search"), { placeholder: "searchHint", "aria-label": "searchName" }), {
+		type: "search", spellcheck: "false", autocomplete: "off",
 	});
-	const sort = element("select", "sort", ...[["tree", "tree"], ["start", "start"], ["cpu", "CPU time"]].map(([value, text]) =>
-		withAttributes(element("option", "", text), { value })));
+	/** @type {[string, Word][]} */
+	const orders = [["tree", "sortTree"], ["start", "sortStart"], ["cpu", "sortCpu"]];
+	const sort = element("select", "sort", ...orders.map(([value, word]) => withAttributes(withWords(element("option", ""), { "": word }), { value })));
 	return {
 		search, sort, count: element("output", "count"),
 		kernel: withAttributes(element("input", "kernel"), { type: "checkbox" }),
@@ -77,51 +114,50 @@ function makeInputs() {
 
 function makeButtons() {
 	return {
-		previous: button("previous", "↑", "Previous match (Shift+Enter)", { "aria-label": "Previous match" }),
-		next: button("next", "↓", "Next match (Enter)", { "aria-label": "Next match" }),
-		out: button("out", "−", "Zoom out (−)", { "aria-label": "Zoom out" }),
-		in: button("in", "+", "Zoom in (+)", { "aria-label": "Zoom in" }),
-		fit: button("fit", "Fit", "Show all of the time (0)"),
-		foldall: button("foldall", "Fold all", "Fold every process into its parent"),
-		unfoldall: button("unfoldall", "Unfold all", "Unfold all"),
-		path: button("path", "Critical path", "Critical path to the target; click the time axis for another moment (P)", { "aria-pressed": "false" }),
-		side: button("side", "Panel", "Show or hide the panel (L)", { "aria-pressed": "true" }),
-		help: button("help", "?", "Keys and gestures (?)"),
+		previous: signButton("previous", "↑", { title: "previousHint", "aria-label": "previous" }),
+		next: signButton("next", "↓", { title: "nextHint", "aria-label": "next" }),
+		out: signButton("out", "−", { title: "outHint", "aria-label": "out" }),
+		in: signButton("in", "+", { title: "inHint", "aria-label": "in" }),
+		fit: button("fit", { "": "fit", title: "fitHint" }),
+		foldall: button("foldall", { "": "foldAll", title: "foldAllHint" }),
+		unfoldall: button("unfoldall", { "": "unfoldAll", title: "unfoldAll" }),
+		path: button("path", { "": "criticalPath", title: "criticalPathHint" }, { "aria-pressed": "false" }),
+		side: button("side", { "": "panel", title: "panelHint" }, { "aria-pressed": "true" }),
+		help: signButton("help", "?", { title: "helpHint" }),
 	};
 }
 
 /** @param {ReturnType<typeof makeInputs>} i @param {ReturnType<typeof makeButtons>} b */
 function makeBar(i, b) {
-	const least = element("label", "", "shorter than ", i.least, " ms folded");
-	least.title = "Processes that lived shorter are drawn in their parent's row";
-	return withAttributes(element("div", "bar",
+	const least = withWords(element("label", "", text("leastBefore"), i.least, text("leastAfter")), { title: "leastHint" });
+	return withAttributes(withWords(element("div", "bar",
 		withAttributes(element("span", "group", i.search, i.count, b.previous, b.next), { role: "search" }),
 		element("span", "group", b.out, b.in, b.fit), element("span", "group", b.foldall, b.unfoldall),
-		element("span", "group", element("label", "", "Sort ", i.sort), element("label", "", i.kernel, " kernel threads"), least),
-		element("span", "group end", b.path, b.side, b.help)), { role: "toolbar", "aria-label": "Chart" });
+		element("span", "group", element("label", "", text("sort"), i.sort), element("label", "", i.kernel, text("kernelThreads")), least),
+		element("span", "group end", b.path, b.side, b.help)), { "aria-label": "chart" }), { role: "toolbar" });
 }
 
 function makeCanvases() {
 	const hide = { "aria-hidden": "true" };
 	const head = withAttributes(element("canvas", "head"), hide), rows = withAttributes(element("canvas", "rows"), hide);
-	const space = element("div", "space", rows), select = element("div", "select"), grip = element("div", "grip");
-	const scroll = withAttributes(element("div", "scroll", space), {
-		tabindex: "0", role: "application", "aria-label": "Chart of processes: arrow keys move, plus and minus zoom, Enter folds",
-	});
+	const space = element("div", "space", rows), select = element("div", "select"), grip = withWords(element("div", "grip"), { title: "gripHint" });
+	const scroll = withAttributes(withWords(element("div", "scroll", space), { "aria-label": "rowsName" }), { tabindex: "0", role: "application" });
 	select.hidden = true;
-	grip.title = "Drag to make the names wider";
 	return { head, rows, space, select, grip, scroll, chart: element("div", "chart", head, scroll, select, grip) };
 }
 
+/** @type {[string, Word][]} */
+const TABS = [["process", "tabProcess"], ["path", "tabPath"], ["top", "tabTop"], ["legend", "tabLegend"]];
+
 function makePanel() {
 	const id = PREFIX + ++count + "-", bar = withAttributes(element("div", "tabs"), { role: "tablist" });
-	const panel = withAttributes(element("aside", "panel", bar), { "aria-label": "Panel" });
+	const panel = withWords(element("aside", "panel", bar), { "aria-label": "panel" });
 	/** @type {Frame["tabs"]} */
 	const tabs = new Map();
 	/** @type {Frame["pages"]} */
 	const pages = new Map();
-	for (const [name, text] of [["process", "Process"], ["path", "Path"], ["top", "Top"], ["legend", "Legend"]]) {
-		const tab = withAttributes(element("button", "tab tab-" + name, text), { type: "button", role: "tab", id: id + "tab-" + name, "aria-controls": id + "page-" + name });
+	for (const [name, word] of TABS) {
+		const tab = withAttributes(withWords(element("button", "tab tab-" + name), { "": word }), { type: "button", role: "tab", id: id + "tab-" + name, "aria-controls": id + "page-" + name });
 		const page = withAttributes(element("section", "page page-" + name), { role: "tabpanel", id: id + "page-" + name, "aria-labelledby": id + "tab-" + name });
 		tabs.set(name, tab);
 		pages.set(name, page);
@@ -131,13 +167,12 @@ function makePanel() {
 	return { panel, tabs, pages };
 }
 
-/** Fills an element with all of a chart but what it shows. @param {HTMLElement} root @returns {Frame} */
+/** Fills an element with all of a chart but what it shows and says. @param {HTMLElement} root @returns {Frame} */
 export function makeFrame(root) {
 	const inputs = makeInputs(), buttons = makeButtons(), canvases = makeCanvases(), panel = makePanel();
-	const title = element("h1", "title"), facts = element("dl", "facts"), notes = element("ul", "notes");
+	const title = element("h1", "title"), facts = element("dl", "facts"), notes = withWords(element("ul", "notes"), { "aria-label": "missing" });
 	const card = withAttributes(element("div", "card"), { role: "tooltip" });
 	const said = withAttributes(element("p", "said"), { "aria-live": "polite" }), keys = makeKeys();
-	notes.setAttribute("aria-label", "What is missing");
 	card.hidden = true;
 	root.classList.add("kiseki-chart");
 	root.replaceChildren(element("header", "header", title, facts, notes), makeBar(inputs, buttons),

@@ -4,6 +4,7 @@ import { THIN, drawWhisker, prepare } from "./canvas.js";
 import { element, pageOf } from "./frame.js";
 import { RESOURCES } from "./machine.js";
 import { fadeOf, fillOf, lineColour, messageSign, stateSign } from "./theme.js";
+import { wordOfData } from "./words.js";
 
 /**
  * @typedef {import("./types.js").Boot} Boot
@@ -125,7 +126,7 @@ function signsInUse(chart) {
 
 /** @param {Chart} chart @param {Sign} sign */
 function explain(chart, sign) {
-	const canvas = element("canvas", ""), text = element("dd", "", sign.text);
+	const canvas = element("canvas", ""), text = element("dd", "", wordOfData(chart, "signs", sign.key, sign.text));
 	drawSwatch(chart, canvas, sign);
 	text.dataset.sign = sign.key;
 	return [element("dt", "", canvas), text];
@@ -140,7 +141,6 @@ export function fillLegend(chart) {
 		if (used.has(sign.key))
 			groups.set(sign.group, [...(groups.get(sign.group) ?? []), sign]);
 	pageOf(chart, "legend").replaceChildren(...[...groups].flatMap(([group, signs]) => [
-		element("h3", "", group[0].toUpperCase() + group.slice(1)), element("dl", "key", ...signs.flatMap(sign => explain(chart, sign)))]),
-	element("h3", "", "One pixel, several states"),
-	element("p", "soft", "Running, runnable, waiting for a disk and stopped cover sleep; among these the longest wins. Zoom in to tell them apart."));
+		element("h3", "", wordOfData(chart, "groups", group, group[0].toUpperCase() + group.slice(1))), element("dl", "key", ...signs.flatMap(sign => explain(chart, sign)))]),
+	element("h3", "", chart.say("onePixel")), element("p", "soft", chart.say("onePixelText")));
 }

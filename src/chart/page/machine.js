@@ -3,9 +3,11 @@
 // and what they say at a moment.
 import { GAP, LANE, LANES, clipText, timeAt, viewOf, xOf } from "./canvas.js";
 import { element } from "./frame.js";
+import { factsOf, titleOf } from "./heading.js";
 import { seriesOf } from "./layout.js";
+import { formatBytes, formatTime } from "./number.js";
+import { markText } from "./reason.js";
 import { fadeOf, fillOf, lineColour, messageSign, signOf } from "./theme.js";
-import { formatBytes, formatTime } from "./words.js";
 
 /**
  * @typedef {import("./types.js").Boot} Boot
@@ -13,12 +15,14 @@ import { formatBytes, formatTime } from "./words.js";
  * @typedef {import("./types.js").Context2D} Context2D
  * @typedef {import("./types.js").Item} Item
  * @typedef {import("./types.js").Mark} Mark
+ * @typedef {import("./types.js").Word} Word
  * @typedef {{ y: number, h: number, most: number }} Plot
  */
 
 const HEIGHTS = { cpu: 46, disk: 32, memory: 32, pressure: 15, section: 34 };
 export const RESOURCES = ["cpu", "io", "memory", "irq"];
-const RESOURCE_WORDS = ["CPU", "disk", "memory", "interrupts"];
+/** @type {Word[]} */
+const RESOURCE_WORDS = ["ofCpu", "ofDisk", "ofMemory", "ofInterrupts"];
 
 /** Marks that are lines through everything. */
 export const LINES = ["target", "stop", "clock", "missing"];
@@ -155,7 +159,7 @@ function drawTexts(chart, ctx, item, y, ticks) {
 		const x = xOf(view, m.ns);
 		if ((ticks ? m.type !== "phase" : !LINES.includes(m.type)) || x < 0 || x > chart.plot)
 			continue;
-		const wide = Math.min(ctx.measureText(m.text).width, 260) + 12, left = x + wide > chart.plot ? x - wide : x;
+		const text = markText(chart, m), wide = Math.min(ctx.measureText(text).width, 260) + 12, left = x + wide > chart.plot ? x - wide : x;
 		const lane = ends.findIndex((end, i) => i < item.lanes && end <= left);
 		ctx.fillStyle = lineColour(chart, m.type);
 		if (ticks)
@@ -163,7 +167,7 @@ function drawTexts(chart, ctx, item, y, ticks) {
 		if (lane < 0)
 			continue;
 		ends[lane] = left + wide;
-		clipText(ctx, m.text, chart.label + left + 4, y + lane * LANE + 11, 260);
+		clipText(ctx, text, chart.label + left + 4, y + lane * LANE + 11, 260);
 	}
 }
 
@@ -174,7 +178,7 @@ const draws = {
 		const all = (/** @type {number} */ i) => p.user_ns[i] + p.system_ns[i] + p.irq_ns[i] + p.steal_ns[i] + p.iowait_ns[i] + p.idle_ns[i] || 1;
 		drawFrame(chart, ctx, y, item.h);
 		drawStack(chart, ctx, ["user", "system", "irq", "steal", "iowait"].map(k => ["cpu-" + k, seriesOf(view, p.ns, i => p[k + "_ns"][i] / all(i))]), { y, h: item.h, most: 1 });
-		drawName(chart, ctx, "CPU", cpus + (cpus === 1 ? " CPU" : " CPUs"), y + 13);
+		drawName(chart, ctx, chart.say("cpuRow"), chart.say(cpus === 1 ? "oneCpu" : "cpus", { n: cpus }), y + 13);
 	},
 	disk(chart, ctx, item, y) {
 		const view = viewOf(chart, item.boot), p = item.points;
@@ -183,7 +187,7 @@ const draws = {
 		drawFrame(chart, ctx, y, item.h);
 		drawStack(chart, ctx, [["disk-read", read], ["disk-write", written]], { y, h: item.h, most: most || 1 });
 		drawCurve(chart, ctx, "disk-busy", seriesOf(view, p.ns, rate(p.ns, p.busy_ns)), { y, h: item.h, most: 1 });
-		drawName(chart, ctx, item.name, "up to " + formatBytes(most * 1e9) + "/s", y + 13);
+		drawName(chart, ctx, item.name, chart.say("upTo", { size: formatBytes(most * 1e9) + "/s" }), y + 13);
 	},
 	memory(chart, ctx, item, y) {
 		const view = viewOf(chart, item.boot), p = item.points;
@@ -192,31 +196,31 @@ const draws = {
 		drawStack(chart, ctx, ["used", "cached", "free"].map(k => ["memory-" + k, seriesOf(view, p.ns, i => p[`memory_${k}_kib`][i] / all(i))]), { y, h: item.h, most: 1 });
 		if (item.swap)
 			drawCurve(chart, ctx, "swap", seriesOf(view, p.ns, i => p.swap_used_kib[i]), { y, h: item.h, most: item.swap * 1.2 });
-		drawName(chart, ctx, "Memory", formatBytes(all(p.ns.length - 1) * 1024), y + 13);
+		drawName(chart, ctx, chart.say("memoryRow"), formatBytes(all(p.ns.length - 1) * 1024), y + 13);
 	},
 	pressure(chart, ctx, item, y) {
 		const view = viewOf(chart, item.boot), p = item.points, k = RESOURCES[item.resource], none = new Float64Array(chart.plot);
 		drawFrame(chart, ctx, y, item.h);
 		for (const part of ["some", "full"])
 			drawArea(chart, ctx, part, [none, seriesOf(view, p.ns, rate(p.ns, p[`${k}_${part}_ns`]))], { y, h: item.h, most: 1 });
-		drawName(chart, ctx, "Pressure: " + RESOURCE_WORDS[item.resource], "", y + 12);
+		drawName(chart, ctx, chart.say("pressureRow", { of: chart.say(RESOURCE_WORDS[item.resource]) }), "", y + 12);
 	},
 	section(chart, ctx, item, y) {
-		const { heading, index } = item.boot;
+		const { boot } = item, { say } = chart;
 		ctx.fillStyle = chart.theme.row;
 		ctx.fillRect(0, y, chart.label + chart.plot + 20, item.h - 6);
 		ctx.font = chart.theme.bold;
 		ctx.fillStyle = chart.theme.text;
-		const used = clipText(ctx, (index ? "Second: " : "First: ") + heading.title, 12, y + 18, chart.label);
+		const used = clipText(ctx, say(boot.index ? "second" : "first", { text: titleOf(say, boot) }), 12, y + 18, chart.label);
 		ctx.font = chart.theme.small;
 		ctx.fillStyle = chart.theme.soft;
-		clipText(ctx, heading.facts.map(f => f[0] + " " + f[1]).join("   "), 28 + used, y + 18, chart.label + chart.plot - used - 40);
+		clipText(ctx, factsOf(say, boot).map(([word, text]) => say(word) + " " + text).join("   "), 28 + used, y + 18, chart.label + chart.plot - used - 40);
 	},
 	flags(chart, ctx, item, y) {
 		drawTexts(chart, ctx, item, y, false);
 	},
 	phases(chart, ctx, item, y) {
-		drawName(chart, ctx, "Phases", "", y + 11);
+		drawName(chart, ctx, chart.say("phasesRow"), "", y + 11);
 		drawTexts(chart, ctx, item, y, true);
 	},
 	messages(chart, ctx, item, y) {
@@ -232,7 +236,7 @@ const draws = {
 			ctx.fillStyle = signOf(chart, messageSign(level)).colour;
 			ctx.fillRect(chart.label + x, y + 1, level <= 4 ? 2 : 1, item.h - 3);
 		}
-		drawName(chart, ctx, "Kernel messages", "", y + 11);
+		drawName(chart, ctx, chart.say("messagesRow"), "", y + 11);
 	},
 };
 
@@ -248,21 +252,26 @@ function percent(v) {
 	return (100 * v).toFixed(0) + " %";
 }
 
-/** What a row says about the time up to point i, as name and value; none: nothing. @param {Item} item @param {number} i @returns {[string, string][]} */
+/** Parts of a CPU's time, whose words are the same. @type {Word[]} */
+const CPU_PARTS = ["user", "system", "irq", "steal", "iowait", "idle"];
+
+/** @type {[Word, string][]} */
+const MEMORY_PARTS = [["memoryUsed", "memory_used"], ["memoryCached", "memory_cached"], ["memoryFree", "memory_free"], ["swapUsed", "swap_used"]];
+
+/** What a row says about the time up to point i, as name and value; none: nothing. @param {Item} item @param {number} i @returns {[Word, string][]} */
 function valuesOf(item, i) {
 	const p = item.points, length = p.ns[i] - p.ns[i - 1], k = RESOURCES[item.resource];
-	const keys = ["user", "system", "irq", "steal", "iowait", "idle"];
 	const perSecond = (/** @type {number} */ n) => formatBytes(n / length * 1e9) + "/s";
 	switch (item.kind) {
 	case "cpu": {
-		const all = keys.reduce((a, key) => a + p[key + "_ns"][i], 0) || 1;
-		return [...keys.map(key => /** @type {[string, string]} */ ([key, percent(p[key + "_ns"][i] / all)])),
+		const all = CPU_PARTS.reduce((a, key) => a + p[key + "_ns"][i], 0) || 1;
+		return [...CPU_PARTS.map(key => /** @type {[Word, string]} */ ([key, percent(p[key + "_ns"][i] / all)])),
 			["runnable", String(p.runnable[i])], ["blocked", String(p.blocked[i])]];
 	}
 	case "disk":
 		return [["read", perSecond(p.read_bytes[i])], ["written", perSecond(p.written_bytes[i])], ["busy", percent(p.busy_ns[i] / length)]];
 	case "memory":
-		return ["memory_used", "memory_cached", "memory_free", "swap_used"].map(key => [key.replace("_", " "), formatBytes(p[key + "_kib"][i] * 1024)]);
+		return MEMORY_PARTS.map(([word, key]) => [word, formatBytes(p[key + "_kib"][i] * 1024)]);
 	case "pressure":
 		return [["some", percent(p[k + "_some_ns"][i] / length)], ["full", percent(p[k + "_full_ns"][i] / length)]];
 	default:
@@ -281,11 +290,11 @@ function marksNear(chart, item, x) {
 export function describeMachine(chart, item, x) {
 	const { base } = item.boot, marks = marksNear(chart, item, x), { ns } = item.points, at = timeAt(chart, x) + base;
 	if (marks.length)
-		return [...marks.slice(0, 12).map(m => element("div", "", element("span", "soft", formatTime(m.ns - base) + "  "), m.text)),
-			...(marks.length > 12 ? [element("div", "soft", "and " + (marks.length - 12) + " more")] : [])];
+		return [...marks.slice(0, 12).map(m => element("div", "", element("span", "soft", formatTime(m.ns - base) + "  "), markText(chart, m))),
+			...(marks.length > 12 ? [element("div", "soft", chart.say("more", { n: marks.length - 12 }))] : [])];
 	const i = ns.findIndex(t => t >= at), values = i < 1 ? [] : valuesOf(item, i);
 	if (!values.length)
 		return [];
-	return [element("div", "soft", formatTime(ns[i - 1] - base) + " to " + formatTime(ns[i] - base)),
-		element("table", "", ...values.map(([name, value]) => element("tr", "", element("th", "", name), element("td", "", value))))];
+	return [element("div", "soft", chart.say("between", { from: formatTime(ns[i - 1] - base), to: formatTime(ns[i] - base) })),
+		element("table", "", ...values.map(([name, value]) => element("tr", "", element("th", "", chart.say(name)), element("td", "", value))))];
 }

@@ -66,7 +66,7 @@ export function decodeBoot(part, index) {
 		if (p.parent >= 0)
 			processes[p.parent].children.push(p.index);
 	return {
-		...part.boot, index, processes, heading: part.heading, base: part.base_ns,
+		...part.boot, index, processes, base: part.base_ns,
 		limits: { from: part.from_ns, to: part.to_ns },
 		rows: [], rowOf: new Int32Array(0), top: 0, bottom: 0,
 	};
@@ -111,4 +111,9 @@ export function nameAt(p, ns) {
 		if (n.from_ns <= ns)
 			name = n;
 	return name;
+}
+
+/** @param {Process} p */
+export function nameOf(p) {
+	return p.comm + " [" + p.pid + "]";
 }

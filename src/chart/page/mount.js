@@ -5,21 +5,23 @@
 // but for the keys, if it is told so.
 import { ROW, viewOf, xOf } from "./canvas.js";
 import { draw } from "./draw.js";
-import { makeFrame, showTab } from "./frame.js";
+import { makeFrame, sayFrame, showTab } from "./frame.js";
 import { listenToKeys, showPanel } from "./keys.js";
 import { fillLegend } from "./legend.js";
 import { MS, decodeBoot } from "./model.js";
 import { fillHeader, fillPath, fillProcess, fillTop } from "./panel.js";
 import { listenToPointer } from "./pointer.js";
 import { labelLeft } from "./rows.js";
-import { select, showPath } from "./select.js";
+import { saySelected, select, showCount, showPath } from "./select.js";
 import { readTheme } from "./theme.js";
 import { LABEL, layout, resize, reveal, rowOf, setView } from "./view.js";
+import { wordsOf } from "./words.js";
 
 /**
  * @typedef {import("./types.js").Chart} Chart
  * @typedef {import("./types.js").ChartData} ChartData
  * @typedef {import("./types.js").Handle} Handle
+ * @typedef {import("./types.js").Language} Language
  * @typedef {import("./types.js").MountOptions} MountOptions
  * @typedef {import("./types.js").Pair} Pair
  */
@@ -54,10 +56,10 @@ function takePath(chart, data) {
 function newChart(root, data, options) {
 	const boots = data.boots.map(decodeBoot);
 	const limits = { from: Math.min(...boots.map(b => b.limits.from - b.base)), to: Math.max(...boots.map(b => b.limits.to - b.base)) };
-	const frame = makeFrame(root);
+	const frame = makeFrame(root), language = options.language ?? "en";
 	/** @type {Chart} */
 	const chart = {
-		frame, theme: readTheme(root), signs: new Map(data.signs.map(s => [s.key, s])), ramp: data.ramp, boots, pairOf: takePairs(data),
+		frame, language, say: wordsOf(language), theme: readTheme(root), signs: new Map(data.signs.map(s => [s.key, s])), ramp: data.ramp, boots, pairOf: takePairs(data),
 		compared: { target: data.pairs?.target_ns ?? 0, fresh: data.pairs?.n_new ?? 0, gone: data.pairs?.n_gone ?? 0 },
 		view: { ...limits }, limits, label: LABEL, plot: 100, width: 100, pinned: [], pinnedHeight: 0, items: [], processRows: [],
 		folded: new Set(), hits: new Set(), found: [], at: -1, selected: null, selectedBoot: null, path: null, cursor: null, tab: "legend",
@@ -78,6 +80,23 @@ function newChart(root, data, options) {
 function refresh(chart) {
 	chart.theme = readTheme(chart.frame.root);
 	fillLegend(chart);
+	draw(chart);
+}
+
+/** Puts in all words again. @param {Chart} chart @param {Language} language */
+function setLanguage(chart, language) {
+	const { frame } = chart;
+	chart.language = frame.root.lang = language;
+	chart.say = wordsOf(language);
+	sayFrame(frame, chart.say);
+	fillHeader(chart);
+	fillProcess(chart);
+	fillTop(chart);
+	fillPath(chart);
+	fillLegend(chart);
+	showCount(chart);
+	saySelected(chart);
+	frame.card.hidden = true; // it comes again with the next move of the pointer
 	draw(chart);
 }
 
@@ -114,8 +133,10 @@ function makeHandle(chart, listening) {
 			cancelAnimationFrame(chart.request);
 			root.replaceChildren();
 			root.classList.remove("kiseki-chart");
+			root.removeAttribute("lang");
 		},
 		refresh: () => refresh(chart),
+		setLanguage: language => setLanguage(chart, language),
 		rows: () => chart.processRows.map(r => ({ pid: r.process.pid, comm: r.process.comm, depth: r.depth, folded: r.folded.length })),
 		machine: () => [...chart.pinned, ...chart.items.filter(i => !i.row)].map(i => i.name),
 		view: () => ({ ...chart.view }),
@@ -149,13 +170,9 @@ export const mount = (element, data, options = {}) => {
 	element.classList.toggle("kc-bare", options.header === false);
 	showTab(chart, "legend");
 	takePath(chart, data);
-	fillHeader(chart);
-	fillProcess(chart);
-	fillTop(chart);
 	listen(chart, options, listening.signal);
 	showPanel(chart, options.panel !== false);
 	layout(chart);
-	fillPath(chart);
-	fillLegend(chart);
+	setLanguage(chart, chart.language);
 	return makeHandle(chart, listening);
 };

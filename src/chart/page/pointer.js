@@ -5,6 +5,7 @@ import { draw } from "./draw.js";
 import { element, showTab } from "./frame.js";
 import { describeMachine } from "./machine.js";
 import { describeProcess } from "./panel.js";
+import { reasonOf } from "./reason.js";
 import { canFold, labelLeft } from "./rows.js";
 import { fold, select, showPath } from "./select.js";
 import { pan, setLabel, setView, zoom } from "./view.js";
@@ -35,7 +36,7 @@ function describe(chart, item, x) {
 		return x < chart.label ? [] : describeMachine(chart, item, x);
 	const gap = boot.gaps.find(g => ns >= g.from_ns && ns <= g.to_ns);
 	return [...describeProcess(chart, boot, row.process, x < chart.label ? row.process.from : ns),
-		...(gap ? [element("div", "soft", "Gap: " + gap.why)] : [])];
+		...(gap ? [element("div", "soft", chart.say("gap", { why: reasonOf(chart, gap.why) }))] : [])];
 }
 
 /** @param {Chart} chart @param {MouseEvent} e @param {Item | null} item @param {number} x */

@@ -3,8 +3,8 @@
 import { BAR, INDENT, ROW, THIN, clipText, drawGlyph, drawWhisker, viewOf, xOf } from "./canvas.js";
 import { eachRun, pixelsOf } from "./layout.js";
 import { MS, RUNNING, SLEEPING, ZOMBIE } from "./model.js";
+import { formatDelta } from "./number.js";
 import { fillOf, lineColour, signOf, stateSign } from "./theme.js";
-import { formatDelta } from "./words.js";
 
 /**
  * @typedef {import("./types.js").Chart} Chart

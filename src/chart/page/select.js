@@ -3,10 +3,11 @@
 import { draw } from "./draw.js";
 import { showTab } from "./frame.js";
 import { fillLegend } from "./legend.js";
-import { fillPath, fillProcess } from "./panel.js";
+import { nameOf } from "./model.js";
+import { formatLength } from "./number.js";
+import { fillPath, fillProcess, sayExit } from "./panel.js";
 import { pathTo } from "./path.js";
 import { layout, reveal, scrollTo } from "./view.js";
-import { formatExit, formatLength, nameOf } from "./words.js";
 
 /**
  * @typedef {import("./types.js").Boot} Boot
@@ -23,6 +24,13 @@ function unfoldTo(chart, boot, p) {
 		layout(chart);
 }
 
+/** For who cannot see it. @param {Chart} chart */
+export function saySelected(chart) {
+	const p = chart.selected;
+	if (p)
+		chart.frame.said.textContent = [nameOf(p), formatLength(p.to - p.from), sayExit(chart, p)].join(chart.say("comma"));
+}
+
 /** @param {Chart} chart @param {Boot | null} boot @param {Process | null} p null: nobody */
 export function select(chart, boot, p) {
 	chart.selected = p;
@@ -30,8 +38,8 @@ export function select(chart, boot, p) {
 	if (boot && p) {
 		unfoldTo(chart, boot, p);
 		scrollTo(chart, boot, p);
-		chart.frame.said.textContent = nameOf(p) + ", " + formatLength(p.to - p.from) + ", " + formatExit(p);
 	}
+	saySelected(chart);
 	fillProcess(chart);
 	draw(chart);
 	chart.actions.selected();
@@ -64,9 +72,9 @@ function matcher(text) {
 }
 
 /** @param {Chart} chart */
-function showCount(chart) {
-	const n = chart.found.length, { search: input, count: output } = chart.frame;
-	output.textContent = !input.value.trim() ? "" : chart.at >= 0 ? chart.at + 1 + " of " + n : n + (n === 1 ? " match" : " matches");
+export function showCount(chart) {
+	const n = chart.found.length, { search: input, count: output } = chart.frame, { say } = chart;
+	output.textContent = !input.value.trim() ? "" : chart.at >= 0 ? say("matchOf", { at: chart.at + 1, n }) : say(n === 1 ? "match" : "matches", { n });
 }
 
 /** Finds what the field says now. @param {Chart} chart */

@@ -33,6 +33,7 @@ export interface BootPart {
 	boot: BootData;
 }
 
+/** In English; the script says the same in the chart's language (heading.js). */
 export interface Heading {
 	title: string;
 	facts: [label: string, text: string][];
@@ -40,6 +41,19 @@ export interface Heading {
 }
 
 export interface BootData {
+	device: string;
+	kernel: string;
+	machine: string;
+	origin: string;
+	command_line: string;
+	release: string;
+	from_ns: number;
+	to_ns: number;
+	interval_ns: number;
+	target: string;
+	realtime_ns: number;
+	is_cut: boolean;
+	has_events: boolean;
 	states: Record<string, string>;
 	cpus: number;
 	target_ns: number;
@@ -134,7 +148,6 @@ export interface Process extends Omit<ProcessData, "spans"> {
 
 export interface Boot extends Omit<BootData, "processes"> {
 	index: number;
-	heading: Heading;
 	base: number;
 	limits: Stretch;
 	processes: Process[];
@@ -287,9 +300,18 @@ export interface Actions {
 	selected(): void;
 }
 
+export type Language = "en" | "ja";
+export type Word = keyof typeof import("./words.js").english;
+/** A text in the language of the chart; "{name}" in it takes a value. */
+export type Say = (key: Word, values?: Record<string, string | number>) => string;
+/** What it is about, and what there is to say. */
+export type Fact = [word: Word, text: string];
+
 /** All of one chart. Nothing of it is anywhere else, so a page can have several. */
 export interface Chart {
 	frame: Frame;
+	language: Language;
+	say: Say;
 	theme: Theme;
 	actions: Actions;
 	signs: Map<string, Sign>;
@@ -327,6 +349,8 @@ export interface Chart {
 // --- mount ---
 
 export interface MountOptions {
+	/** Without it English. */
+	language?: Language;
 	/** Where keys are listened for; without it, in the chart's own element. */
 	keys?: EventTarget;
 	/** false: without title and facts, for a page that has them itself. */
@@ -341,6 +365,8 @@ export interface MountOptions {
 export interface Handle {
 	/** Takes everything away, listeners too. */
 	destroy(): void;
+	/** Says everything in another language. */
+	setLanguage(language: Language): void;
 	/** Reads the colours again, after the page's style has changed. */
 	refresh(): void;
 	rows(): { pid: number; comm: string; depth: number; folded: number }[];

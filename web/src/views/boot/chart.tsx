@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chart: the boot chart (src/chart/page) in the page. It is the same script that a page of its own has; here it
-// gets its element, and what is in sight and selected goes into the address.
+// gets its element and the language, and what is in sight and selected goes into the address.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
@@ -9,6 +9,7 @@ import "../../../chart/style.css";
 import type { ChartData } from "../../api/boots";
 import { setParams } from "../../app/address";
 import { usePicture } from "../../app/picture";
+import { language } from "../../words/dictionary";
 import type { State } from "./state";
 
 /** Below this width its panel would leave no room for the chart. */
@@ -118,6 +119,7 @@ export function Chart({ data, state, svg }: ChartProps) {
 		let settled = false;
 		const made = mount(element.current, data, {
 			header: false,
+			language: language.peek(),
 			panel: element.current.clientWidth >= PANEL_PX,
 			onSelect: (p) => settled && setParams({ pid: p?.pid ?? null, of: p?.boot === 1 ? 1 : null }),
 		});
@@ -133,6 +135,10 @@ export function Chart({ data, state, svg }: ChartProps) {
 			made.destroy();
 		};
 	}, [data]);
+	const words = language.value;
+	useLayoutEffect(() => {
+		chart.current?.setLanguage(words);
+	}, [words]);
 	// "Back" changes the address under the chart.
 	useEffect(() => {
 		if (!chart.current) return;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // summary: the boot in one line: how long it took, what it is, and what is missing in it.
+import { reasonOf } from "../../../chart/reason.js";
 import type { BootDiff, BootReport } from "../../api/boots";
 import { addressOf } from "../../app/address";
 import { formatCount, formatLength } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { plain } from "../../parts/text";
+import { language } from "../../words/dictionary";
 import { formatDifference } from "./diff";
 import { formatBoot, stretchOf } from "./moment";
 import { say } from "./words";
@@ -71,7 +73,12 @@ export function Summary({ report, diff }: { report: BootReport; diff: BootDiff |
 			{boot.cut && <span class="warning">⚠ {say("cut")}</span>}
 			{boot.gaps.map((g) => (
 				<span key={g.from_ns} class="warning">
-					⚠ {say("gap", { from: formatBoot(g.from_ns), to: formatBoot(g.to_ns), why: plain(g.why ?? "?") })}
+					⚠{" "}
+					{say("gap", {
+						from: formatBoot(g.from_ns),
+						to: formatBoot(g.to_ns),
+						why: plain(reasonOf({ language: language.value }, g.why ?? "?")),
+					})}
 				</span>
 			))}
 		</div>
