@@ -3,9 +3,11 @@
 #include "collector/fleet.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,9 @@
 enum statement {
 	ST_PUSH,
 	ST_SETTLE,
+	ST_SETTLE_LATE,
 	ST_SETTLE_DEVICE,
+	ST_REPLACE,
 	ST_DROP,
 	ST_LIST,
 	ST_LIST_DEVICE,
@@ -39,8 +43,13 @@ static const char *const texts[STATEMENTS] = {
 		" outcome, code, text) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, 0, 0, '')",
 	[ST_SETTLE] = "UPDATE instruction SET outcome = ?2, code = ?3, text = ?4, settled_ns = ?5"
 		      " WHERE number = ?1 AND outcome = 0",
+	[ST_SETTLE_LATE] = "UPDATE instruction SET outcome = ?2, code = ?3, text = ?4,"
+			   " settled_ns = ?5 WHERE number = ?1 AND outcome IN (0, 3, 4, 5)",
 	[ST_SETTLE_DEVICE] = "UPDATE instruction SET outcome = ?2, code = ?3, text = ?4,"
 			     " settled_ns = ?5 WHERE device = ?1 AND outcome IN (3, 4)",
+	[ST_REPLACE] = "UPDATE instruction SET outcome = ?2, code = ?3, text = ?4, settled_ns = ?5"
+		       " WHERE device = ?1 AND number < ?6 AND verb IN (?7, ?8)"
+		       " AND outcome IN (3, 4)",
 	[ST_DROP] = "DELETE FROM instruction WHERE number <= ?1",
 	[ST_LIST] = "SELECT " COLUMNS " FROM instruction WHERE number < ?2 ORDER BY number DESC"
 		    " LIMIT 1",
@@ -73,13 +82,15 @@ static const char orphans[] =
 	" WHERE outcome = 0;";
 
 const char *const fleet_outcome_words[FLEET_OUTCOMES] = {
-	[FLEET_SENT] = "sent",	       [FLEET_DONE] = "done",		[FLEET_FAILED] = "failed",
-	[FLEET_DEFERRED] = "deferred", [FLEET_TIMED_OUT] = "timed_out",
+	[FLEET_SENT] = "sent",		 [FLEET_DONE] = "done",
+	[FLEET_FAILED] = "failed",	 [FLEET_DEFERRED] = "deferred",
+	[FLEET_TIMED_OUT] = "timed_out", [FLEET_REPLACED] = "replaced",
 };
 
 struct fleet {
 	pthread_mutex_t lock;
 	sqlite3 *db;
+	atomic_uint_least64_t changes;
 	char path[PATH_MAX];
 	sqlite3_stmt *statements[STATEMENTS];
 };
@@ -203,6 +214,16 @@ static int run(struct fleet *f, enum statement which, struct error *e)
 	return r;
 }
 
+/* … one that changes what fleet_list() says. */
+static int run_change(struct fleet *f, enum statement which, struct error *e)
+{
+	int r = run(f, which, e);
+
+	if (r >= 0 && sqlite3_changes(f->db))
+		atomic_fetch_add(&f->changes, 1);
+	return r;
+}
+
 static void bind_result(sqlite3_stmt *s, const struct fleet_result *result)
 {
 	sqlite3_bind_int(s, 2, (int)result->outcome);
@@ -236,7 +257,7 @@ int fleet_push(struct fleet *f, const struct fleet_row *row, uint64_t *ret_numbe
 	sqlite3_bind_blob(s, 4, config, (int)writer_len(&w), SQLITE_TRANSIENT);
 	bind_text(s, 5, row->from);
 	bind_text(s, 6, row->client);
-	r = run(f, ST_PUSH, e);
+	r = run_change(f, ST_PUSH, e);
 	if (r >= 0) {
 		*ret_number = (uint64_t)sqlite3_last_insert_rowid(f->db);
 		r = drop_oldest(f, *ret_number, e);
@@ -253,26 +274,70 @@ int fleet_settle(struct fleet *f, uint64_t number, const struct fleet_result *re
 	pthread_mutex_lock(&f->lock);
 	bind_count(f->statements[ST_SETTLE], 1, number);
 	bind_result(f->statements[ST_SETTLE], result);
-	r = run(f, ST_SETTLE, e);
+	r = run_change(f, ST_SETTLE, e);
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }
 
-/* The thread that takes devices' blocks calls this: many devices may come back at once, and what a power cut
+/* The thread that takes devices' blocks settles thus: many devices may come back at once, and what a power cut
  * takes is found to wait and settled again at the next arrival. */
+static int run_soon(struct fleet *f, enum statement which, struct error *e)
+{
+	int r;
+
+	sqlite3_exec(f->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+	r = run_change(f, which, e);
+	sqlite3_exec(f->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+	return r;
+}
+
+int fleet_settle_late(struct fleet *f, uint64_t number, const struct fleet_result *result,
+		      struct error *e)
+{
+	int r;
+
+	pthread_mutex_lock(&f->lock);
+	bind_count(f->statements[ST_SETTLE_LATE], 1, number);
+	bind_result(f->statements[ST_SETTLE_LATE], result);
+	r = run_soon(f, ST_SETTLE_LATE, e);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
 int fleet_settle_device(struct fleet *f, const struct message_id *device,
 			const struct fleet_result *result, struct error *e)
 {
 	int r;
 
 	pthread_mutex_lock(&f->lock);
-	sqlite3_exec(f->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
 	bind_id(f->statements[ST_SETTLE_DEVICE], 1, device);
 	bind_result(f->statements[ST_SETTLE_DEVICE], result);
-	r = run(f, ST_SETTLE_DEVICE, e);
-	sqlite3_exec(f->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+	r = run_soon(f, ST_SETTLE_DEVICE, e);
 	pthread_mutex_unlock(&f->lock);
 	return r;
+}
+
+int fleet_replace(struct fleet *f, const struct message_id *device, uint64_t by, struct error *e)
+{
+	sqlite3_stmt *s = f->statements[ST_REPLACE];
+	struct fleet_result result = { .outcome = FLEET_REPLACED };
+	int r;
+
+	snprintf(result.text, sizeof(result.text), "by instruction %" PRIu64, by);
+	pthread_mutex_lock(&f->lock);
+	bind_id(s, 1, device);
+	bind_result(s, &result);
+	bind_count(s, 6, by);
+	sqlite3_bind_int(s, 7, INSTRUCTION_START);
+	sqlite3_bind_int(s, 8, INSTRUCTION_STOP);
+	r = run_change(f, ST_REPLACE, e);
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
+uint64_t fleet_get_changes(struct fleet *f)
+{
+	return atomic_load(&f->changes);
 }
 
 int fleet_set_group(struct fleet *f, const struct message_id *device, const char *group,

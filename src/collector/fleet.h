@@ -4,8 +4,8 @@
  * with who gave it and what came of it.
  *
  * An instruction is written down before it is sent, and again when its outcome is known. One that could not
- * be told, or was not answered in time, waits: the device's answer when it comes back settles it. The latest
- * FLEET_ROWS_MAX are kept. Any thread.
+ * be told, or was not answered in time, waits: the device's answer when it comes back settles it, unless somebody
+ * said the contrary before that. The latest FLEET_ROWS_MAX are kept. Any thread.
  */
 #ifndef KISEKI_COLLECTOR_FLEET_H
 #define KISEKI_COLLECTOR_FLEET_H
@@ -26,7 +26,8 @@ enum fleet_outcome {
 	FLEET_FAILED = 2,
 	FLEET_DEFERRED = 3, /* the device is away, and will be told */
 	FLEET_TIMED_OUT = 4,
-	FLEET_OUTCOMES = 5,
+	FLEET_REPLACED = 5, /* waited, and another came that it gave way to */
+	FLEET_OUTCOMES = 6,
 };
 extern const char *const fleet_outcome_words[FLEET_OUTCOMES];
 
@@ -59,9 +60,19 @@ int fleet_push(struct fleet *f, const struct fleet_row *row, uint64_t *ret_numbe
 /* What came of one that was sent. */
 int fleet_settle(struct fleet *f, uint64_t number, const struct fleet_result *result,
 		 struct error *e);
+/* … of one that was given up waiting for, whatever was written about it since. Does not wait for the disk. */
+int fleet_settle_late(struct fleet *f, uint64_t number, const struct fleet_result *result,
+		      struct error *e);
 /* … and of all of a device that wait. Does not wait for the disk. */
 int fleet_settle_device(struct fleet *f, const struct message_id *device,
 			const struct fleet_result *result, struct error *e);
+
+/* Those of the device that wait to start or stop it give way to this one. */
+int fleet_replace(struct fleet *f, const struct message_id *device, uint64_t by, struct error *e);
+
+/* How often instructions were written down or settled since it was opened: who shows them looks again when it
+ * has changed. */
+uint64_t fleet_get_changes(struct fleet *f);
 
 /* Each with the latest first, until fn returns non-zero, which is returned. */
 struct fleet_query {

@@ -3,6 +3,7 @@
  * http_live: GET /live and /devices/{device}/live: server-sent events.
  *
  *	state     a device's row, as GET /devices/{device} has it: all at first, then those that changed
+ *	instructions {"changes": 3}: what GET /instructions says has changed; of all devices only
  *	run       {"run": 7}: the events that follow are of this run
  *	events    items, one JSON object per data line, as in the ndjson export
  *	left_out  {"items": 120}: so many more came than the rate allows
@@ -12,6 +13,7 @@
  * otherwise nobody would notice that the other side has gone.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -40,6 +42,7 @@ struct live {
 	char name[ID_TEXT_LEN]; /* its id */
 	struct http_follow *follow;
 	uint64_t version; /* of the store's commits */
+	uint64_t changes; /* of instructions that were told, and one */
 	uint64_t look_ms, beat_ms;
 	struct seen *seen;
 	size_t n_seen;
@@ -126,6 +129,18 @@ static int put_states(struct live *l, FILE *out, struct error *e)
 	return r;
 }
 
+/* Once at first, too: who lost the stream does not know what happened meanwhile. */
+static void put_changes(struct live *l, FILE *out)
+{
+	struct registry *registry = l->http->options.registry;
+	uint64_t changes = registry ? fleet_get_changes(registry_get_fleet(registry)) : 0;
+
+	if (!registry || l->changes == changes + 1)
+		return;
+	l->changes = changes + 1;
+	fprintf(out, "event: instructions\ndata: {\"changes\": %" PRIu64 "}\n\n", changes);
+}
+
 /* --- the stream --- */
 
 static int write_messages(struct live *l, FILE *out, struct error *e)
@@ -137,6 +152,8 @@ static int write_messages(struct live *l, FILE *out, struct error *e)
 		l->look_ms = now + (l->has_device ? LOOK_MS : STATE_MS);
 		r = put_states(l, out, e);
 	}
+	if (r >= 0 && !l->has_device)
+		put_changes(l, out);
 	if (r >= 0 && l->follow)
 		more = http_follow_next(l->follow, out, e);
 	if (r < 0 || more < 0)

@@ -454,7 +454,9 @@ void registry_push_clock(struct registry *r, uint32_t slot, const struct store_c
 
 bool registry_push_result(struct registry *r, uint32_t slot, const struct message_result *m)
 {
+	struct fleet_result result;
 	struct registry_waiter *w;
+	uint64_t late = 0;
 	bool over = false;
 
 	pthread_mutex_lock(&r->lock);
@@ -468,9 +470,12 @@ bool registry_push_result(struct registry *r, uint32_t slot, const struct messag
 			 m->text.len ? m->text.at : "");
 		pthread_cond_broadcast(&r->changed);
 	} else {
-		over = told_push(&r->entries[slot].told, m);
+		late = told_take_late(&r->entries[slot].told, m, &result);
+		over = !late && told_push(&r->entries[slot].told, m);
 	}
 	pthread_mutex_unlock(&r->lock);
+	if (late)
+		fleet_settle_late(r->fleet, late, &result, NULL);
 	registry_settle(r, slot, over);
 	return w != NULL;
 }

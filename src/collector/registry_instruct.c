@@ -113,7 +113,7 @@ static bool wait_result(struct registry *r, struct registry_waiter *w, unsigned 
 
 /* Remembered before it is sent: a device that is just coming back is told what is remembered, and
  * what was sent to its old connection never arrives. */
-static int instruct(struct registry *r, const struct registry_request *q,
+static int instruct(struct registry *r, const struct registry_request *q, uint64_t number,
 		    struct registry_result *ret, struct error *e)
 {
 	struct registry_waiter w = { .instruction = q->instruction };
@@ -139,7 +139,7 @@ static int instruct(struct registry *r, const struct registry_request *q,
 	else
 		w.result.deferred = true;
 	if (!in_time)
-		r->entries[w.slot].told.late = w.instruction.id;
+		told_put_late(&r->entries[w.slot].told, w.instruction.id, number);
 	pthread_mutex_unlock(&r->lock);
 	if (w.result.code) /* what a device refused is not asked of it again */
 		result = remember(r, w.slot, &before, e);
@@ -216,11 +216,14 @@ int registry_instruct(struct registry *r, const struct registry_request *q,
 	result = fleet_push(r->fleet, &row, &number, e);
 	if (result < 0)
 		return result;
-	result = instruct(r, q, &answer, e);
+	result = instruct(r, q, number, &answer, e);
 	row.result.outcome = outcome_of(result, &answer);
 	row.result.code = result < 0 ? (uint32_t)-result : answer.code;
 	snprintf(row.result.text, sizeof(row.result.text), "%.255s",
 		 result < 0 && e ? e->text : answer.text);
+	/* Of a start and a stop that wait, a device is only told the last. */
+	if (row.verb != INSTRUCTION_CONFIGURE && row.result.outcome != FLEET_FAILED)
+		fleet_replace(r->fleet, &q->device, number, NULL);
 	write_outcome(r, q, number, &row.result, arrivals);
 	if (result >= 0)
 		*ret = answer;

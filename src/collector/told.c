@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_done(struct told *t)
+static void set_done(struct fleet_result *r)
 {
-	memset(&t->result, 0, sizeof(t->result));
-	t->result.outcome = FLEET_DONE;
+	memset(r, 0, sizeof(*r));
+	r->outcome = FLEET_DONE;
 }
 
 static bool is_answered(struct told *t)
@@ -22,6 +22,16 @@ static bool is_answered(struct told *t)
 	return true;
 }
 
+static void put_answer(struct fleet_result *r, const struct message_result *m)
+{
+	if (m->code && !r->code) {
+		r->outcome = FLEET_FAILED;
+		r->code = m->code;
+	}
+	if (m->text.len && (m->code || !r->text[0]))
+		snprintf(r->text, sizeof(r->text), "%.*s", (int)m->text.len, m->text.at);
+}
+
 bool told_start(struct told *t, const struct message_instruction *told, uint32_t n)
 {
 	uint32_t i;
@@ -29,21 +39,17 @@ bool told_start(struct told *t, const struct message_instruction *told, uint32_t
 	memset(t->ids, 0, sizeof(t->ids));
 	for (i = 0; i < n && i < TOLD_MAX; i++)
 		t->ids[i] = told[i].id;
-	t->late = 0;
+	memset(t->late, 0, sizeof(t->late));
 	t->arrivals++;
-	set_done(t);
+	set_done(&t->result);
 	return is_answered(t);
 }
 
 bool told_push(struct told *t, const struct message_result *m)
 {
-	bool late = t->late && t->late == m->id, found = late;
+	bool found = false;
 	uint32_t i;
 
-	if (late) {
-		t->late = 0;
-		set_done(t);
-	}
 	for (i = 0; i < TOLD_MAX; i++)
 		if (t->ids[i] && t->ids[i] == m->id) {
 			t->ids[i] = 0;
@@ -51,14 +57,31 @@ bool told_push(struct told *t, const struct message_result *m)
 		}
 	if (!found)
 		return false;
-	if (m->code && !t->result.code) {
-		t->result.outcome = FLEET_FAILED;
-		t->result.code = m->code;
+	put_answer(&t->result, m);
+	return is_answered(t);
+}
+
+void told_put_late(struct told *t, uint64_t id, uint64_t number)
+{
+	memmove(&t->late[1], &t->late[0], sizeof(t->late) - sizeof(t->late[0]));
+	t->late[0] = (struct told_late){ id, number };
+}
+
+uint64_t told_take_late(struct told *t, const struct message_result *m, struct fleet_result *ret)
+{
+	uint32_t i;
+
+	for (i = 0; i < TOLD_LATE_MAX; i++) {
+		uint64_t number = t->late[i].number;
+
+		if (!number || t->late[i].id != m->id)
+			continue;
+		t->late[i].number = 0;
+		set_done(ret);
+		put_answer(ret, m);
+		return number;
 	}
-	if (m->text.len && (m->code || !t->result.text[0]))
-		snprintf(t->result.text, sizeof(t->result.text), "%.*s", (int)m->text.len,
-			 m->text.at);
-	return late || is_answered(t);
+	return 0;
 }
 
 bool told_wait(struct told *t, uint64_t arrivals)

@@ -4,7 +4,7 @@
 #
 # The store has recordings that are in the tree: a scheduler's with a clock, one with losses and a hostile name,
 # calls of a program, calls of a kernel with the scheduler beside them, two boots. For scenarios that need a device
-# there is a real agent that traces this machine.
+# there is a real agent that traces this machine, and a program that stops, starts, freezes and thaws it.
 # Screenshots are kept in SHOTS. The script gets as JSON what it has to know: the numbers of the runs, and a
 # program that stops and starts the collector.
 set -u
@@ -17,9 +17,13 @@ if [ -z "$CHROMIUM" ] || ! command -v node >/dev/null || [ ! -d "$modules/node_m
 	exit 77
 fi
 work=$(mktemp -d) || exit 1
-agent=
+stop_agent() {
+	[ -s "$work/agent.pid" ] || return
+	kill -CONT "$(cat "$work/agent.pid")" 2>/dev/null
+	"$work/device" stop
+}
 stop_collector() { [ ! -s "$work/pid" ] || { kill "$(cat "$work/pid")" 2>/dev/null; rm -f "$work/pid"; }; }
-trap '[ -z "$agent" ] || { kill "$agent"; wait "$agent"; }; stop_collector; rm -rf "$work"' EXIT
+trap 'stop_agent; stop_collector; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export TMPDIR=$work TZ=UTC
 fail() { echo "web: $*"; exit 1; }
@@ -85,20 +89,34 @@ url=http://127.0.0.1:$(cat http)/
 
 # --- a device that is there ---
 case $scenario in
-fleet | live)
+fleet | follow | instructions | live)
 	if [ "$(id -u)" -ne 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
 		echo "skipped: a real device needs root and tracefs"
 		exit 77
 	fi
-	"$AGENT" --config /dev/null --collector "127.0.0.1:$(cat listen)" --name this-machine --source tracefs \
-		--state-dir "$work/agent" --spool-file "$work/agent.spool" --start >agent.out 2>agent.err </dev/null &
-	agent=$!
+	cat >device <<END
+#!/bin/bash
+cd "$work" || exit 1
+case \$1 in
+start)
+	"$AGENT" --config /dev/null --collector "127.0.0.1:\$(cat listen)" --name this-machine --source tracefs \\
+		--state-dir "$work/agent" --spool-file "$work/agent.spool" \$2 >agent.out 2>>agent.err </dev/null &
+	echo \$! >agent.pid
+	;;
+stop) kill "\$(cat agent.pid)" && while kill -0 "\$(cat agent.pid)" 2>/dev/null; do sleep 0.05; done; rm -f agent.pid ;;
+crash) kill -KILL "\$(cat agent.pid)" && while kill -0 "\$(cat agent.pid)" 2>/dev/null; do sleep 0.05; done; rm -f agent.pid ;;
+freeze) kill -STOP "\$(cat agent.pid)" ;;
+thaw) kill -CONT "\$(cat agent.pid)" ;;
+esac
+END
+	chmod +x device
+	./device start --start
 	;;
 esac
 
 mkdir -p "$SHOTS"
-data=$(printf '{"control":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
-	"$work/control" "$KISEKI" "$work" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
+data=$(printf '{"control":"%s","device":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
+	"$work/control" "$work/device" "$KISEKI" "$work" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
 timeout 400 node "$SRC/tests/browser/web_$scenario.mjs" "$modules" "$url" "$SHOTS" "$data" || {
 	tail -n 20 serve.err
 	exit 1

@@ -413,10 +413,12 @@ def away(c, data):
     while get_json(c, "/api/v1/devices/board")["online"]:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    assert tell(c, "stop")["deferred"]
     for verb in ("start", "configure"):
         assert tell(c, verb, '{"flush": 70}')["deferred"]
     rows = told(c)["instructions"]
-    assert [r["outcome"] for r in rows[:2]] == ["deferred"] * 2 and len(rows) == 5, rows
+    assert [r["outcome"] for r in rows[:3]] == ["deferred", "deferred", "replaced"] and len(rows) == 6, rows
+    assert rows[2]["text"] == f"by instruction {rows[1]['number']}" and rows[2]["settled"], rows
     # They outlive the collector, and are settled when the device is back.
     c.kill()
     c.again()
@@ -439,7 +441,7 @@ def check_pages(c, rows):
     assert [r["number"] for r in first["instructions"]] == numbers[:2] and first["next"] == numbers[1], first
     rest = told(c, f"?limit=100&before={first['next']}")
     assert [r["number"] for r in rest["instructions"]] == numbers[2:] and rest["next"] is None, rest
-    assert len(told(c, "?device=board")["instructions"]) == 5
+    assert len(told(c, "?device=board")["instructions"]) == 6
     other = Board(c.port, ident(2), name="other")
     other.come_in()
     assert told(c, "?device=other")["instructions"] == []

@@ -171,6 +171,36 @@ static void settles_what_waits(void **state)
 	assert_string_equal(r->row[4].result.text, "back");
 }
 
+/* Of a start and a stop that wait only the last is told; what the device did all the same counts. */
+static void the_last_word_counts(void **state)
+{
+	const struct fleet_result done = { .outcome = FLEET_DONE, .text = "late" };
+	uint64_t changes = fleet_get_changes(fleet), start = push(1, INSTRUCTION_START);
+	uint64_t configure = push(1, INSTRUCTION_CONFIGURE), stop = push(1, INSTRUCTION_STOP);
+	struct message_id one = id(1);
+	struct rows *r;
+
+	(void)state;
+	settle(push(2, INSTRUCTION_START), FLEET_DEFERRED, "another device");
+	settle(start, FLEET_TIMED_OUT, "slow");
+	settle(configure, FLEET_DEFERRED, "away");
+	settle(stop, FLEET_DEFERRED, "away");
+	assert_int_equal(fleet_get_changes(fleet), changes + 8);
+	assert_int_equal(fleet_replace(fleet, &one, stop, &e), 0);
+	assert_int_equal(fleet_replace(fleet, &one, stop, &e), 0); /* nothing is left to replace */
+	assert_int_equal(fleet_get_changes(fleet), changes + 9);
+	r = list(NULL, 0, 0);
+	assert_int_equal(r->row[0].result.outcome, FLEET_DEFERRED);
+	assert_int_equal(r->row[1].result.outcome, FLEET_DEFERRED);
+	assert_int_equal(r->row[2].result.outcome, FLEET_DEFERRED);
+	assert_int_equal(r->row[3].result.outcome, FLEET_REPLACED);
+	assert_string_equal(r->row[3].result.text, "by instruction 3");
+	assert_int_equal(fleet_settle_late(fleet, start, &done, &e), 0);
+	assert_int_equal(list(NULL, 0, 0)->row[3].result.outcome, FLEET_DONE);
+	assert_int_equal(fleet_settle_late(fleet, start, &done, &e), 0);
+	assert_int_equal(fleet_get_changes(fleet), changes + 10);
+}
+
 static int see_device(void *context, const struct fleet_device *d)
 {
 	char *text = context;
@@ -265,7 +295,7 @@ static void answers_settle(void **state)
 {
 	const struct message_instruction two[] = { { .id = 7 }, { .id = 8 } };
 	struct message_result good = answer(7, 0, "fine"), bad = answer(8, 5, "broken");
-	struct told t = { .late = 0 };
+	struct told t = { .arrivals = 0 };
 
 	(void)state;
 	assert_false(told_start(&t, two, 2));
@@ -283,8 +313,8 @@ static void answers_settle(void **state)
 static void whoever_is_first_settles(void **state)
 {
 	const struct message_instruction one[] = { { .id = 7 } };
-	struct message_result good = answer(7, 0, ""), late = answer(9, 0, "at last");
-	struct told t = { .late = 0 };
+	struct message_result good = answer(7, 0, "");
+	struct told t = { .arrivals = 0 };
 
 	(void)state;
 	/* Decided while nobody was there; then the device came and answered; then it is written down. */
@@ -294,10 +324,35 @@ static void whoever_is_first_settles(void **state)
 	/* Decided after that. */
 	assert_false(told_wait(&t, t.arrivals));
 	assert_true(t.waits);
-	t.late = 9;
-	assert_true(told_push(&t, &late));
-	assert_string_equal(t.result.text, "at last");
-	assert_false(told_push(&t, &late));
+}
+
+/* Each late answer is of its own instruction, in whatever order they come; the oldest beyond the ceiling is forgotten. */
+static void late_answers_settle_their_own(void **state)
+{
+	struct message_result good = answer(9, 0, "at last"), bad = answer(8, 5, "broken");
+	struct message_result other = answer(100, 0, ""), oldest = answer(1, 0, "");
+	struct fleet_result result;
+	struct told t = { .arrivals = 0 };
+	uint64_t i;
+
+	(void)state;
+	told_put_late(&t, 8, 80);
+	told_put_late(&t, 9, 90);
+	assert_int_equal(told_take_late(&t, &good, &result), 90);
+	assert_int_equal(result.outcome, FLEET_DONE);
+	assert_string_equal(result.text, "at last");
+	assert_int_equal(told_take_late(&t, &good, &result), 0); /* again */
+	assert_int_equal(told_take_late(&t, &other, &result), 0);
+	assert_int_equal(told_take_late(&t, &bad, &result), 80);
+	assert_int_equal(result.outcome, FLEET_FAILED);
+	assert_int_equal(result.code, 5);
+	for (i = 1; i <= TOLD_LATE_MAX + 1; i++)
+		told_put_late(&t, i, 10 * i);
+	assert_int_equal(told_take_late(&t, &oldest, &result), 0);
+	assert_int_equal(told_take_late(&t, &good, &result), 90);
+	told_start(&t, NULL,
+		   0); /* on a new connection nobody answers what was said on the old one */
+	assert_int_equal(told_take_late(&t, &bad, &result), 0);
 }
 
 int main(void)
@@ -310,6 +365,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_what_is_wrong_with_its_file, begin, finish),
 		cmocka_unit_test(answers_settle),
 		cmocka_unit_test(whoever_is_first_settles),
+		cmocka_unit_test(late_answers_settle_their_own),
+		cmocka_unit_test_setup_teardown(the_last_word_counts, begin, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

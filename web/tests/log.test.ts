@@ -7,10 +7,12 @@ import { addressOf } from "../src/app/address";
 import { momentChanges, parseMark, parseMoment } from "../src/app/moment";
 import { taskOf, timelineOf } from "../src/views/log/event_details";
 import { formatExact } from "../src/views/log/event_row";
+import { isOpen, limitFor } from "../src/views/log/instruction_history";
 import {
 	append,
 	begin,
 	endOf,
+	extend,
 	findEvent,
 	formatEvent,
 	NOTHING,
@@ -51,6 +53,24 @@ describe("the window of events", () => {
 		expect(moved.shift).toBe(100);
 		expect(moved.held.rows[moved.shift]?.ns).toBe(1000);
 		expect(moved.held.prev).toBe("900-0");
+	});
+	it("is extended at a live end, and stays bounded however long that goes on", () => {
+		let held = begin(page(0, 500, { next: null }), page(500, 0, { next: null })).held;
+		for (let ns = 500; ns < 100_000; ns += 700) {
+			const moved = extend(held, page(ns, 700, { next: null }), 2000);
+			expect(moved).not.toBeNull();
+			held = moved?.held ?? NOTHING;
+			expect(held.rows.length).toBeLessThanOrEqual(ROWS_MAX);
+			expect(held.rows.at(-1)?.ns).toBe(ns + 699);
+			expect(held.next).toBeNull();
+		}
+		expect(held.prev).toBe(`${held.rows[0]?.ns}-0`);
+		/* A filter that passes little: nothing yet, and nothing is lost. */
+		expect(extend(held, page(200_000, 0, { last: null }), 2000)?.held.rows).toEqual(held.rows);
+		expect(extend(held, page(200_000, 3), 2000)?.held.rows.length).toBe(held.rows.length + 3);
+		/* More than an answer holds: the end itself is asked for instead. */
+		expect(extend(held, page(200_000, 2000), 2000)).toBeNull();
+		expect(extend(held, page(200_000, 2000, { next: null }), 2000)).not.toBeNull();
 	});
 	it("gives up at the other end, and can go back there", () => {
 		let held = begin(page(0, 0, { prev: null }), page(0, 500)).held;
@@ -126,5 +146,15 @@ describe("exact times", () => {
 		expect(formatExact(0)).toBe("+0.000000000");
 		expect(formatExact(289_783_493_692)).toBe("+289.783493692");
 		expect(formatExact(-1)).toBe("−0.000000001");
+	});
+});
+
+describe("the history of instructions", () => {
+	it("asks again for all that is listed, and for no more than the collector gives", () => {
+		expect([0, 1, 200, 201, 1000, 1_000_000].map(limitFor)).toEqual([200, 200, 200, 400, 1000, 10_000]);
+	});
+	it("knows which may still change", () => {
+		const outcomes = ["sent", "deferred", "timed_out", "done", "failed", "replaced"] as const;
+		expect(outcomes.map((outcome) => isOpen({ outcome }))).toEqual([true, true, true, false, false, false]);
 	});
 });

@@ -17,6 +17,12 @@ const table = signal<ReadonlyMap<string, Device>>(new Map());
 /** By name. */
 export const devices = computed(() => [...table.value.values()].sort((a, b) => a.name.localeCompare(b.name)));
 
+/**
+ * Changes whenever an instruction was given to a device or one came to something, and when the stream is there again
+ * after it was not: what was listed before may be old.
+ */
+export const instructionChanges = signal(0);
+
 export function deviceOf(id: string): Device | undefined {
 	return table.value.get(id);
 }
@@ -43,6 +49,7 @@ function take(device: Device): void {
 export function followDevices(): void {
 	const stream = new EventSource(urlOf("live"));
 	stream.addEventListener("state", (e: MessageEvent<string>) => take(JSON.parse(e.data) as Device));
+	stream.addEventListener("instructions", () => (instructionChanges.value += 1));
 	stream.onopen = () => {
 		connection.value = "live";
 		reachable.value = true;

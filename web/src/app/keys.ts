@@ -25,8 +25,10 @@ export function nameKey(
 	return `${e.ctrlKey || e.metaKey ? "ctrl+" : ""}${e.altKey ? "alt+" : ""}${shift}${name}`;
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** A box that was just ticked has the focus, and takes no letters. */
+function isTyping(target: EventTarget | null, key: string): boolean {
 	if (!(target instanceof HTMLElement)) return false;
+	if (target instanceof HTMLInputElement && target.type === "checkbox") return key === " ";
 	return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
@@ -37,7 +39,7 @@ function find(e: KeyboardEvent): Key | undefined {
 
 export function followKeys(): void {
 	document.addEventListener("keydown", (e) => {
-		if (isTyping(e.target) && e.key !== "Escape") return;
+		if (isTyping(e.target, e.key) && e.key !== "Escape") return;
 		if (e.target instanceof HTMLDialogElement || document.querySelector("dialog[open]")) return;
 		const key = find(e);
 		if (!key) return;

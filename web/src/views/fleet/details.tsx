@@ -199,6 +199,7 @@ export function Details({ device, close, ask }: DetailsProps) {
 						{say(verb)}
 					</button>
 				))}
+				<a href={addressOf("log", { tab: "instructions", device: device.id })}>{say("instructions")}</a>
 			</div>
 			<Facts device={device} ask={ask} />
 			<RunList device={device} />

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 
 import { instruct, type Fate, type Outcome, type Verb } from "../../api/instruct";
 import type { Device } from "../../api/schema";
+import { addressOf } from "../../app/address";
 import { say as sayFrame } from "../../app/words";
 import { Command } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -107,10 +108,23 @@ export function InstructDialog(props: InstructProps) {
 		void instruct(verb, to, config, setOutcomes);
 	const bad = outcomes?.filter((o) => o.fate === "failed" || o.fate === "late") ?? [];
 	const waits = outcomes?.some((o) => o.fate === "waiting") ?? false;
+	/* What is not known now becomes known there. */
+	const open = outcomes?.filter((o) => o.fate === "later" || o.fate === "late") ?? [];
+	const [only] = open;
 	return (
 		<Dialog title={TITLES[verb](devices.length)} close={close}>
 			{outcomes ? <Outcomes outcomes={outcomes} /> : <Question {...props} form={form} change={setForm} />}
 			<div class="buttons">
+				{open.length > 0 && (
+					<a
+						href={addressOf("log", {
+							tab: "instructions",
+							device: open.length === 1 && only ? only.id : null,
+						})}
+					>
+						{say("seeLog")}
+					</a>
+				)}
 				{lacks && !outcomes && <span class="fine">{say("nothing")}</span>}
 				{outcomes && bad.length > 0 && !waits && (
 					<button type="button" onClick={() => run(bad)}>

@@ -6,7 +6,6 @@
 // without it, the list begins at what is selected in the timeline, or where the range does.
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
-import { devices } from "../../api/devices";
 import type { Extent } from "../../api/extent";
 import { parseRange } from "../../api/extent";
 import type { Run } from "../../api/schema";
@@ -18,6 +17,16 @@ import { ROW_PX } from "../../parts/table";
 import { useVisible, type Visible } from "../../parts/visible";
 import { EventDetails, timelineOf } from "./event_details";
 import { FilterBar, filterOf } from "./event_filter";
+import {
+	FollowButton,
+	isFollowing,
+	liveDevice,
+	startFollowing,
+	stopFollowing,
+	useEnd,
+	useFollowing,
+	type EndKeeping,
+} from "./event_follow";
 import { useEvents, type Loader } from "./event_loader";
 import { COLUMNS, EventRow, formatExact } from "./event_row";
 import { findEvent, formatEvent, rowAt, timeOf } from "./event_window";
@@ -32,7 +41,7 @@ function get(key: string): string {
 
 /** Where the list begins; null: at its end. */
 function placeOf(run: number, fromNs: number): number | null {
-	if (get("follow")) return null;
+	if (isFollowing()) return null;
 	const moment = parseMoment(get("sel"));
 	return timeOf(get("ev")) ?? (moment?.run === run ? moment.ns : null) ?? fromNs;
 }
@@ -68,18 +77,6 @@ function usePlacing(loader: Loader, seen: Visible, aim: { current: number | null
 	return by ? { ...seen, from: clamp(seen.from + by), to: clamp(seen.to + by) } : seen;
 }
 
-/** The latest events of a run that goes on, whenever its device has sent some. */
-function useFollowing(run: Run, loader: Loader, aim: { current: number | null }): void {
-	const follow = get("follow") === "1";
-	const device = devices.value.find((d) => d.id === run.device_id);
-	const events = device?.run === run.run ? device.received.events : 0;
-	useEffect(() => {
-		if (!follow) return;
-		aim.current = null;
-		loader.jump(null);
-	}, [follow, events]);
-}
-
 function Jump({
 	loader,
 	extent,
@@ -93,7 +90,9 @@ function Jump({
 }) {
 	const range = parseRange(address.value.params);
 	const from = Math.max(range.from ?? extent.fromNs, extent.fromNs);
-	const to = Math.max(from + 1, range.to ?? extent.toNs);
+	/* A run that goes on is longer than it was when it was asked how long it is. */
+	const end = Math.max(extent.toNs, loader.held.rows.at(-1)?.ns ?? 0);
+	const to = Math.max(from + 1, range.to ?? end);
 	const at = loader.held.rows[first]?.ns ?? from;
 	const step = Math.round((JUMP_STEPS * (at - from)) / (to - from));
 	return (
@@ -150,16 +149,25 @@ function Rows({
 	extent,
 	chosen,
 	select,
+	end,
 }: {
 	loader: Loader;
 	seen: Visible;
+	end: EndKeeping;
 	extent: Extent;
 	chosen: number;
 	select: (index: number) => void;
 }) {
 	const { rows } = loader.held;
 	return (
-		<div class="table events" ref={seen.box} onScroll={seen.onScroll} tabIndex={0} data-rows={rows.length}>
+		<div
+			class="table events"
+			ref={seen.box}
+			onScroll={end.onScroll}
+			onWheel={end.onWheel}
+			tabIndex={0}
+			data-rows={rows.length}
+		>
 			<table aria-label={say("events")}>
 				<Heads />
 				<tbody>
@@ -209,7 +217,7 @@ function keysOf(
 		{
 			keys: ["l"],
 			what: () => say("keyFollow"),
-			run: () => setParams({ follow: get("follow") ? null : 1, ev: null }),
+			run: () => (isFollowing() ? stopFollowing() : startFollowing()),
 		},
 		{ keys: ["escape"], what: () => say("keyClose"), run: () => setParams({ ev: null }) },
 	];
@@ -230,9 +238,13 @@ export function EventList({ run, extent }: ListProps) {
 	const seen = useVisible(rows.length, ROW_PX, ROW_PX);
 	const chosen = findEvent(rows, get("ev"));
 	const event = rows[chosen];
-	const go = (ns: number | null): void => {
+	const show = (ns: number | null): void => {
 		aim.current = ns;
 		loader.jump(ns);
+	};
+	const go = (ns: number | null): void => {
+		stopFollowing();
+		show(ns);
 	};
 	const select = (index: number): void => {
 		const row = rows[index];
@@ -240,10 +252,13 @@ export function EventList({ run, extent }: ListProps) {
 		setParams({ ev: formatEvent(row), follow: null });
 		seen.reveal(index);
 	};
-	const live = useRef({ chosen, select, seen, event });
-	live.current = { chosen, select, seen, event };
+	const last = rows.length - 1;
+	const live = useRef({ chosen, select, seen, event, last });
+	live.current = { chosen, select, seen, event, last };
 	const inSight = usePlacing(loader, seen, aim);
-	useFollowing(run, loader, aim);
+	const end = useEnd(seen);
+	useFollowing(run, loader, () => show(null));
+	const received = liveDevice(run)?.received.events ?? 0;
 	useEffect(() => {
 		/* Where it is now, and again when a load that was under way has ended: what was in sight when this was drawn may
 		 * have moved since. */
@@ -251,19 +266,23 @@ export function EventList({ run, extent }: ListProps) {
 		const bottom = top + (seen.box.current?.clientHeight ?? 0) / ROW_PX;
 		if (top < NEAR) loader.loadPrev();
 		if (bottom > rows.length - NEAR) loader.loadNext();
-	}, [seen.from, seen.to, loader.change.count]);
+		/* The end is where the device goes on, also for who only looks at it. */
+		if (received && bottom > rows.length - NEAR && !isFollowing()) void loader.extend(() => false);
+	}, [seen.from, seen.to, loader.change.count, received]);
 	useKeys(
 		useMemo(() => {
 			const step = (by: number): void => {
 				const { chosen: now, seen: s, select: choose } = live.current;
-				choose(Math.max(0, now < 0 ? s.from : now + by));
+				const top = Math.ceil((s.box.current?.scrollTop ?? 0) / ROW_PX);
+				const first = isFollowing() ? live.current.last : Math.min(top, live.current.last);
+				choose(Math.max(0, now < 0 ? first : now + by));
 			};
 			const page = (): number =>
 				Math.max(1, Math.floor((seen.box.current?.clientHeight ?? 300) / ROW_PX) - 2);
-			const show = (): void => {
+			const showThere = (): void => {
 				if (live.current.event) location.hash = timelineOf(live.current.event, run.run);
 			};
-			return keysOf(step, page, (last) => go(last ? null : from), show);
+			return keysOf(step, page, (toLast) => go(toLast ? null : from), showThere);
 		}, [run.run, from]),
 	);
 	const top = Math.max(0, Math.floor((seen.box.current?.scrollTop ?? 0) / ROW_PX));
@@ -278,16 +297,7 @@ export function EventList({ run, extent }: ListProps) {
 					<button type="button" onClick={() => go(null)}>
 						{say("last")}
 					</button>
-					{!run.ended && (
-						<label title={say("followHint")}>
-							<input
-								type="checkbox"
-								checked={get("follow") === "1"}
-								onChange={(e) => setParams({ follow: e.currentTarget.checked ? 1 : null, ev: null })}
-							/>{" "}
-							{say("follow")}
-						</label>
-					)}
+					<FollowButton run={run} />
 					<span class="fine" role="status">
 						{loader.waiting ? say("reading") : ""}
 					</span>
@@ -296,7 +306,7 @@ export function EventList({ run, extent }: ListProps) {
 			{loader.error ? <Problem error={loader.error} retry={loader.again} /> : null}
 			<div class="log-body">
 				<div class="log-list">
-					<Rows loader={loader} seen={inSight} extent={extent} chosen={chosen} select={select} />
+					<Rows loader={loader} seen={inSight} end={end} extent={extent} chosen={chosen} select={select} />
 					<Jump loader={loader} extent={extent} first={top} go={go} />
 				</div>
 				{event && (

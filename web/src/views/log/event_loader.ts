@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // event_loader: keeps the window of events filled while somebody moves through it. A new question, or a jump,
-// gives up what is under way; at each end one request at a time is out.
+// gives up what is under way; at each end one request at a time is out. The end of a run that goes on is asked for
+// again and again by whoever follows it; what that finds is appended, or stands in for all if it is too much.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import {
@@ -12,9 +13,10 @@ import {
 	type EventQuestion,
 } from "../../api/events";
 import { isAbort } from "../../api/request";
-import { append, begin, NOTHING, prepend, type Held, type Moved } from "./event_window";
+import { append, begin, endOf, extend, NOTHING, prepend, type Held, type Moved } from "./event_window";
 
 const PAGE = 500;
+const FOLLOW_PAGE = 2000;
 const EMPTY: EventPage = { events: [], first: null, last: null, prev: null, next: null };
 
 /** A page with something in it: a filter that few events pass may take several answers to find one. */
@@ -42,6 +44,11 @@ export interface Loader {
 	readonly jump: (ns: number | null) => void;
 	readonly loadNext: () => void;
 	readonly loadPrev: () => void;
+	/**
+	 * What came behind the end that is held, of a run that goes on; whether there was any. `isFollowed`, asked when the
+	 * answers are there: too much of it may stand in for what is held.
+	 */
+	readonly extend: (isFollowed: () => boolean) => Promise<boolean>;
 	readonly again: () => void;
 }
 
@@ -77,11 +84,14 @@ export function useEvents(q: EventQuestion, start: number | null): Loader {
 	const abort = useRef<AbortController>(new AbortController());
 	const busy = useRef({ after: false, before: false });
 	const held = useRef<Held>(NOTHING);
+	/* Behind what was looked at; a filter may pass none of it. Null: nobody knows, or more follows that is known. */
+	const tail = useRef<string | null>(null);
 	const latest = useRef(q);
 	latest.current = q;
 
 	const set = useCallback((moved: Moved, anew: boolean) => {
 		held.current = moved.held;
+		tail.current = moved.held.next === null ? endOf(moved.held) : null;
 		setState((old) => ({
 			...{ held: moved.held, error: null, waiting: false },
 			change: { count: old.change.count + 1, shift: moved.shift, anew },
@@ -92,10 +102,39 @@ export function useEvents(q: EventQuestion, start: number | null): Loader {
 	}, []);
 	const jump = useCallback((ns: number | null) => {
 		abort.current.abort();
-		abort.current = new AbortController();
-		busy.current = { after: false, before: false };
+		const { signal } = (abort.current = new AbortController());
+		/* Until it is there, nothing is added to what is held: that is of another place. */
+		busy.current = { after: true, before: true };
+		tail.current = null;
 		setState((old) => ({ ...old, waiting: true }));
-		getAround(latest.current, ns, abort.current.signal).then((moved) => set(moved, true), fail);
+		getAround(latest.current, ns, signal)
+			.then((moved) => signal.aborted || set(moved, true), fail)
+			.finally(() => {
+				if (!signal.aborted) busy.current = { after: false, before: false };
+			});
+	}, []);
+	const grow = useCallback(async (isFollowed: () => boolean): Promise<boolean> => {
+		const cursor = tail.current ?? (held.current.rows.length ? null : "");
+		const { signal } = abort.current;
+		if (cursor === null || busy.current.after) return false;
+		busy.current.after = true;
+		try {
+			const page = await getEvents(latest.current, "after", cursor, FOLLOW_PAGE, signal);
+			const moved = extend(held.current, page, FOLLOW_PAGE);
+			const end = moved ? null : await getAround(latest.current, null, signal);
+			if (signal.aborted) return false;
+			/* Whoever scrolled away meanwhile must not be taken back to the end. */
+			if (end && isFollowed()) set(end, true);
+			else if (page.events.length) set(moved ?? append(held.current, page), false);
+			else setState((old) => (old.error ? { ...old, error: null } : old));
+			if (moved) tail.current = page.next ?? tail.current;
+			return page.events.length > 0 || page.next !== null;
+		} catch (error) {
+			fail(error);
+			return false;
+		} finally {
+			if (!signal.aborted) busy.current.after = false;
+		}
 	}, []);
 	const load = useCallback((direction: Direction) => {
 		const cursor = direction === "after" ? held.current.next : held.current.prev;
@@ -122,6 +161,7 @@ export function useEvents(q: EventQuestion, start: number | null): Loader {
 		jump,
 		loadNext: useCallback(() => load("after"), []),
 		loadPrev: useCallback(() => load("before"), []),
+		extend: grow,
 		again: () => jump(start),
 	};
 }

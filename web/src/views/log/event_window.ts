@@ -87,6 +87,16 @@ export function endOf(held: Held): string | null {
 	return held.pages.at(-1)?.last ?? null;
 }
 
+/**
+ * What came since, for somebody who looks at the end: appended; or, if it was more than one answer holds, null: then
+ * the end itself is asked for, because nobody reads what would have to be fetched in between. An answer that
+ * is short and has a next one has not found more yet.
+ */
+export function extend(held: Held, page: EventPage, limit: number): Moved | null {
+	if (page.next !== null && page.events.length >= limit) return null;
+	return append(held, { ...page, next: null });
+}
+
 /** The first row at or behind a time; as many as there are if there is none. */
 export function rowAt(rows: readonly TraceEvent[], ns: number): number {
 	let low = 0;

@@ -2,7 +2,7 @@
 // log: what was recorded, event by event; what is missing; and what devices were told.
 //
 // In the address: `tab` (events, ledger, instructions), `cpu` `pid` `comm` `event` what is listed, `ev` which event is
-// chosen, `follow`, `device` whose instructions, `sort`. The range is the timeline's.
+// chosen, `follow`, `device` whose instructions, `told` which of them, `sort`. The range is the timeline's.
 import { useExtent } from "../../api/extent";
 import { useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
