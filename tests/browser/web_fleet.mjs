@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { start, until } from "./page.mjs";
 
 const web = await start();
-const NAME = "this-machine";
+const NAME = web.data.device;
 
 const rowOf = (page) => page.locator("tr[data-device]", { hasText: NAME });
 const device = () => web.api(`devices/${NAME}`);

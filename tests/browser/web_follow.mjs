@@ -9,7 +9,7 @@ import { start, until } from "./page.mjs";
 
 const ROWS_MAX = 8000; /* of web/src/views/log/event_window.ts */
 const web = await start();
-const getDevice = () => web.api("devices").then((d) => d.devices.find((x) => x.name === "this-machine"));
+const getDevice = () => web.api("devices").then((d) => d.devices.find((x) => x.name === web.data.device));
 const device = await until(getDevice, (d) => d?.run && d.received.events > 0, "the device traces");
 
 const follow = (page) => page.getByRole("button", { name: "Follow" });
@@ -25,7 +25,7 @@ const more = async (count) => {
 	await until(received, (n) => n >= before + count, `${count} more events`);
 };
 function deviceDo(...what) {
-	assert.equal(spawnSync(web.data.device, what, { stdio: "inherit" }).status, 0, what.join(" "));
+	assert.equal(spawnSync(web.data.agent, what, { stdio: "inherit" }).status, 0, what.join(" "));
 }
 
 async function checkFollows(page) {

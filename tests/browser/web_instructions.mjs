@@ -6,11 +6,11 @@ import { spawnSync } from "node:child_process";
 
 import { start, until } from "./page.mjs";
 
-const NAME = "this-machine";
 const web = await start();
+const NAME = web.data.device;
 const getDevice = () => web.api(`devices/${NAME}`);
 function deviceDo(...what) {
-	assert.equal(spawnSync(web.data.device, what, { stdio: "inherit" }).status, 0, what.join(" "));
+	assert.equal(spawnSync(web.data.agent, what, { stdio: "inherit" }).status, 0, what.join(" "));
 }
 const rows = (page) => page.getByRole("table", { name: "Instructions" }).locator("tbody tr");
 

@@ -10,7 +10,7 @@ import { start, until } from "./page.mjs";
 
 const web = await start();
 const device = await until(
-	() => web.api("devices").then((d) => d.devices.find((x) => x.name === "this-machine")),
+	() => web.api("devices").then((d) => d.devices.find((x) => x.name === web.data.device)),
 	(d) => d?.run && d.received.events > 0,
 	"the device traces",
 );

@@ -87,7 +87,8 @@ echo 0 >http
 ./control start || fail "the collector does not start: $(cat serve.err)"
 url=http://127.0.0.1:$(cat http)/
 
-# --- a device that is there ---
+# --- a device that is there; the kernel's trace has an instance of its name, so it is nobody else's ---
+device=this-machine-$$
 case $scenario in
 fleet | follow | instructions | live)
 	if [ "$(id -u)" -ne 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
@@ -99,7 +100,7 @@ fleet | follow | instructions | live)
 cd "$work" || exit 1
 case \$1 in
 start)
-	"$AGENT" --config /dev/null --collector "127.0.0.1:\$(cat listen)" --name this-machine --source tracefs \\
+	"$AGENT" --config /dev/null --collector "127.0.0.1:\$(cat listen)" --name $device --source tracefs \\
 		--state-dir "$work/agent" --spool-file "$work/agent.spool" \$2 >agent.out 2>>agent.err </dev/null &
 	echo \$! >agent.pid
 	;;
@@ -115,8 +116,8 @@ END
 esac
 
 mkdir -p "$SHOTS"
-data=$(printf '{"control":"%s","device":"%s","kiseki":"%s","work":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
-	"$work/control" "$work/device" "$KISEKI" "$work" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
+data=$(printf '{"control":"%s","agent":"%s","kiseki":"%s","work":"%s","device":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
+	"$work/control" "$work/device" "$KISEKI" "$work" "$device" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
 timeout 400 node "$SRC/tests/browser/web_$scenario.mjs" "$modules" "$url" "$SHOTS" "$data" || {
 	tail -n 20 serve.err
 	exit 1
