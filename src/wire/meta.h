@@ -30,6 +30,10 @@ enum meta_item {
 	META_FUNC_CLOCK = 15, /* as META_CLOCK, of the function streams */
 	META_FUNC_SYNCS = 16, /* the same moments by that clock's ticks and by CLOCK_MONOTONIC */
 	META_NAMES = 17,      /* of one process: its functions, where there are no addresses */
+	META_SAMPLING = 18,   /* how a profile was made */
+	META_MAPPED = 19,     /* which file lay where in a process, since when */
+	META_LIFE = 20,	      /* processes that began, executed a program, ended, and when */
+	META_KERNEL_NAMES = 21, /* functions of the kernel that samples were in */
 };
 
 /* Whose real time META_CLOCK has: the device's own, or that of the collector that it came from. */
