@@ -227,7 +227,7 @@ static void get_value(struct sample_decoder *d, struct sample_event *ret, uint32
 		ret->value = get_poll(d, &value);
 	} else {
 		sample_context_value(m, ret->kind, slot, &c);
-		value = get_word(d, SAMPLE_VALUE, &c, m->last_value);
+		value = get_word(d, SAMPLE_VALUE, &c, 0);
 		ret->value = m->word[value];
 	}
 	sample_context_detail(ret->kind, slot, value, &c);
@@ -353,7 +353,8 @@ static void get_guest(struct sample_decoder *d, struct sample_event *ret, uint32
 		get_guest_word(d, &c, 2, &ret->guest_task);
 	}
 	if (ret->guest & SAMPLE_GUEST_REASON) {
-		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason << 11 | s->before, 0, &c);
+		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason | (uint32_t)s->before << 13,
+				     0, &c);
 		known = get_guest_word(d, &c, 3, &ret->reason);
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		get_guest_word(d, &c, 4, &ret->reason_detail);

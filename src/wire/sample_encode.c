@@ -263,7 +263,7 @@ static void put_value(struct sample_encoder *e, const struct sample_event *ev, u
 		value = put_poll(e, ev->value);
 	} else {
 		sample_context_value(m, ev->kind, slot, &c);
-		value = put_word(e, SAMPLE_VALUE, &c, ev->value, m->last_value);
+		value = put_word(e, SAMPLE_VALUE, &c, ev->value, 0);
 	}
 	sample_context_detail(ev->kind, slot, value, &c);
 	put_word(e, SAMPLE_DETAIL, &c, ev->detail, m->last_detail);
@@ -372,7 +372,8 @@ static void put_guest(struct sample_encoder *e, const struct sample_event *ev, u
 		put_guest_word(e, &c, ev->guest_task, 2);
 	}
 	if (ev->guest & SAMPLE_GUEST_REASON) {
-		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason << 11 | s->before, 0, &c);
+		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason | (uint32_t)s->before << 13,
+				     0, &c);
 		known = put_guest_word(e, &c, ev->reason, 3);
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		put_guest_word(e, &c, ev->reason_detail, 4);

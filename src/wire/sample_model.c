@@ -289,7 +289,7 @@ void sample_context_value(const struct sample_model *m, uint32_t kind, uint32_t 
 
 	sample_context_set(c,
 			   sample_hash(SAMPLE_USE_VALUE + kind, slot,
-				       s->reason | (uint32_t)s->before << 11),
+				       s->reason | (uint32_t)s->before << 13),
 			   sample_hash(SAMPLE_USE_VALUE + kind, m->value[kind], s->reason),
 			   sample_hash(SAMPLE_USE_VALUE + kind, slot, SAMPLE_SLOTS));
 }

@@ -146,7 +146,7 @@ struct sample_slot {
 	struct sample_task task;
 	uint8_t used; /* since the hand last came by: a second chance */
 	uint8_t mode;
-	uint32_t name;	      /* of its name */
+	uint32_t name;	      /* a hash of it */
 	uint64_t root;	      /* its outermost caller */
 	uint16_t place;	      /* word of the line where it was last */
 	uint16_t guest_place; /* and its guest */
@@ -160,7 +160,7 @@ struct sample_model {
 	struct sample_due due;
 	uint64_t weights[SAMPLE_WEIGHTS];
 	uint64_t kernel_root;
-	uint64_t last_value, last_detail;
+	uint64_t last_detail;
 	uint64_t last_guest[6];
 	int32_t last_tid;
 	uint32_t turn; /* which way loses its slot next */
@@ -218,9 +218,9 @@ struct sample_context {
 
 /* A way from the outermost caller inwards. */
 struct sample_walk {
-	uint32_t path;	 /* all of it */
-	uint32_t last;	 /* the word of the last caller */
-	uint32_t before; /* and of the one before it */
+	uint32_t path; /* all of it */
+	uint32_t last; /* the last caller: its word, and above it the low 12 bits of its address */
+	uint32_t before; /* the one before it */
 	uint64_t near;	 /* an address that the next may be near to */
 };
 
