@@ -11,7 +11,7 @@ failed=0
 
 fail()
 {
-	echo "sample: $*"
+	echo "sample_files: $*"
 	failed=1
 }
 
@@ -29,7 +29,7 @@ same()
 	cmp found.txt decoder.txt || fail "$1 is read differently"
 }
 
-python=$(command -v python3) || echo "sample: python3 is not installed: the specification is not held against the program"
+python=$(command -v python3) || echo "sample_files: python3 is not installed: the specification is not held against the program"
 if [ -n "$python" ]; then
 	"$python" "$SRC/tests/tools/sample_decode.py" "$SRC/tests/vectors/sample.txt" || fail "the vector of sample.md"
 fi
