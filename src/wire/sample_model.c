@@ -164,41 +164,43 @@ void sample_model_name_task(struct sample_model *m, uint32_t slot)
 			s->root = m->task[i].root;
 }
 
-static uint32_t candidates(const struct sample_guesses *g, uint32_t *ret)
+static uint32_t candidate(const struct sample_guesses *g, uint32_t i)
 {
-	uint32_t all[SAMPLE_RANKS], i, j, n = 0;
+	return i < SAMPLE_GUESSES ? g->guess[i]->first : g->guess[i - SAMPLE_GUESSES]->second;
+}
 
-	for (i = 0; i < SAMPLE_GUESSES; i++) {
-		all[i] = g->guess[i]->first;
-		all[i + SAMPLE_GUESSES] = g->guess[i]->second;
-	}
-	for (i = 0; i < SAMPLE_RANKS; i++) {
-		for (j = 0; j < n && ret[j] != all[i]; j++)
-			;
-		if (j == n)
-			ret[n++] = all[i];
-	}
-	return n;
+/* Is it none that an earlier one was? */
+static bool is_other(const struct sample_guesses *g, uint32_t i)
+{
+	uint32_t slot = candidate(g, i);
+
+	while (i--)
+		if (candidate(g, i) == slot)
+			return false;
+	return true;
 }
 
 uint32_t sample_guesses_get(const struct sample_guesses *g, uint32_t rank)
 {
-	uint32_t all[SAMPLE_RANKS];
+	uint32_t i;
 
-	return rank < candidates(g, all) ? all[rank] : SAMPLE_SLOTS;
+	for (i = 0; i < SAMPLE_RANKS; i++)
+		if ((!i || is_other(g, i)) && !rank--)
+			return candidate(g, i);
+	return SAMPLE_SLOTS;
 }
 
 uint32_t sample_guesses_find(const struct sample_guesses *g, uint32_t slot)
 {
-	uint32_t all[SAMPLE_RANKS], i, n;
+	uint32_t i, rank = 0;
 
-	if (g->guess[0]->first == slot)
-		return 0;
-	n = candidates(g, all);
-	for (i = 1; i < n; i++)
-		if (all[i] == slot)
-			return i;
-	return SAMPLE_RANK_KNOWN;
+	for (i = 0; i < SAMPLE_RANKS && candidate(g, i) != slot; i++)
+		;
+	if (i == SAMPLE_RANKS)
+		return SAMPLE_RANK_KNOWN;
+	while (i--)
+		rank += !i || is_other(g, i);
+	return rank;
 }
 
 static void learn_due(struct sample_model *m, uint64_t tick)
