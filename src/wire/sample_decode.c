@@ -266,8 +266,8 @@ static uint64_t get_weight(struct sample_decoder *d)
 	return weight;
 }
 
-/* Callers from the outermost on, into d->chain from its end down; returns the index of the last. */
-static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uint32_t at)
+/* Callers from the outermost on, into d->chain from its end down, where n are; returns how many are there then. */
+static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uint32_t n)
 {
 	struct sample_context c;
 	uint32_t slot;
@@ -278,22 +278,23 @@ static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uin
 		if (slot == SAMPLE_SLOT_END)
 			break;
 		/* One place is left for where it was. */
-		if (at <= 1 || d->corrupt || range_decode_overrun(&d->rc)) {
+		if (n >= SAMPLE_CHAIN_MAX - 1 || d->corrupt || range_decode_overrun(&d->rc)) {
 			d->corrupt = true;
 			break;
 		}
-		d->chain[--at] = w->near + d->model.word[slot];
-		sample_walk_next(w, slot, d->chain[at]);
+		sample_walk_next(w, slot, w->near + d->model.word[slot]);
+		d->chain[SAMPLE_CHAIN_MAX - 1 - n] = w->near;
+		n++;
 	}
 	sample_walk_next(w, SAMPLE_SLOT_END, w->near);
-	return at;
+	return n;
 }
 
 static void get_chain(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
 {
 	struct sample_model *m = &d->model;
 	uint32_t shape = range_decode_nibble(&d->rc, &m->shape[ret->mode & 7]);
-	uint32_t at = SAMPLE_CHAIN_MAX, user = 0;
+	uint32_t at, n = 0, user = 0;
 	struct sample_walk w;
 	struct sample_context c;
 	bool kernel = shape & SAMPLE_SHAPE_KERNEL;
@@ -303,23 +304,24 @@ static void get_chain(struct sample_decoder *d, struct sample_event *ret, uint32
 		return;
 	sample_walk_init(&w, m, slot, shape);
 	if (shape & SAMPLE_SHAPE_USER) {
-		at = get_callers(d, &w, at);
-		user = SAMPLE_CHAIN_MAX - at + !kernel;
+		n = get_callers(d, &w, n);
+		user = n + !kernel;
 	}
 	if (kernel) {
 		sample_walk_enter(&w, m);
-		at = get_callers(d, &w, at);
+		n = get_callers(d, &w, n);
 	}
 	d->corrupt |= (shape & SAMPLE_SHAPE_USER) && !user;
 	sample_context_place(m, &w, slot, ret->mode, &c);
-	d->chain[--at] = get_place(d, &c, w.near, &m->task[slot].place);
+	at = SAMPLE_CHAIN_MAX - 1 - n;
+	d->chain[at] = get_place(d, &c, w.near, &m->task[slot].place);
 	if (user)
 		m->task[slot].root = d->chain[SAMPLE_CHAIN_MAX - 1];
 	if (kernel)
 		m->kernel_root = d->chain[SAMPLE_CHAIN_MAX - 1 - user];
 	ret->chain = d->chain + at;
 	ret->n_user = (uint16_t)user;
-	ret->n_kernel = (uint16_t)(SAMPLE_CHAIN_MAX - at - user);
+	ret->n_kernel = (uint16_t)(n + 1 - user);
 }
 
 static uint32_t get_guest_word(struct sample_decoder *d, const struct sample_context *c,

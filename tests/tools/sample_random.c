@@ -49,15 +49,12 @@ static uint32_t hash(uint32_t a, uint32_t b)
 
 static void set_comm(struct sample_task *t, const char *name, uint32_t number)
 {
-	uint32_t i = 0;
+	size_t len = strlen(name);
 
 	memset(t->comm, 0, sizeof(t->comm));
-	while (name[i] && i < 12) {
-		t->comm[i] = name[i];
-		i++;
-	}
+	memcpy(t->comm, name, len < 12 ? len : 12);
 	if (number)
-		t->comm[i] = (char)('0' + number % 10);
+		t->comm[len < 12 ? len : 12] = (char)('0' + number % 10);
 }
 
 /* --- where a program is --- */
