@@ -33,6 +33,7 @@ enum block_codec {
 	CODEC_FUNC = 3,
 	CODEC_RTC = 4,
 	CODEC_BOOT = 5,
+	CODEC_SAMPLE = 6,
 	CODEC_INDEX = 15,
 };
 
@@ -43,11 +44,14 @@ enum block_flag {
 };
 
 /* Stream numbers: the trace's description, then one scheduler stream per CPU; the records of a boot
- * chart; from 65536 on two for each thread that has calls, in the life of a run: these, and what the
+ * chart; one stream of samples per CPU; from 65536 on two for each thread that has calls, in the life of a run: these, and what the
  * machine did to it. */
 #define STREAM_META 0U
 #define STREAM_CPU(cpu) (1U + (cpu))
 #define STREAM_BOOT 32768U
+#define STREAM_SAMPLE_FIRST 36864U
+#define STREAM_SAMPLE(cpu) (STREAM_SAMPLE_FIRST + (cpu))
+#define STREAM_SAMPLE_CPUS 4096U
 #define STREAM_FUNC_FIRST 65536U
 #define STREAM_FUNC(thread) (STREAM_FUNC_FIRST + 2U * (thread))
 #define STREAM_FUNC_OS(thread) (STREAM_FUNC(thread) + 1U)
@@ -56,6 +60,11 @@ enum block_flag {
 static inline bool stream_is_boot(uint32_t stream)
 {
 	return stream == STREAM_BOOT;
+}
+
+static inline bool stream_is_sample(uint32_t stream)
+{
+	return stream >= STREAM_SAMPLE_FIRST && stream < STREAM_SAMPLE(STREAM_SAMPLE_CPUS);
 }
 
 static inline bool stream_is_func(uint32_t stream)
