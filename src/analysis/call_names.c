@@ -113,8 +113,7 @@ static int find_new(struct call_names *n, struct address *a)
 	if (p->kernel) {
 		a->since = 0;
 		a->until = UINT32_MAX;
-		return functions_find_kernel(&n->functions, n->symbols, a->address,
-					     &a->function);
+		return functions_find_kernel(&n->functions, n->symbols, a->address, &a->function);
 	}
 	return functions_find_nobody(&n->functions, a->address, &a->function);
 }

@@ -50,5 +50,6 @@ bool call_select_has(const struct call_select *select, const struct func_source 
 		return false;
 	if (select->processes && !call_select_fits(select->processes, p->pid, p->command))
 		return false;
-	return !select->threads || call_select_fits(select->threads, t->tid, comm_format(t->comm, comm));
+	return !select->threads ||
+	       call_select_fits(select->threads, t->tid, comm_format(t->comm, comm));
 }

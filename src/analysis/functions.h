@@ -23,8 +23,8 @@ struct function {
 	const char *name;   /* never NULL */
 	const char *object; /* name of its file, "" if the source has none */
 	bool known;	    /* else the name is made of the object and the offset */
-	uint32_t number;    /* of the object in `symbols`, FUNCTION_NO_OBJECT if it is none of them */
-	uint64_t place;	    /* in the object's file */
+	uint32_t number; /* of the object in `symbols`, FUNCTION_NO_OBJECT if it is none of them */
+	uint64_t place;	 /* in the object's file */
 };
 
 /* Instead of an object's number in what makes a function one. */

@@ -47,10 +47,9 @@ static void push(struct profile_diff *d, const struct profile_row *before,
 {
 	const struct profile_row *any = after ? after : before;
 
-	d->list[d->n++] = (struct profile_change){ .name = any->name,
-						   .object = any->object,
-						   .before = before,
-						   .after = after };
+	d->list[d->n++] = (struct profile_change){
+		.name = any->name, .object = any->object, .before = before, .after = after
+	};
 }
 
 static void join(struct profile_diff *d, const struct profile_row **a, size_t n_a,

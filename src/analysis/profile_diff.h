@@ -29,7 +29,8 @@ DEFINE_CLEANUP(profile_diff, profile_diff_free)
 /* The largest growth first, the largest shrinkage last. */
 void profile_diff_sort(struct profile_diff *d, enum profile_order order);
 const struct profile_change *profile_diff_get(const struct profile_diff *d, size_t *ret_n);
-const struct profile_report *profile_diff_report(const struct profile_diff *d, int which); /* 0: before */
+const struct profile_report *profile_diff_report(const struct profile_diff *d,
+						 int which); /* 0: before */
 
 /* Percent of all, own or total; 0 where there is no row. */
 double profile_diff_share(const struct profile_diff *d, const struct profile_change *c, int which,

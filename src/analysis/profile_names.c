@@ -122,12 +122,12 @@ int profile_names_label(struct profile_names *n, const char *name, const char *o
 static int find_told(struct profile_names *n, const struct sample_kernel_name *k, uint32_t *ret)
 {
 	char name[SAMPLE_PATH_MAX + 1];
-	struct function_like like = { .object = FUNCTION_OF_KERNEL,
-				      .start = k->from,
-				      .copied = true,
-				      .shown = { .known = true,
-						 .object = "[kernel]",
-						 .number = FUNCTION_NO_OBJECT } };
+	struct function_like like = {
+		.object = FUNCTION_OF_KERNEL,
+		.start = k->from,
+		.copied = true,
+		.shown = { .known = true, .object = "[kernel]", .number = FUNCTION_NO_OBJECT }
+	};
 	char *module;
 
 	strncpy(name, k->name, sizeof(name) - 1);
@@ -143,8 +143,8 @@ static int find_told(struct profile_names *n, const struct sample_kernel_name *k
 
 static int find_kernel(struct profile_names *n, struct address *a)
 {
-	const struct sample_kernel_name *k = sample_spaces_get_kernel(n->source->spaces,
-								      a->address);
+	const struct sample_kernel_name *k =
+		sample_spaces_get_kernel(n->source->spaces, a->address);
 	struct profile_place p = { .kernel = true, .at = a->address };
 	int r;
 

@@ -17,7 +17,7 @@
 #include "store/array.h"
 
 const char *const profile_by_words[PROFILE_BYS + 1] = { "function", "object", "process",
-							 "thread",   "cpu",    NULL };
+							"thread",   "cpu",    NULL };
 const char *const profile_order_words[PROFILE_ORDERS + 1] = { "self", "total", "name", NULL };
 
 #define NO_ROW UINT32_MAX
@@ -179,9 +179,9 @@ static int name_task(struct profile_report *r, struct profile_row *row)
 	int rc;
 
 	if (r->by == PROFILE_BY_PROCESS)
-		return keep_text(
-			r, profile_process_format(t->processes[row->key], !r->merged, text),
-			&row->name);
+		return keep_text(r,
+				 profile_process_format(t->processes[row->key], !r->merged, text),
+				 &row->name);
 	rc = keep_text(r, profile_thread_format(t->threads[row->key], !r->merged, text),
 		       &row->name);
 	if (rc < 0)

@@ -29,12 +29,13 @@ enum profile_order {
 extern const char *const profile_order_words[PROFILE_ORDERS + 1];
 
 struct profile_row {
-	uint32_t key; /* function, thread …, by what the report is; of an object its first function */
+	uint32_t
+		key; /* function, thread …, by what the report is; of an object its first function */
 	const char *name;   /* borrowed */
 	const char *object; /* of a function its object, of a thread its process; else "" */
 	uint64_t self[PROFILE_VALUES], total[PROFILE_VALUES];
 	uint64_t kernel, guest; /* of its own samples those in the kernel, and those in a guest */
-	uint64_t seen;	/* number of the sample that it was last in */
+	uint64_t seen;		/* number of the sample that it was last in */
 };
 
 struct profile_report;

@@ -37,8 +37,7 @@ int profile_path_find(const struct profile_path *p, const struct profile_sample 
 
 	for (i = 0; r >= 0 && i < s->n; i++) {
 		place = s->places[p->shape->turned ? i : s->n - 1 - i];
-		key = p->shape->places ? place
-				       : profile_names_get(p->walk->names, place)->function;
+		key = p->shape->places ? place : profile_names_get(p->walk->names, place)->function;
 		r = profile_tree_find(p->tree, node, key, &node);
 	}
 	if (r >= 0)

@@ -62,10 +62,9 @@ static int add_node(struct profile_tree *t, uint32_t parent, uint32_t key)
 	if (r < 0)
 		return r;
 	n = &t->nodes[t->n];
-	*n = (struct profile_node){ .key = key,
-				    .parent = parent,
-				    .child = PROFILE_NODE_NONE,
-				    .next = PROFILE_NODE_NONE };
+	*n = (struct profile_node){
+		.key = key, .parent = parent, .child = PROFILE_NODE_NONE, .next = PROFILE_NODE_NONE
+	};
 	memset(t->values + t->n * width, 0, width * sizeof(*t->values));
 	if (t->n) {
 		n->depth = t->nodes[parent].depth + 1;

@@ -64,10 +64,9 @@ static int add_label(struct walk *x, const char *name)
 static int add_place(struct walk *x, const struct sample_event *ev, uint32_t i)
 {
 	bool kernel = i < ev->n_kernel, exact = i == 0 || i == ev->n_kernel;
-	struct profile_address a = { .pid = ev->task.pid,
-				     .tick = ev->tick,
-				     .address = ev->chain[i],
-				     .kernel = kernel };
+	struct profile_address a = {
+		.pid = ev->task.pid, .tick = ev->tick, .address = ev->chain[i], .kernel = kernel
+	};
 
 	if (!exact && a.address)
 		a.address--;

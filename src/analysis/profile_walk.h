@@ -24,8 +24,8 @@ enum profile_value {
 struct profile_select {
 	const char *processes; /* lists, as call_select.h has them; NULL: all */
 	const char *threads;
-	const uint64_t *cpus; /* a bit each of TRACE_CPUS_MAX; NULL: all */
-	uint32_t modes;	      /* 1 << enum sample_mode; 0: all but idle */
+	const uint64_t *cpus;	 /* a bit each of TRACE_CPUS_MAX; NULL: all */
+	uint32_t modes;		 /* 1 << enum sample_mode; 0: all but idle */
 	uint64_t from_ns, to_ns; /* of the source's clock: from <= t < to; to 0: to the end */
 };
 

@@ -44,7 +44,8 @@ int flame_chart_write(const struct flame_chart *c, const char *path, struct erro
 	int r;
 
 	if (!flame_chart_takes(path))
-		return error_set(e, EINVAL, "cannot write %s: a flame graph is .html or .svg", path);
+		return error_set(e, EINVAL, "cannot write %s: a flame graph is .html or .svg",
+				 path);
 	r = outfile_open(&out, path, e);
 	if (r < 0)
 		return r;

@@ -22,9 +22,10 @@ struct flame_chart {
 	size_t value;  /* of the tree, which the widths are of */
 	size_t before; /* if it is a comparison: the one that is compared with */
 	bool is_diff;
-	const char *unit;     /* "ns", "cycles", "samples" */
-	const char *title;    /* of what it is */
-	const char *subtitle; /* what else is to be said; of a comparison what it is compared with */
+	const char *unit;  /* "ns", "cycles", "samples" */
+	const char *title; /* of what it is */
+	const char
+		*subtitle; /* what else is to be said; of a comparison what it is compared with */
 };
 
 /* The ending of the path says which: .html or .svg; "-" is a page on standard output. -EINVAL: another ending. */

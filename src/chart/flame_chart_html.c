@@ -102,8 +102,7 @@ static int put_data(const struct page *p, struct error *e)
 	boot_text_put_json(p->f, p->c->title);
 	fputs(",\"about\":", p->f);
 	boot_text_put_json(p->f, p->c->subtitle);
-	fprintf(p->f, ",\"unit\":\"%s\",\"diff\":%s", p->c->unit,
-		p->c->is_diff ? "true" : "false");
+	fprintf(p->f, ",\"unit\":\"%s\",\"diff\":%s", p->c->unit, p->c->is_diff ? "true" : "false");
 	put_texts(p, &t);
 	put_nodes(p, &t);
 	return 0;

@@ -17,12 +17,13 @@
 #define HEAD 44
 #define LETTER 6.2 /* width of one, about */
 #define LEAST_TEXT 4
+#define LEAST 0.1
 
 struct picture {
 	FILE *f;
 	const struct flame_chart *c;
-	uint32_t depth;	  /* of the deepest box */
-	double *lefts;	  /* by level: where the next box below that one begins */
+	uint32_t depth; /* of the deepest box */
+	double *lefts;	/* by level: where the next box below that one begins */
 	uint64_t all, before;
 };
 
@@ -47,8 +48,7 @@ static void put_colour(const struct picture *p, const struct function *f, double
 	else if (!*f->object || !strcmp(f->object, "process") || !strcmp(f->object, "thread"))
 		fputs("#c9d3da", p->f);
 	else
-		fprintf(p->f, "hsl(%" PRIu32 " 62%% %" PRIu32 "%%)", hue,
-			66 + hash(f->name) % 12);
+		fprintf(p->f, "hsl(%" PRIu32 " 62%% %" PRIu32 "%%)", hue, 66 + hash(f->name) % 12);
 }
 
 static void put_title(const struct picture *p, const struct function *f, uint64_t value,
@@ -82,6 +82,8 @@ static void put_box(const struct picture *p, uint32_t node)
 
 	p->lefts[n->depth - 1] = x + width;
 	p->lefts[n->depth] = x;
+	if (width < LEAST)
+		return; /* a picture cannot be zoomed into without end */
 	fprintf(p->f, "<g><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"", x, y,
 		width, LEVEL - 1);
 	put_colour(p, f, change);
@@ -113,7 +115,8 @@ int flame_chart_svg(FILE *f, const struct flame_chart *c, struct error *e)
 		return error_set(e, ENOMEM, "cannot draw: out of memory");
 	height = HEAD + LEVEL * (int)p.depth + 8;
 	fprintf(f,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
+		"xmlns=\"http://www.w3.org/2000/svg\" "
 		"width=\"%.0f\" height=\"%d\" viewBox=\"0 0 %.0f %d\" font-family=\"sans-serif\" "
 		"font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
 		"<text x=\"6\" y=\"18\" font-size=\"15\">",

@@ -231,7 +231,8 @@ const struct command command_info = {
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
 		"what was lost. To know this, all of the trace is read. Of calls: processes, "
-		"threads, and how many. Of a boot chart or a profile: its records. Of a collector's folder: its "
+		"threads, and how many. Of a boot chart or a profile: its records. Of a "
+		"collector's folder: its "
 		"runs.",
 	.options = options,
 	.examples = examples,

@@ -92,9 +92,10 @@ static void print_diff(const struct diff *d)
 	print_section(d, false);
 	for (i = 0; i < 2; i++)
 		if (profile_report_totals(d->reports[i])->losses)
-			printf("%s%s: %" PRIu64 "%s records lost%s\n", i ? "" : "\n",
-			       d->in[i].path, profile_report_totals(d->reports[i])->lost,
-			       profile_report_totals(d->reports[i])->lost_unknown ? " and more" : "",
+			printf("%s%s: %" PRIu64 "%s records lost%s\n", i ? "" : "\n", d->in[i].path,
+			       profile_report_totals(d->reports[i])->lost,
+			       profile_report_totals(d->reports[i])->lost_unknown ? " and more"
+										  : "",
 			       "");
 }
 
@@ -147,8 +148,8 @@ static int draw(struct diff *d, struct error *e)
 	chart.value = PROFILE_VALUES + d->in[1].value;
 	chart.before = d->in[0].value;
 	chart.is_diff = true;
-	chart.unit = d->in[1].value == PROFILE_SAMPLES ? "samples"
-						       : profile_walk_unit(d->in[1].source);
+	chart.unit =
+		d->in[1].value == PROFILE_SAMPLES ? "samples" : profile_walk_unit(d->in[1].source);
 	chart.title = d->in[1].path;
 	chart.subtitle = d->in[0].path;
 	return flame_chart_write(&chart, d->flame, e);
@@ -214,8 +215,10 @@ const struct command command_profile_diff = {
 	.usage = "BEFORE AFTER [--by WHAT] [--limit N] [OPTION...]",
 	.description =
 		"What is compared are shares, so the two may differ in length and in how often was "
-		"sampled. A function is the same in both if its name is, and the name of its object: "
-		"a program that was built again has its functions at other places. In the flame graph "
+		"sampled. A function is the same in both if its name is, and the name of its "
+		"object: "
+		"a program that was built again has its functions at other places. In the flame "
+		"graph "
 		"the widths are those of AFTER; red has grown, blue has shrunk.",
 	.options = options,
 	.examples = examples,

@@ -127,8 +127,7 @@ void profile_digest_print_info(const struct profile_digest *d)
 	if (t.events)
 		printf("profile   from %s to %s s (%s)%s, on %zu CPUs\n", units_moment(first, a),
 		       units_moment(last, b), units_duration(last - first, span),
-		       d->source->is_cut ? ", its end is missing" : "",
-		       sample_ksk_cpus(d->source));
+		       d->source->is_cut ? ", its end is missing" : "", sample_ksk_cpus(d->source));
 	printf("sampled   by %s, %s, one every %" PRIu64 " %s\n", collector_of(d), method_of(d),
 	       d->source->sampling.period,
 	       d->source->sampling.method == SAMPLE_CYCLES ? "cycles" : "ns");

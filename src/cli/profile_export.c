@@ -81,8 +81,10 @@ const struct command command_profile_export = {
 	.summary = "write a profile in the format of another tool",
 	.usage = "FILE|STORE -o OUT [--format FORMAT] [OPTION...]",
 	.description =
-		"The formats, with the endings that choose them: folded (.folded), stacks with process "
-		"and thread above them; pprof (.pb.gz .pprof), with addresses, build-ids, and samples "
+		"The formats, with the endings that choose them: folded (.folded), stacks with "
+		"process "
+		"and thread above them; pprof (.pb.gz .pprof), with addresses, build-ids, and "
+		"samples "
 		"and time as values; speedscope (.speedscope.json); firefox (.firefox.json "
 		".profile.json), for the Firefox Profiler; json (.json), the tree of stacks.\n\n"
 		"The output appears whole or not at all.",

@@ -80,7 +80,8 @@ static int run(const struct args *a)
 }
 
 static const struct cli_option options[] = {
-	{ 'o', "output", "OUT", "where to write it: .html or .svg (flame.html); - is a page", NULL },
+	{ 'o', "output", "OUT", "where to write it: .html or .svg (flame.html); - is a page",
+	  NULL },
 	{ 0, "threads", NULL, "threads above the functions, too, and numbers", NULL },
 	{ 0, "no-groups", NULL, "no processes above the functions: all of them as one", NULL },
 	{ 'g', "callers", NULL, "turned around: functions first, their callers behind them", NULL },
@@ -99,9 +100,11 @@ const struct command command_profile_flame = {
 	.summary = "draw a flame graph",
 	.usage = "FILE|STORE [-o OUT] [OPTION...]",
 	.description =
-		"Each box is a function on the stack, as wide as its share of the time; what it called "
+		"Each box is a function on the stack, as wide as its share of the time; what it "
+		"called "
 		"stands above it. The page needs nothing but a browser: click zooms, the field "
-		"searches, arrow keys go from box to box. Boxes too narrow to be seen are left out. "
+		"searches, arrow keys go from box to box. Boxes too narrow to be seen are left "
+		"out. "
 		"The output appears whole or not at all.",
 	.options = options,
 	.examples = examples,

@@ -170,9 +170,8 @@ static int find_start(struct profile_reading *r, uint64_t *ret_ns, struct error 
 
 	if (rc < 0)
 		return rc;
-	*ret_ns = rc ? clock_ns(&r->source->info.clock, item.type == ITEM_EVENT
-								? item.event.tick
-								: item.loss.from_tick)
+	*ret_ns = rc ? clock_ns(&r->source->info.clock,
+				item.type == ITEM_EVENT ? item.event.tick : item.loss.from_tick)
 		     : 0;
 	return r->source->ops->rewind(r->source, e);
 }
@@ -198,7 +197,8 @@ static int select_samples(struct profile_reading *r, const struct args *a, struc
 		s->from_ns = r->filter.from.ns + (r->filter.from.relative ? start_ns : 0);
 	if (r->filter.to.given) {
 		s->to_ns = r->filter.to.ns + (r->filter.to.relative ? start_ns : 0);
-		s->to_ns += !s->to_ns; /* 0 is no end: before the first moment there is nothing either way */
+		s->to_ns +=
+			!s->to_ns; /* 0 is no end: before the first moment there is nothing either way */
 	}
 	return 0;
 }

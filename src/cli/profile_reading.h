@@ -32,7 +32,7 @@
 		{ 0, "to", "TIME", "only before this time", NULL },                                \
 		{ 0, "samples", NULL, "count samples, not the time they stand for", NULL },        \
 		{ 0, "run", "RUN", "of a store: this run instead of the latest profile", NULL },   \
-		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },      \
+		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },                     \
 		{ 0, "symbols", "DIR[:DIR]",                                                       \
 		  "also look here for objects, and for build-ids below .build-id", NULL },         \
 		{ 0, "kallsyms", "FILE",                                                           \
@@ -43,7 +43,7 @@
 
 struct profile_reading {
 	const char *path;
-	bool misused; /* it failed because of an option's argument */
+	bool misused;	     /* it failed because of an option's argument */
 	struct input *input; /* what came down a pipe */
 	struct store *store;
 	struct sample_source *source;

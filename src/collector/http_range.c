@@ -69,8 +69,7 @@ static int take_latest(void *context, const struct store_run *r)
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
 {
-	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot",
-							  "profile" };
+	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot", "profile" };
 	const char *text = http_target_get(&q->target, "kind");
 	uint32_t i;
 

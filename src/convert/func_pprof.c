@@ -114,14 +114,16 @@ static int put_functions(struct func_pprof *p)
 	for (i = 0; r >= 0 && i < n; i++) {
 		r = pprof_put_text(&p->file, PPROF_STRING, call_names_get(p->w->names, i)->name);
 		if (r >= 0)
-			r = pprof_put_text(&p->file, PPROF_STRING, call_names_get(p->w->names, i)->object);
+			r = pprof_put_text(&p->file, PPROF_STRING,
+					   call_names_get(p->w->names, i)->object);
 	}
 	return r;
 }
 
 /* --- samples --- */
 
-static int put_sample(struct func_pprof *p, const struct call_node *nodes, const struct call_node *n)
+static int put_sample(struct func_pprof *p, const struct call_node *nodes,
+		      const struct call_node *n)
 {
 	struct proto m = { .data = p->sample, .room = SAMPLE_ROOM };
 	size_t sample = proto_begin(&m, PPROF_SAMPLE, 4);

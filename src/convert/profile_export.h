@@ -13,7 +13,7 @@
 
 struct profile_export_options {
 	enum profile_value value; /* that formats with one value have */
-	bool lines;		  /* source lines, where the format has them; that costs reading DWARF */
+	bool lines; /* source lines, where the format has them; that costs reading DWARF */
 };
 
 typedef int (*profile_export_fn)(const struct profile_walk *w,
@@ -31,7 +31,8 @@ struct profile_format {
 
 const struct profile_format *profile_export_find(const char *name);
 const struct profile_format *profile_export_from_path(const char *path);
-const struct profile_format *profile_export_next(const struct profile_format *f); /* NULL: the first */
+const struct profile_format *profile_export_next(
+	const struct profile_format *f); /* NULL: the first */
 
 int profile_folded_write(const struct profile_walk *w, const struct profile_export_options *o,
 			 struct outfile *out, struct error *e);

@@ -263,28 +263,30 @@ static void put_thread(struct firefox *x, size_t from, size_t n)
 
 	for (i = 0; i < n; i++)
 		number_stack(x, e[i].node);
-	outfile_printf(x->out, "%s\n{\"processType\":\"default\",\"processName\":",
-		       from ? "," : "");
+	outfile_printf(x->out,
+		       "%s\n{\"processType\":\"default\",\"processName\":", from ? "," : "");
 	func_json_text(x->out, p->name);
 	outfile_printf(x->out, ",\"name\":");
 	func_json_text(x->out, t->name);
 	/* A number that was used again is another process to the reader, too. */
-	outfile_printf(x->out, ",\"isMainThread\":%s,\"pid\":\"%" PRId32, 
+	outfile_printf(x->out, ",\"isMainThread\":%s,\"pid\":\"%" PRId32,
 		       t->tid == p->pid ? "true" : "false", p->pid);
 	if (p->life)
 		outfile_printf(x->out, ".%" PRIu32, p->life + 1);
 	outfile_printf(x->out,
-		       "\",\"tid\":%" PRId32 ",\"processStartupTime\":0,\"processShutdownTime\":null,"
+		       "\",\"tid\":%" PRId32
+		       ",\"processStartupTime\":0,\"processShutdownTime\":null,"
 		       "\"registerTime\":%.6f,\"unregisterTime\":null,\"pausedRanges\":[],\n",
 		       t->tid, ms_of(x, e->ns));
 	put_samples(x, e, n);
 	put_tables(x);
 	put_strings(x);
-	outfile_printf(x->out,
-		       "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},"
-		       "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
-		       "\"functionSize\":[],\"length\":0},\n\"markers\":{\"data\":[],\"name\":[],"
-		       "\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0}}");
+	outfile_printf(
+		x->out,
+		"\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},"
+		"\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
+		"\"functionSize\":[],\"length\":0},\n\"markers\":{\"data\":[],\"name\":[],"
+		"\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0}}");
 	forget_thread(x);
 }
 
@@ -305,13 +307,16 @@ static void put_meta(struct firefox *x)
 	outfile_printf(x->out,
 		       "\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
 		       "\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},"
-		       "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n"
+		       "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
+		       "\"ns\"},\n"
 		       "\"categories\":[");
-	outfile_printf(x->out, "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-			       "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},");
-	outfile_printf(x->out, "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-			       "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]}"
-			       "],\n\"markerSchema\":[],\"oscpu\":");
+	outfile_printf(x->out,
+		       "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+		       "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},");
+	outfile_printf(x->out,
+		       "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+		       "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]}"
+		       "],\n\"markerSchema\":[],\"oscpu\":");
 	func_json_text(x->out, s->info.kernel);
 	outfile_printf(x->out, ",\"abi\":");
 	func_json_text(x->out, s->info.machine);

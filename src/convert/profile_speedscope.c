@@ -61,8 +61,8 @@ static void put_thread(struct speedscope *s, size_t from, size_t n)
 	const struct profile_entry *e = &s->list.entries[from];
 	const struct profile_tasks *tasks = s->w->tasks;
 	char process[PROFILE_TASK_TEXT], thread[PROFILE_TASK_TEXT], name[2 * PROFILE_TASK_TEXT + 4];
-	bool is_time = s->o->value == PROFILE_WEIGHT &&
-		       s->w->source->sampling.method != SAMPLE_CYCLES;
+	bool is_time =
+		s->o->value == PROFILE_WEIGHT && s->w->source->sampling.method != SAMPLE_CYCLES;
 	uint64_t sum = 0;
 	size_t i;
 

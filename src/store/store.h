@@ -55,10 +55,10 @@ struct store_run {
 	bool lost_unknown;		/* … and more that nobody counted */
 	bool ended;			/* its END came, or it can never come */
 	uint32_t streams;
-	uint32_t cpus;	  /* that have a stream of scheduler events */
-	uint32_t threads; /* that have a stream of calls, or of what the machine did to them */
-	bool split;	  /* there are streams of the latter */
-	bool has_boot;	  /* it has the records of a boot chart */
+	uint32_t cpus;	   /* that have a stream of scheduler events */
+	uint32_t threads;  /* that have a stream of calls, or of what the machine did to them */
+	bool split;	   /* there are streams of the latter */
+	bool has_boot;	   /* it has the records of a boot chart */
 	uint32_t samplers; /* CPUs that have a stream of samples: it has a profile */
 };
 

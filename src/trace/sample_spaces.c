@@ -129,8 +129,8 @@ int sample_spaces_add_mapping(struct sample_spaces *s, const struct sample_mappi
 		return -EBADMSG;
 	r = keep_text(s, m->path, m->path_len, &path);
 	if (r >= 0)
-		r = array_grow(&s->mappings, s->n_mappings, &s->room_mappings,
-			       sizeof(*s->mappings), SAMPLE_MAPPINGS_MAX);
+		r = array_grow(&s->mappings, s->n_mappings, &s->room_mappings, sizeof(*s->mappings),
+			       SAMPLE_MAPPINGS_MAX);
 	if (r < 0)
 		return r;
 	to = &s->mappings[s->n_mappings];

@@ -52,7 +52,10 @@ struct rig {
 
 static void add_mapping(struct rig *r, int32_t pid, const char *path)
 {
-	struct sample_mapping m = { .pid = pid, .from = 0x1000, .to = 0x9000, .path = path,
+	struct sample_mapping m = { .pid = pid,
+				    .from = 0x1000,
+				    .to = 0x9000,
+				    .path = path,
 				    .path_len = (uint32_t)strlen(path) };
 
 	assert_int_equal(sample_spaces_add_mapping(r->fake.source.spaces, &m), 0);
@@ -74,7 +77,8 @@ static void set_up(struct rig *r)
 	sample_spaces_settle(r->fake.source.spaces);
 	assert_int_equal(profile_names_new(&r->names, &r->fake.source, NULL, NULL), 0);
 	profile_tasks_init(&r->tasks, &r->fake.source);
-	r->walk = (struct profile_walk){ .source = &r->fake.source, .names = r->names,
+	r->walk = (struct profile_walk){ .source = &r->fake.source,
+					 .names = r->names,
 					 .tasks = &r->tasks };
 }
 
@@ -87,8 +91,8 @@ static void tear_down(struct rig *r)
 }
 
 /* A sample of `n` addresses, of which the first `kernel` are the kernel's. */
-static void sample(struct rig *r, int32_t pid, uint64_t weight, uint16_t kernel, const uint64_t *chain,
-		   uint16_t n)
+static void sample(struct rig *r, int32_t pid, uint64_t weight, uint16_t kernel,
+		   const uint64_t *chain, uint16_t n)
 {
 	struct fake *f = &r->fake;
 	struct sample_item *i = &f->items[f->n];
@@ -114,12 +118,13 @@ static void fill(struct rig *r)
 	sample(r, 20, 7, 0, (uint64_t[]){ 0x1100, 0x1201 }, 2);
 	sample(r, 10, 11, 2, (uint64_t[]){ K + 0x110, K + 0x20, 0x1200, 0x1201 }, 4);
 	sample(r, 10, 13, 0, (uint64_t[]){ 0x1200, 0x1201, 0x1201 }, 3); /* recursion */
-	sample(r, 20, 17, 0, (uint64_t[]){ 0xf000 }, 1);			 /* in no mapping */
+	sample(r, 20, 17, 0, (uint64_t[]){ 0xf000 }, 1);		 /* in no mapping */
 	sample(r, 0, 100, 0, (uint64_t[]){ 0 }, 0);
 	r->fake.items[5].event.mode = SAMPLE_IDLE;
-	r->fake.items[6] = (struct sample_item){ .type = ITEM_LOSS, .cpu = 1,
-						 .loss = { 1003, 1004, 9, 0 } };
-	r->fake.items[7] = (struct sample_item){ .type = ITEM_LOSS, .cpu = 0,
+	r->fake.items[6] =
+		(struct sample_item){ .type = ITEM_LOSS, .cpu = 1, .loss = { 1003, 1004, 9, 0 } };
+	r->fake.items[7] = (struct sample_item){ .type = ITEM_LOSS,
+						 .cpu = 0,
 						 .loss = { 1003, 1004, LOSS_UNKNOWN, 0 } };
 	r->fake.items[8] = (struct sample_item){ .type = ITEM_EVENT,
 						 .event = { .kind = SAMPLE_SWITCH, .tick = 1008 } };
@@ -245,7 +250,8 @@ static uint32_t walk_down(const struct profile_stacks *s, const char *const *pat
 	for (; *path; path++) {
 		node = profile_tree_get(s->tree, node)->child;
 		while (node != PROFILE_NODE_NONE &&
-		       strcmp(functions_get(s->functions, profile_tree_get(s->tree, node)->key)->name,
+		       strcmp(functions_get(s->functions, profile_tree_get(s->tree, node)->key)
+				      ->name,
 			      *path) != 0)
 			node = profile_tree_get(s->tree, node)->next;
 		assert_int_not_equal(node, PROFILE_NODE_NONE);
@@ -275,7 +281,8 @@ static void test_tree(void **state)
 	node = walk_down(&s, (const char *const[]){ "b (10)", "a+0x200", NULL });
 	assert_int_equal(profile_tree_total(s.tree, node)[PROFILE_WEIGHT], 29);
 	assert_int_equal(profile_tree_self(s.tree, node)[PROFILE_WEIGHT], 0);
-	node = walk_down(&s, (const char *const[]){ "b (10)", "a+0x200", "a+0x200", "a+0x200", NULL });
+	node = walk_down(&s,
+			 (const char *const[]){ "b (10)", "a+0x200", "a+0x200", "a+0x200", NULL });
 	assert_int_equal(profile_tree_self(s.tree, node)[PROFILE_WEIGHT], 13);
 	/* The larger comes first. */
 	node = profile_tree_next(s.tree, 0, false);

@@ -187,11 +187,20 @@ static void test_kernel(void **state)
 /* As it is written, so it is read; and no prefix of it is taken for all of it. */
 static void test_decode(void **state)
 {
-	struct sample_sampling s = { .period = 1000000, .jitter = 50, .method = SAMPLE_CYCLES,
-				     .has = SAMPLE_HAS_CHAINS }, back = { 0 };
-	struct sample_mapping m = { .pid = -3, .tick = 77, .from = 0x1000, .to = 0x2000,
-				    .offset = 0x400, .build_id = { 1, 2, 3 }, .build_id_len = 3,
-				    .path = "/bin/x", .path_len = 6 };
+	struct sample_sampling s = { .period = 1000000,
+				     .jitter = 50,
+				     .method = SAMPLE_CYCLES,
+				     .has = SAMPLE_HAS_CHAINS },
+			       back = { 0 };
+	struct sample_mapping m = { .pid = -3,
+				    .tick = 77,
+				    .from = 0x1000,
+				    .to = 0x2000,
+				    .offset = 0x400,
+				    .build_id = { 1, 2, 3 },
+				    .build_id_len = 3,
+				    .path = "/bin/x",
+				    .path_len = 6 };
 	struct sample_life_row l = { 4, -3, 100, SAMPLE_LIFE_START, "x\n", 2 };
 	struct sample_kernel_name k = { 0xffff000000000000, 0xffff000000000010, "f", 1 };
 	const struct sample_mapping *got;
