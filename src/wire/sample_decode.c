@@ -43,16 +43,21 @@ static uint64_t get_signed(struct sample_decoder *d, enum sample_number use)
 		return 0;
 	d->corrupt |= sign > SAMPLE_SIGN_DOWN;
 	size = get_size(d, &s->high, s->low);
-	v = 1ULL << size | get_raw(d, size);
+	if (size >= 4)
+		v = (1ULL << (size - 4) | get_raw(d, size - 4)) << 4 |
+		    range_decode_nibble(&d->rc, &s->last);
+	else
+		v = 1ULL << size | get_raw(d, size);
 	return sign == SAMPLE_SIGN_DOWN ? 0 - v : v;
 }
 
 static uint32_t get_slot(struct sample_decoder *d, struct sample_tree *t)
 {
-	uint32_t slot = range_decode_nibble(&d->rc, &t->high) & 7;
+	uint32_t slot = range_decode_nibble(&d->rc, &t->high);
 
 	slot = slot << 4 | range_decode_nibble(&d->rc, &t->middle[slot]);
-	return slot << 4 | range_decode_nibble(&d->rc, &t->low[slot]);
+	slot = slot << 4 | range_decode_nibble(&d->rc, &t->low[slot]);
+	return slot << 1 | range_decode_raw(&d->rc, 1);
 }
 
 /* Returns the word's slot, of which the class FRAME may have SAMPLE_SLOT_END. */
@@ -86,8 +91,9 @@ static uint64_t get_place(struct sample_decoder *d, const struct sample_context 
 			  uint16_t *ret_slot)
 {
 	struct sample_model *m = &d->model;
-	uint32_t slot = get_word(d, SAMPLE_LINE, c, near >> SAMPLE_LINE_BITS), high, low;
-	uint64_t line = m->word[slot];
+	uint32_t slot = get_word(d, SAMPLE_LINE, c, 0), high, low;
+	uint64_t line =
+		(m->word[slot] + (near >> SAMPLE_LINE_BITS)) & (UINT64_MAX >> SAMPLE_LINE_BITS);
 
 	high = range_decode_nibble(&d->rc, sample_model_high(m, line));
 	nibble_model_update(&m->all_high, high);
@@ -97,11 +103,28 @@ static uint64_t get_place(struct sample_decoder *d, const struct sample_context 
 	return line << SAMPLE_LINE_BITS | high << 4 | low;
 }
 
+static uint64_t get_size_of(struct sample_decoder *d, enum sample_number use,
+			    struct nibble_model *more)
+{
+	struct sample_size *s = &d->model.number[use];
+	uint32_t sign = range_decode_nibble(&d->rc, &s->sign), size;
+	uint64_t v;
+
+	d->corrupt |= sign > SAMPLE_SIGN_DOWN;
+	if (sign == SAMPLE_SIGN_NONE)
+		return 0;
+	size = get_size(d, &s->high, s->low);
+	v = get_rest(d, &more[size], size);
+	return sign == SAMPLE_SIGN_DOWN ? 0 - v : v;
+}
+
 static uint64_t get_tick(struct sample_decoder *d, uint32_t kind)
 {
 	struct sample_model *m = &d->model;
 	uint32_t time = sample_model_time(m, kind), size;
 
+	if (sample_model_is_due(m, kind))
+		return m->due.tick + get_size_of(d, SAMPLE_NUMBER_LATE, m->late_more);
 	if (range_decode_bit(&d->rc, &m->time_back[kind]))
 		return m->tick + get_signed(d, SAMPLE_NUMBER_BACK);
 	size = get_size(d, &m->time[time], m->time_low[kind]);
@@ -146,6 +169,7 @@ static uint32_t get_new_task(struct sample_decoder *d)
 		get_comm(d, s->comm);
 	else
 		memmove(s->comm, sample_model_comm(m, slot), SCHED_COMM_LEN);
+	sample_model_name_task(m, slot);
 	return slot;
 }
 
@@ -187,15 +211,10 @@ static uint32_t get_task(struct sample_decoder *d, uint32_t kind)
 
 static uint64_t get_poll(struct sample_decoder *d, uint32_t *ret_size)
 {
-	struct sample_size *s = &d->model.number[SAMPLE_NUMBER_POLL];
-	uint32_t sign = range_decode_nibble(&d->rc, &s->sign);
+	uint64_t ns = get_size_of(d, SAMPLE_NUMBER_POLL, d->model.poll_more);
 
-	*ret_size = 0;
-	d->corrupt |= sign > SAMPLE_SIGN_UP;
-	if (sign == SAMPLE_SIGN_NONE)
-		return 0;
-	*ret_size = get_size(d, &s->high, s->low);
-	return get_rest(d, &d->model.poll_more[*ret_size], *ret_size);
+	*ret_size = sample_bit_length(ns);
+	return ns;
 }
 
 static void get_value(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
@@ -208,12 +227,12 @@ static void get_value(struct sample_decoder *d, struct sample_event *ret, uint32
 		ret->value = get_poll(d, &value);
 	} else {
 		sample_context_value(m, ret->kind, slot, &c);
-		value = get_word(d, SAMPLE_VALUE, &c, m->last_new[SAMPLE_VALUE][0]);
+		value = get_word(d, SAMPLE_VALUE, &c, 0);
 		ret->value = m->word[value];
 	}
 	sample_context_detail(ret->kind, slot, value, &c);
-	ret->detail = m->word[get_word(d, SAMPLE_DETAIL, &c, m->last_new[SAMPLE_DETAIL][0])];
-	m->last_new[SAMPLE_DETAIL][0] = ret->detail;
+	ret->detail = m->word[get_word(d, SAMPLE_DETAIL, &c, m->last_detail)];
+	m->last_detail = ret->detail;
 	sample_model_learn_value(m, ret->kind, slot, value);
 }
 
@@ -255,7 +274,7 @@ static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uin
 
 	for (;;) {
 		sample_walk_context(w, &c);
-		slot = get_word(d, SAMPLE_FRAME, &c, w->near);
+		slot = get_word(d, SAMPLE_FRAME, &c, 0);
 		if (slot == SAMPLE_SLOT_END)
 			break;
 		/* One place is left for where it was. */
@@ -263,7 +282,7 @@ static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uin
 			d->corrupt = true;
 			break;
 		}
-		d->chain[--at] = d->model.word[slot];
+		d->chain[--at] = w->near + d->model.word[slot];
 		sample_walk_next(w, slot, d->chain[at]);
 	}
 	sample_walk_next(w, SAMPLE_SLOT_END, w->near);
@@ -285,18 +304,19 @@ static void get_chain(struct sample_decoder *d, struct sample_event *ret, uint32
 	sample_walk_init(&w, m, slot, shape);
 	if (shape & SAMPLE_SHAPE_USER) {
 		at = get_callers(d, &w, at);
-		m->last_new[SAMPLE_FRAME][0] = w.near;
 		user = SAMPLE_CHAIN_MAX - at + !kernel;
 	}
 	if (kernel) {
 		sample_walk_enter(&w, m);
 		at = get_callers(d, &w, at);
-		m->last_new[SAMPLE_FRAME][1] = w.near;
 	}
 	d->corrupt |= (shape & SAMPLE_SHAPE_USER) && !user;
 	sample_context_place(m, &w, slot, ret->mode, &c);
 	d->chain[--at] = get_place(d, &c, w.near, &m->task[slot].place);
-	m->last_new[SAMPLE_FRAME][kernel] = d->chain[at];
+	if (user)
+		m->task[slot].root = d->chain[SAMPLE_CHAIN_MAX - 1];
+	if (kernel)
+		m->kernel_root = d->chain[SAMPLE_CHAIN_MAX - 1 - user];
 	ret->chain = d->chain + at;
 	ret->n_user = (uint16_t)user;
 	ret->n_kernel = (uint16_t)(SAMPLE_CHAIN_MAX - at - user);
@@ -333,7 +353,8 @@ static void get_guest(struct sample_decoder *d, struct sample_event *ret, uint32
 		get_guest_word(d, &c, 2, &ret->guest_task);
 	}
 	if (ret->guest & SAMPLE_GUEST_REASON) {
-		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason << 11 | s->before, 0, &c);
+		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason | (uint32_t)s->before << 13,
+				     0, &c);
 		known = get_guest_word(d, &c, 3, &ret->reason);
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		get_guest_word(d, &c, 4, &ret->reason_detail);

@@ -54,14 +54,20 @@ static void put_signed(struct sample_encoder *e, enum sample_number use, uint64_
 	v = down ? 0 - v : v;
 	size = sample_bit_length(v) - 1;
 	put_size(e, &s->high, s->low, size);
-	put_raw(e, v, size);
+	if (size >= 4) {
+		put_raw(e, v >> 4, size - 4);
+		range_encode_nibble(&e->rc, &s->last, (uint32_t)v & 15);
+	} else {
+		put_raw(e, v, size);
+	}
 }
 
 static void put_slot(struct sample_encoder *e, struct sample_tree *t, uint32_t slot)
 {
-	range_encode_nibble(&e->rc, &t->high, slot >> 8);
-	range_encode_nibble(&e->rc, &t->middle[slot >> 8], slot >> 4 & 15);
-	range_encode_nibble(&e->rc, &t->low[slot >> 4], slot & 15);
+	range_encode_nibble(&e->rc, &t->high, slot >> 9);
+	range_encode_nibble(&e->rc, &t->middle[slot >> 9], slot >> 5 & 15);
+	range_encode_nibble(&e->rc, &t->low[slot >> 5], slot >> 1 & 15);
+	range_encode_raw(&e->rc, slot & 1, 1);
 }
 
 /* A word that may be near another; returns its slot. */
@@ -107,7 +113,7 @@ static uint32_t put_place(struct sample_encoder *e, const struct sample_context 
 {
 	struct sample_model *m = &e->model;
 	uint64_t line = address >> SAMPLE_LINE_BITS;
-	uint32_t slot = put_word(e, SAMPLE_LINE, c, line, near >> SAMPLE_LINE_BITS);
+	uint32_t slot = put_word(e, SAMPLE_LINE, c, line - (near >> SAMPLE_LINE_BITS), 0);
 	uint32_t high = (uint32_t)(address >> 4) & 15, low = (uint32_t)address & 15;
 
 	range_encode_nibble(&e->rc, sample_model_high(m, line), high);
@@ -117,13 +123,36 @@ static uint32_t put_place(struct sample_encoder *e, const struct sample_context 
 	return slot;
 }
 
+/* A number of which the first bits are learned, too. */
+static void put_size_of(struct sample_encoder *e, enum sample_number use, struct nibble_model *more,
+			uint64_t v, bool down)
+{
+	struct sample_size *s = &e->model.number[use];
+	uint32_t size;
+
+	range_encode_nibble(&e->rc, &s->sign,
+			    !v	   ? SAMPLE_SIGN_NONE
+			    : down ? SAMPLE_SIGN_DOWN
+				   : SAMPLE_SIGN_UP);
+	if (!v)
+		return;
+	size = sample_bit_length(v) - 1;
+	put_size(e, &s->high, s->low, size);
+	put_rest(e, &more[size], v, size);
+}
+
 static void put_tick(struct sample_encoder *e, const struct sample_event *ev)
 {
 	struct sample_model *m = &e->model;
-	uint64_t far = ev->tick - m->tick;
+	uint64_t far = ev->tick - m->tick, late = ev->tick - m->due.tick;
 	uint32_t time = sample_model_time(m, ev->kind), size;
 	bool back = far >> 63;
 
+	if (sample_model_is_due(m, ev->kind)) {
+		back = late >> 63;
+		put_size_of(e, SAMPLE_NUMBER_LATE, m->late_more, back ? 0 - late : late, back);
+		return;
+	}
 	range_encode_bit(&e->rc, &m->time_back[ev->kind], back);
 	if (back) {
 		put_signed(e, SAMPLE_NUMBER_BACK, far);
@@ -178,6 +207,7 @@ static uint32_t put_new_task(struct sample_encoder *e, const struct sample_task 
 	if (other)
 		put_comm(e, t->comm);
 	memcpy(s->comm, t->comm, SCHED_COMM_LEN);
+	sample_model_name_task(m, slot);
 	return slot;
 }
 
@@ -219,16 +249,8 @@ static uint32_t put_task(struct sample_encoder *e, const struct sample_event *ev
 /* How long it was waited is no word: nobody waits equally long twice. */
 static uint32_t put_poll(struct sample_encoder *e, uint64_t ns)
 {
-	struct sample_size *s = &e->model.number[SAMPLE_NUMBER_POLL];
-	uint32_t size;
-
-	range_encode_nibble(&e->rc, &s->sign, ns ? SAMPLE_SIGN_UP : SAMPLE_SIGN_NONE);
-	if (!ns)
-		return 0;
-	size = sample_bit_length(ns) - 1;
-	put_size(e, &s->high, s->low, size);
-	put_rest(e, &e->model.poll_more[size], ns, size);
-	return size;
+	put_size_of(e, SAMPLE_NUMBER_POLL, e->model.poll_more, ns, false);
+	return sample_bit_length(ns);
 }
 
 static void put_value(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
@@ -241,11 +263,11 @@ static void put_value(struct sample_encoder *e, const struct sample_event *ev, u
 		value = put_poll(e, ev->value);
 	} else {
 		sample_context_value(m, ev->kind, slot, &c);
-		value = put_word(e, SAMPLE_VALUE, &c, ev->value, m->last_new[SAMPLE_VALUE][0]);
+		value = put_word(e, SAMPLE_VALUE, &c, ev->value, 0);
 	}
 	sample_context_detail(ev->kind, slot, value, &c);
-	put_word(e, SAMPLE_DETAIL, &c, ev->detail, m->last_new[SAMPLE_DETAIL][0]);
-	m->last_new[SAMPLE_DETAIL][0] = ev->detail;
+	put_word(e, SAMPLE_DETAIL, &c, ev->detail, m->last_detail);
+	m->last_detail = ev->detail;
 	sample_model_learn_value(m, ev->kind, slot, value);
 }
 
@@ -286,7 +308,7 @@ static void put_callers(struct sample_encoder *e, struct sample_walk *w, const u
 
 	while (n-- > last) {
 		sample_walk_context(w, &c);
-		slot = put_word(e, SAMPLE_FRAME, &c, frame[n], w->near);
+		slot = put_word(e, SAMPLE_FRAME, &c, frame[n] - w->near, 0);
 		sample_walk_next(w, slot, frame[n]);
 	}
 	sample_walk_context(w, &c);
@@ -308,16 +330,15 @@ static void put_chain(struct sample_encoder *e, const struct sample_event *ev, u
 	sample_walk_init(&w, m, slot, shape);
 	if (ev->n_user) {
 		put_callers(e, &w, ev->chain + ev->n_kernel, ev->n_user, !ev->n_kernel);
-		m->last_new[SAMPLE_FRAME][0] = w.near;
+		m->task[slot].root = ev->chain[ev->n_kernel + ev->n_user - 1];
 	}
 	if (ev->n_kernel) {
 		sample_walk_enter(&w, m);
 		put_callers(e, &w, ev->chain, ev->n_kernel, 1);
-		m->last_new[SAMPLE_FRAME][1] = w.near;
+		m->kernel_root = ev->chain[ev->n_kernel - 1];
 	}
 	sample_context_place(m, &w, slot, ev->mode, &c);
 	m->task[slot].place = (uint16_t)put_place(e, &c, ev->chain[0], w.near);
-	m->last_new[SAMPLE_FRAME][ev->n_kernel != 0] = ev->chain[0];
 }
 
 static uint32_t put_guest_word(struct sample_encoder *e, const struct sample_context *c,
@@ -351,7 +372,8 @@ static void put_guest(struct sample_encoder *e, const struct sample_event *ev, u
 		put_guest_word(e, &c, ev->guest_task, 2);
 	}
 	if (ev->guest & SAMPLE_GUEST_REASON) {
-		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason << 11 | s->before, 0, &c);
+		sample_context_guest(SAMPLE_USE_REASON, slot, s->reason | (uint32_t)s->before << 13,
+				     0, &c);
 		known = put_guest_word(e, &c, ev->reason, 3);
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		put_guest_word(e, &c, ev->reason_detail, 4);

@@ -32,6 +32,7 @@ static void init_number(struct sample_size *s)
 	nibble_model_init(&s->sign);
 	nibble_model_init(&s->high);
 	INIT_BITS(s->low);
+	nibble_model_init(&s->last);
 }
 
 void sample_model_init(struct sample_model *m)
@@ -44,7 +45,7 @@ void sample_model_init(struct sample_model *m)
 	m->kind[0] = m->kind[1] = SAMPLE_KINDS;
 	INIT_NIBBLES(m->kinds);
 	INIT_NIBBLES(m->rank);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 2; i++)
 		init_tree(&m->tree[i]);
 	nibble_model_init(&m->task_high);
 	INIT_NIBBLES(m->task_low);
@@ -63,6 +64,7 @@ void sample_model_init(struct sample_model *m)
 	for (i = 0; i < SAMPLE_NUMBERS; i++)
 		init_number(&m->number[i]);
 	INIT_NIBBLES(m->poll_more);
+	INIT_NIBBLES(m->late_more);
 	INIT_BITS(m->time_low);
 	INIT_BITS(m->time_back);
 	INIT_BITS(m->is_cur);
@@ -149,6 +151,19 @@ const char *sample_model_comm(const struct sample_model *m, uint32_t slot)
 	return m->task[m->cur].task.comm;
 }
 
+void sample_model_name_task(struct sample_model *m, uint32_t slot)
+{
+	struct sample_slot *s = &m->task[slot];
+	uint32_t i;
+
+	s->name = 0;
+	for (i = 0; i < SCHED_COMM_LEN; i++)
+		s->name = sample_mark(s->name + (uint8_t)s->task.comm[i]);
+	for (i = 0; i < m->n_tasks && !s->root; i++)
+		if (m->task[i].task.pid == s->task.pid)
+			s->root = m->task[i].root;
+}
+
 static uint32_t candidates(const struct sample_guesses *g, uint32_t *ret)
 {
 	uint32_t all[SAMPLE_RANKS], i, j, n = 0;
@@ -186,13 +201,36 @@ uint32_t sample_guesses_find(const struct sample_guesses *g, uint32_t slot)
 	return SAMPLE_RANK_KNOWN;
 }
 
+static void learn_due(struct sample_model *m, uint64_t tick)
+{
+	struct sample_due *d = &m->due;
+	uint64_t late = tick - d->tick, off = late >> 63 ? 0 - late : late;
+
+	d->cost[0] += sample_bit_length(tick - m->tick) - (d->cost[0] >> 4);
+	d->cost[1] += sample_bit_length(off) + 1 - (d->cost[1] >> 4);
+	if (off <= d->period >> 2) {
+		d->tick += late >> 63 ? 0 - (off >> 2) : off >> 2;
+		d->period += late >> 63 ? 0 - (off >> 6) : off >> 6;
+		d->apart = false;
+	} else {
+		if (d->apart)
+			d->period = tick - d->last;
+		d->apart = !d->apart;
+		d->tick = tick;
+	}
+	d->tick += d->period;
+	d->last = tick;
+}
+
 void sample_model_learn(struct sample_model *m, const struct sample_event *ev, uint32_t slot,
 			uint32_t next)
 {
 	m->task[slot].used = 1;
 	m->cur = (uint16_t)slot;
-	if (ev->kind == SAMPLE_TAKEN)
+	if (ev->kind == SAMPLE_TAKEN) {
 		m->task[slot].mode = (uint8_t)(ev->mode & 7);
+		learn_due(m, ev->tick);
+	}
 	if (sample_shapes[ev->kind].has_next) {
 		m->task[next].used = 1;
 		m->last_next = (uint16_t)next;
@@ -251,7 +289,7 @@ void sample_context_value(const struct sample_model *m, uint32_t kind, uint32_t 
 
 	sample_context_set(c,
 			   sample_hash(SAMPLE_USE_VALUE + kind, slot,
-				       s->reason | (uint32_t)s->before << 11),
+				       s->reason | (uint32_t)s->before << 13),
 			   sample_hash(SAMPLE_USE_VALUE + kind, m->value[kind], s->reason),
 			   sample_hash(SAMPLE_USE_VALUE + kind, slot, SAMPLE_SLOTS));
 }

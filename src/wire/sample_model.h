@@ -21,21 +21,23 @@
 #include "wire/model.h"
 #include "wire/sample_event.h"
 
-#define SAMPLE_SLOT_BITS 11
+#define SAMPLE_SLOT_BITS 13
 #define SAMPLE_SLOTS (1U << SAMPLE_SLOT_BITS) /* words known at a time */
 #define SAMPLE_WAYS 4U			      /* places that one may have */
 #define SAMPLE_SLOT_END 0U		      /* no word: the chain has no more callers */
 #define SAMPLE_TASKS 256U		      /* tasks known at a time */
-#define SAMPLE_GUESS_BITS 12
+#define SAMPLE_NARROW_BITS 11
+#define SAMPLE_MIDDLE_BITS 13
+#define SAMPLE_WIDE_BITS 11
 #define SAMPLE_GUESSES 3U /* contexts that are asked */
 #define SAMPLE_RANKS 6U	  /* candidates that they have */
 #define SAMPLE_SURE_MAX 7U
-#define SAMPLE_CONTEXTS 256U
+#define SAMPLE_CONTEXTS 128U
 #define SAMPLE_LINE_BITS 8
-#define SAMPLE_HIGH_BITS 9
-#define SAMPLE_LOW_BITS 10
-#define SAMPLE_TIME_BITS 8
-#define SAMPLE_MORE_BITS 9
+#define SAMPLE_HIGH_BITS 8
+#define SAMPLE_LOW_BITS 8
+#define SAMPLE_TIME_BITS 7
+#define SAMPLE_MORE_BITS 8
 #define SAMPLE_WEIGHTS 3U
 #define SAMPLE_YOUNG 4U	   /* age of a model that starts as another's copy */
 #define SAMPLE_PREVIOUS 8U /* kinds, and none */
@@ -82,7 +84,8 @@ enum sample_number {
 	SAMPLE_NUMBER_BACK = 8,
 	SAMPLE_NUMBER_WEIGHT = 9,
 	SAMPLE_NUMBER_POLL = 10,
-	SAMPLE_NUMBERS = 11,
+	SAMPLE_NUMBER_LATE = 11,
+	SAMPLE_NUMBERS = 12,
 };
 
 enum sample_sign {
@@ -115,6 +118,7 @@ struct sample_size {
 	struct nibble_model sign; /* enum sample_sign */
 	struct nibble_model high;
 	struct bit_model low[16][4];
+	struct nibble_model last; /* its lowest four bits: addresses are aligned */
 };
 
 struct sample_guess {
@@ -124,15 +128,26 @@ struct sample_guess {
 
 /* How often each slot is meant. */
 struct sample_tree {
-	struct nibble_model high; /* three bits of it */
-	struct nibble_model middle[8];
-	struct nibble_model low[128];
+	struct nibble_model high;
+	struct nibble_model middle[16];
+	struct nibble_model low[256]; /* and one bit more, which is as likely 0 as 1 */
+};
+
+/* When the next sample is due. Which way of writing a time is the shorter one of late is the sum of sizes. */
+struct sample_due {
+	uint64_t tick;
+	uint64_t period;
+	uint64_t last;	  /* sample */
+	uint32_t cost[2]; /* from the record before, from when it was due; 16 times the mean */
+	bool apart;	  /* the last one was not where it was due */
 };
 
 struct sample_slot {
 	struct sample_task task;
 	uint8_t used; /* since the hand last came by: a second chance */
 	uint8_t mode;
+	uint32_t name;	      /* a hash of it */
+	uint64_t root;	      /* its outermost caller */
 	uint16_t place;	      /* word of the line where it was last */
 	uint16_t guest_place; /* and its guest */
 	uint16_t table;
@@ -142,9 +157,10 @@ struct sample_slot {
 
 struct sample_model {
 	uint64_t tick; /* of the last record */
+	struct sample_due due;
 	uint64_t weights[SAMPLE_WEIGHTS];
-	/* Of a class; of frames those of programs, of the kernel. */
-	uint64_t last_new[SAMPLE_CLASSES][2];
+	uint64_t kernel_root;
+	uint64_t last_detail;
 	uint64_t last_guest[6];
 	int32_t last_tid;
 	uint32_t turn; /* which way loses its slot next */
@@ -157,12 +173,14 @@ struct sample_model {
 	uint8_t guest[8]; /* by mode: what was known of the guest */
 	uint64_t word[SAMPLE_SLOTS];
 	struct sample_slot task[SAMPLE_TASKS];
-	struct sample_guess guess[SAMPLE_GUESSES][1U << SAMPLE_GUESS_BITS];
+	struct sample_guess narrow[1U << SAMPLE_NARROW_BITS];
+	struct sample_guess middle[1U << SAMPLE_MIDDLE_BITS];
+	struct sample_guess wide[1U << SAMPLE_WIDE_BITS];
 
 	/* Everything from here on is probabilities. */
-	struct nibble_model kinds[SAMPLE_PREVIOUS][SAMPLE_PREVIOUS][8];
-	struct nibble_model rank[SAMPLE_CLASSES][SAMPLE_CONTEXTS];
-	struct sample_tree tree[3];
+	struct nibble_model kinds[SAMPLE_PREVIOUS][SAMPLE_PREVIOUS][4];
+	struct nibble_model rank[SAMPLE_CLASSES + 1][SAMPLE_CONTEXTS]; /* the last: of an end */
+	struct sample_tree tree[2]; /* of addresses, of all else */
 	struct nibble_model task_high;
 	struct nibble_model task_low[16];
 	struct nibble_model time[1U << SAMPLE_TIME_BITS];
@@ -179,6 +197,7 @@ struct sample_model {
 	struct nibble_model comm_low[16][16];
 	struct sample_size number[SAMPLE_NUMBERS];
 	struct nibble_model poll_more[64]; /* by size */
+	struct nibble_model late_more[64];
 	struct bit_model time_low[SAMPLE_PREVIOUS][16][4];
 	struct bit_model time_back[SAMPLE_PREVIOUS];
 	struct bit_model is_cur[SAMPLE_PREVIOUS][SAMPLE_PREVIOUS];
@@ -199,9 +218,9 @@ struct sample_context {
 
 /* A way from the outermost caller inwards. */
 struct sample_walk {
-	uint32_t path;	 /* all of it */
-	uint32_t last;	 /* the word of the last caller */
-	uint32_t before; /* and of the one before it */
+	uint32_t path; /* all of it */
+	uint32_t last; /* the last caller: its word, and above it the low 12 bits of its address */
+	uint32_t before; /* the one before it */
 	uint64_t near;	 /* an address that the next may be near to */
 };
 
@@ -218,6 +237,9 @@ uint32_t sample_model_find_task(const struct sample_model *m, const struct sampl
 uint32_t sample_model_add_task(struct sample_model *m, int32_t tid);
 /* What a new task is probably called, once its pid is known. */
 const char *sample_model_comm(const struct sample_model *m, uint32_t slot);
+
+/* A slot's task is known: of one that is new the rest can be guessed. */
+void sample_model_name_task(struct sample_model *m, uint32_t slot);
 
 /* The candidate with a number, of those that the contexts have, each once; SAMPLE_SLOTS: there is none. */
 uint32_t sample_guesses_get(const struct sample_guesses *g, uint32_t rank);
@@ -271,15 +293,17 @@ static inline void sample_guess(struct sample_model *m, enum sample_class of,
 {
 	const struct sample_guess *a, *b;
 	uint32_t i;
+	bool end;
 
-	for (i = 0; i < SAMPLE_GUESSES; i++)
-		g->guess[i] = &m->guess[i][c->hash[i] >> (32 - SAMPLE_GUESS_BITS)];
+	g->guess[0] = &m->narrow[c->hash[0] >> (32 - SAMPLE_NARROW_BITS)];
+	g->guess[1] = &m->middle[c->hash[1] >> (32 - SAMPLE_MIDDLE_BITS)];
+	g->guess[2] = &m->wide[c->hash[2] >> (32 - SAMPLE_WIDE_BITS)];
 	a = g->guess[0];
 	b = g->guess[1];
+	end = of == SAMPLE_FRAME && a->first == SAMPLE_SLOT_END;
 	i = a->sure | (uint32_t)(b->sure >> 1) << 3 | (uint32_t)(a->first == b->first) << 5 |
-	    (uint32_t)(a->first == g->guess[2]->first) << 6 |
-	    (uint32_t)(a->first == SAMPLE_SLOT_END) << 7;
-	g->rank = &m->rank[of][i];
+	    (uint32_t)(a->first == g->guess[2]->first) << 6;
+	g->rank = &m->rank[end ? SAMPLE_CLASSES : of][i];
 }
 
 static inline void sample_guesses_learn(struct sample_guesses *g, uint32_t slot)
@@ -292,7 +316,7 @@ static inline void sample_guesses_learn(struct sample_guesses *g, uint32_t slot)
 
 static inline struct sample_tree *sample_model_tree(struct sample_model *m, enum sample_class of)
 {
-	return &m->tree[of < SAMPLE_VALUE ? of : SAMPLE_VALUE];
+	return &m->tree[of >= SAMPLE_VALUE];
 }
 
 /* A model that was never used starts as what is known of all. */
@@ -338,7 +362,7 @@ static inline struct nibble_model *sample_model_more(struct sample_model *m, uin
 
 static inline struct nibble_model *sample_model_kinds(struct sample_model *m)
 {
-	return &m->kinds[m->kind[1]][m->kind[0]][sample_mark(m->value[SAMPLE_EXIT]) >> 29];
+	return &m->kinds[m->kind[1]][m->kind[0]][sample_mark(m->value[SAMPLE_EXIT]) >> 30];
 }
 
 static inline void sample_context_set(struct sample_context *c, uint32_t narrow, uint32_t middle,
@@ -349,35 +373,43 @@ static inline void sample_context_set(struct sample_context *c, uint32_t narrow,
 	c->hash[2] = wide;
 }
 
-/* Where a chain of this task starts. */
+/* Where a chain of this task starts: processes of one name are alike, wherever they lie. */
 static inline void sample_walk_init(struct sample_walk *w, const struct sample_model *m,
 				    uint32_t slot, uint32_t shape)
 {
-	w->path = sample_hash(SAMPLE_USE_CALLERS, (uint32_t)m->task[slot].task.pid, shape);
+	w->path = sample_hash(SAMPLE_USE_CALLERS, m->task[slot].name, shape);
 	w->last = 0;
 	w->before = shape;
-	w->near = m->last_new[SAMPLE_FRAME][shape == SAMPLE_SHAPE_KERNEL];
+	w->near = shape & SAMPLE_SHAPE_USER ? m->task[slot].root : m->kernel_root;
 }
 
 /* Goes on from what the program called the kernel by. */
 static inline void sample_walk_enter(struct sample_walk *w, const struct sample_model *m)
 {
-	w->near = m->last_new[SAMPLE_FRAME][1];
+	w->near = m->kernel_root;
 }
 
+/* Words of callers are differences, which stay when a program is loaded elsewhere. */
 static inline void sample_walk_next(struct sample_walk *w, uint32_t slot, uint64_t address)
 {
-	w->path = (w->path << 5 | w->path >> 27) ^ sample_mark(slot);
+	w->path = (w->path << 5 | w->path >> 27) ^
+		  sample_mark(slot | (uint32_t)(address & 0xfff) << 16);
 	w->before = w->last;
-	w->last = slot;
+	w->last = slot | (uint32_t)(address & 0xfff) << 16;
 	w->near = address;
 }
 
 static inline void sample_walk_context(const struct sample_walk *w, struct sample_context *c)
 {
 	sample_context_set(c, sample_mark(w->path),
-			   sample_hash(SAMPLE_USE_CALLERS, w->last, w->before),
-			   sample_hash(SAMPLE_USE_CALLERS, w->last, SAMPLE_SLOTS));
+			   sample_hash(SAMPLE_USE_CALLERS, w->last >> 16, w->before >> 16),
+			   sample_hash(SAMPLE_USE_CALLERS, w->last >> 16, SAMPLE_SLOTS));
+}
+
+/* Is this one's time written as how late it is? */
+static inline bool sample_model_is_due(const struct sample_model *m, uint32_t kind)
+{
+	return kind == SAMPLE_TAKEN && m->due.cost[1] < m->due.cost[0];
 }
 
 /* The word of a record that has one, and of what follows from it. */
