@@ -30,6 +30,12 @@ same()
 		cat err
 		fail "kiseki $*"
 	fi
+	# How many bytes a record takes is the codec's, and has tests of its own.
+	case $1 in
+	info | check)
+		sed -Ei 's/[0-9.]+ bits per record/N bits per record/; s/(codec none), .* B$/\1/; s/^( +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+) +[0-9]+$/\1/' out
+		;;
+	esac
 	if [ -n "${UPDATE-}" ]; then
 		cp out "$file"
 	elif ! diff -u "$file" out; then
