@@ -112,6 +112,8 @@ head -c 600 before.ksk >cut.ksk
 "$KISEKI" profile report cut.ksk >out 2>err || fail "a file that was cut off"
 grep -q "its end is missing" out || fail "nothing says that the end is missing"
 
+python3 "$SRC/tests/tools/profile_damage.py" "$KISEKI" "$SAMPLE_MAKE" "$work" || fail "damage"
+
 # Names and lines of a real program, by its build-id; and none at all if that is another one's.
 cat >prog.c <<'C'
 int deep(int n) { return n * 3; }
