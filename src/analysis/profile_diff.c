@@ -42,14 +42,21 @@ static const struct profile_row **by_name(const struct profile_report *r, size_t
 	return list;
 }
 
+/* One of them may be NULL. */
 static void push(struct profile_diff *d, const struct profile_row *before,
 		 const struct profile_row *after)
 {
-	const struct profile_row *any = after ? after : before;
+	struct profile_change *c = &d->list[d->n++];
 
-	d->list[d->n++] = (struct profile_change){
-		.name = any->name, .object = any->object, .before = before, .after = after
-	};
+	*c = (struct profile_change){ .before = before, .after = after };
+	if (before) {
+		c->name = before->name;
+		c->object = before->object;
+	}
+	if (after) {
+		c->name = after->name;
+		c->object = after->object;
+	}
 }
 
 static void join(struct profile_diff *d, const struct profile_row **a, size_t n_a,
