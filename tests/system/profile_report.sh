@@ -114,6 +114,17 @@ grep -q "its end is missing" out || fail "nothing says that the end is missing"
 
 python3 "$SRC/tests/tools/profile_damage.py" "$KISEKI" "$SAMPLE_MAKE" "$work" || fail "damage"
 
+# Out of a collector's store it says the same; the run is a profile there.
+"$FILL_STORE" store box before.ksk >/dev/null || fail "fill_store"
+"$KISEKI" info store --json >out || fail "info of a store"
+grep -q '"kind": "profile"' out || { cat out; fail "the store does not call it a profile"; }
+for run in "" "--run 1"; do
+	# shellcheck disable=SC2086 # an option and its argument, or nothing
+	"$KISEKI" profile report store $run 2>/dev/null | sed '/its end is missing/d' | tail -n +2 >out
+	diff <(tail -n +2 "$golden/report.txt") out || fail "report of a store $run"
+done
+wrong 1 "there is no run 7" profile report store --run 7
+
 # Names and lines of a real program, by its build-id; and none at all if that is another one's.
 cat >prog.c <<'C'
 int deep(int n) { return n * 3; }
