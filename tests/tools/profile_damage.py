@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 CPUS, EACH = 3, 400
-PLACES = 30
+PLACES = 10
 
 
 def make(rng):
