@@ -24,7 +24,7 @@ record()
 
 dump()
 {
-	"$SAMPLE_DUMP" "$1" >"$work/dump" 2>"$work/dump-err" || fail "cannot read $1: $(cat "$work/dump-err")"
+	"$PROFILE_DUMP" "$1" >"$work/dump" 2>"$work/dump-err" || fail "cannot read $1: $(cat "$work/dump-err")"
 }
 
 # samples CONDITION: how many there are. 4 mode, 5 pid, 6 tid, 7 name, 8 weight, 9 and 10 frames of kernel and program.
@@ -168,7 +168,7 @@ others=$pid
 "$work/work" 300
 for ((i = 0; i < 300; i++)); do
 	kill -0 $pid 2>/dev/null || break
-	"$SAMPLE_DUMP" "$work/k.ksk" >"$work/dump" 2>/dev/null
+	"$PROFILE_DUMP" "$work/k.ksk" >"$work/dump" 2>/dev/null
 	[ "$(samples '$7 == "work"')" -gt 20 ] && break
 	"$work/work" 50
 	sleep 0.1
@@ -189,7 +189,7 @@ dump "$work/k.ksk"
 pid=$!
 others=$pid
 "$work/work" 300
-until [ "$("$SAMPLE_DUMP" "$work/i.ksk" 2>/dev/null | grep -c ^sample)" -gt 50 ]; do
+until [ "$("$PROFILE_DUMP" "$work/i.ksk" 2>/dev/null | grep -c ^sample)" -gt 50 ]; do
 	kill -0 $pid 2>/dev/null || break
 	sleep 0.1
 done

@@ -1,90 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_dump: the records of a profile as lines, for tests:
+ * sample_dump: the records of a profile as they are in its streams, a line each (sample_text.h), CPU by CPU.
  *
- *	sampling PERIOD JITTER METHOD HAS CUT
- *	sample CPU TICK MODE PID TID COMM WEIGHT KERNEL USER FRAME...
- *	switch CPU TICK VALUE PID TID COMM PID TID COMM
- *	loss CPU CAUSE COUNT
+ *	sample_dump FILE.ksk [bits]
  *
- * A frame is a function of the kernel, a file and an offset in it, or an address. Blanks in names become underscores.
+ * With `bits` it prints instead how many records and bits each has there. Blocks are read as they come, without the
+ * reader of the program: what is damaged ends it.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "trace/sample_ksk.h"
+#include "store/ksk_file.h"
+#include "tools/sample_text.h"
+#include "wire/sample_decode.h"
 
-static void print_comm(const char comm[SCHED_COMM_LEN])
+static struct sample_decoder decoder;
+
+struct tally {
+	unsigned long long records, bytes;
+};
+
+static bool dump_block(const struct block *b, uint32_t cpu, uint64_t *first_tick, bool quiet)
 {
-	size_t i;
-
-	putchar(' ');
-	for (i = 0; i < SCHED_COMM_LEN && comm[i]; i++)
-		putchar(comm[i] == ' ' ? '_' : comm[i]);
-	if (!comm[0])
-		putchar('-');
-}
-
-static void print_frame(const struct sample_source *s, const struct sample_event *ev, uint32_t i)
-{
-	uint64_t address = ev->chain[i], at = address - (i != 0 && i != ev->n_kernel);
-	const struct sample_kernel_name *k = NULL;
-	const struct sample_mapping *m = NULL;
-
-	if (i < ev->n_kernel)
-		k = sample_spaces_get_kernel(s->spaces, at);
-	else
-		m = sample_spaces_get(s->spaces, ev->task.pid, ev->tick, at);
-	if (k)
-		printf(" %s", k->name);
-	else if (m)
-		printf(" %s+0x%" PRIx64, m->path, at - m->from + m->offset);
-	else
-		printf(" 0x%" PRIx64, at);
-}
-
-static void print_event(const struct sample_source *s, const struct sample_item *item)
-{
-	const struct sample_event *ev = &item->event;
+	struct sample_event ev;
 	uint32_t i;
 
-	if (ev->kind == SAMPLE_SWITCH) {
-		printf("switch %u %" PRIu64 " %" PRIu64 " %d %d", item->cpu, ev->tick, ev->value,
-		       ev->task.pid, ev->task.tid);
-		print_comm(ev->task.comm);
-		printf(" %d %d", ev->next.pid, ev->next.tid);
-		print_comm(ev->next.comm);
-		putchar('\n');
-		return;
+	for (i = 0; i < LOSS_CAUSES && !quiet; i++) {
+		if (b->lost[i] == LOSS_UNKNOWN)
+			printf("loss %u %u ?\n", cpu, i);
+		else if (b->lost[i])
+			printf("loss %u %u %llu\n", cpu, i, (unsigned long long)b->lost[i]);
 	}
-	printf("sample %u %" PRIu64 " %u %d %d", item->cpu, ev->tick, ev->mode, ev->task.pid,
-	       ev->task.tid);
-	print_comm(ev->task.comm);
-	printf(" %" PRIu64 " %u %u", ev->weight, ev->n_kernel, ev->n_user);
-	for (i = 0; i < (uint32_t)ev->n_kernel + ev->n_user; i++)
-		print_frame(s, ev, i);
-	putchar('\n');
+	if (b->flags & BLOCK_KEY) {
+		sample_decoder_init(&decoder);
+		*first_tick = b->first_tick;
+	}
+	if (b->codec != CODEC_SAMPLE ||
+	    sample_decoder_begin(&decoder, b->payload, b->payload_len, *first_tick) != WIRE_OK)
+		return false;
+	for (i = 0; i < b->events; i++) {
+		if (sample_decode(&decoder, &ev) != WIRE_OK)
+			return false;
+		if (!quiet)
+			sample_text_put(stdout, cpu, &ev);
+	}
+	return sample_decoder_end(&decoder) == WIRE_OK;
+}
+
+static bool dump_stream(struct block_reader *r, uint32_t stream, bool quiet, struct tally *t)
+{
+	uint64_t place = 0, at, first_tick = 0;
+	struct block b;
+
+	while (r->ops->next(r, stream, &place, &b, &at) == 1) {
+		if (!b.payload || !dump_block(&b, stream - STREAM_SAMPLE_FIRST, &first_tick, quiet))
+			return false;
+		t->records += b.events;
+		t->bytes += b.len;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	CLEANUP(sample_source) struct sample_source *s = NULL;
 	struct error e = ERROR_INIT;
-	struct sample_item item;
-	int r = argc == 2 ? sample_ksk_open(argv[1], &s, &e) : -1;
+	struct ksk_file *f = NULL;
+	bool quiet = argc == 3 && !strcmp(argv[2], "bits"), sound = true;
+	uint32_t stream = STREAM_SAMPLE_FIRST;
+	struct tally t = { 0 };
 
-	if (r >= 0)
-		printf("sampling %" PRIu64 " %u %u %u %d\n", s->sampling.period, s->sampling.jitter,
-		       s->sampling.method, s->sampling.has, s->is_cut);
-	while (r >= 0 && (r = s->ops->next(s, &item, &e)) > 0) {
-		if (item.type == ITEM_LOSS)
-			printf("loss %u %u %" PRIu64 "\n", item.cpu, item.loss.cause,
-			       item.loss.count);
-		else if (item.type == ITEM_EVENT)
-			print_event(s, &item);
+	if ((argc != 2 && !quiet) || ksk_file_open(&f, argv[1], &e) < 0) {
+		fprintf(stderr, "sample_dump: %s\n",
+			argc < 2 || argc > 3 ? "sample_dump FILE.ksk [bits]" : e.text);
+		return 1;
 	}
-	if (r < 0)
-		fprintf(stderr, "sample_dump: %s\n", argc == 2 ? e.text : "give a file");
-	return r < 0;
+	while (sound && f->reader.ops->find(&f->reader, stream, &stream) &&
+	       stream_is_sample(stream))
+		sound = dump_stream(&f->reader, stream++, quiet, &t);
+	ksk_file_free(f);
+	if (quiet)
+		printf("%llu records, %.2f bits each\n", t.records,
+		       t.records ? 8.0 * (double)t.bytes / (double)t.records : 0);
+	if (!sound)
+		fprintf(stderr, "sample_dump: damaged\n");
+	return !sound;
 }
