@@ -157,7 +157,7 @@ static int find_kernel(struct profile_names *n, struct address *a)
 /* No file: whatever is in it is one function. */
 static bool is_file(const char *path)
 {
-	return path[0] == '/' && path[1] != '/';
+	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
 static int find_in_file(struct profile_names *n, const struct sample_mapping *m, uint64_t at,

@@ -11,6 +11,8 @@
 #include "trace/filter_parse.h"
 #include "trace/sample_ksk.h"
 
+#define PROBLEMS_SHOWN 3U /* a whole machine has hundreds of objects */
+
 /* --- where it is --- */
 
 static int take_profile(void *context, const struct store_run *run)
@@ -253,7 +255,11 @@ void profile_reading_warn(struct profile_reading *r)
 
 	progress_done(&r->progress);
 	for (i = 0; r->symbols && (problem = symbols_get_problem(r->symbols, i)); i++)
-		say_note("%s", problem);
+		if (i < PROBLEMS_SHOWN)
+			say_note("%s", problem);
+	if (i > PROBLEMS_SHOWN)
+		say_note("%zu more objects have functions without names (docs/symbols.md)",
+			 i - PROBLEMS_SHOWN);
 }
 
 void profile_reading_close(struct profile_reading *r)

@@ -68,7 +68,7 @@ int profile_reading_rewind(struct profile_reading *r, struct error *e);
 /* Wipes the bar, says the failure; the exit status. */
 int profile_reading_failure(struct profile_reading *r, const struct error *e);
 
-/* Says which objects had no names, once each. */
+/* Says which objects had no names: the first ones, and how many more. */
 void profile_reading_warn(struct profile_reading *r);
 void profile_reading_close(struct profile_reading *r);
 

@@ -1,0 +1,25 @@
+device box
+kernel 6.1.0
+machine aarch64
+cpus 2
+sampling 1000000 0 0 0 0 24
+mapping 42 0 0x10000 0x20000 0x0 0102030405060708090a0b0c0d0e0f1011121314 /opt/server
+mapping 42 0 0x7000 0x8000 0x0 - [vdso]
+function 0xffff000000001000 0xffff000000002000 vfs_read
+function 0xffff000000002000 0xffff000000003000 ext4_read [ext4]
+life 50 42 2000 start server
+life 50 42 8000000 exec helper
+mapping 50 8000000 0x10000 0x20000 0x0 - /opt/helper
+life 50 42 9000000 end
+life 50 1 9500000 start other
+0 1000000 sample 42/42/-/server user 1000000 u=0x10100,0x10205
+0 2000000 sample 42/42/-/server kernel 1000000 k=0xffff000000002010,0xffff000000001020 u=0x10300,0x10205
+0 3000000 sample 43/42/-/worker user 1000000 u=0x7010,0x10205
+0 4000000 sample 50/50/-/server user 1000000 u=0x10100,0x10205
+0 5000000 sample 0/0/-/swapper/0 idle 5000000 k=0xffff000000001100
+loss 0 1 7
+0 8500000 sample 50/50/-/helper user 1000000 u=0x10100
+0 9600000 sample 50/50/-/other user 1000000 u=0x10100
+1 1500000 sample 42/42/-/server user 1000000 u=0x10100,0x10205
+1 2500000 switch 42/42/-/server 0/0/-/swapper/1 1
+1 3500000 sample 42/42/-/server user 2000000 u=0x10100,0x10100,0x10205
