@@ -24,12 +24,9 @@
 		{ 'u', "user", NULL, "programs only, not the kernel", NULL },                      \
 		{ 's', "switches", NULL, "record when tasks get and leave a CPU, too", NULL },     \
 		{ 't', "time", "TIME", "end after this time", NULL },                              \
-		{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },               \
-		{ 'c', "collector", "HOST:PORT", "send it to this collector, write no file",       \
-		  NULL },                                                                          \
-		{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },        \
+		{ 'n', "name", "NAME", "what the device is called (the host name)", NULL },        \
 	{                                                                                          \
-		0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL  \
+		'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL                    \
 	}
 
 #define PROFILE_OPTIONS_N                                                                          \

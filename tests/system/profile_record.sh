@@ -117,6 +117,19 @@ record -o "$work/n.ksk" --depth 2 -- "$work/work" 100
 dump "$work/n.ksk"
 [ "$(samples '$9 + $10 > 2')" = 0 ] && [ "$(samples '$10 == 2')" -gt 20 ] || fail "--depth 2"
 
+# kiseki profile record passes it all on, and the report names the functions.
+KISEKI_AGENT=$AGENT "$KISEKI" profile record --output "$work/r.ksk" --rate=2000 -n board -- "$work/work" 200 3 2>"$work/err"
+[ $? = 3 ] || fail "kiseki profile record: $(cat "$work/err")"
+"$KISEKI" profile report --json "$work/r.ksk" >"$work/json" 2>/dev/null || fail "kiseki profile report"
+python3 - "$work/json" <<'REPORT' || fail "kiseki profile report: $(head -c 500 "$work/json")"
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+own = {r["name"]: r["self"]["weight"] for r in rows}
+sys.exit(not (own["heavy"] > own["light"] > 0 and 100e6 < sum(own.values()) < 400e6))
+REPORT
+"$KISEKI" info "$work/r.ksk" | grep -q board || fail "kiseki info: $("$KISEKI" info "$work/r.ksk")"
+"$KISEKI" check "$work/r.ksk" >"$work/check" || fail "kiseki check: $(cat "$work/check")"
+
 # Processes that live shortly are known by name, with their files.
 for i in 1 2 3 4 5; do
 	cp "$work/work" "$work/short$i"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_out: where the blocks of a profile go: a file (profile_file.h) or a spool for the collector
- * (profile_spool.h). Who makes blocks does not know which.
+ * block_out: where the blocks of a profile go, which is a file (profile_file.h). Who makes blocks does not know.
  */
 #ifndef KISEKI_DEVICE_PROFILE_BLOCK_OUT_H
 #define KISEKI_DEVICE_PROFILE_BLOCK_OUT_H

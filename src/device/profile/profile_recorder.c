@@ -410,14 +410,3 @@ void profile_recorder_get_counts(const struct profile_recorder *r, struct profil
 		for (cause = 0; cause < LOSS_CAUSES; cause++)
 			ret->lost += r->lanes[i].lost[cause];
 }
-
-bool profile_recorder_get_stream(const struct profile_recorder *r, uint32_t lane,
-				 uint32_t *ret_stream, uint64_t *ret_sequence, uint64_t *ret_events)
-{
-	if (lane >= r->rings->n)
-		return false;
-	*ret_stream = r->lanes[lane].stream;
-	*ret_sequence = r->lanes[lane].next_sequence;
-	*ret_events = r->lanes[lane].count;
-	return true;
-}

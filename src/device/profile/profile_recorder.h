@@ -49,9 +49,4 @@ void profile_recorder_stop(struct profile_recorder *r);
 
 void profile_recorder_get_counts(const struct profile_recorder *r, struct profile_counts *ret);
 
-/* Of each lane, for the run's end: false if there is no such lane. */
-bool profile_recorder_get_stream(const struct profile_recorder *r, uint32_t lane,
-				 uint32_t *ret_stream, uint64_t *ret_sequence,
-				 uint64_t *ret_events);
-
 #endif

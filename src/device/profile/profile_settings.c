@@ -13,7 +13,6 @@
 
 #define PERIOD_MOST (10 * CLOCK_NS_PER_S)
 #define BUFFER_LEAST 4096U
-#define STATE_DIR "/var/lib/kiseki-agent"
 
 const struct cli_option profile_options[] = {
 	PROFILE_OPTIONS,
@@ -113,8 +112,6 @@ static int check(const struct profile_settings *s, const struct args *a, struct 
 		return error_set(e, EINVAL, "cannot use --all and --pid at once");
 	if (s->command && s->n_pids)
 		return error_set(e, EINVAL, "cannot use --pid and a command at once");
-	if (s->collector && args_has(a, "output"))
-		return error_set(e, EINVAL, "cannot use --output and --collector at once");
 	return 0;
 }
 
@@ -124,10 +121,8 @@ int profile_settings_load(struct profile_settings *s, const struct args *a, stru
 	int r;
 
 	memset(s, 0, sizeof(*s));
-	s->collector = args_get(a, "collector");
 	s->output = args_get(a, "output") ? args_get(a, "output") : PROFILE_OUTPUT;
 	s->name = args_get(a, "name") ? args_get(a, "name") : "";
-	s->state_dir = args_get(a, "state-dir") ? args_get(a, "state-dir") : STATE_DIR;
 	s->switches = args_has(a, "switches");
 	s->no_kernel = args_has(a, "user");
 	s->command = a->n_operands ? a->operands : NULL;

@@ -29,12 +29,10 @@ struct profile_settings {
 	bool switches;
 	int32_t pids[PROFILE_PIDS_MAX];
 	uint32_t n_pids;
-	uint64_t buffer;       /* bytes of each ring */
-	uint64_t time_ns;      /* 0: until the command ends, or a signal comes */
-	const char *output;    /* "": no file */
-	const char *collector; /* HOST:PORT; NULL: none */
-	const char *name;      /* what it calls this device; "": the host's name */
-	const char *state_dir;
+	uint64_t buffer;  /* bytes of each ring */
+	uint64_t time_ns; /* 0: until the command ends, or a signal comes */
+	const char *output;
+	const char *name;	    /* of this device; "": the host's */
 	const char *const *command; /* NULL: none */
 };
 
