@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_names, process_maps, object_id, task_names, perf_rings: who is who in a profile, from lists as the kernel
+ * kernel_names, process_maps, object_id, task_names, held_rows, perf_rings: who is who in a profile, from lists as the kernel
  * writes them; and records out of rings in order of time.
  */
 #include <elf.h>
@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "device/profile/held_rows.h"
 #include "device/profile/kernel_names.h"
 #include "device/profile/perf_rings.h"
 #include "device/profile/process_maps.h"
@@ -247,6 +248,47 @@ static void test_tasks(void **state)
 	assert_string_equal(task_names_get(&t, 5)->comm, "five");
 }
 
+/* --- rows that wait --- */
+
+static void test_held(void **state)
+{
+	static struct held_rows h;
+	static struct profile_meta m;
+	static struct sink s = { .out = { .put = keep } };
+	struct sample_mapping row = { .pid = 7, .from = 0x1000, .to = 0x2000 };
+	char path[64];
+	uint16_t slot, other, n;
+
+	(void)state;
+	held_rows_init(&h);
+	profile_meta_init(&m, &s.out);
+	slot = held_rows_take(&h);
+	other = held_rows_take(&h);
+	row.path = path;
+	for (n = 0;; n++) {
+		row.path_len = (uint32_t)snprintf(path, sizeof(path), "/lib/file-%u.so", n);
+		if (!held_rows_push(&h, slot, &row))
+			break;
+	}
+	assert_true(n > 50 && n < HELD_ROWS_BYTES / 16);
+	row.path_len = (uint32_t)snprintf(path, sizeof(path), "/lib/other.so");
+	assert_true(held_rows_push(&h, other, &row));
+	held_rows_pop(&h, slot, &m);
+	held_rows_pop(&h, other, NULL);
+	profile_meta_flush(&m);
+	assert_true(has(&s, "/lib/file-0.so"));
+	snprintf(path, sizeof(path), "/lib/file-%u.so", n - 1);
+	assert_true(has(&s, path));
+	assert_false(has(&s, "other"));
+
+	for (n = 0; held_rows_take(&h) != HELD_ROWS_NONE; n++)
+		assert_true(n < HELD_ROWS_SLOTS);
+	assert_int_equal(n, HELD_ROWS_SLOTS);
+	held_rows_pop(&h, 17, NULL);
+	assert_int_equal(held_rows_take(&h), 17);
+	assert_int_equal(held_rows_take(&h), HELD_ROWS_NONE);
+}
+
 /* --- rings --- */
 
 #define RING 4096U
@@ -332,7 +374,7 @@ int main(void)
 		cmocka_unit_test(test_kernel),	cmocka_unit_test(test_kernel_full),
 		cmocka_unit_test(test_maps),	cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_objects), cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_held),	cmocka_unit_test(test_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,14 @@ void profile_meta_put_mapping(struct profile_meta *m, const struct sample_mappin
 	m->p = sample_meta_put_mapping(begin_row(m, META_MAPPED, r.path_len), &r);
 }
 
+void profile_meta_put_encoded(struct profile_meta *m, const uint8_t *row, uint32_t len)
+{
+	uint8_t *p = begin_row(m, META_MAPPED, len);
+
+	memcpy(p, row, len);
+	m->p = p + len;
+}
+
 void profile_meta_put_life(struct profile_meta *m, const struct sample_life_row *row)
 {
 	m->p = sample_meta_put_life(begin_row(m, META_LIFE, row->comm_len), row);

@@ -30,6 +30,8 @@ uint8_t *profile_meta_begin(struct profile_meta *m);
 void profile_meta_end(struct profile_meta *m, uint8_t *behind);
 
 void profile_meta_put_mapping(struct profile_meta *m, const struct sample_mapping *row);
+/* The same, of a row that is encoded already. */
+void profile_meta_put_encoded(struct profile_meta *m, const uint8_t *row, uint32_t len);
 void profile_meta_put_life(struct profile_meta *m, const struct sample_life_row *row);
 void profile_meta_put_kernel_name(struct profile_meta *m, const struct sample_kernel_name *row);
 

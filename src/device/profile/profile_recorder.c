@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "device/agent/run_meta.h"
+#include "device/profile/held_rows.h"
 #include "device/profile/kernel_names.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
@@ -29,6 +30,7 @@ struct profile_recorder {
 	struct run_meta run; /* for what every run says */
 	struct task_names tasks;
 	struct object_ids ids;
+	struct held_rows held;
 	struct kernel_names *names;
 	struct perf_record record;
 	uint64_t start_tick, now_ms, meta_ms;
@@ -54,6 +56,7 @@ int profile_recorder_new(struct profile_recorder **ret, const struct profile_rec
 	for (i = 0; i < r->rings->n; i++)
 		sample_lane_init(&r->lanes[i], o->out, r->rings->list[i].cpu);
 	profile_meta_init(&r->meta, o->out);
+	held_rows_init(&r->held);
 	r->run.device = o->device;
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
@@ -101,11 +104,30 @@ static void put_life(struct profile_recorder *r, const struct task_name *n, int3
 	profile_meta_put_life(&r->meta, &row);
 }
 
+/* Mappings that wait are put, or are of no use any more. */
+static void release(struct profile_recorder *r, struct task_name *n, bool is_needed)
+{
+	if (n->held)
+		held_rows_pop(&r->held, n->held, is_needed ? &r->meta : NULL);
+	n->held = 0;
+}
+
+/* The place of a thread, which another one may lose. */
+static struct task_name *name(struct profile_recorder *r, int32_t tid, int32_t pid)
+{
+	struct task_name *n = task_names_put(&r->tasks, tid, pid);
+	uint16_t left = task_names_take_slot(&r->tasks);
+
+	if (left)
+		held_rows_pop(&r->held, left, &r->meta);
+	return n;
+}
+
 /* A process that was there before, or of which the beginning was lost. */
 static struct task_name *meet(struct profile_recorder *r, int32_t pid, uint64_t tick)
 {
 	struct process_stat s = { .parent = 0 };
-	struct task_name *n = task_names_put(&r->tasks, pid, pid);
+	struct task_name *n = name(r, pid, pid);
 
 	if (process_stat_get(pid, &s))
 		memcpy(n->comm, s.comm, sizeof(n->comm));
@@ -125,6 +147,7 @@ static void need(struct profile_recorder *r, int32_t pid, uint64_t tick)
 	n = task_names_get(&r->tasks, pid);
 	if (!n || n->pid != pid)
 		n = meet(r, pid, tick);
+	release(r, n, true);
 	if (n->is_described)
 		return;
 	n->is_described = true;
@@ -188,7 +211,7 @@ static void set_task(struct profile_recorder *r, struct sample_task *t, int32_t 
 		return;
 	n = task_names_get(&r->tasks, tid);
 	if (!n || (n->pid != pid && pid > 0)) {
-		n = task_names_put(&r->tasks, tid, pid);
+		n = name(r, tid, pid);
 		process_comm_get(pid, tid, n->comm);
 	}
 	memcpy(t->comm, n->comm, sizeof(t->comm));
@@ -264,7 +287,8 @@ static void take_fork(struct profile_recorder *r, const struct perf_record *x)
 	n = task_names_get(&r->tasks, x->parent_tid);
 	if (n)
 		memcpy(comm, n->comm, sizeof(comm));
-	n = task_names_put(&r->tasks, x->tid, x->pid);
+	n = name(r, x->tid, x->pid);
+	release(r, n, false);
 	memcpy(n->comm, comm, sizeof(comm));
 	n->threads = x->pid == x->tid;
 	n->is_described = is_described;
@@ -280,8 +304,10 @@ static void take_exit(struct profile_recorder *r, const struct perf_record *x)
 
 	if (!n || n->pid != x->pid || !n->threads)
 		return;
-	if (!--n->threads)
-		put_life(r, n, 0, x->time, SAMPLE_LIFE_END);
+	if (--n->threads)
+		return;
+	put_life(r, n, 0, x->time, SAMPLE_LIFE_END);
+	release(r, n, false);
 }
 
 static void take_comm(struct profile_recorder *r, const struct perf_record *x)
@@ -290,23 +316,31 @@ static void take_comm(struct profile_recorder *r, const struct perf_record *x)
 
 	if (x->tid <= 0)
 		return;
-	n = task_names_put(&r->tasks, x->tid, x->pid);
+	n = name(r, x->tid, x->pid);
 	memcpy(n->comm, x->comm, sizeof(n->comm));
 	if (!(x->misc & PERF_MISC_EXEC))
 		return;
 	n->threads = 1;
 	n->is_described = true;
 	n->is_old = false;
+	release(r, n, false);
+	n->held = held_rows_take(&r->held);
 	put_life(r, n, 0, x->time, SAMPLE_LIFE_EXEC);
 }
 
 static void take_map(struct profile_recorder *r, struct perf_record *x)
 {
+	struct task_name *n = task_names_get(&r->tasks, x->pid);
+
 	x->map.tick = x->time;
 	if (x->map.pid <= 0)
 		return;
 	if (!x->map.build_id_len)
 		object_ids_get(&r->ids, &x->map, x->device, x->inode);
+	if (n && n->held && held_rows_push(&r->held, n->held, &x->map))
+		return;
+	if (n)
+		release(r, n, true);
 	profile_meta_put_mapping(&r->meta, &x->map);
 }
 

@@ -32,10 +32,20 @@ struct task_name *task_names_put(struct task_names *t, int32_t tid, int32_t pid)
 		for (i = 1, n = row; i < TASK_NAMES_WAYS; i++)
 			if (!row[i].tid || (n->tid && t->clock - row[i].used > t->clock - n->used))
 				n = &row[i];
+		if (n->held)
+			t->left_slot = n->held;
 		memset(n, 0, sizeof(*n));
 	}
 	n->tid = tid;
 	n->pid = pid;
 	n->used = ++t->clock;
 	return n;
+}
+
+uint16_t task_names_take_slot(struct task_names *t)
+{
+	uint16_t slot = t->left_slot;
+
+	t->left_slot = 0;
+	return slot;
 }

@@ -21,6 +21,7 @@ struct task_name {
 	int32_t pid;
 	uint32_t used;	   /* when it was last asked for */
 	uint32_t threads;  /* of a process's first thread: how many there are; 0: not known */
+	uint16_t held;	   /* of the same: slot of mappings that wait (held_rows.h), 0: none */
 	bool is_described; /* of the same: its mappings are told */
 	bool is_old;	   /* of the same: it was there before the recording */
 	char comm[SCHED_COMM_LEN];
@@ -28,8 +29,12 @@ struct task_name {
 
 struct task_names {
 	uint32_t clock;
+	uint16_t left_slot; /* of one that had to go */
 	struct task_name place[TASK_NAMES_ROWS][TASK_NAMES_WAYS];
 };
+
+/* Where one that is forgotten had a slot, it is kept here until it is asked for. */
+uint16_t task_names_take_slot(struct task_names *t);
 
 /* NULL: not known. Valid until the next one is added. */
 struct task_name *task_names_get(struct task_names *t, int32_t tid);
