@@ -277,7 +277,7 @@ static void test_held(void **state)
 	held_rows_pop(&h, other, NULL);
 	profile_meta_flush(&m);
 	assert_true(has(&s, "/lib/file-0.so"));
-	snprintf(path, sizeof(path), "/lib/file-%u.so", n - 1);
+	snprintf(path, sizeof(path), "/lib/file-%u.so", n - 1U);
 	assert_true(has(&s, path));
 	assert_false(has(&s, "other"));
 

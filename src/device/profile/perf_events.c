@@ -149,8 +149,13 @@ static bool ask_for_less(struct perf_events *p, int why)
 		set_flag(a, PERF_FLAG_BUILD_ID, false); /* of Linux 5.12 */
 		return true;
 	}
-	if (why == EOVERFLOW && a->max_stack) {
-		a->max_stack = 0; /* whatever the administrator set as the most */
+	if ((why == EOVERFLOW || why == E2BIG || why == EINVAL) && a->max_stack) {
+		a->max_stack = 0; /* whatever the administrator set as the most; of Linux 4.8 */
+		return true;
+	}
+	if (why == EINVAL && has_flag(a, PERF_FLAG_SWITCHES)) {
+		set_flag(a, PERF_FLAG_SWITCHES, false); /* of Linux 4.3 */
+		add_note(p, "without switches, which this kernel does not tell");
 		return true;
 	}
 	if ((why == EACCES || why == EPERM) && !has_flag(a, PERF_FLAG_EXCLUDE_KERNEL)) {
@@ -213,6 +218,10 @@ static int say_refused(const struct perf_events *p, int why, int32_t pid, struct
 				 "cannot sample: too many threads and CPUs for the descriptors "
 				 "that a process may have (%u)",
 				 p->n);
+	case EINVAL:
+		return error_set(e, why,
+				 "cannot sample: the kernel does not understand it; perhaps the "
+				 "rate is above kernel.perf_event_max_sample_rate");
 	case ENOSYS:
 		return error_set(e, why, "cannot sample: this kernel has no perf events");
 	default:

@@ -154,9 +154,12 @@ static void look(const struct perf_rings *r, struct perf_ring *ring)
 		ring->time = time;
 }
 
+/* Of the same time the one of the lower CPU is first. */
 static bool is_before(const struct perf_rings *r, uint32_t a, uint32_t b)
 {
-	return r->list[a].time < r->list[b].time || (r->list[a].time == r->list[b].time && a < b);
+	uint64_t first = r->list[a].time, second = r->list[b].time;
+
+	return first < second || (first == second && a < b);
 }
 
 static void sift_down(struct perf_rings *r, uint32_t i)
