@@ -10,6 +10,7 @@
 #	trace     codecs and conversions beside other tools' (trace_bench.c)
 #	device    what tracing costs the device (device.py); needs root
 #	latency   from the event to the browser (latency.py); needs root
+#	profile   what sampling costs (profile.py); needs root and perf
 #	ingest    how fast the collector stores (ingest.sh)
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
@@ -27,7 +28,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency ingest timeline web)
+all_parts=(trace device latency profile ingest timeline web)
 parts=()
 options=()
 traces=()
@@ -172,6 +173,14 @@ part_latency()
 	[ -z "$quick" ] || few=(--samples 10)
 	run "$here/latency.py" --markdown "$body" --json "$build/bench/latency.json" "${few[@]}"
 	describe "From the event to the browser" >"$part_file"
+}
+
+part_profile()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--rounds 1 --work 5)
+	run "$here/profile.py" --markdown "$body" --json "$build/bench/profile.json" "${few[@]}"
+	describe "What sampling costs" >"$part_file"
 }
 
 part_ingest()

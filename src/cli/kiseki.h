@@ -37,6 +37,7 @@ extern const struct command command_profile;
 extern const struct command command_profile_diff;
 extern const struct command command_profile_export;
 extern const struct command command_profile_flame;
+extern const struct command command_profile_record;
 extern const struct command command_profile_report;
 extern const struct command command_record;
 extern const struct command command_report;
