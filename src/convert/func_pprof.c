@@ -9,22 +9,10 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "analysis/call_tree.h"
 #include "convert/func_export.h"
-#include "convert/proto.h"
-
-enum { /* Profile */
-       PROFILE_SAMPLE_TYPE = 1,
-       PROFILE_SAMPLE = 2,
-       PROFILE_MAPPING = 3,
-       PROFILE_LOCATION = 4,
-       PROFILE_FUNCTION = 5,
-       PROFILE_STRING = 6,
-       PROFILE_DURATION = 10,
-       PROFILE_DEFAULT_TYPE = 14,
-};
+#include "convert/pprof.h"
 
 /* Strings in the order of the table; those of functions follow: name, object, name, object, … */
 enum {
@@ -48,87 +36,31 @@ static const char *const strings[STRING_FUNCTIONS] = {
 
 #define SCRATCH 256U
 #define SAMPLE_ROOM (CALL_DEPTH_MAX * 5U + 256U) /* ids below 2^22 take four bytes */
-#define OUT_ROOM 65536U
 
-struct pprof {
+struct func_pprof {
 	const struct call_walk *w;
 	const struct call_tree *tree;
-	struct outfile *out;
-	z_stream z;
+	struct pprof file;
 	bool split;
 	uint8_t *sample; /* SAMPLE_ROOM bytes */
 };
 
-/* --- bytes to the file, through gzip --- */
-
-static int deflate_some(struct pprof *p, const void *bytes, size_t len, int flush)
-{
-	uint8_t packed[4096];
-	int r;
-
-	p->z.next_in = (Bytef *)(uintptr_t)bytes;
-	p->z.avail_in = (uInt)len;
-	do {
-		p->z.next_out = packed;
-		p->z.avail_out = sizeof(packed);
-		r = deflate(&p->z, flush);
-		if (r == Z_STREAM_ERROR)
-			return -EINVAL;
-		outfile_write(p->out, packed, sizeof(packed) - p->z.avail_out);
-	} while (!p->z.avail_out);
-	return 0;
-}
-
-static int put(struct pprof *p, const struct proto *m)
-{
-	return m->full ? -EOVERFLOW : deflate_some(p, m->data, m->len, Z_NO_FLUSH);
-}
-
-/* A field that is bytes of any length. */
-static int put_text(struct pprof *p, uint32_t field, const char *text)
-{
-	uint8_t head[SCRATCH];
-	struct proto m = { .data = head, .room = sizeof(head) };
-	size_t len = strlen(text);
-	uint64_t rest = len;
-	int r;
-
-	m.data[m.len++] = (uint8_t)(field << 3 | 2);
-	for (; rest >= 0x80; rest >>= 7)
-		m.data[m.len++] = (uint8_t)(rest | 0x80);
-	m.data[m.len++] = (uint8_t)rest;
-	r = put(p, &m);
-	return r < 0 ? r : deflate_some(p, text, len, Z_NO_FLUSH);
-}
-
 /* --- the tables --- */
 
-static int put_type(struct pprof *p, uint32_t field, uint64_t type, uint64_t unit)
+static int put_types(struct func_pprof *p)
 {
-	uint8_t bytes[SCRATCH];
-	struct proto m = { .data = bytes, .room = sizeof(bytes) };
-	size_t mark = proto_begin(&m, field, 1);
-
-	proto_uint(&m, 1, type);
-	proto_uint(&m, 2, unit);
-	proto_end(&m, mark, 1);
-	return put(p, &m);
-}
-
-static int put_types(struct pprof *p)
-{
-	int r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
+	int r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
 	uint64_t part;
 
 	if (r >= 0)
-		r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_NS);
+		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_TIME, STRING_NS);
 	for (part = 0; p->split && r >= 0 && part < CALL_PARTS; part++)
-		r = put_type(p, PROFILE_SAMPLE_TYPE, STRING_USER + part, STRING_NS);
+		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_USER + part, STRING_NS);
 	return r;
 }
 
 /* The first function of the same object: its number names the mapping, too. */
-static uint32_t mapping_of(const struct pprof *p, uint32_t function)
+static uint32_t mapping_of(const struct func_pprof *p, uint32_t function)
 {
 	const char *object = call_names_get(p->w->names, function)->object;
 	uint32_t i;
@@ -140,7 +72,7 @@ static uint32_t mapping_of(const struct pprof *p, uint32_t function)
 }
 
 /* Mapping, location and function of one function. */
-static int put_function(struct pprof *p, uint32_t i)
+static int put_function(struct func_pprof *p, uint32_t i)
 {
 	uint32_t mapping = mapping_of(p, i);
 	uint8_t bytes[SCRATCH];
@@ -148,28 +80,28 @@ static int put_function(struct pprof *p, uint32_t i)
 	size_t mark, line;
 
 	if (mapping == i) {
-		mark = proto_begin(&m, PROFILE_MAPPING, 1);
+		mark = proto_begin(&m, PPROF_MAPPING, 1);
 		proto_uint(&m, 1, i + 1);
 		proto_uint(&m, 5, STRING_FUNCTIONS + 2 * (uint64_t)i + 1);
 		proto_uint(&m, 7, 1);
 		proto_end(&m, mark, 1);
 	}
-	mark = proto_begin(&m, PROFILE_LOCATION, 1);
+	mark = proto_begin(&m, PPROF_LOCATION, 1);
 	proto_uint(&m, 1, i + 1);
 	proto_uint(&m, 2, mapping + 1);
 	line = proto_begin(&m, 4, 1);
 	proto_uint(&m, 1, i + 1);
 	proto_end(&m, line, 1);
 	proto_end(&m, mark, 1);
-	mark = proto_begin(&m, PROFILE_FUNCTION, 1);
+	mark = proto_begin(&m, PPROF_FUNCTION, 1);
 	proto_uint(&m, 1, i + 1);
 	proto_uint(&m, 2, STRING_FUNCTIONS + 2 * (uint64_t)i);
 	proto_uint(&m, 3, STRING_FUNCTIONS + 2 * (uint64_t)i);
 	proto_end(&m, mark, 1);
-	return put(p, &m);
+	return pprof_put(&p->file, &m);
 }
 
-static int put_functions(struct pprof *p)
+static int put_functions(struct func_pprof *p)
 {
 	size_t n = call_names_count(p->w->names);
 	uint32_t i;
@@ -178,21 +110,21 @@ static int put_functions(struct pprof *p)
 	for (i = 0; r >= 0 && i < n; i++)
 		r = put_function(p, i);
 	for (i = 0; r >= 0 && i < STRING_FUNCTIONS; i++)
-		r = put_text(p, PROFILE_STRING, strings[i]);
+		r = pprof_put_text(&p->file, PPROF_STRING, strings[i]);
 	for (i = 0; r >= 0 && i < n; i++) {
-		r = put_text(p, PROFILE_STRING, call_names_get(p->w->names, i)->name);
+		r = pprof_put_text(&p->file, PPROF_STRING, call_names_get(p->w->names, i)->name);
 		if (r >= 0)
-			r = put_text(p, PROFILE_STRING, call_names_get(p->w->names, i)->object);
+			r = pprof_put_text(&p->file, PPROF_STRING, call_names_get(p->w->names, i)->object);
 	}
 	return r;
 }
 
 /* --- samples --- */
 
-static int put_sample(struct pprof *p, const struct call_node *nodes, const struct call_node *n)
+static int put_sample(struct func_pprof *p, const struct call_node *nodes, const struct call_node *n)
 {
 	struct proto m = { .data = p->sample, .room = SAMPLE_ROOM };
-	size_t sample = proto_begin(&m, PROFILE_SAMPLE, 4);
+	size_t sample = proto_begin(&m, PPROF_SAMPLE, 4);
 	const struct call_node *up;
 	int i;
 
@@ -203,10 +135,10 @@ static int put_sample(struct pprof *p, const struct call_node *nodes, const stru
 	for (i = 0; p->split && i < CALL_PARTS; i++)
 		proto_uint(&m, 2, n->local.ns[i]);
 	proto_end(&m, sample, 4);
-	return put(p, &m);
+	return pprof_put(&p->file, &m);
 }
 
-static int put_samples(struct pprof *p)
+static int put_samples(struct func_pprof *p)
 {
 	const struct call_node *nodes;
 	size_t n, i;
@@ -218,20 +150,20 @@ static int put_samples(struct pprof *p)
 	return r;
 }
 
-static int put_end(struct pprof *p)
+static int put_end(struct func_pprof *p)
 {
 	const struct call_totals *t = call_tree_totals(p->tree);
 	uint8_t bytes[SCRATCH];
 	struct proto m = { .data = bytes, .room = sizeof(bytes) };
 	int r;
 
-	proto_uint(&m, PROFILE_DURATION, t->to_ns - t->from_ns);
-	proto_uint(&m, PROFILE_DEFAULT_TYPE, STRING_TIME);
-	r = put(p, &m);
-	return r < 0 ? r : deflate_some(p, "", 0, Z_FINISH);
+	proto_uint(&m, PPROF_DURATION, t->to_ns - t->from_ns);
+	proto_uint(&m, PPROF_DEFAULT_TYPE, STRING_TIME);
+	r = pprof_put(&p->file, &m);
+	return r < 0 ? r : pprof_finish(&p->file);
 }
 
-static int put_profile(struct pprof *p)
+static int put_profile(struct func_pprof *p)
 {
 	int r = put_types(p);
 
@@ -245,7 +177,7 @@ static int put_profile(struct pprof *p)
 int func_pprof_write(const struct call_walk *w, struct outfile *out, struct error *e)
 {
 	CLEANUP(call_tree) struct call_tree *t = NULL;
-	struct pprof p = { .w = w, .out = out };
+	struct func_pprof p = { .w = w };
 	int r = call_tree_new(&t, w, e);
 
 	if (r < 0)
@@ -253,14 +185,12 @@ int func_pprof_write(const struct call_walk *w, struct outfile *out, struct erro
 	p.tree = t;
 	p.split = call_tree_totals(t)->os_threads > 0 && call_tree_totals(t)->kernel_known;
 	p.sample = malloc(SAMPLE_ROOM);
-	/* 15 + 16: the largest window, in the frame of gzip. */
-	if (!p.sample || deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 31, 8,
-				      Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (!p.sample || pprof_init(&p.file, out) < 0) {
 		free(p.sample);
 		return error_set(e, ENOMEM, "cannot write the profile: out of memory");
 	}
 	r = put_profile(&p);
-	deflateEnd(&p.z);
+	pprof_done(&p.file);
 	free(p.sample);
 	if (r < 0)
 		return error_set(e, -r, "cannot write the profile: %s", strerror(-r));

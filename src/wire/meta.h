@@ -21,18 +21,18 @@ enum meta_item {
 	META_CLOCK = 6,
 	META_DIALECT = 7,
 	META_TASKS = 8,
-	META_ORDER = 9,	      /* events of the same tick on several CPUs: their true order */
-	META_SKIPPED = 10,    /* events of the input that the trace cannot hold */
-	META_AGENT = 11,      /* thread group of the program that recorded it */
-	META_PROCESSES = 12,  /* whose calls the function streams have */
-	META_MAPPINGS = 13,   /* of one process: which file lay where, and when */
-	META_THREADS = 14,    /* which thread a function stream is of */
-	META_FUNC_CLOCK = 15, /* as META_CLOCK, of the function streams */
-	META_FUNC_SYNCS = 16, /* the same moments by that clock's ticks and by CLOCK_MONOTONIC */
-	META_NAMES = 17,      /* of one process: its functions, where there are no addresses */
-	META_SAMPLING = 18,   /* how a profile was made */
-	META_MAPPED = 19,     /* which file lay where in a process, since when */
-	META_LIFE = 20,	      /* processes that began, executed a program, ended, and when */
+	META_ORDER = 9,		/* events of the same tick on several CPUs: their true order */
+	META_SKIPPED = 10,	/* events of the input that the trace cannot hold */
+	META_AGENT = 11,	/* thread group of the program that recorded it */
+	META_PROCESSES = 12,	/* whose calls the function streams have */
+	META_MAPPINGS = 13,	/* of one process: which file lay where, and when */
+	META_THREADS = 14,	/* which thread a function stream is of */
+	META_FUNC_CLOCK = 15,	/* as META_CLOCK, of the function streams */
+	META_FUNC_SYNCS = 16,	/* the same moments by that clock's ticks and by CLOCK_MONOTONIC */
+	META_NAMES = 17,	/* of one process: its functions, where there are no addresses */
+	META_SAMPLING = 18,	/* how a profile was made */
+	META_MAPPED = 19,	/* which file lay where in a process, since when */
+	META_LIFE = 20,		/* processes that began, executed a program, ended, and when */
 	META_KERNEL_NAMES = 21, /* functions of the kernel that samples were in */
 };
 

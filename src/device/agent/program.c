@@ -18,6 +18,7 @@
 #include "device/agent/handover.h"
 #include "device/agent/settings.h"
 #include "device/graph/graph_program.h"
+#include "device/profile/profile_program.h"
 #include "wire/block.h"
 #include "wire/func_door.h"
 
@@ -51,6 +52,7 @@ static const struct cli_example examples[] = {
 static const struct command *const children[] = {
 	&command_agent_doctor,
 	&command_agent_kernel,
+	&command_agent_profile,
 	NULL,
 };
 
@@ -104,7 +106,7 @@ static int run_agent(const struct args *a)
 const struct command command_agent = {
 	.name = "kiseki-agent",
 	.summary = "record what the scheduler of this machine does, for a collector",
-	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...]",
+	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...] | profile [OPTION...]",
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks, about three "
 		"bytes per event, and sends them to a collector, which also tells it when to start "

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile_export: profiles in the formats of other tools.
+ *
+ * Each format is one function that runs a walk and writes; the list knows them all. Nothing here commits the file: that is
+ * the caller's, when all went well.
+ */
+#ifndef KISEKI_CONVERT_PROFILE_EXPORT_H
+#define KISEKI_CONVERT_PROFILE_EXPORT_H
+
+#include "analysis/profile_walk.h"
+#include "base/outfile.h"
+
+struct profile_export_options {
+	enum profile_value value; /* that formats with one value have */
+	bool lines;		  /* source lines, where the format has them; that costs reading DWARF */
+};
+
+typedef int (*profile_export_fn)(const struct profile_walk *w,
+				 const struct profile_export_options *o, struct outfile *out,
+				 struct error *e);
+
+struct profile_format {
+	const char *name;
+	const char *endings; /* words in blanks */
+	const char *summary;
+	bool text;
+	profile_export_fn write;
+	const char *cannot_hold; /* what of a profile is not in it */
+};
+
+const struct profile_format *profile_export_find(const char *name);
+const struct profile_format *profile_export_from_path(const char *path);
+const struct profile_format *profile_export_next(const struct profile_format *f); /* NULL: the first */
+
+int profile_folded_write(const struct profile_walk *w, const struct profile_export_options *o,
+			 struct outfile *out, struct error *e);
+int profile_pprof_write(const struct profile_walk *w, const struct profile_export_options *o,
+			struct outfile *out, struct error *e);
+int profile_speedscope_write(const struct profile_walk *w, const struct profile_export_options *o,
+			     struct outfile *out, struct error *e);
+int profile_firefox_write(const struct profile_walk *w, const struct profile_export_options *o,
+			  struct outfile *out, struct error *e);
+int profile_tree_write(const struct profile_walk *w, const struct profile_export_options *o,
+		       struct outfile *out, struct error *e);
+
+#endif

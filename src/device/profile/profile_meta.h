@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile_meta: what a profile says about itself (wire/sample_meta.h), gathered into blocks of the description.
+ *
+ * Rows are kept until a block is full or profile_meta_flush() is called, so a recorder that is killed loses at most
+ * those of its last turn. What finds no room is counted.
+ */
+#ifndef KISEKI_DEVICE_PROFILE_PROFILE_META_H
+#define KISEKI_DEVICE_PROFILE_PROFILE_META_H
+
+#include "device/agent/spool.h"
+#include "device/profile/block_out.h"
+#include "wire/sample_meta_encode.h"
+
+#define PROFILE_META_PATH_MAX 2048U /* of a longer one the end is kept */
+
+struct profile_meta {
+	struct block_out *out; /* borrowed */
+	uint64_t sequence;
+	enum meta_item open; /* rows of this item are being put; 0: of none */
+	uint8_t *body, *p;   /* of that item; the place behind everything */
+	uint64_t missed;     /* blocks that had no room */
+	uint8_t room[BLOCK_HEADER_MAX + SPOOL_META_MOST];
+};
+
+void profile_meta_init(struct profile_meta *m, struct block_out *out);
+
+/* Whole items, from `begin` on; SPOOL_META_MOST bytes are there. */
+uint8_t *profile_meta_begin(struct profile_meta *m);
+void profile_meta_end(struct profile_meta *m, uint8_t *behind);
+
+void profile_meta_put_mapping(struct profile_meta *m, const struct sample_mapping *row);
+void profile_meta_put_life(struct profile_meta *m, const struct sample_life_row *row);
+void profile_meta_put_kernel_name(struct profile_meta *m, const struct sample_kernel_name *row);
+
+/* Puts what is there. */
+void profile_meta_flush(struct profile_meta *m);
+
+#endif

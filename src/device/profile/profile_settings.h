@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_settings: what to sample, and how, as the command line says it. */
+#ifndef KISEKI_DEVICE_PROFILE_PROFILE_SETTINGS_H
+#define KISEKI_DEVICE_PROFILE_PROFILE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "command/args.h"
+
+#define PROFILE_PIDS_MAX 64U
+#define PROFILE_DEPTH_MAX 127U
+#define PROFILE_PERIOD_LEAST 10000ULL /* ns: the kernel's timer goes no faster */
+#define PROFILE_BUFFER_MOST (64ULL << 20)
+
+enum profile_event {
+	PROFILE_AUTO = 0,
+	PROFILE_CYCLES = 1,
+	PROFILE_CPU_CLOCK = 2,
+};
+
+struct profile_settings {
+	uint8_t event; /* enum profile_event */
+	uint64_t period_ns;
+	uint32_t depth; /* of a chain; 0: none is wanted */
+	bool all;	/* all CPUs */
+	bool no_kernel; /* programs only */
+	bool switches;
+	int32_t pids[PROFILE_PIDS_MAX];
+	uint32_t n_pids;
+	uint64_t buffer;       /* bytes of each ring */
+	uint64_t time_ns;      /* 0: until the command ends, or a signal comes */
+	const char *output;    /* "": no file */
+	const char *collector; /* HOST:PORT; NULL: none */
+	const char *name;      /* what it calls this device; "": the host's name */
+	const char *state_dir;
+	const char *const *command; /* NULL: none */
+};
+
+extern const struct cli_option profile_options[];
+
+int profile_settings_load(struct profile_settings *s, const struct args *a, struct error *e);
+
+#endif
