@@ -125,8 +125,9 @@ def check_spin(bench, guest, places):
     expect("samples of another process, by CONTEXTIDR", len(wrong), 0)
     expect("page tables of the program", len({s.table & 0xfffffffff000 for s in user}), 1)
     expect("numbers of virtual CPU and machine", {(s.task.vcpu, s.task.pid) for s in mine}, {(0, guest.pid)})
+    # The host's work after a sample's own interrupt is never sampled: a few microseconds of each millisecond.
     near("samples in the guest, %", 100 * len([s for s in mine if s.guest]) / len(mine),
-         100 * sums["guest"] / (end - start), 2)
+         100 * sums["guest"] / (end - start), 4)
     near("weights of the samples, s", sum(s.weight for s in mine) / NS, (end - start) / NS, 0.1)
     check_samples(samples)
 
