@@ -25,6 +25,7 @@ const char *const profile_order_words[PROFILE_ORDERS + 1] = { "self", "total", "
 struct profile_report {
 	const struct profile_walk *walk;
 	enum profile_by by;
+	bool merged;
 	struct profile_row *rows;
 	size_t n, room;
 	uint32_t *by_key; /* place in rows, NO_ROW: none */
@@ -178,12 +179,16 @@ static int name_task(struct profile_report *r, struct profile_row *row)
 	int rc;
 
 	if (r->by == PROFILE_BY_PROCESS)
-		return keep_text(r, profile_process_format(t->processes[row->key], true, text),
-				 &row->name);
-	rc = keep_text(r, profile_thread_format(t->threads[row->key], true, text), &row->name);
+		return keep_text(
+			r, profile_process_format(t->processes[row->key], !r->merged, text),
+			&row->name);
+	rc = keep_text(r, profile_thread_format(t->threads[row->key], !r->merged, text),
+		       &row->name);
 	if (rc < 0)
 		return rc;
-	return keep_text(r, profile_process_format(profile_tasks_process(t, row->key), true, text),
+	return keep_text(r,
+			 profile_process_format(profile_tasks_process(t, row->key), !r->merged,
+						text),
 			 &row->object);
 }
 
@@ -206,10 +211,32 @@ static int name_row(struct profile_report *r, struct profile_row *row)
 	return 0;
 }
 
+/* Rows that are called alike become one. */
+static void merge_rows(struct profile_report *r)
+{
+	struct profile_row *to;
+	size_t i, n = 0;
+
+	profile_report_sort(r, PROFILE_ORDER_NAME, PROFILE_SAMPLES);
+	for (i = 0; i < r->n; i++) {
+		to = n ? &r->rows[n - 1] : NULL;
+		if (!to || strcmp(to->name, r->rows[i].name) != 0 ||
+		    strcmp(to->object, r->rows[i].object) != 0) {
+			r->rows[n++] = r->rows[i];
+			continue;
+		}
+		add(to->self, r->rows[i].self);
+		add(to->total, r->rows[i].total);
+		to->kernel += r->rows[i].kernel;
+		to->guest += r->rows[i].guest;
+	}
+	r->n = n;
+}
+
 /* --- all of it --- */
 
 int profile_report_new(struct profile_report **ret, const struct profile_walk *w,
-		       enum profile_by by, struct error *e)
+		       enum profile_by by, bool merged, struct error *e)
 {
 	CLEANUP(profile_report) struct profile_report *r = calloc(1, sizeof(*r));
 	struct profile_walk mine = *w;
@@ -220,6 +247,7 @@ int profile_report_new(struct profile_report **ret, const struct profile_walk *w
 		return error_set(e, ENOMEM, "cannot make the report: out of memory");
 	r->walk = w;
 	r->by = by;
+	r->merged = merged;
 	mine.sample = take;
 	mine.data = r;
 	rc = profile_walk_run(&mine, &r->totals, e);
@@ -229,6 +257,8 @@ int profile_report_new(struct profile_report **ret, const struct profile_walk *w
 		rc = name_row(r, &r->rows[i]);
 	if (rc < 0)
 		return error_set(e, -rc, "cannot make the report: %s", strerror(-rc));
+	if (merged)
+		merge_rows(r);
 	*ret = take_ptr(r);
 	return 0;
 }

@@ -39,9 +39,10 @@ struct profile_row {
 
 struct profile_report;
 
-/* Runs the walk; its listener is the report's. */
+/* Runs the walk; its listener is the report's. `merged`: processes and threads of one name are one row, without
+ * numbers, as two profiles need it to be compared. */
 int profile_report_new(struct profile_report **ret, const struct profile_walk *w,
-		       enum profile_by by, struct error *e);
+		       enum profile_by by, bool merged, struct error *e);
 void profile_report_free(struct profile_report *r);
 DEFINE_CLEANUP(profile_report, profile_report_free)
 

@@ -45,8 +45,47 @@ static void print_stream(const struct summary_stream *t, const struct trace_cloc
 	       more ? "+" : "");
 }
 
+/* What is in the file beside the events of the scheduler. */
+struct others {
+	struct func_digest calls;
+	struct boot_digest boot;
+	struct profile_digest profile;
+};
+
+static void others_done(struct others *o)
+{
+	func_digest_done(&o->calls);
+	boot_digest_done(&o->boot);
+	profile_digest_done(&o->profile);
+}
+
+static int read_others(const struct reading *r, struct others *o, struct error *e)
+{
+	int rc = digest_read_calls(r, &o->calls, e);
+
+	if (rc >= 0)
+		rc = digest_read_boot(r, &o->boot, e);
+	return rc < 0 ? rc : digest_read_profile(r, &o->profile, e);
+}
+
+static void print_others(const struct others *o)
+{
+	if (o->calls.source) {
+		putchar('\n');
+		func_digest_print_check(&o->calls);
+	}
+	if (o->boot.source) {
+		putchar('\n');
+		boot_digest_print_check(&o->boot);
+	}
+	if (o->profile.source) {
+		putchar('\n');
+		profile_digest_print_check(&o->profile);
+	}
+}
+
 static void print_check(const struct reading *r, const struct trace_summary *s,
-			const struct func_digest *calls, const struct boot_digest *boot)
+			const struct others *others)
 {
 	uint32_t i;
 	size_t k;
@@ -62,14 +101,7 @@ static void print_check(const struct reading *r, const struct trace_summary *s,
 			print_stream(&s->streams[i], &r->source->info.clock);
 	putchar('\n');
 	digest_print_ledger(s);
-	if (calls->source) {
-		putchar('\n');
-		func_digest_print_check(calls);
-	}
-	if (boot->source) {
-		putchar('\n');
-		boot_digest_print_check(boot);
-	}
+	print_others(others);
 	for (k = 0; k < s->n_damage; k++)
 		printf("%sdamage    offset %" PRIu64 ", %" PRIu64 " bytes: %s%s\n",
 		       say_style(stdout, STYLE_BAD), s->damage[k].offset, s->damage[k].bytes,
@@ -125,7 +157,7 @@ static json_t *damage_json(const struct trace_summary *s)
 }
 
 static json_t *check_json(const struct reading *r, const struct trace_summary *s,
-			  const struct func_digest *calls, const struct boot_digest *boot)
+			  const struct others *others)
 {
 	json_t *object =
 		json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path),
@@ -136,18 +168,19 @@ static json_t *check_json(const struct reading *r, const struct trace_summary *s
 			  damage_json(s), "damaged_places", jsonout_count(s->damaged_places),
 			  "damaged_bytes", jsonout_count(s->damaged_bytes));
 
-	if (calls->source)
-		json_object_set_new(object, "functions", func_digest_json(calls, true));
-	if (boot->source)
-		json_object_set_new(object, "boot", boot_digest_json(boot));
+	if (others->calls.source)
+		json_object_set_new(object, "functions", func_digest_json(&others->calls, true));
+	if (others->boot.source)
+		json_object_set_new(object, "boot", boot_digest_json(&others->boot));
+	if (others->profile.source)
+		json_object_set_new(object, "profile", profile_digest_json(&others->profile));
 	return object;
 }
 
 static int run(const struct args *a)
 {
 	CLEANUP_READING struct reading r = { 0 };
-	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
-	CLEANUP_BOOT_DIGEST struct boot_digest boot = { 0 };
+	__attribute__((cleanup(others_done))) struct others others = { .calls = { 0 } };
 	struct trace_summary s;
 	struct error e = ERROR_INIT;
 	int status = EXIT_OK;
@@ -159,13 +192,13 @@ static int run(const struct args *a)
 	summary_init(&s);
 	if (reading_open(&r, a, a->operands[0], &e) < 0 ||
 	    input_verify(r.input, r.source, &e) < 0 || digest_read(&r, &s, NULL, &e) < 0 ||
-	    digest_read_calls(&r, &calls, &e) < 0 || digest_read_boot(&r, &boot, &e) < 0) {
+	    read_others(&r, &others, &e) < 0) {
 		status = reading_failure(&r, &e);
 	} else {
 		if (args_has(a, "json"))
-			status = jsonout_print(check_json(&r, &s, &calls, &boot));
+			status = jsonout_print(check_json(&r, &s, &others));
 		else
-			print_check(&r, &s, &calls, &boot);
+			print_check(&r, &s, &others);
 		if (summary_is_damaged(&s))
 			status = EXIT_FAILED;
 	}
@@ -190,7 +223,7 @@ const struct command command_check = {
 	.description =
 		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and "
 		"calls "
-		"per thread, and the records of a boot chart. Lost "
+		"per thread, and the records of a boot chart and of a profile. Lost "
 		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
 		"had no room), damage (bytes are torn or flipped), store (the collector could not "

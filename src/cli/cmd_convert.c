@@ -21,6 +21,7 @@
 #include "trace/boot_pack.h"
 #include "trace/func_ksk.h"
 #include "trace/func_pack.h"
+#include "trace/sample_ksk.h"
 
 struct conversion {
 	const struct format *format;
@@ -30,6 +31,7 @@ struct conversion {
 	uint64_t dropped;  /* items that the format does not hold whole */
 	bool leaves_calls; /* the trace has some that are not written */
 	bool leaves_boot;  /* and a boot chart */
+	bool leaves_profile;
 };
 
 static int choose_format(struct conversion *c, const struct args *a, struct error *e)
@@ -122,6 +124,34 @@ static int find_boot(struct conversion *c, const struct reading *r, struct error
 	return rc == -ENODATA ? 0 : rc;
 }
 
+/* Whether the scheduler's events are in the file, too. */
+static bool has_events(const struct sample_source *profile)
+{
+	struct block_reader *r = &sample_ksk_file(profile)->reader;
+	uint32_t stream;
+
+	return r->ops->find(r, STREAM_CPU(0), &stream) && stream < STREAM_CPU(TRACE_CPUS_MAX);
+}
+
+/* A profile beside the events; or alone, and then there is nothing to convert. */
+static int find_profile(struct conversion *c, const struct reading *r, struct error *e)
+{
+	CLEANUP(sample_source) struct sample_source *profile = NULL;
+	int rc;
+
+	if (input_get_format(r->input) != RECOGNISED_KSK)
+		return 0;
+	rc = sample_ksk_open(input_get_path(r->input), &profile, e);
+	if (rc < 0)
+		return rc == -ENODATA ? 0 : rc;
+	c->leaves_profile = true;
+	if (!c->leaves_boot && !c->leaves_calls && !c->options.calls && !has_events(profile))
+		return error_set(e, EINVAL,
+				 "cannot convert %s: it holds a profile; see kiseki profile export",
+				 r->path);
+	return 0;
+}
+
 /* The record of a process, or a folder of them. */
 static int convert_record(const struct conversion *c, const char *path, struct error *e)
 {
@@ -189,6 +219,8 @@ static int convert(struct conversion *c, struct reading *r, const struct args *a
 	if (rc >= 0)
 		rc = find_boot(c, r, e);
 	if (rc >= 0)
+		rc = find_profile(c, r, e);
+	if (rc >= 0)
 		rc = format_prepare(c->format, &r->source, e);
 	if (rc >= 0)
 		rc = format_open(c->format, &sink, c->path, &c->options, e);
@@ -224,6 +256,8 @@ static int run(const struct args *a)
 		say_note("the calls of the trace were left out; see kiseki func");
 	if (c.leaves_boot)
 		say_note("the boot chart of the trace was left out; see kiseki boot export");
+	if (c.leaves_profile)
+		say_note("the profile of the trace was left out; see kiseki profile export");
 	if (c.dropped)
 		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
 	/* Records of calls are among those that the scheduler's reader does not know. */

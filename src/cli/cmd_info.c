@@ -155,6 +155,7 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 	CLEANUP(tasks) struct tasks *tasks = NULL;
 	CLEANUP_FUNC_DIGEST struct func_digest calls = { 0 };
 	CLEANUP_BOOT_DIGEST struct boot_digest boot = { 0 };
+	CLEANUP_PROFILE_DIGEST struct profile_digest profile = { 0 };
 	json_t *object;
 	int rc;
 
@@ -165,6 +166,8 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 	rc = digest_read_calls(r, &calls, e);
 	if (rc >= 0)
 		rc = digest_read_boot(r, &boot, e);
+	if (rc >= 0)
+		rc = digest_read_profile(r, &profile, e);
 	if (rc < 0)
 		return rc;
 	if (args_has(a, "json")) {
@@ -173,6 +176,8 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 			json_object_set_new(object, "functions", func_digest_json(&calls, false));
 		if (boot.source)
 			json_object_set_new(object, "boot", boot_digest_json(&boot));
+		if (profile.source)
+			json_object_set_new(object, "profile", profile_digest_json(&profile));
 		return jsonout_print(object);
 	}
 	print_info(r, s);
@@ -180,6 +185,8 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 		func_digest_print_info(&calls);
 	if (boot.source)
 		boot_digest_print_info(&boot);
+	if (profile.source)
+		profile_digest_print_info(&profile);
 	if (tasks)
 		print_tasks(tasks);
 	return EXIT_OK;
@@ -224,7 +231,7 @@ const struct command command_info = {
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
 		"what was lost. To know this, all of the trace is read. Of calls: processes, "
-		"threads, and how many. Of a boot chart: its records. Of a collector's folder: its "
+		"threads, and how many. Of a boot chart or a profile: its records. Of a collector's folder: its "
 		"runs.",
 	.options = options,
 	.examples = examples,

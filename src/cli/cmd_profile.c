@@ -4,6 +4,7 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
+	&command_profile_record,
 	&command_profile_report,
 	&command_profile_flame,
 	&command_profile_diff,
@@ -13,7 +14,7 @@ static const struct command *const commands[] = {
 
 const struct command command_profile = {
 	.name = "profile",
-	.summary = "analyse where the CPUs spend their time, by samples",
+	.summary = "record and analyse where the CPUs spend their time",
 	.usage = "COMMAND [ARGUMENT...]",
 	.children = commands,
 	.parent = &command_kiseki,

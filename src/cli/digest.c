@@ -54,6 +54,16 @@ int digest_read_boot(const struct reading *r, struct boot_digest *boot, struct e
 	return rc < 0 ? rc : 0;
 }
 
+int digest_read_profile(const struct reading *r, struct profile_digest *profile, struct error *e)
+{
+	int rc;
+
+	if (input_get_format(r->input) != RECOGNISED_KSK)
+		return 0;
+	rc = profile_digest_open_ksk(profile, input_get_path(r->input), e);
+	return rc < 0 ? rc : 0;
+}
+
 void digest_print_ledger(const struct trace_summary *s)
 {
 	uint64_t losses, lost, uncounted;

@@ -10,6 +10,7 @@
 
 #include "cli/boot_digest.h"
 #include "cli/func_digest.h"
+#include "cli/profile_digest.h"
 #include "cli/reading.h"
 #include "trace/summary.h"
 #include "trace/tasks.h"
@@ -22,6 +23,9 @@ int digest_read_calls(const struct reading *r, struct func_digest *calls, struct
 
 /* Likewise of its boot chart. */
 int digest_read_boot(const struct reading *r, struct boot_digest *boot, struct error *e);
+
+/* And of its profile. */
+int digest_read_profile(const struct reading *r, struct profile_digest *profile, struct error *e);
 
 const char *digest_codec(const struct trace_summary *s); /* "sched", "bsf"; of a .ksk */
 void digest_print_ledger(const struct trace_summary *s);

@@ -8,7 +8,8 @@ static const struct command *const commands[] = {
 	&command_runs,	 &command_ledger,     &command_export,
 	&command_tail,	 &command_top,	      &command_convert,
 	&command_info,	 &command_check,      &command_report,
-	&command_func,	 &command_boot,	      &command_doctor,
+	&command_func,	 &command_boot,	      &command_profile,
+	&command_doctor,
 	&command_help,	 &command_completion, NULL,
 };
 

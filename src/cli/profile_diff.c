@@ -104,7 +104,8 @@ static int read_one(struct diff *d, const struct args *a, int which, struct erro
 	int r = profile_reading_open(in, a, a->operands[which], e);
 
 	if (r >= 0)
-		r = profile_report_new(&d->reports[which], &in->walk, (enum profile_by)d->by, e);
+		r = profile_report_new(&d->reports[which], &in->walk, (enum profile_by)d->by, true,
+				       e);
 	if (r >= 0)
 		profile_reading_warn(in);
 	return r;

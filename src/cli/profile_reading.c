@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cli/device_json.h"
 #include "command/say.h"
 #include "command/value.h"
 #include "store/store_check.h"
@@ -47,31 +45,6 @@ static int open_store(struct profile_reading *r, const struct args *a, struct er
 	return sample_ksk_open_run(r->store, run.number, &r->source, e);
 }
 
-static int open_remote(struct profile_reading *r, const struct args *a, struct error *e)
-{
-	static const struct remote_run_kind kind = { .kind = "profile", .what = "profiles" };
-	struct client *client = NULL;
-	json_t *run = NULL;
-	struct url u;
-	int rc = client_open(&client, a, e);
-
-	if (rc >= 0)
-		rc = remote_run_find(client, r->path, &kind, &run, e);
-	if (rc >= 0)
-		rc = remote_run_folder_open(&r->folder, e);
-	if (rc >= 0) {
-		remote_run_push_export(&u, (uint32_t)device_json_count(run, "run"));
-		rc = remote_run_download(client, &u, r->folder.path, e);
-	}
-	if (rc >= 0)
-		rc = sample_ksk_open(r->folder.path, &r->source, e);
-	if (rc == -ENODATA)
-		rc = error_set(e, ENODATA, "that run has no profile");
-	json_decref(run);
-	client_free(client);
-	return rc;
-}
-
 /* Whatever else it is, what it can be used for is said. */
 static int open_file(struct profile_reading *r, struct error *e)
 {
@@ -90,10 +63,6 @@ static int open_file(struct profile_reading *r, struct error *e)
 
 static int open_source(struct profile_reading *r, const struct args *a, struct error *e)
 {
-	struct error missing = ERROR_INIT;
-	struct stat st;
-	int rc;
-
 	if (store_is_folder(r->path))
 		return open_store(r, a, e);
 	if (args_has(a, "run")) {
@@ -101,13 +70,7 @@ static int open_source(struct profile_reading *r, const struct args *a, struct e
 		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",
 				 r->path);
 	}
-	if (!stat(r->path, &st) || errno != ENOENT || strchr(r->path, '/') || !strcmp(r->path, "-"))
-		return open_file(r, e);
-	rc = open_remote(r, a, &missing);
-	if (rc >= 0)
-		return rc;
-	return error_set(e, -rc, "cannot read %s: there is no such file, and of the collector: %s",
-			 r->path, missing.text);
+	return open_file(r, e);
 }
 
 /* --- names --- */
@@ -302,8 +265,6 @@ void profile_reading_close(struct profile_reading *r)
 	sample_source_free(r->source);
 	store_free(r->store);
 	input_free(r->input);
-	if (r->folder.folder[0])
-		remote_run_folder_close(&r->folder);
 	filter_done(&r->filter);
 	free(r->folders_text);
 	memset(r, 0, sizeof(*r));

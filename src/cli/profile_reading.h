@@ -5,16 +5,12 @@
  *
  *	a path           a .ksk file with samples
  *	a store's folder its latest profile, or the run of --run
- *	a number         that run of a collector (--server)
- *	any other word   a device of a collector: its latest profile
  */
 #ifndef KISEKI_CLI_PROFILE_READING_H
 #define KISEKI_CLI_PROFILE_READING_H
 
 #include "analysis/profile_walk.h"
-#include "cli/client.h"
 #include "cli/progress.h"
-#include "cli/remote_run.h"
 #include "command/args.h"
 #include "convert/input.h"
 #include "store/store.h"
@@ -36,7 +32,7 @@
 		{ 0, "to", "TIME", "only before this time", NULL },                                \
 		{ 0, "samples", NULL, "count samples, not the time they stand for", NULL },        \
 		{ 0, "run", "RUN", "of a store: this run instead of the latest profile", NULL },   \
-		CLIENT_OPTION, { 0, "sysroot", "DIR", "where the device's files lie", NULL },      \
+		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },      \
 		{ 0, "symbols", "DIR[:DIR]",                                                       \
 		  "also look here for objects, and for build-ids below .build-id", NULL },         \
 		{ 0, "kallsyms", "FILE",                                                           \
@@ -50,7 +46,6 @@ struct profile_reading {
 	bool misused; /* it failed because of an option's argument */
 	struct input *input; /* what came down a pipe */
 	struct store *store;
-	struct remote_run_folder folder;
 	struct sample_source *source;
 	struct symbols *symbols;
 	struct profile_names *names;

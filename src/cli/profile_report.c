@@ -164,7 +164,7 @@ static int run(const struct args *a)
 		return say_usage(&e);
 	rc = profile_reading_open(&in, a, a->operands[0], &e);
 	if (rc >= 0)
-		rc = profile_report_new(&r, &in.walk, (enum profile_by)w.by, &e);
+		rc = profile_report_new(&r, &in.walk, (enum profile_by)w.by, false, &e);
 	if (rc >= 0 && w.callers && !w.json)
 		rc = make_callers(&callers, &in, &e);
 	if (rc < 0)
@@ -204,15 +204,14 @@ static const struct cli_example examples[] = {
 const struct command command_profile_report = {
 	.name = "report",
 	.summary = "where the time went: by function, object, process, thread or CPU",
-	.usage = "FILE|DEVICE|RUN [--by WHAT] [--sort KEY] [--limit N] [OPTION...]",
+	.usage = "FILE|STORE [--by WHAT] [--sort KEY] [--limit N] [OPTION...]",
 	.description =
 		"A row's own share is that of the samples that were taken in it, its total share that "
 		"of the samples in which it was on the stack; recursion counts once. Own shares add up "
 		"to 100 percent. Of its own samples, kernel% were in the kernel. Samples of CPUs that "
 		"had nothing to do are counted apart, unless --mode idle asks for them.\n\n"
-		"FILE is a .ksk file of kiseki profile record, or the folder of a collector's store. "
-		"What is no file is asked of a collector: a number is a run, a name a device, whose "
-		"latest profile is meant. Names come from the objects' symbols by their build-ids, of "
+		"FILE is a .ksk file of kiseki profile record, or the folder of a collector's store, "
+		"of which the latest profile is meant, or --run. Names come from the objects' symbols by their build-ids, of "
 		"the kernel from the profile itself.",
 	.options = options,
 	.examples = examples,

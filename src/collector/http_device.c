@@ -288,6 +288,8 @@ static json_t *kinds_json(const struct store_run *r)
 		json_array_append_new(kinds, json_string("func"));
 	if (r->has_boot)
 		json_array_append_new(kinds, json_string("boot"));
+	if (r->samplers)
+		json_array_append_new(kinds, json_string("profile"));
 	return kinds;
 }
 

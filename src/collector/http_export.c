@@ -257,6 +257,10 @@ static int open_run(struct http_request *q, struct extract *x, struct error *e)
 		r = http_range_find_run(q, kind, &x->selection.run, e);
 	if (r < 0)
 		return r;
+	if (store_run_is_profile(&x->selection.run))
+		return error_set(e, EINVAL,
+				 "run %u is a profile; kiseki profile export reads it from the store",
+				 x->selection.run.number);
 	if (store_run_is_boot(&x->selection.run))
 		return extract_open_boot(q, x, e);
 	return store_run_is_func(&x->selection.run) ? extract_open_calls(q, x, e)

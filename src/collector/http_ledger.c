@@ -57,6 +57,8 @@ static json_t *cpu_json(uint32_t stream)
 {
 	bool has_cpu = stream != STREAM_META && !stream_is_boot(stream) && !stream_is_func(stream);
 
+	if (stream_is_sample(stream))
+		return json_value_count(stream - STREAM_SAMPLE_FIRST);
 	return has_cpu ? json_value_count(stream - STREAM_CPU(0)) : json_null();
 }
 

@@ -47,7 +47,9 @@ static enum http_run_kind kind_of(const struct store_run *r)
 		return HTTP_RUN_SCHED;
 	if (r->threads)
 		return HTTP_RUN_FUNC;
-	return r->has_boot ? HTTP_RUN_BOOT : HTTP_RUN_ANY;
+	if (r->has_boot)
+		return HTTP_RUN_BOOT;
+	return r->samplers ? HTTP_RUN_PROFILE : HTTP_RUN_ANY;
 }
 
 static int take_latest(void *context, const struct store_run *r)
@@ -62,12 +64,13 @@ static int take_latest(void *context, const struct store_run *r)
 	if (!to->number)
 		*to = *r;
 	return l->run[HTTP_RUN_SCHED].number && l->run[HTTP_RUN_FUNC].number &&
-	       l->run[HTTP_RUN_BOOT].number;
+	       l->run[HTTP_RUN_BOOT].number && l->run[HTTP_RUN_PROFILE].number;
 }
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
 {
-	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot" };
+	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot",
+							  "profile" };
 	const char *text = http_target_get(&q->target, "kind");
 	uint32_t i;
 

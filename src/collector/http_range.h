@@ -32,6 +32,7 @@ enum http_run_kind {
 	HTTP_RUN_SCHED,
 	HTTP_RUN_FUNC,
 	HTTP_RUN_BOOT,
+	HTTP_RUN_PROFILE,
 	HTTP_RUN_KINDS,
 };
 

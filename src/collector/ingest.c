@@ -126,7 +126,9 @@ static void count_block(struct connection *c, const struct block *b, bool duplic
  * nothing else is. */
 static void note_run(struct connection *c, uint32_t run, const struct block *b)
 {
-	if (stream_is_func(b->stream) || stream_is_boot(b->stream)) {
+	if (stream_is_sample(b->stream)) {
+		c->run = c->run == run ? 0 : c->run;
+	} else if (stream_is_func(b->stream) || stream_is_boot(b->stream)) {
 		*(stream_is_boot(b->stream) ? &c->boot_run : &c->func_run) = run;
 		c->run = c->run == run ? 0 : c->run;
 	} else if (run != c->func_run && run != c->boot_run &&

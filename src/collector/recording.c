@@ -139,6 +139,8 @@ static int check_kind(struct recording *r, uint32_t number, uint32_t stream, str
 		return 0;
 	if (stream_is_boot(stream))
 		return error_set(e, EPROTO, "a recording holds no boot chart");
+	if (stream_is_sample(stream))
+		return error_set(e, EPROTO, "a recording holds no profile");
 	if (!stream_is_func(stream)) {
 		if (!r->sched)
 			r->sched = number;

@@ -304,7 +304,7 @@ static bool take_block(struct session *s, const struct frame *f)
 		return true;
 	}
 	if (b.stream >= MESSAGE_STREAMS_MAX && !stream_is_boot(b.stream) &&
-	    !stream_is_func(b.stream)) {
+	    !stream_is_sample(b.stream) && !stream_is_func(b.stream)) {
 		session_bye(s, BYE_PROTOCOL,
 			    "a block of stream %" PRIu32 ", which is of no CPU and no thread",
 			    b.stream);

@@ -22,11 +22,12 @@
 /* Bytes that an encoded state has at most. */
 #define RUN_STATE_ROOM(n_streams) (64U + (size_t)(n_streams)*160U)
 
-/* Whether a stream of this number is of a CPU, of a boot, of a thread, or the description. */
+/* Whether a stream of this number is of a CPU, of a boot, of a profile, of a thread, or the description. */
 static inline bool run_state_is_stream(uint64_t stream)
 {
 	return stream < MESSAGE_STREAMS_MAX || stream == STREAM_BOOT ||
-	       (stream <= UINT32_MAX && stream_is_func((uint32_t)stream));
+	       (stream <= UINT32_MAX &&
+		(stream_is_func((uint32_t)stream) || stream_is_sample((uint32_t)stream)));
 }
 
 struct stream_state {

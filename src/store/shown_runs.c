@@ -193,8 +193,10 @@ static void count_streams(const struct run_state *s, struct store_run *ret)
 	for (i = 0; i < s->n; i++) {
 		stream = s->streams[i].stream;
 		ret->has_boot |= stream_is_boot(stream);
+		ret->samplers += stream_is_sample(stream);
 		if (!stream_is_func(stream)) {
-			ret->cpus += stream != STREAM_META && !stream_is_boot(stream);
+			ret->cpus += stream != STREAM_META && !stream_is_boot(stream) &&
+				     !stream_is_sample(stream);
 			continue;
 		}
 		ret->split |= stream == STREAM_FUNC_OS(stream_func_thread(stream));

@@ -59,6 +59,7 @@ struct store_run {
 	uint32_t threads; /* that have a stream of calls, or of what the machine did to them */
 	bool split;	  /* there are streams of the latter */
 	bool has_boot;	  /* it has the records of a boot chart */
+	uint32_t samplers; /* CPUs that have a stream of samples: it has a profile */
 };
 
 /* Whether it is of programs' calls, and has nothing of the scheduler. */
@@ -73,10 +74,19 @@ static inline bool store_run_is_boot(const struct store_run *r)
 	return r->has_boot && !r->threads && !r->cpus;
 }
 
+/* Whether it is a profile, and has nothing else. */
+static inline bool store_run_is_profile(const struct store_run *r)
+{
+	return r->samplers && !r->threads && !r->cpus && !r->has_boot;
+}
+
 /* What it is above all. */
 static inline const char *store_run_kind(const struct store_run *r)
 {
-	return store_run_is_func(r) ? "func" : store_run_is_boot(r) ? "boot" : "sched";
+	return store_run_is_func(r)	 ? "func"
+	       : store_run_is_boot(r)	 ? "boot"
+	       : store_run_is_profile(r) ? "profile"
+					 : "sched";
 }
 
 /* A row of the ledger. */

@@ -133,6 +133,7 @@ static void note_strays(struct ksk_source *k)
 	for (i = 0; i < k->file->n_streams; i++)
 		if (k->file->streams[i]->stream >= STREAM_CPU(TRACE_CPUS_MAX) &&
 		    !stream_is_boot(k->file->streams[i]->stream) &&
+		    !stream_is_sample(k->file->streams[i]->stream) &&
 		    !stream_is_func(k->file->streams[i]->stream))
 			ksk_file_note(k->file, first_offset(k->file->streams[i]), 0,
 				      "a stream that belongs to no CPU and no thread");

@@ -131,12 +131,13 @@ void welcome_put(struct byte_writer *w, const struct message_resume *row)
 	put_number(w, row->next_sequence);
 }
 
-/* Of the description, a CPU, a boot or a thread. */
+/* Of the description, a CPU, a boot, a profile or a thread. */
 static uint32_t get_stream(struct byte_reader *r)
 {
 	uint32_t stream = get_bounded(r, UINT32_MAX);
 
-	if (stream >= MESSAGE_STREAMS_MAX && !stream_is_boot(stream) && !stream_is_func(stream))
+	if (stream >= MESSAGE_STREAMS_MAX && !stream_is_boot(stream) && !stream_is_sample(stream) &&
+	    !stream_is_func(stream))
 		r->bad = true;
 	return stream;
 }

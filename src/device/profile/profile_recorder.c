@@ -131,7 +131,7 @@ static void need(struct profile_recorder *r, int32_t pid, uint64_t tick)
 	process_maps_put(&r->meta, &r->ids, pid, n->is_old ? r->start_tick : tick);
 }
 
-/* Who is there. Sampling goes on already, so nobody comes between. */
+/* Who is there, before sampling starts, since some may end soon. Who comes between is met when it is sampled. */
 static void meet_all(struct profile_recorder *r)
 {
 	DIR *folder = opendir("/proc");
@@ -169,12 +169,10 @@ int profile_recorder_start(struct profile_recorder *r, struct error *e)
 	r->start_tick = clock_mono_ns();
 	r->now_ms = r->meta_ms = r->start_tick / CLOCK_NS_PER_MS;
 	describe(r);
-	failed = perf_events_start(r->o.events, e);
-	if (failed < 0)
-		return failed;
 	meet_targets(r);
 	profile_meta_flush(&r->meta);
-	return 0;
+	failed = perf_events_start(r->o.events, e);
+	return failed < 0 ? failed : 0;
 }
 
 /* --- records --- */
