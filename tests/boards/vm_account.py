@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """vm_account: what a virtual CPU's thread did at each moment, from the events of kiseki_vm.ko.
 
-A machine of states over the lines of vm_dump, made for the tests and from nothing but the meaning of the
+A machine of states over the lines of vm_dump and sample_dump, made for the tests and from nothing but the meaning of the
 events; the product's own analysis is another one. Every moment between two events has one class, so the classes
 of a range add up to its length; what the events cannot mean is counted.
 """
@@ -10,37 +10,40 @@ from collections import Counter, namedtuple
 TRAP = 256
 WFX = TRAP + 1  # a guest that waits; bit 0 of the detail: for an event, which is no halt
 Task = namedtuple("Task", "tid pid vcpu comm")
-Sample = namedtuple("Sample", "tick cpu task mode weight guest pc table context current reason detail kernel user")
+Sample = namedtuple("Sample", "tick cpu task mode weight pc table context current reason detail kernel user")
 Event = namedtuple("Event", "tick cpu kind task next value detail")
 
 
 def task(word):
     tid, pid, vcpu, comm = word.split("/", 3)
-    return Task(int(tid), int(pid), int(vcpu), comm)
+    return Task(int(tid), int(pid), -1 if vcpu == "-" else int(vcpu), comm)
 
 
-def parse_sample(tick, cpu, who, w):
-    n = int(w[9])
-    chain = [int(x, 16) for x in w[11:]]
-    return Sample(tick, cpu, who, w[0], int(w[1]), int(w[2]), *(int(x, 16) for x in w[3:7]), int(w[7]),
-                  int(w[8], 16), chain[:n], chain[n:])
+def parse_sample(tick, cpu, who, words):
+    """Of a guest, what is not known is None."""
+    said = dict(w.split("=", 1) for w in words[2:])
+    reason, _, detail = said.get("reason", "").partition("/")
+    number = {k: int(said[k], 0) if k in said else None for k in ("pc", "table", "context", "task")}
+    chains = [[int(x, 0) for x in said[k].split(",")] if k in said else [] for k in ("k", "u")]
+    return Sample(tick, cpu, who, words[0], int(words[1], 0), number["pc"], number["table"], number["context"],
+                  number["task"], int(reason, 0) if reason else None, int(detail, 0) if detail else None, *chains)
 
 
 def parse(lines):
     """Samples, events in order of time, and how many records were lost."""
     samples, events, lost = [], [], 0
     for line in lines:
-        cpu, tick, kind, *words = line.split(" ")
+        if line.startswith("loss "):
+            lost += int(line.split(" ")[3])
+            continue
+        cpu, tick, kind, who, *words = line.split(" ")
         cpu, tick = int(cpu), int(tick)
-        if kind == "lost":
-            lost += int(words[1])
-        elif kind == "sample":
-            samples.append(parse_sample(tick, cpu, task(words[0]), words[1:]))
-        elif kind in ("switch", "wake"):
-            events.append(Event(tick, cpu, kind, task(words[0]), task(words[2]), int(words[1]), 0))
-        else:
-            value, detail = (int(words[1]), int(words[2], 16)) if len(words) > 1 else (0, 0)
-            events.append(Event(tick, cpu, kind, task(words[0]), None, value, detail))
+        if kind == "sample":
+            samples.append(parse_sample(tick, cpu, task(who), words))
+            continue
+        other = task(words.pop(0)) if kind in ("switch", "wake") else None
+        value, detail, *_ = [*(int(x, 0) for x in words), 0, 0]
+        events.append(Event(tick, cpu, kind, task(who), other, value, detail))
     return sorted(samples, key=lambda s: s.tick), sorted(events, key=lambda e: e.tick), lost
 
 

@@ -4,19 +4,10 @@
  *
  *	vm_dump record FILE WORD...	start with these settings, put all that comes into FILE; ends after SIGTERM
  *	vm_dump order WORD...		write these words to the device, and say what it thinks of it
- *	vm_dump text FILE		a line for each record
- *
- * A line is: CPU, time in ns, kind, task as tid/pid/vcpu/name, then by kind:
- *
- *	sample	mode weight guest pc table context task reason detail n_kernel n_user addresses...
- *	switch	state next; wake: state (0), the woken
- *	entry	-
- *	exit, outside, poll	value detail
- *	lost	how many
+ *	vm_dump text FILE		a line for each record (sample_text.h), and "loss CPU 0 N" where N are missing
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/vm/core/vm_settings.h"
 #include "device/vm/vm_reader.h"
+#include "tools/sample_text.h"
 
 #define DEVICE "/dev/kiseki_vm"
 #define BUFFER (4U << 20)
@@ -90,44 +81,6 @@ static int record(const char *path, char **words)
 	}
 }
 
-static void print_task(const struct sample_task *t)
-{
-	printf(" %d/%d/%d/", t->tid, t->pid, t->vcpu);
-	for (int i = 0; i < SCHED_COMM_LEN && t->comm[i]; i++)
-		putchar(t->comm[i] <= ' ' ? '_' : t->comm[i]);
-}
-
-static void print_sample(const struct sample_event *e)
-{
-	static const char *const modes[] = { "idle", "kernel", "user", "guest-kernel",
-					     "guest-user" };
-
-	printf(" %s %" PRIu64 " %u %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIu64
-	       " %" PRIx64 " %u %u",
-	       modes[e->mode], e->weight, e->guest, e->guest_pc, e->guest_table, e->guest_context,
-	       e->guest_task, e->reason, e->reason_detail, e->n_kernel, e->n_user);
-	for (uint32_t i = 0; i < (uint32_t)e->n_kernel + e->n_user; i++)
-		printf(" %" PRIx64, e->chain[i]);
-}
-
-static void print_event(uint32_t cpu, const struct sample_event *e)
-{
-	static const char *const kinds[] = { "sample", "switch",  "wake", "entry",
-					     "exit",   "outside", "poll" };
-
-	printf("%u %" PRIu64 " %s", cpu, e->tick, kinds[e->kind]);
-	print_task(&e->task);
-	if (e->kind == SAMPLE_TAKEN) {
-		print_sample(e);
-	} else if (e->kind == SAMPLE_SWITCH || e->kind == SAMPLE_WAKE) {
-		printf(" %" PRIu64, e->value);
-		print_task(&e->next);
-	} else if (e->kind != SAMPLE_ENTRY) {
-		printf(" %" PRIu64 " %" PRIx64, e->value, e->detail);
-	}
-	putchar('\n');
-}
-
 static int text(const char *path)
 {
 	FILE *f = fopen(path, "rbe");
@@ -143,8 +96,8 @@ static int text(const char *path)
 		vm_reader_init(&r, data, fread(data, 1, (size_t)len, f));
 		while ((status = vm_reader_next(&r, &e, &lost)) == WIRE_OK) {
 			if (lost)
-				printf("%u %" PRIu64 " lost - %u\n", r.cpu, e.tick, lost);
-			print_event(r.cpu, &e);
+				printf("loss %u 0 %u\n", r.cpu, lost);
+			sample_text_put(stdout, r.cpu, &e);
 		}
 	}
 	free(data);
