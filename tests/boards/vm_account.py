@@ -101,8 +101,7 @@ class Vcpu:
     def quiet(self):
         """The longest time in which the VMM was not asked for anything: between what the guest printed."""
         ticks = [a for a, _, state in self.spans if state == "outside"]
-        ends = ticks + [self.spans[-1][1]]
-        return max(((a, b) for a, b in zip(ticks, ends[1:])), key=lambda x: x[1] - x[0])
+        return max(zip(ticks, ticks[1:]), key=lambda x: x[1] - x[0])
 
 
 def account(events, tid):
