@@ -54,6 +54,7 @@ class Vcpu:
         self.tid, self.state, self.since = tid, None, None
         self.spans, self.wrong, self.switches = [], [], 0
         self.is_outside = self.is_halted = False
+        self.takers = Counter()  # ns, by the name of who came when it could have gone on
 
     def become(self, event, state, *allowed):
         if self.state is not None:
@@ -67,11 +68,14 @@ class Vcpu:
         on_cpu = ("kernel", "outside", "poll")
         if not e.value:
             self.become(e, "steal", *on_cpu)
+            self.taker = e.next.comm
         else:
             self.become(e, "halt" if self.is_halted else "sleep", *on_cpu)
 
     def take(self, e):
         if e.kind == "switch" and e.next.tid == self.tid:
+            if self.state == "steal":
+                self.takers[self.taker] += e.tick - self.since
             self.become(e, "outside" if self.is_outside else "kernel", "steal", "woken", "halt", "sleep")
         elif e.kind == "wake" and e.next.tid == self.tid:
             # One that was about to sleep, and is still on its CPU, just goes on.

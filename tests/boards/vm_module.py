@@ -112,7 +112,8 @@ def check_account(events, guest):
     start, end = vcpu.quiet()
     sums = vcpu.total(start, end)
     expect(f"{guest.name}: sum of classes", sum(sums.values()), end - start)
-    print(f"  {guest.name}: " + " ".join(f"{k} {100 * v / (end - start):.2f} %" for k, v in sorted(sums.items())))
+    print(f"  {guest.name}: " + " ".join(f"{k} {100 * v / (end - start):.2f} %" for k, v in sorted(sums.items())) +
+          "; who came instead: " + ", ".join(f"{k} {v / 1e6:.1f} ms" for k, v in vcpu.takers.most_common(3)))
     return vcpu, start, end, sums
 
 
@@ -126,27 +127,29 @@ def check_spin(bench, guest, places, seconds, by_agent=False):
         raise Failed(f"{len(user)} samples of the guest's program in {seconds} s")
     counts = {name: sum(a <= s.pc < b for s in user) for name, (a, b) in places.items()}
     near("samples in heavy() and light(), %", 100 * sum(counts.values()) / len(user), 100, 1)
-    # Four times what chance makes of so many samples.
+    # Four times what chance makes of so many samples. The emulated CPUs take turns, so a busy recorder on the other one
+    # decides a little where this one is interrupted: that comes on top.
     near("share of heavy(), %", 100 * counts["heavy"] / sum(counts.values()), 75,
-         max(3, 400 * math.sqrt(0.75 * 0.25 / len(user))))
+         max(3, 400 * math.sqrt(0.75 * 0.25 / len(user))) + by_agent)
     wrong = [s for s in user if s.context != answers[0]["pid"]]
     expect("samples of another process, by CONTEXTIDR", len(wrong), 0)
     expect("page tables of the program", len({s.table & 0xfffffffff000 for s in user}), 1)
     expect("numbers of virtual CPU and machine", {(s.task.vcpu, s.task.pid) for s in mine}, {(0, guest.pid)})
+    on_cpu = sum(sums[x] for x in ("guest", "kernel", "outside", "poll"))
     # The host's work after a sample's own interrupt is never sampled: a few microseconds of each millisecond.
     near("samples in the guest, %", 100 * len([s for s in mine if s.pc is not None]) / len(mine),
-         100 * sums["guest"] / (end - start), 4)
-    near("weights of the samples, s", sum(s.weight for s in mine) / NS, (end - start) / NS, 0.1)
+         100 * sums["guest"] / on_cpu, 3)
+    near("weights of the samples, s", sum(s.weight for s in mine) / NS, on_cpu / NS, seconds / 40)
     check_samples(samples)
 
 
 def check_file(bench):
     """The agent's file is one that the program reads, with the names of the kernel's functions."""
-    done = subprocess.run([KISEKI, "profile", "report", bench.work / f"r{bench.number}/r{bench.number}"],
+    done = subprocess.run([KISEKI, "profile", "report", "--limit", "0", bench.work / f"r{bench.number}/r{bench.number}"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     expect(f"report ({done.stderr.strip()})", done.returncode, 0)
-    if "kvm_" not in done.stdout:
-        raise Failed(f"the report names nothing of KVM:\n{done.stdout[:2000]}")
+    if "kvm_" not in done.stdout or "[guest user]" not in done.stdout:
+        raise Failed(f"the report has no function of KVM, or no guest:\n{done.stdout[:2000]}")
 
 
 def check_samples(samples):
