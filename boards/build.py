@@ -48,6 +48,17 @@ def build_module(board, output=None, say=lambda text: None):
     return folder / "kiseki.ko"
 
 
+def build_vm_module(board, output=None, say=lambda text: None):
+    """kiseki_vm.ko for the kernel of the board."""
+    kernel = fetch_kernel(board, say)
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / "vm"
+    board.tool("gcc")
+    with locked(folder):
+        run(f"kiseki_vm.ko for {board.name}", ROOT / "tools/build-driver", "--vm", "--arch", board.kbuild,
+            "--kernel", kernel.headers, "-o", folder)
+    return folder / "kiseki_vm.ko"
+
+
 def build_kernel(board, output=None, say=lambda text: None):
     """The kernel of a board that has the driver in it. The tree in the cache is everybody's, the image
     is the caller's own."""

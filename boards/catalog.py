@@ -67,6 +67,12 @@ class Board:
         return replace(self, qemu=(*words, "-icount", f"shift={shift}"),
                        without=(*self.without, "/cpus/cpu@1"))
 
+    def paced(self, shift=3):
+        """The same board, its CPUs in turn on one thread, and its clock on by 2^shift ns with each instruction;
+        while nobody has anything to do it is set forward. Shares of time there do not depend on what else this
+        machine does."""
+        return replace(self, qemu=(*self.qemu, "-icount", f"shift={shift},sleep=off"))
+
     @property
     def kernel(self):
         """Name of the kernel's folder in the cache."""
@@ -103,6 +109,16 @@ BOARDS = {board.name: board for board in (
         qemu=VIRT,
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
+    Board(
+        name="kvm-arm64",
+        about="as arm64, with room for virtual machines: KVM with VHE (guests.py)",
+        architecture="arm64", kbuild="arm64", machine="aarch64", flavour="arm64",
+        compiler="aarch64-linux-gnu-",
+        # Signed pointers by the emulator's own cipher: the architecture's takes most of its time.
+        qemu=("qemu-system-aarch64", "-M", "virt,virtualization=on,gic-version=3", "-cpu",
+              "max,pauth-impdef=on,sve=off,sme=off", "-smp", "2", "-nodefaults"),
+        console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
+        modules=VIRTIO_NET, nic=VIRTIO_NIC, memory="1536"),
     Board(
         name="builtin",
         about="as arm64, with a small kernel that has the driver in it",

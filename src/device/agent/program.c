@@ -19,6 +19,7 @@
 #include "device/agent/settings.h"
 #include "device/graph/graph_program.h"
 #include "device/profile/profile_program.h"
+#include "device/vm/vm_program.h"
 #include "wire/block.h"
 #include "wire/func_door.h"
 
@@ -53,6 +54,7 @@ static const struct command *const children[] = {
 	&command_agent_doctor,
 	&command_agent_kernel,
 	&command_agent_profile,
+	&command_agent_vm,
 	NULL,
 };
 
@@ -106,7 +108,8 @@ static int run_agent(const struct args *a)
 const struct command command_agent = {
 	.name = "kiseki-agent",
 	.summary = "record what the scheduler of this machine does, for a collector",
-	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...] | profile [OPTION...]",
+	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...] | profile [OPTION...] | vm "
+		 "[OPTION...]",
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks, about three "
 		"bytes per event, and sends them to a collector, which also tells it when to start "

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""guests: virtual machines on a board that has KVM.
+
+	board = get_board("kvm-arm64").paced()
+	with Machine(board, **guest_parts(board, init, work)) as machine:
+	    guest = Guest(machine, "g1")
+	    guest.wait_for("guest ready")
+	    guest.tell("spin 6")
+
+A guest boots the board's own kernel with one program as its init, on one virtual CPU. The VMM is the
+distribution's qemu for the board's architecture, with its libraries in the board's initramfs, so the machine
+that runs all this may have another. Its first CPU runs the VMM and everything else, the last one the virtual CPUs.
+
+A guest's console is a file on the board, and what it is told comes through a pipe: each character is an exit of
+the guest to its VMM, so both sides say little.
+"""
+import re
+import shlex
+from pathlib import Path
+
+from boards.catalog import BoardError
+from boards.fetch import fetch_kernel
+from boards.initramfs import Initramfs
+
+QEMU = {"arm64": ("qemu-system-arm//qemu-system-aarch64", "-M virt,gic-version=3 -cpu host", "ttyAMA0")}
+FOLDER = "/guest"
+# Its driver of the serial line, its checks of ciphers and its search for hardware are most of its boot.
+QUIET = "quiet loglevel=1 panic=-1 cryptomgr.notests nokaslr"
+BOOT_S = 300  # seconds of this machine, which may be busy
+POLL_S = 0.2  # of the board
+
+
+def guest_parts(board, init, work):
+    """What a Machine needs to have guests: arguments for it. `init` is the guests' only program, static."""
+    fs = Initramfs()
+    for folder in ("/dev", "/proc", "/sys", "/tmp"):
+        fs.add_folder(folder)
+    fs.add_device("/dev/console", 5, 1)
+    fs.add_file(init, "/init")
+    archive = Path(work) / "guest.initramfs"
+    archive.write_bytes(fs.archive())
+    return {"files": [(fetch_kernel(board).image, f"{FOLDER}/vmlinuz"), (archive, f"{FOLDER}/initramfs")],
+            "programs": [QEMU[board.architecture][0]]}
+
+
+class Guest:
+    """A virtual machine, from power on to power off."""
+
+    def __init__(self, machine, name, memory=192):
+        self.machine, self.name = machine, name
+        program, options, console = QEMU[machine.board.architecture]
+        self.console_path, self.input = f"{FOLDER}/{name}.console", f"{FOLDER}/{name}.input"
+        command = (f"{Path(program).name} -name {name},debug-threads=on {options} -accel kvm -smp 1 -m {memory} "
+                   f"-nodefaults -display none -no-reboot -serial stdio -kernel {FOLDER}/vmlinuz "
+                   f"-initrd {FOLDER}/initramfs -append {shlex.quote(f'console={console} {QUIET}')}")
+        # A pipe that is open for reading and writing never ends.
+        machine.check(f"mkfifo {self.input}; taskset 1 {command} 0<>{self.input} >{self.console_path} 2>&1 &\n"
+                      f"echo $! >{FOLDER}/{name}.pid")
+        self.pid = int(machine.check(f"cat {FOLDER}/{name}.pid"))
+        self.tid = self.pin()
+
+    def pin(self):
+        """Puts the virtual CPU on the board's last CPU; its thread."""
+        found = self.machine.call(
+            f"while [ -d /proc/{self.pid} ]; do for t in /proc/{self.pid}/task/*; do case $(cat $t/comm) in\n"
+            f"CPU*) taskset -p 2 ${{t##*/}} >/dev/null && echo thread ${{t##*/}}; exit;; esac; done; "
+            f"sleep {POLL_S}; done", BOOT_S)
+        match = re.search(r"thread (\d+)", found.text)
+        if not match:
+            raise BoardError(f"the guest {self.name} does not start: {self.console() or found.text}")
+        return int(match[1])
+
+    def console(self):
+        return self.machine.check(f"cat {self.console_path}").replace("\r", "")
+
+    def wait_for(self, words, timeout_s=BOOT_S):
+        """The line of its console that begins so."""
+        answer = self.machine.call(f"while [ -d /proc/{self.pid} ]; do grep '^{words}' {self.console_path} && exit; "
+                                   f"sleep {POLL_S}; done; exit 1", timeout_s)
+        if answer.code:
+            raise BoardError(f"the guest {self.name} is gone: {self.console()[-1000:]}")
+        return answer.text.splitlines()[0].rstrip()
+
+    def tell(self, words):
+        self.machine.check(f"echo {shlex.quote(words)} >{self.input}")
+
+    def stop(self):
+        """Ends its VMM."""
+        self.machine.check(f"kill {self.pid}; while [ -d /proc/{self.pid} ]; do sleep {POLL_S}; done; "
+                           f"rm -f {self.input}")

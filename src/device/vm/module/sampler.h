@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sampler: a timer of each CPU that looks where the CPU is.
+ *
+ * The timer is bound to its CPU and runs in the interrupt itself. It goes off at a random moment of each period,
+ * since a fixed one would meet a guest's own ticks again and again at the same point. CPUs that come
+ * get one, those that go lose it.
+ */
+#ifndef KISEKI_DEVICE_VM_MODULE_SAMPLER_H
+#define KISEKI_DEVICE_VM_MODULE_SAMPLER_H
+
+struct recorder;
+struct recorder_cpu;
+
+void sampler_init(struct recorder_cpu *cpu);
+
+/* Both may sleep. */
+int sampler_start(struct recorder *r);
+void sampler_stop(struct recorder *r);
+
+#endif

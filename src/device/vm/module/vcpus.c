@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* vcpus: see vcpus.h. A place is one word, so that it needs no lock: it is right, or it is another thread's. */
+#include "device/vm/module/vcpus.h"
+
+#include <linux/kvm_host.h>
+#include <linux/vmalloc.h>
+
+#include "wire/sample_event.h"
+
+int vcpus_init(struct vcpus *v)
+{
+	v->ops = NULL;
+	v->sets = vzalloc(sizeof(*v->sets) * VCPUS_SETS);
+	return v->sets ? 0 : -ENOMEM;
+}
+
+void vcpus_done(struct vcpus *v)
+{
+	vfree(v->sets);
+	v->sets = NULL;
+}
+
+static struct preempt_notifier *first_of(struct task_struct *t)
+{
+	struct hlist_node *n = READ_ONCE(t->preempt_notifiers.first);
+
+	return n ? hlist_entry(n, struct preempt_notifier, link) : NULL;
+}
+
+void vcpus_learn(struct vcpus *v)
+{
+	struct preempt_notifier *n;
+
+	if (likely(READ_ONCE(v->ops)))
+		return;
+	n = first_of(current);
+	if (n)
+		WRITE_ONCE(v->ops, n->ops);
+}
+
+struct kvm_vcpu *vcpus_find(const struct vcpus *v, struct task_struct *t)
+{
+	struct preempt_notifier *n = first_of(t);
+
+	if (!n || n->ops != READ_ONCE(v->ops))
+		return NULL;
+	return container_of(n, struct kvm_vcpu, preempt_notifier);
+}
+
+static void keep(struct vcpus *v, u64 word)
+{
+	u64 *set = v->sets[(u32)(word >> 32) % VCPUS_SETS];
+	u32 i;
+
+	for (i = 0; i < VCPUS_WAYS; i++) {
+		u64 was = READ_ONCE(set[i]);
+
+		if (was == word)
+			return;
+		if (!was || was >> 32 == word >> 32)
+			break;
+	}
+	/* The first place is the one that goes: any would do. */
+	WRITE_ONCE(set[i % VCPUS_WAYS], word);
+}
+
+s32 vcpus_get(struct vcpus *v, struct task_struct *t)
+{
+	const u64 *set = v->sets[(u32)t->pid % VCPUS_SETS];
+	struct kvm_vcpu *vcpu = vcpus_find(v, t);
+	u32 i;
+
+	if (vcpu) {
+		s32 number = READ_ONCE(vcpu->vcpu_id);
+
+		keep(v, (u64)(u32)t->pid << 32 | (u32)(number + 1));
+		return number;
+	}
+	for (i = 0; i < VCPUS_WAYS; i++) {
+		u64 word = READ_ONCE(set[i]);
+
+		if (word >> 32 == (u32)t->pid)
+			return (s32)(u32)word - 1; /* of no thread: -1 */
+	}
+	return SAMPLE_NO_VCPU;
+}
+
+void vcpus_forget(struct vcpus *v, struct task_struct *t)
+{
+	u64 *set = v->sets[(u32)t->pid % VCPUS_SETS];
+	u32 i;
+
+	for (i = 0; i < VCPUS_WAYS; i++)
+		if (READ_ONCE(set[i]) >> 32 == (u32)t->pid)
+			WRITE_ONCE(set[i], 0);
+}

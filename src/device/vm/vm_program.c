@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vm_program: see vm_program.h.
+ *
+ * The device is opened before the file is made, so that who has no module, or no rights, loses nothing that was there.
+ * Signals that end programs end the recording, and the file is completed.
+ */
+#include "device/vm/vm_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/when.h"
+#include "command/args.h"
+#include "command/man.h"
+#include "command/say.h"
+#include "command/value.h"
+#include "device/agent/program.h"
+#include "device/profile/profile_child.h"
+#include "device/profile/profile_file.h"
+#include "device/vm/vm_recorder.h"
+
+#define DEVICE "/dev/kiseki_vm"
+#define OUTPUT "vm.ksk"
+#define TURN_MS 100
+
+struct vm {
+	struct vm_settings settings;
+	struct profile_child signals; /* without a child */
+	struct profile_file file;
+	struct vm_recorder *recorder;
+	int fd;
+	uint64_t time_ns; /* 0: until a signal comes */
+	const char *output;
+	char name[256];
+};
+
+static int get_period(struct vm_settings *s, const char *text, struct error *e)
+{
+	uint64_t ns = s->period_ns;
+	int r = text ? when_parse_length(text, &ns, e) : 0;
+
+	if (r < 0)
+		return r;
+	if (ns < VM_PERIOD_LEAST_NS || ns > VM_PERIOD_MOST_NS)
+		return error_set(e, EINVAL, "cannot use --period %s: 50us to 1s is possible", text);
+	s->period_ns = (uint32_t)ns;
+	return 0;
+}
+
+static int get_jitter(struct vm_settings *s, const char *text, struct error *e)
+{
+	uint64_t percent = s->jitter;
+
+	if (text && value_number(&percent, text, VM_JITTER_MOST) < 0)
+		return error_set(e, EINVAL, "cannot use --jitter %s: 0 to %u percent is possible",
+				 text, VM_JITTER_MOST);
+	s->jitter = (uint32_t)percent;
+	return 0;
+}
+
+/* The module wants a power of two. */
+static int get_buffer(struct vm_settings *s, const char *text, struct error *e)
+{
+	uint64_t wanted = (uint64_t)s->buffer_kib << 10;
+	uint32_t got = VM_BUFFER_LEAST_KIB;
+
+	if (text && (value_size(&wanted, text, 1024) < 0 || wanted < VM_BUFFER_LEAST_KIB << 10 ||
+		     wanted > (uint64_t)VM_BUFFER_MOST_KIB << 10))
+		return error_set(e, EINVAL, "cannot use --buffer %s: 16K to 64M is possible", text);
+	while (((uint64_t)got << 10) < wanted)
+		got *= 2;
+	s->buffer_kib = got;
+	return 0;
+}
+
+static int load_settings(struct vm *v, const struct args *a, struct error *e)
+{
+	const char *time = args_get(a, "time"), *name = args_get(a, "name");
+	int r;
+
+	vm_settings_init(&v->settings);
+	v->output = args_get(a, "output") ? args_get(a, "output") : OUTPUT;
+	v->settings.exits = !args_has(a, "no-exits");
+	if (name)
+		snprintf(v->name, sizeof(v->name), "%s", name);
+	else
+		gethostname(v->name, sizeof(v->name) - 1);
+	r = get_period(&v->settings, args_get(a, "period"), e);
+	if (r == 0)
+		r = get_jitter(&v->settings, args_get(a, "jitter"), e);
+	if (r == 0)
+		r = get_buffer(&v->settings, args_get(a, "buffer"), e);
+	if (r == 0 && time)
+		r = when_parse_length(time, &v->time_ns, e);
+	return r;
+}
+
+static int open_device(struct vm *v, struct error *e)
+{
+	v->fd = open(DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (v->fd >= 0)
+		return 0;
+	if (errno == ENOENT)
+		return error_set(e, ENOENT,
+				 "cannot open " DEVICE
+				 ": the module kiseki_vm is not loaded on this machine");
+	if (errno == EBUSY)
+		return error_set(e, EBUSY,
+				 "cannot open " DEVICE ": another program records already");
+	return error_set(e, errno, "cannot open " DEVICE ": %s", strerror(errno));
+}
+
+static int run_turns(struct vm *v, struct error *e)
+{
+	uint64_t start = clock_mono_ns();
+	int r = 0;
+
+	while (r == 0 && !v->signals.is_over && !profile_file_check(&v->file, NULL)) {
+		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
+				      { .fd = v->signals.signals, .events = POLLIN } };
+
+		if (poll(p, 2, TURN_MS) > 0 && p[1].revents)
+			profile_child_take(&v->signals);
+		r = vm_recorder_turn(v->recorder, e);
+		if (v->time_ns && clock_mono_ns() - start >= v->time_ns)
+			break;
+	}
+	return r;
+}
+
+/* What could be written is a whole file, also where the rest could not. */
+static int record(struct vm *v, struct error *e)
+{
+	struct vm_recorder_options o = { &v->settings, v->fd, &v->file.out, v->name };
+	struct error later = ERROR_INIT;
+	int r = vm_recorder_new(&v->recorder, &o, e), stopped;
+
+	if (r == 0)
+		r = vm_recorder_start(v->recorder, e);
+	if (r < 0)
+		return r;
+	r = run_turns(v, e);
+	stopped = vm_recorder_stop(v->recorder, r < 0 ? &later : e);
+	if (r == 0)
+		r = stopped;
+	if (r == 0)
+		r = profile_file_check(&v->file, e);
+	return r < 0 ? (profile_file_finish(&v->file, NULL), r) : profile_file_finish(&v->file, e);
+}
+
+static void say_counts(const struct vm *v)
+{
+	struct vm_counts c;
+
+	vm_recorder_get_counts(v->recorder, &c);
+	say_note("%" PRIu64 " samples, %" PRIu64 " of them in guests, %" PRIu64 " events, %" PRIu64
+		 " lost, %" PRIu64 " bytes, in %s",
+		 c.samples, c.guests, c.events, c.lost, v->file.len, v->output);
+}
+
+static int run_all(struct vm *v, struct error *e)
+{
+	int r = open_device(v, e);
+
+	if (r == 0)
+		r = profile_child_start(&v->signals, NULL, e);
+	if (r == 0)
+		r = profile_file_open(&v->file, v->output, e);
+	if (r == 0)
+		r = record(v, e);
+	if (v->recorder)
+		say_counts(v);
+	return r;
+}
+
+static int run_vm(const struct args *a)
+{
+	static struct vm v;
+	struct error e = ERROR_INIT;
+	int r;
+
+	if (args_has(a, "man")) {
+		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	if (load_settings(&v, a, &e) < 0)
+		return say_usage(&e);
+	v.signals = (struct profile_child)PROFILE_CHILD_INIT;
+	v.file.fd = -1;
+	r = run_all(&v, &e);
+	vm_recorder_free(v.recorder);
+	if (v.fd >= 0)
+		close(v.fd);
+	profile_file_close(&v.file);
+	profile_child_done(&v.signals);
+	return r < 0 ? say_failure(&e) : EXIT_OK;
+}
+
+static const struct cli_option options[] = {
+	{ 'o', "output", "FILE", "write this file (" OUTPUT ")", NULL },
+	{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)", NULL },
+	{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },
+	{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },
+	{ 't', "time", "TIME", "end after this time", NULL },
+	{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },
+	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
+	{ 0, "man", NULL, "write the manual page in roff", NULL },
+	{ 0 },
+};
+
+static const struct cli_example examples[] = {
+	{ "This host and its virtual machines, for ten seconds:", "kiseki-agent vm -t 10s" },
+	{ NULL, NULL },
+};
+
+const struct command command_agent_vm = {
+	.name = "vm",
+	.summary = "sample the virtual machines of this host, from outside",
+	.usage = "[OPTION...]",
+	.description =
+		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
+		"with "
+		"KVM, and record each moment at which a guest was entered, left, halted, woken or "
+		"kept waiting, and writes one file. Nothing has to be done in the guests. It ends "
+		"after --time, or on SIGINT or SIGTERM; the file is complete then. One that was "
+		"cut "
+		"by SIGKILL or a power cut can be read, too.\n\n"
+		"It needs root or CAP_PERFMON, and the module loaded.\n\n"
+		"The time between two samples varies at random: with a fixed one, samples meet a "
+		"guest's own ticks again and again, and its shares are wrong.",
+	.options = options,
+	.examples = examples,
+	.parent = &command_agent,
+	.run = run_vm,
+};

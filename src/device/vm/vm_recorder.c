@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* vm_recorder: see vm_recorder.h. */
+#include "device/vm/vm_recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "device/agent/run_meta.h"
+#include "device/profile/kernel_names.h"
+#include "device/profile/process_maps.h"
+#include "device/profile/profile_meta.h"
+#include "device/profile/sample_lane.h"
+#include "device/profile/task_names.h"
+#include "device/vm/vm_reader.h"
+
+#define ORIGIN "vm"
+#define KALLSYMS "/proc/kallsyms"
+#define META_FLUSH_MS 1000U
+#define BUFFER (1U << 20)
+#define CPUS_MOST 8192
+
+struct vm_recorder {
+	struct vm_recorder_options o;
+	struct sample_lane *lanes; /* of each CPU */
+	uint64_t *told,
+		*lost; /* of each: losses that its lane knows, and those that the module does */
+	uint32_t n_lanes;
+	uint8_t *buffer;
+	struct profile_meta meta;
+	struct run_meta run; /* for what every run says */
+	struct task_names tasks;
+	struct object_ids ids;
+	struct kernel_names *names;
+	uint64_t start_tick, now_ms, meta_ms;
+	struct vm_counts counts;
+	uint16_t exits; /* enum sample_exits; none until the first chunk came */
+};
+
+int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *o, struct error *e)
+{
+	CLEANUP(vm_recorder) struct vm_recorder *r = calloc(1, sizeof(*r));
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t i;
+	int failed;
+
+	if (cpus < 1 || cpus > CPUS_MOST)
+		return error_set(e, EINVAL, "cannot record: this machine has %ld CPUs", cpus);
+	if (r) {
+		r->o = *o;
+		r->n_lanes = (uint32_t)cpus;
+		r->lanes = calloc(r->n_lanes, sizeof(*r->lanes));
+		r->told = calloc(r->n_lanes, sizeof(*r->told));
+		r->lost = calloc(r->n_lanes, sizeof(*r->lost));
+		r->buffer = malloc(BUFFER);
+	}
+	if (!r || !r->lanes || !r->told || !r->lost || !r->buffer)
+		return error_set(e, ENOMEM, "cannot record: out of memory");
+	for (i = 0; i < r->n_lanes; i++)
+		sample_lane_init(&r->lanes[i], o->out, i);
+	profile_meta_init(&r->meta, o->out);
+	r->run.device = o->name;
+	failed = kernel_names_new(&r->names, KALLSYMS, e);
+	if (failed < 0)
+		return failed;
+	*ret = take_ptr(r);
+	return 0;
+}
+
+void vm_recorder_free(struct vm_recorder *r)
+{
+	if (!r)
+		return;
+	kernel_names_free(r->names);
+	free(r->buffer);
+	free(r->lost);
+	free(r->told);
+	free(r->lanes);
+	free(r);
+}
+
+/* --- the description --- */
+
+static void describe(struct vm_recorder *r)
+{
+	const struct vm_settings *s = r->o.settings;
+	struct sample_sampling sampling = {
+		.period = s->period_ns,
+		.jitter = s->jitter,
+		.collector = SAMPLE_BY_MODULE,
+		.method = SAMPLE_TIMER,
+		.exits = s->exits ? (uint8_t)r->exits : SAMPLE_EXITS_NONE,
+		.has = SAMPLE_HAS_GUESTS | SAMPLE_HAS_CHAINS | SAMPLE_HAS_WHOLE
+	};
+	uint8_t *p = profile_meta_begin(&r->meta);
+
+	sampling.has |= s->switches ? SAMPLE_HAS_SWITCHES : 0;
+	sampling.has |= s->exits ? SAMPLE_HAS_EXITS : 0;
+	p = run_meta_put_machine(&r->run, p, ORIGIN, r->n_lanes);
+	p = run_meta_put_clock(p, 0);
+	p = run_meta_put_agent(p);
+	profile_meta_end(&r->meta, sample_meta_put_sampling(p, &sampling));
+}
+
+static struct task_name *meet(struct vm_recorder *r, int32_t pid, uint64_t tick)
+{
+	struct process_stat s = { .parent = 0 };
+	struct task_name *n = task_names_put(&r->tasks, pid, pid);
+	struct sample_life_row row = { .pid = pid, .tick = tick, .what = SAMPLE_LIFE_START };
+
+	if (process_stat_get(pid, &s))
+		memcpy(n->comm, s.comm, sizeof(n->comm));
+	n->is_old = tick == r->start_tick;
+	row.parent = s.parent;
+	row.comm = n->comm;
+	row.comm_len = (uint32_t)strnlen(n->comm, SCHED_COMM_LEN);
+	profile_meta_put_life(&r->meta, &row);
+	return n;
+}
+
+/* Its mappings are needed. If it is gone by now they are not to be had. */
+static void need(struct vm_recorder *r, int32_t pid, uint64_t tick)
+{
+	struct task_name *n;
+
+	if (pid <= 0)
+		return;
+	n = task_names_get(&r->tasks, pid);
+	if (!n)
+		n = meet(r, pid, tick);
+	if (n->is_described)
+		return;
+	n->is_described = true;
+	process_maps_put(&r->meta, &r->ids, pid, n->is_old ? r->start_tick : tick);
+}
+
+static void meet_all(struct vm_recorder *r)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *d;
+	int32_t pid;
+
+	while (folder && (d = readdir(folder))) {
+		pid = (int32_t)atoi(d->d_name);
+		if (pid > 0)
+			meet(r, pid, r->start_tick);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int order(struct vm_recorder *r, const char *line, size_t len, const char *what,
+		 struct error *e)
+{
+	if (write(r->o.device_fd, line, len) == (ssize_t)len)
+		return 0;
+	return error_set(e, errno, "cannot %s sampling virtual machines: %s", what,
+			 strerror(errno));
+}
+
+int vm_recorder_start(struct vm_recorder *r, struct error *e)
+{
+	char line[VM_SETTINGS_MAX];
+	uint32_t len = vm_settings_format(r->o.settings, line);
+	int failed;
+
+	r->start_tick = clock_mono_ns();
+	r->now_ms = r->meta_ms = r->start_tick / CLOCK_NS_PER_MS;
+	describe(r);
+	failed = order(r, line, len, "start", e);
+	if (failed < 0)
+		return failed;
+	meet_all(r);
+	profile_meta_flush(&r->meta);
+	return 0;
+}
+
+/* --- records --- */
+
+/* A caller's address is that of its next instruction, which may be another function's. */
+static void see_sample(struct vm_recorder *r, const struct sample_event *ev)
+{
+	bool is_full = false;
+	uint32_t i;
+
+	r->counts.samples++;
+	r->counts.guests += ev->guest != 0;
+	if (ev->n_user)
+		need(r, ev->task.pid, ev->tick);
+	for (i = 0; i < ev->n_kernel; i++)
+		is_full |= kernel_names_push(r->names, ev->chain[i] - (i > 0));
+	if (is_full)
+		kernel_names_put(r->names, &r->meta);
+}
+
+static void lose(struct vm_recorder *r, uint32_t cpu, uint64_t count)
+{
+	sample_lane_lose(&r->lanes[cpu], LOSS_RING, count);
+	r->told[cpu] += count;
+	r->counts.lost += count;
+}
+
+static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
+{
+	enum wire_status status;
+	struct vm_reader reader;
+	struct sample_event ev;
+	uint32_t lost;
+
+	vm_reader_init(&reader, r->buffer, len);
+	while ((status = vm_reader_next(&reader, &ev, &lost)) == WIRE_OK) {
+		if (reader.cpu >= r->n_lanes)
+			break;
+		r->exits = reader.exits;
+		if (lost)
+			lose(r, reader.cpu, lost);
+		if (ev.kind == SAMPLE_TAKEN)
+			see_sample(r, &ev);
+		else
+			r->counts.events++;
+		sample_lane_put(&r->lanes[reader.cpu], &ev, r->now_ms);
+		r->lost[reader.cpu] = reader.lost;
+	}
+	return status == WIRE_MORE ? 0
+				   : error_set(e, EPROTO,
+					       "cannot read virtual machines: the module's records "
+					       "are of another version");
+}
+
+/* 1: there may be more; 0: that was all. */
+static int read_some(struct vm_recorder *r, struct error *e)
+{
+	ssize_t n = read(r->o.device_fd, r->buffer, BUFFER);
+	int failed;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return error_set(e, errno, "cannot read virtual machines: %s", strerror(errno));
+	failed = take_chunks(r, (size_t)n, e);
+	return failed < 0 ? failed : n > 0;
+}
+
+int vm_recorder_turn(struct vm_recorder *r, struct error *e)
+{
+	uint32_t i;
+	int more;
+
+	r->now_ms = clock_mono_ns() / CLOCK_NS_PER_MS;
+	more = read_some(r, e);
+	if (more < 0)
+		return more;
+	for (i = 0; i < r->n_lanes; i++)
+		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
+		profile_meta_flush(&r->meta);
+		r->meta_ms = r->now_ms;
+	}
+	return 0;
+}
+
+int vm_recorder_stop(struct vm_recorder *r, struct error *e)
+{
+	int failed = order(r, "stop", 4, "stop", e), more = 1;
+	uint32_t i;
+
+	while (failed == 0 && more > 0)
+		more = read_some(r, e);
+	for (i = 0; i < r->n_lanes; i++) {
+		/* What is missing behind the last record. */
+		if (r->lost[i] > r->told[i])
+			lose(r, i, r->lost[i] - r->told[i]);
+		sample_lane_stop(&r->lanes[i]);
+	}
+	kernel_names_put(r->names, &r->meta);
+	describe(r);
+	profile_meta_flush(&r->meta);
+	return failed < 0 ? failed : more;
+}
+
+void vm_recorder_get_counts(const struct vm_recorder *r, struct vm_counts *ret)
+{
+	*ret = r->counts;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* vm_reader: records become events, and bytes that are none are refused, wherever they are wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "device/vm/vm_reader.h"
+#include "wire/sample_meta.h"
+
+#define ROOM 2048U
+
+struct story {
+	uint8_t data[ROOM];
+	size_t len;
+	size_t chunk; /* where the last one begins */
+};
+
+static void put(struct story *s, const void *data, size_t len)
+{
+	assert_true(len <= ROOM - s->len);
+	memcpy(s->data + s->len, data, len);
+	s->len += len;
+}
+
+static void open_chunk(struct story *s, uint32_t cpu, uint64_t lost)
+{
+	struct vm_chunk c = { .magic = VM_RECORD_MAGIC,
+			      .version = VM_RECORD_VERSION,
+			      .exits = SAMPLE_EXITS_ARM64,
+			      .cpu = cpu,
+			      .lost = lost };
+
+	s->chunk = s->len;
+	put(s, &c, sizeof(c));
+}
+
+static void close_chunk(struct story *s)
+{
+	uint32_t len = (uint32_t)(s->len - s->chunk - sizeof(struct vm_chunk));
+
+	memcpy(s->data + s->chunk + offsetof(struct vm_chunk, length), &len, sizeof(len));
+}
+
+static struct vm_record base_of(uint8_t kind, uint64_t tick, size_t size)
+{
+	return (struct vm_record){
+		.tick = tick, .size = (uint16_t)size, .kind = kind, .task = { 7, 5, 1, "CPU 1/KVM" }
+	};
+}
+
+static void put_sample(struct story *s, uint64_t tick, uint16_t n_kernel, uint16_t n_user)
+{
+	struct vm_record_sample r = { .guest_pc = 0x1000,
+				      .guest_table = 0x2000,
+				      .guest_context = 3 };
+	size_t size = offsetof(struct vm_record_sample, chain) + 8U * (n_kernel + n_user);
+	uint32_t i;
+
+	r.base = base_of(SAMPLE_TAKEN, tick, size);
+	r.base.mode = SAMPLE_GUEST_USER;
+	r.base.number = 2;
+	r.base.lost = 4;
+	r.period_ns = 1000;
+	r.guest = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT;
+	r.n_kernel = n_kernel;
+	r.n_user = n_user;
+	for (i = 0; i < VM_RECORD_CHAIN; i++)
+		r.chain[i] = 100 + i;
+	put(s, &r, size);
+}
+
+static void put_value(struct story *s, uint8_t kind, uint64_t tick)
+{
+	struct vm_record_value r = { .base = base_of(kind, tick, sizeof(r)),
+				     .value = 257,
+				     .detail = 9 };
+
+	put(s, &r, sizeof(r));
+}
+
+static void put_two(struct story *s, uint8_t kind, uint64_t tick)
+{
+	struct vm_record_two r = { .base = base_of(kind, tick, sizeof(r)),
+				   .next = { 0, 0, SAMPLE_NO_VCPU, "swapper/1" } };
+
+	r.base.number = 2;
+	put(s, &r, sizeof(r));
+}
+
+static void put_entry(struct story *s, uint64_t tick)
+{
+	struct vm_record r = base_of(SAMPLE_ENTRY, tick, sizeof(r));
+
+	put(s, &r, sizeof(r));
+}
+
+/* Two CPUs, one of each kind. */
+static void tell(struct story *s)
+{
+	memset(s, 0, sizeof(*s));
+	open_chunk(s, 1, 11);
+	put_entry(s, 50);
+	put_sample(s, 60, 3, 1);
+	put_value(s, SAMPLE_EXIT, 61);
+	put_two(s, SAMPLE_SWITCH, 61);
+	close_chunk(s);
+	open_chunk(s, 0, 0);
+	put_two(s, SAMPLE_WAKE, 20);
+	put_value(s, SAMPLE_OUTSIDE, 21);
+	put_value(s, SAMPLE_POLL, 22);
+	put_sample(s, 23, VM_RECORD_CHAIN, 0);
+	close_chunk(s);
+}
+
+static enum wire_status read_all(const uint8_t *data, size_t len, uint32_t *ret_n)
+{
+	enum wire_status status;
+	struct sample_event e;
+	struct vm_reader r;
+	uint32_t lost;
+
+	vm_reader_init(&r, data, len);
+	*ret_n = 0;
+	while ((status = vm_reader_next(&r, &e, &lost)) == WIRE_OK)
+		++*ret_n;
+	return status;
+}
+
+static void test_events(void **state)
+{
+	struct sample_event e;
+	struct vm_reader r;
+	struct story s;
+	uint32_t lost, n;
+
+	(void)state;
+	tell(&s);
+	vm_reader_init(&r, s.data, s.len);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(r.cpu, 1);
+	assert_int_equal(r.lost, 11);
+	assert_int_equal(r.exits, SAMPLE_EXITS_ARM64);
+	assert_int_equal(e.kind, SAMPLE_ENTRY);
+	assert_int_equal(e.tick, 50);
+	assert_int_equal(e.task.tid, 7);
+	assert_int_equal(e.task.pid, 5);
+	assert_int_equal(e.task.vcpu, 1);
+	assert_string_equal(e.task.comm, "CPU 1/KVM");
+	assert_int_equal(lost, 0);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(lost, 4);
+	assert_int_equal(e.weight, 2000);
+	assert_int_equal(e.mode, SAMPLE_GUEST_USER);
+	assert_int_equal(e.n_kernel, 3);
+	assert_int_equal(e.n_user, 1);
+	assert_int_equal(e.chain[3], 103);
+	assert_int_equal(e.guest_context, 3);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(e.value, 257);
+	assert_int_equal(e.detail, 9);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(e.kind, SAMPLE_SWITCH);
+	assert_int_equal(e.value, 2);
+	assert_int_equal(e.next.vcpu, SAMPLE_NO_VCPU);
+	assert_string_equal(e.next.comm, "swapper/1");
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(r.cpu, 0);
+	assert_int_equal(read_all(s.data, s.len, &n), WIRE_MORE);
+	assert_int_equal(n, 8);
+}
+
+/* Every cut but those between chunks. */
+static void test_cuts(void **state)
+{
+	struct story s;
+	size_t len;
+	uint32_t n;
+
+	(void)state;
+	tell(&s);
+	for (len = 0; len < s.len; len++)
+		assert_int_equal(read_all(s.data, len, &n),
+				 !len || len == s.chunk ? WIRE_MORE : WIRE_CORRUPT);
+}
+
+static void refuse(size_t at, uint64_t value, size_t size)
+{
+	struct story s;
+	uint32_t n;
+
+	tell(&s);
+	memcpy(s.data + at, &value, size);
+	assert_int_equal(read_all(s.data, s.len, &n), WIRE_CORRUPT);
+}
+
+static void test_wrong_fields(void **state)
+{
+	const size_t entry = sizeof(struct vm_chunk), sample = entry + sizeof(struct vm_record);
+
+	(void)state;
+	refuse(offsetof(struct vm_chunk, magic), 1, 4);
+	refuse(offsetof(struct vm_chunk, version), 2, 2);
+	refuse(offsetof(struct vm_chunk, exits), 4, 2);
+	refuse(offsetof(struct vm_chunk, length), 0, 4);
+	refuse(offsetof(struct vm_chunk, length), UINT32_MAX, 4);
+	refuse(entry + offsetof(struct vm_record, kind), SAMPLE_KINDS, 1);
+	refuse(entry + offsetof(struct vm_record, kind), SAMPLE_EXIT, 1);
+	refuse(entry + offsetof(struct vm_record, size), 0, 2);
+	refuse(entry + offsetof(struct vm_record, size), 56, 2);
+	refuse(entry + offsetof(struct vm_record, tick), 61, 8); /* later than the next one */
+	refuse(entry + offsetof(struct vm_record, task) + offsetof(struct vm_record_task, tid),
+	       UINT32_MAX, 4);
+	refuse(entry + offsetof(struct vm_record, task) + offsetof(struct vm_record_task, vcpu),
+	       UINT32_MAX - 1, 4);
+	refuse(sample + offsetof(struct vm_record, mode), SAMPLE_MODES, 1);
+	refuse(sample + offsetof(struct vm_record, number), 0, 4);
+	refuse(sample + offsetof(struct vm_record_sample, guest), 32, 4);
+	refuse(sample + offsetof(struct vm_record_sample, n_kernel), 4, 2);
+	refuse(sample + offsetof(struct vm_record_sample, n_user), UINT16_MAX, 2);
+	refuse(sample + offsetof(struct vm_record_sample, period_ns), 1ULL << 32, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_wrong_fields),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
