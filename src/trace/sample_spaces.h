@@ -27,17 +27,19 @@ void sample_spaces_free(struct sample_spaces *s);
 
 /* Adds what a payload of metadata says; other items are passed over. -EBADMSG for what no encoder wrote, -ENOMEM,
  * -E2BIG at a ceiling. */
-int sample_spaces_decode(struct sample_spaces *s, struct sample_sampling *sampling, const uint8_t *in, size_t len);
+int sample_spaces_decode(struct sample_spaces *s, struct sample_sampling *sampling,
+			 const uint8_t *in, size_t len);
 
 /* Everything was read. -ENOMEM. */
 int sample_spaces_settle(struct sample_spaces *s);
 
 /* The mapping at an address then; NULL: not known. Its path is terminated. */
-const struct sample_mapping *sample_spaces_get(const struct sample_spaces *s, int32_t pid, uint64_t tick,
-					       uint64_t address);
+const struct sample_mapping *sample_spaces_get(const struct sample_spaces *s, int32_t pid,
+					       uint64_t tick, uint64_t address);
 
 /* The kernel's function at an address; NULL: not known. Its name is terminated. */
-const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_spaces *s, uint64_t address);
+const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_spaces *s,
+							  uint64_t address);
 
 /* Which of the lives of this number it is, from 0: processes that had the same number one after the other. */
 uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick);

@@ -22,13 +22,17 @@
 
 /* Published numbers: append only. */
 enum sample_kind {
-	SAMPLE_TAKEN = 0,  /* a sample: everything that follows in the struct */
-	SAMPLE_SWITCH = 1, /* `task` gave the CPU to `next`; value: its state as sched_event has it, 0: preempted */
-	SAMPLE_WAKE = 2,   /* `next`, a virtual CPU's thread, became runnable while `task` ran here */
-	SAMPLE_ENTRY = 3,  /* `task`'s guest runs from here on */
-	SAMPLE_EXIT = 4,   /* it was left; value: reason, detail */
-	SAMPLE_OUTSIDE = 5, /* the VMM's own code outside the kernel has to go on; value: why, as KVM says */
-	SAMPLE_POLL = 6, /* a halted virtual CPU was waited for; value: ns, detail: 1 it slept, 0 it was polled for */
+	SAMPLE_TAKEN = 0, /* a sample: everything that follows in the struct */
+	SAMPLE_SWITCH =
+		1, /* `task` gave the CPU to `next`; value: its state as sched_event has it, 0: preempted */
+	SAMPLE_WAKE =
+		2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here; value: on which CPU */
+	SAMPLE_ENTRY = 3, /* `task`'s guest runs from here on */
+	SAMPLE_EXIT = 4,  /* it was left; value: reason, detail */
+	SAMPLE_OUTSIDE =
+		5, /* the VMM's own code outside the kernel has to go on; value: why, as KVM says */
+	SAMPLE_POLL =
+		6, /* a halted virtual CPU was waited for; value: ns, detail: 1 it slept, 0 it was polled for */
 	SAMPLE_KINDS = 7,
 };
 
@@ -45,10 +49,13 @@ enum sample_mode {
 /* Which fields of a guest are known. */
 enum sample_guest {
 	SAMPLE_GUEST_PC = 1,
-	SAMPLE_GUEST_TABLE = 2,	  /* base of its page table, as the register has it */
-	SAMPLE_GUEST_CONTEXT = 4, /* a number that its kernel keeps for the process: CONTEXTIDR of arm64 */
-	SAMPLE_GUEST_TASK = 8,	  /* address of what its kernel calls the current task: SP_EL0 of arm64 */
-	SAMPLE_GUEST_REASON = 16, /* why it was last left before this sample's own interrupt, and the detail */
+	SAMPLE_GUEST_TABLE = 2, /* base of its page table, as the register has it */
+	SAMPLE_GUEST_CONTEXT =
+		4, /* a number that its kernel keeps for the process: CONTEXTIDR of arm64 */
+	SAMPLE_GUEST_TASK =
+		8, /* address of what its kernel calls the current task: SP_EL0 of arm64 */
+	SAMPLE_GUEST_REASON =
+		16, /* why it was last left before this sample's own interrupt, and the detail */
 };
 
 struct sample_task {
@@ -60,16 +67,17 @@ struct sample_task {
 
 struct sample_event {
 	uint64_t tick;
-	uint8_t kind; /* enum sample_kind */
+	uint8_t kind;		 /* enum sample_kind */
 	struct sample_task task; /* who had the CPU; tid 0: nobody */
 	struct sample_task next; /* SWITCH, WAKE */
 	uint64_t value, detail;	 /* by kind */
 
 	/* Of a sample. */
-	uint8_t mode;	    /* enum sample_mode */
-	uint8_t guest;	    /* enum sample_guest; 0: the CPU was not in a guest */
-	uint64_t weight;    /* what it stands for, in the unit of the run's description: mostly ns */
-	uint16_t n_kernel;  /* addresses of the kernel, then those of the program: callees first, [0] is the place */
+	uint8_t mode;	 /* enum sample_mode */
+	uint8_t guest;	 /* enum sample_guest; 0: the CPU was not in a guest */
+	uint64_t weight; /* what it stands for, in the unit of the run's description: mostly ns */
+	uint16_t
+		n_kernel; /* addresses of the kernel, then those of the program: callees first, [0] is the place */
 	uint16_t n_user;
 	const uint64_t *chain; /* borrowed; n_kernel + n_user of them, at most SAMPLE_CHAIN_MAX */
 	uint64_t guest_pc, guest_table, guest_context, guest_task;

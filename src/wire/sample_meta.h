@@ -29,7 +29,8 @@ enum sample_method {
 /* Whose reasons of exits are in the records. */
 enum sample_exits {
 	SAMPLE_EXITS_NONE = 0, /* exits are not recorded */
-	SAMPLE_EXITS_ARM64 = 1, /* 0 interrupt, 1 system error, 256 + exception class: trap, detail: syndrome */
+	SAMPLE_EXITS_ARM64 =
+		1, /* 0 interrupt, 1 system error, 256 + exception class: trap, detail: syndrome */
 	SAMPLE_EXITS_SVM = 2,
 	SAMPLE_EXITS_VMX = 3,
 };
@@ -43,12 +44,12 @@ enum sample_has {
 };
 
 struct sample_sampling {
-	uint64_t period;    /* in units of the weights; the mean, if it is jittered */
-	uint32_t jitter;    /* percent of the period, either way */
-	uint8_t collector;  /* enum sample_collector */
-	uint8_t method;	    /* enum sample_method */
-	uint8_t exits;	    /* enum sample_exits */
-	uint32_t has;	    /* enum sample_has */
+	uint64_t period;   /* in units of the weights; the mean, if it is jittered */
+	uint32_t jitter;   /* percent of the period, either way */
+	uint8_t collector; /* enum sample_collector */
+	uint8_t method;	   /* enum sample_method */
+	uint8_t exits;	   /* enum sample_exits */
+	uint32_t has;	   /* enum sample_has */
 };
 
 struct sample_mapping {
@@ -62,15 +63,16 @@ struct sample_mapping {
 };
 
 enum sample_life {
-	SAMPLE_LIFE_START = 0, /* made by `parent`: it has the mappings of it, unless it is a thread */
-	SAMPLE_LIFE_EXEC = 1,  /* its mappings are gone */
+	SAMPLE_LIFE_START =
+		0, /* made by `parent`: it has the mappings of it, unless it is a thread */
+	SAMPLE_LIFE_EXEC = 1, /* its mappings are gone */
 	SAMPLE_LIFE_END = 2,
 };
 
 struct sample_life_row {
 	int32_t pid, parent;
 	uint64_t tick;
-	uint8_t what; /* enum sample_life */
+	uint8_t what;	  /* enum sample_life */
 	const char *comm; /* borrowed; of START and EXEC */
 	uint32_t comm_len;
 };
