@@ -126,6 +126,7 @@ static int close_at(struct vm_time *t, struct vcpu *v, uint64_t tick)
 	v->open.to_tick = tick;
 	v->held[v->n_held++] = v->open;
 	v->open.from_tick = tick;
+	v->open.is_exit = false;
 	v->shown.end_tick = tick;
 	return r;
 }
@@ -274,6 +275,14 @@ static int put_entry(struct vm_time *t, struct vcpu *v, const struct sample_item
 	return r < 0 ? r : flush(t, v);
 }
 
+/* An event that says where the guest was when it was left. */
+static int tell_place(struct vm_time *t, const struct vcpu *v, const struct sample_item *item)
+{
+	if (!item->event.guest || !t->o.listener->sample)
+		return 0;
+	return t->o.listener->sample(t->o.data, v->open.vcpu, item);
+}
+
 static int put_exit(struct vm_time *t, struct vcpu *v, const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
@@ -281,12 +290,12 @@ static int put_exit(struct vm_time *t, struct vcpu *v, const struct sample_item 
 
 	v->on_cpu = true;
 	v->outside = v->asleep = false;
-	v->open.has_reason = true;
+	v->open.is_exit = v->open.has_reason = true;
 	v->open.reason = ev->value;
 	v->open.detail = ev->detail;
 	v->open.ours = v->sampled && vm_exit_is_interrupt(t->o.exits, ev->value);
 	v->sampled = false;
-	return r;
+	return r < 0 ? r : tell_place(t, v, item);
 }
 
 static bool is_halted(const struct vm_time *t, const struct vcpu *v)
@@ -311,6 +320,7 @@ static void poll_since(struct vcpu *v, uint64_t from)
 			memmove(s + 1, s, (v->n_held - i) * sizeof(*s));
 			v->n_held++;
 			s->to_tick = s[1].from_tick = from;
+			s[1].is_exit = false;
 			continue;
 		}
 		s->class = VM_POLL;
@@ -335,8 +345,10 @@ static int put_out(struct vm_time *t, struct vcpu *v, const struct sample_item *
 {
 	const struct sample_event *ev = &item->event;
 	enum vm_class class = VM_STEAL;
-	int r;
+	int r = tell_place(t, v, item);
 
+	if (r < 0)
+		return r;
 	v->on_cpu = false;
 	if (ev->value & STATE_DEAD) {
 		r = close_at(t, v, ev->tick);
@@ -400,6 +412,11 @@ static int put_sample(struct vm_time *t, const struct sample_item *item)
 		v->on_cpu = true;
 	}
 	v->sampled |= ev->guest != 0;
+	/* What was before the sample comes before it. */
+	if (r == 0 && v->open.class == VM_GUEST)
+		r = close_at(t, v, ev->tick);
+	if (r == 0 && v->open.class == VM_GUEST)
+		r = flush(t, v);
 	if (r == 0 && t->o.listener->sample)
 		r = t->o.listener->sample(t->o.data, v->open.vcpu, item);
 	return r;

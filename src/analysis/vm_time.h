@@ -8,8 +8,8 @@
  * what the virtual CPU does; it never guesses.
  *
  * The listener gets segments of one virtual CPU in order, without gap or overlap. Those between an exit and the next entry
- * come together, because the end of a halt says how long it was polled for. A sample in a guest comes when all
- * that was before that entry has come.
+ * come together, because the end of a halt says how long it was polled for. A sample in a guest cuts a segment in two and
+ * comes between them.
  */
 #ifndef KISEKI_ANALYSIS_VM_TIME_H
 #define KISEKI_ANALYSIS_VM_TIME_H
@@ -54,6 +54,7 @@ struct vm_segment {
 	bool ours;     /* the exit was caused by a sample's own interrupt */
 	uint32_t cpu;  /* where it ran or waits; VM_CPU_NONE: not known */
 	uint64_t from_tick, to_tick;
+	bool is_exit;	 /* the guest was left at its begin */
 	bool has_reason; /* why the guest was last left: */
 	uint64_t reason, detail;
 	struct sample_task
@@ -62,7 +63,8 @@ struct vm_segment {
 
 struct vm_time_listener {
 	int (*segment)(void *data, const struct vm_segment *s);
-	/* A sample while the virtual CPU's thread had the CPU, in its guest or not. May be NULL. */
+	/* A sample while the virtual CPU's thread had the CPU, in its guest or not; or an exit or a switch that says where the
+	 * guest was. May be NULL. */
 	int (*sample)(void *data, uint32_t vcpu, const struct sample_item *item);
 };
 

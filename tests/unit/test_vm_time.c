@@ -127,10 +127,11 @@ static void test_exits(void **state)
 	put(t, 315, SAMPLE_ENTRY, &a, 0);
 	assert_int_equal(vm_time_end(t, 400), 0);
 	check(&g, t, 0,
-	      "guest 52 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest 10 vmm-kernel 5 "
+	      "guest 50 guest 2 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest 10 "
+	      "vmm-kernel 5 "
 	      "guest 85");
 	assert_int_equal(g.samples, 1);
-	assert_int_equal(g.segments[3].reason, ABORT);
+	assert_int_equal(g.segments[4].reason, ABORT);
 	vm_time_free(t);
 }
 
