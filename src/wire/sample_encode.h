@@ -8,7 +8,8 @@
  *	sample_encode(&e, &event) …                   WIRE_FULL: end this block, begin another
  *	len = sample_encoder_end(&e);                 the payload is complete
  *
- * Blocks may end anywhere; what was learned stays until the next init. All memory is inside the struct, and its
+ * A record of no kind, or whose chain is longer than SAMPLE_CHAIN_MAX, is WIRE_CORRUPT: nothing is written and nothing
+ * learned. Blocks may end anywhere; what was learned stays until the next init. All memory is inside the struct, and its
  * size does not depend on what is recorded.
  */
 #ifndef KISEKI_WIRE_SAMPLE_ENCODE_H
@@ -16,6 +17,12 @@
 
 #include "wire/range_encode.h"
 #include "wire/sample_model.h"
+
+/* A record needs at most this much beside its chain, an address of the chain at most so much when everything about
+ * it is unexpected, and a block has at least this much and the longest chain. */
+#define SAMPLE_EVENT_ROOM 512U
+#define SAMPLE_FRAME_ROOM 20U
+#define SAMPLE_BLOCK_LEAST (SAMPLE_EVENT_ROOM + SAMPLE_FRAME_ROOM * SAMPLE_CHAIN_MAX)
 
 struct sample_encoder {
 	struct range_encoder rc;

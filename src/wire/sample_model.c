@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* sample_model: see sample_model.h. */
+#include "wire/sample_model.h"
+
+static void init_bits(struct bit_model *m, size_t n)
+{
+	while (n--)
+		bit_model_init(m++);
+}
+
+static void init_nibbles(struct nibble_model *m, size_t n)
+{
+	while (n--)
+		nibble_model_init(m++);
+}
+
+/* Arrays of any shape are rows of the one thing that they are made of. */
+#define INIT_BITS(array)                                                                           \
+	init_bits((struct bit_model *)(array), sizeof(array) / sizeof(struct bit_model))
+#define INIT_NIBBLES(array)                                                                        \
+	init_nibbles((struct nibble_model *)(array), sizeof(array) / sizeof(struct nibble_model))
+
+static void init_tree(struct sample_tree *t)
+{
+	nibble_model_init(&t->high);
+	INIT_NIBBLES(t->middle);
+	INIT_NIBBLES(t->low);
+}
+
+static void init_number(struct sample_size *s)
+{
+	nibble_model_init(&s->sign);
+	nibble_model_init(&s->high);
+	INIT_BITS(s->low);
+}
+
+void sample_model_init(struct sample_model *m)
+{
+	uint32_t i;
+
+	memset(m, 0, offsetof(struct sample_model, kinds));
+	m->n_tasks = 1;
+	m->task[0].task.vcpu = SAMPLE_NO_VCPU;
+	m->kind[0] = m->kind[1] = SAMPLE_KINDS;
+	INIT_NIBBLES(m->kinds);
+	INIT_NIBBLES(m->rank);
+	for (i = 0; i < 3; i++)
+		init_tree(&m->tree[i]);
+	nibble_model_init(&m->task_high);
+	INIT_NIBBLES(m->task_low);
+	INIT_NIBBLES(m->time);
+	INIT_NIBBLES(m->time_more);
+	INIT_NIBBLES(m->high);
+	INIT_NIBBLES(m->low);
+	nibble_model_init(&m->all_high);
+	INIT_NIBBLES(m->all_low);
+	INIT_NIBBLES(m->mode);
+	INIT_NIBBLES(m->shape);
+	nibble_model_init(&m->weight);
+	nibble_model_init(&m->comm_length);
+	INIT_NIBBLES(m->comm_high);
+	INIT_NIBBLES(m->comm_low);
+	for (i = 0; i < SAMPLE_NUMBERS; i++)
+		init_number(&m->number[i]);
+	INIT_NIBBLES(m->poll_more);
+	INIT_BITS(m->time_low);
+	INIT_BITS(m->time_back);
+	INIT_BITS(m->is_cur);
+	INIT_BITS(m->guest_same);
+	INIT_BITS(m->choice);
+}
+
+static uint32_t first_way(uint64_t word)
+{
+	return sample_mark(sample_fold(word)) >> (32 - SAMPLE_SLOT_BITS) & ~(SAMPLE_WAYS - 1);
+}
+
+uint32_t sample_model_find(const struct sample_model *m, uint64_t word)
+{
+	uint32_t i, slot = first_way(word);
+
+	for (i = 0; i < SAMPLE_WAYS; i++, slot++)
+		if (m->word[slot] == word && slot != SAMPLE_SLOT_END)
+			return slot;
+	return 0;
+}
+
+uint32_t sample_model_add(struct sample_model *m, uint64_t word)
+{
+	uint32_t i, first = first_way(word), slot;
+
+	for (i = 0; i < SAMPLE_WAYS; i++)
+		if (!m->word[first + i] && first + i != SAMPLE_SLOT_END)
+			break;
+	slot = first + (i < SAMPLE_WAYS ? i : m->turn++ % SAMPLE_WAYS);
+	if (slot == SAMPLE_SLOT_END)
+		slot++;
+	m->word[slot] = word;
+	return slot;
+}
+
+uint32_t sample_model_find_task(const struct sample_model *m, const struct sample_task *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->n_tasks; i++)
+		if (m->task[i].task.tid == t->tid && sample_task_equal(&m->task[i].task, t))
+			return i;
+	return SAMPLE_TASKS;
+}
+
+static uint32_t reuse(struct sample_model *m)
+{
+	if (m->n_tasks < SAMPLE_TASKS)
+		return m->n_tasks++;
+	for (;;) {
+		m->hand = (uint16_t)((m->hand + 1) % SAMPLE_TASKS);
+		if (m->hand != m->cur && !m->task[m->hand].used)
+			return m->hand;
+		m->task[m->hand].used = 0;
+	}
+}
+
+uint32_t sample_model_add_task(struct sample_model *m, int32_t tid)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < m->n_tasks; slot++)
+		if (m->task[slot].task.tid == tid)
+			return slot;
+	slot = reuse(m);
+	memset(&m->task[slot], 0, sizeof(m->task[slot]));
+	m->task[slot].task.tid = tid;
+	m->task[slot].task.pid = tid;
+	m->task[slot].task.vcpu = SAMPLE_NO_VCPU;
+	return slot;
+}
+
+const char *sample_model_comm(const struct sample_model *m, uint32_t slot)
+{
+	const struct sample_task *t = &m->task[slot].task;
+	uint32_t i;
+
+	if (t->comm[0])
+		return t->comm;
+	for (i = 0; i < m->n_tasks; i++)
+		if (i != slot && m->task[i].task.pid == t->pid)
+			return m->task[i].task.comm;
+	return m->task[m->cur].task.comm;
+}
+
+static uint32_t candidates(const struct sample_guesses *g, uint32_t *ret)
+{
+	uint32_t all[SAMPLE_RANKS], i, j, n = 0;
+
+	for (i = 0; i < SAMPLE_GUESSES; i++) {
+		all[i] = g->guess[i]->first;
+		all[i + SAMPLE_GUESSES] = g->guess[i]->second;
+	}
+	for (i = 0; i < SAMPLE_RANKS; i++) {
+		for (j = 0; j < n && ret[j] != all[i]; j++)
+			;
+		if (j == n)
+			ret[n++] = all[i];
+	}
+	return n;
+}
+
+uint32_t sample_guesses_get(const struct sample_guesses *g, uint32_t rank)
+{
+	uint32_t all[SAMPLE_RANKS];
+
+	return rank < candidates(g, all) ? all[rank] : SAMPLE_SLOTS;
+}
+
+uint32_t sample_guesses_find(const struct sample_guesses *g, uint32_t slot)
+{
+	uint32_t all[SAMPLE_RANKS], i, n;
+
+	if (g->guess[0]->first == slot)
+		return 0;
+	n = candidates(g, all);
+	for (i = 1; i < n; i++)
+		if (all[i] == slot)
+			return i;
+	return SAMPLE_RANK_KNOWN;
+}
+
+void sample_model_learn(struct sample_model *m, const struct sample_event *ev, uint32_t slot,
+			uint32_t next)
+{
+	m->task[slot].used = 1;
+	m->cur = (uint16_t)slot;
+	if (ev->kind == SAMPLE_TAKEN)
+		m->task[slot].mode = (uint8_t)(ev->mode & 7);
+	if (sample_shapes[ev->kind].has_next) {
+		m->task[next].used = 1;
+		m->last_next = (uint16_t)next;
+	}
+	if (ev->kind == SAMPLE_SWITCH)
+		m->cur = (uint16_t)next;
+	m->tick = ev->tick;
+	m->kind[1] = m->kind[0];
+	m->kind[0] = ev->kind;
+}
+
+void sample_model_learn_value(struct sample_model *m, uint32_t kind, uint32_t slot, uint32_t value)
+{
+	struct sample_slot *s = &m->task[slot];
+
+	m->value[kind] = (uint16_t)value;
+	if (kind != SAMPLE_EXIT)
+		return;
+	s->before = s->reason;
+	s->reason = (uint16_t)value;
+}
+
+/* The last weight comes to the front, one that is new takes the place of the last but two. */
+void sample_model_learn_weight(struct sample_model *m, uint64_t weight)
+{
+	uint32_t i;
+
+	for (i = 0; i < SAMPLE_WEIGHTS - 1 && m->weights[i] != weight; i++)
+		;
+	for (; i; i--)
+		m->weights[i] = m->weights[i - 1];
+	m->weights[0] = weight;
+}
+
+void sample_context_task(const struct sample_model *m, struct sample_context *c)
+{
+	sample_context_set(c, sample_hash(SAMPLE_USE_TASK, m->cur, m->kind[0]),
+			   sample_hash(SAMPLE_USE_TASK, m->cur, 15),
+			   sample_hash(SAMPLE_USE_TASK, 0, 16));
+}
+
+void sample_context_next(const struct sample_model *m, const struct sample_event *ev, uint32_t slot,
+			 struct sample_context *c)
+{
+	uint32_t use = SAMPLE_USE_NEXT | (uint32_t)ev->kind << 8;
+
+	sample_context_set(c, sample_hash(use, slot, m->last_next << 4 | (ev->value & 15)),
+			   sample_hash(use, slot, SAMPLE_SLOTS),
+			   sample_hash(use, m->last_next, SAMPLE_SLOTS + 1));
+}
+
+void sample_context_value(const struct sample_model *m, uint32_t kind, uint32_t slot,
+			  struct sample_context *c)
+{
+	const struct sample_slot *s = &m->task[slot];
+
+	sample_context_set(c,
+			   sample_hash(SAMPLE_USE_VALUE + kind, slot,
+				       s->reason | (uint32_t)s->before << 11),
+			   sample_hash(SAMPLE_USE_VALUE + kind, m->value[kind], s->reason),
+			   sample_hash(SAMPLE_USE_VALUE + kind, slot, SAMPLE_SLOTS));
+}
+
+void sample_context_detail(uint32_t kind, uint32_t slot, uint32_t value, struct sample_context *c)
+{
+	sample_context_set(c, sample_hash(SAMPLE_USE_DETAIL + kind, value, slot),
+			   sample_hash(SAMPLE_USE_DETAIL + kind, value, SAMPLE_TASKS),
+			   sample_hash(SAMPLE_USE_DETAIL + kind, slot, SAMPLE_SLOTS));
+}
+
+void sample_context_guest(enum sample_use use, uint32_t slot, uint32_t known, uint32_t mode,
+			  struct sample_context *c)
+{
+	sample_context_set(c, sample_hash(use, slot << 8 | mode, known),
+			   sample_hash(use, slot, SAMPLE_SLOTS),
+			   sample_hash(use, known, SAMPLE_SLOTS + 1));
+}
+
+void sample_context_place(const struct sample_model *m, const struct sample_walk *w, uint32_t slot,
+			  uint32_t mode, struct sample_context *c)
+{
+	sample_context_set(c, sample_hash(SAMPLE_USE_PLACE, w->path, mode),
+			   sample_hash(SAMPLE_USE_PLACE, w->last, mode + 256),
+			   sample_hash(SAMPLE_USE_PLACE, m->task[slot].place, mode + 512));
+}
+
+void sample_context_guest_place(const struct sample_model *m, uint32_t slot, uint32_t mode,
+				struct sample_context *c)
+{
+	const struct sample_slot *s = &m->task[slot];
+
+	sample_context_set(c,
+			   sample_hash(SAMPLE_USE_GUEST_PLACE, s->guest_place,
+				       mode | s->table << 8),
+			   sample_hash(SAMPLE_USE_GUEST_PLACE, s->table, mode | 1U << 20),
+			   sample_hash(SAMPLE_USE_GUEST_PLACE, slot, mode | 1U << 21));
+}
