@@ -38,7 +38,7 @@ static struct call_change *list_of(const struct call_report *r, bool after, size
 {
 	const struct call_stat *s = call_report_get(r, ret_n);
 	struct call_change *list = calloc(*ret_n + 1, sizeof(*list));
-	const struct call_function *f;
+	const struct function *f;
 	size_t i;
 
 	for (i = 0; list && i < *ret_n; i++) {

@@ -16,7 +16,7 @@ static void set_known(json_t *o, const char *key, uint64_t value, bool known)
 
 static void set_name(json_t *o, const struct call_names *names, uint32_t function)
 {
-	const struct call_function *f = call_names_get(names, function);
+	const struct function *f = call_names_get(names, function);
 
 	json_object_set_new(o, "function", json_value_text(f->name));
 	json_object_set_new(o, "object", *f->object ? json_value_text(f->object) : json_null());

@@ -11,22 +11,12 @@
 #ifndef KISEKI_ANALYSIS_CALL_NAMES_H
 #define KISEKI_ANALYSIS_CALL_NAMES_H
 
+#include "analysis/functions.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "symbol/symbols.h"
 #include "trace/func_source.h"
 
-#define CALL_FUNCTIONS_MAX (1U << 22)
 #define CALL_ADDRESSES_MAX (1U << 23) /* of all processes */
-#define CALL_OBJECT_NONE UINT32_MAX
-
-struct call_function {
-	const char *name;   /* never NULL */
-	const char *object; /* name of its file, "" if the source has none */
-	bool known;	    /* else the name is made of the object and the offset */
-	uint32_t number;    /* of the object in `symbols`, CALL_OBJECT_NONE if it is none of them */
-	uint64_t place;	    /* in the object's file */
-};
 
 struct call_names;
 
@@ -41,7 +31,7 @@ int call_names_find(struct call_names *n, uint32_t process, uint32_t generation,
 		    uint32_t *ret_function);
 
 size_t call_names_count(const struct call_names *n);
-const struct call_function *call_names_get(const struct call_names *n, uint32_t function);
+const struct function *call_names_get(const struct call_names *n, uint32_t function);
 
 /* Does the name fit a pattern as shells have them? NULL fits all. */
 bool call_names_fits(const struct call_names *n, uint32_t function, const char *pattern);

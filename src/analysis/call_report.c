@@ -27,7 +27,7 @@ static int begin(void *data, const struct call_at *at)
 	int rc;
 
 	while (r->n <= at->call->function) {
-		rc = array_grow(&r->stats, r->n, &r->room, sizeof(*r->stats), CALL_FUNCTIONS_MAX);
+		rc = array_grow(&r->stats, r->n, &r->room, sizeof(*r->stats), FUNCTIONS_MAX);
 		if (rc < 0)
 			return rc;
 		memset(&r->stats[r->n], 0, sizeof(*r->stats));

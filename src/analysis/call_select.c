@@ -20,7 +20,7 @@ static bool fits_word(const char *word, int32_t number, const char *name)
 	return !fnmatch(word, name, 0);
 }
 
-static bool fits_list(const char *list, int32_t number, const char *name)
+bool call_select_fits(const char *list, int32_t number, const char *name)
 {
 	char word[WORD_MAX];
 	size_t len;
@@ -48,7 +48,7 @@ bool call_select_has(const struct call_select *select, const struct func_source 
 		return true;
 	if (select->one && select->thread != thread)
 		return false;
-	if (select->processes && !fits_list(select->processes, p->pid, p->command))
+	if (select->processes && !call_select_fits(select->processes, p->pid, p->command))
 		return false;
-	return !select->threads || fits_list(select->threads, t->tid, comm_format(t->comm, comm));
+	return !select->threads || call_select_fits(select->threads, t->tid, comm_format(t->comm, comm));
 }

@@ -20,4 +20,7 @@ struct call_select {
 bool call_select_has(const struct call_select *select, const struct func_source *source,
 		     uint32_t thread);
 
+/* Does a list have this number or this name? */
+bool call_select_fits(const char *list, int32_t number, const char *name);
+
 #endif

@@ -214,7 +214,7 @@ static void put_functions(struct sheet *h, const struct call_slices *s, uint32_t
 		}
 	put(h, n);
 	for (k = 0; k < n; k++) {
-		const struct call_function *f = call_names_get(s->names, order[k]);
+		const struct function *f = call_names_get(s->names, order[k]);
 
 		put_text(h, f->name, TEXT_MAX);
 		put_text(h, f->object, TEXT_MAX);

@@ -408,7 +408,7 @@ static int run(struct walk *k, struct error *e)
 		r = finish(k);
 	if (r == -E2BIG && (!e || !e->text[0]))
 		return error_set(e, E2BIG, "cannot follow the calls: more functions than %u",
-				 CALL_FUNCTIONS_MAX);
+				 FUNCTIONS_MAX);
 	if (r < 0 && (!e || !e->text[0])) /* a listener may have said more */
 		error_set(e, -r, "cannot follow the calls: %s", strerror(-r));
 	return r < 0 ? r : 0;

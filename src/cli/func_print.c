@@ -23,7 +23,7 @@ static void print_clean(const char *text)
 
 void func_print_name(struct call_names *names, uint32_t function, bool lines)
 {
-	const struct call_function *f = call_names_get(names, function);
+	const struct function *f = call_names_get(names, function);
 	const char *file = NULL;
 	uint32_t line = 0;
 

@@ -38,6 +38,16 @@ void progress_init_calls(struct progress *p, const struct func_source *calls, co
 	begin(p, what);
 }
 
+void progress_init_samples(struct progress *p, const struct sample_source *samples,
+			   const char *what)
+{
+	memset(p, 0, sizeof(*p));
+	if (!isatty(STDERR_FILENO) || !samples->ops->progress)
+		return;
+	p->samples = samples;
+	begin(p, what);
+}
+
 void progress_format(const struct progress *p, uint64_t now, char *line, size_t size)
 {
 	uint64_t done = 0, total = 0, percent, left_s;
@@ -45,8 +55,10 @@ void progress_format(const struct progress *p, uint64_t now, char *line, size_t 
 
 	if (p->source)
 		p->source->ops->progress(p->source, &done, &total);
-	else
+	else if (p->calls)
 		p->calls->ops->progress(p->calls, &done, &total);
+	else
+		p->samples->ops->progress(p->samples, &done, &total);
 	if (!total) {
 		snprintf(line, size, "%.20s  %" PRIu64 " MB", p->what, done / 1000000);
 		return;
@@ -81,5 +93,6 @@ void progress_done(struct progress *p)
 		fputs("\r\033[K", stderr);
 	p->source = NULL;
 	p->calls = NULL;
+	p->samples = NULL;
 	p->shown = false;
 }

@@ -13,11 +13,13 @@
 #include <stdint.h>
 
 #include "trace/func_source.h"
+#include "trace/sample_source.h"
 #include "trace/source.h"
 
 struct progress {
-	const struct trace_source *source; /* one of them; both NULL: nothing to show */
+	const struct trace_source *source; /* one of them; all NULL: nothing to show */
 	const struct func_source *calls;
+	const struct sample_source *samples;
 	const char *what;
 	uint32_t steps;
 	bool shown;
@@ -27,12 +29,14 @@ struct progress {
 
 void progress_init(struct progress *p, const struct trace_source *source, const char *what);
 void progress_init_calls(struct progress *p, const struct func_source *calls, const char *what);
+void progress_init_samples(struct progress *p, const struct sample_source *samples,
+			   const char *what);
 void progress_draw(struct progress *p);
 void progress_done(struct progress *p);
 
 static inline void progress_step(struct progress *p)
 {
-	if ((p->source || p->calls) && !(++p->steps & 0xfff))
+	if ((p->source || p->calls || p->samples) && !(++p->steps & 0xfff))
 		progress_draw(p);
 }
 

@@ -94,7 +94,7 @@ static int put_thread(struct speedscope *s, uint32_t thread, struct error *e)
 
 static void put_frames(struct speedscope *s)
 {
-	const struct call_function *f;
+	const struct function *f;
 	uint32_t i;
 
 	outfile_printf(s->out, "],\n\"shared\":{\"frames\":[");

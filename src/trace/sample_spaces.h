@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "wire/sample_meta.h"
 
@@ -20,22 +21,40 @@
 #define SAMPLE_LIVES_MAX (1U << 22)
 #define SAMPLE_KERNEL_NAMES_MAX (1U << 20)
 
-struct sample_spaces; /* opaque tables are inside; the struct is in sample_spaces.c's care */
+#define SAMPLE_PATH_MAX 4096U /* bytes of a path or name; a longer one is no such text */
+
+struct sample_spaces; /* its tables are sample_spaces.c's */
 
 int sample_spaces_new(struct sample_spaces **ret);
 void sample_spaces_free(struct sample_spaces *s);
+DEFINE_CLEANUP(sample_spaces, sample_spaces_free)
 
 /* Adds what a payload of metadata says; other items are passed over. -EBADMSG for what no encoder wrote, -ENOMEM,
  * -E2BIG at a ceiling. */
 int sample_spaces_decode(struct sample_spaces *s, struct sample_sampling *sampling,
 			 const uint8_t *in, size_t len);
 
-/* Everything was read. -ENOMEM. */
-int sample_spaces_settle(struct sample_spaces *s);
+/* One row each, as the above does; texts are copied. -EBADMSG, -ENOMEM, -E2BIG. */
+int sample_spaces_add_mapping(struct sample_spaces *s, const struct sample_mapping *m);
+int sample_spaces_add_life(struct sample_spaces *s, const struct sample_life_row *l);
+int sample_spaces_add_kernel(struct sample_spaces *s, const struct sample_kernel_name *k);
+
+/* Everything was read. */
+void sample_spaces_settle(struct sample_spaces *s);
+
+/* The ticks for which an answer holds: since <= tick < until. */
+struct sample_span {
+	uint64_t since, until;
+};
 
 /* The mapping at an address then; NULL: not known. Its path is terminated. */
 const struct sample_mapping *sample_spaces_get(const struct sample_spaces *s, int32_t pid,
 					       uint64_t tick, uint64_t address);
+
+/* The same, and how long that is so; for those who ask for one address many times. */
+const struct sample_mapping *sample_spaces_find(const struct sample_spaces *s, int32_t pid,
+						uint64_t tick, uint64_t address,
+						struct sample_span *ret);
 
 /* The kernel's function at an address; NULL: not known. Its name is terminated. */
 const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_spaces *s,
@@ -43,5 +62,8 @@ const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_sp
 
 /* Which of the lives of this number it is, from 0: processes that had the same number one after the other. */
 uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick);
+
+/* The name that the process had then by what was told of its lives; NULL: nothing was. Terminated. */
+const char *sample_spaces_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick);
 
 #endif

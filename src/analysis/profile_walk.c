@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_walk: see profile_walk.h. */
+#include "analysis/profile_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/call_select.h"
+
+struct walk {
+	const struct profile_walk *w;
+	struct profile_totals *totals;
+	uint64_t cpus[TRACE_CPUS_MAX / 64]; /* that have records */
+	uint32_t places[PROFILE_FRAMES_MAX];
+	size_t n;
+};
+
+const char *profile_walk_unit(const struct sample_source *s)
+{
+	return s->sampling.method == SAMPLE_CYCLES ? "cycles" : "ns";
+}
+
+static bool has_bit(const uint64_t *bits, uint32_t n)
+{
+	return n < TRACE_CPUS_MAX && bits[n / 64] >> n % 64 & 1;
+}
+
+static bool is_in_time(const struct profile_select *s, uint64_t from_ns, uint64_t to_ns)
+{
+	return !s || (to_ns >= s->from_ns && (!s->to_ns || from_ns < s->to_ns));
+}
+
+static bool is_cpu(const struct profile_select *s, uint32_t cpu)
+{
+	return !s || !s->cpus || has_bit(s->cpus, cpu);
+}
+
+static bool is_task(const struct walk *x, uint32_t thread)
+{
+	const struct profile_select *s = x->w->select;
+	const struct profile_process *p = profile_tasks_process(x->w->tasks, thread);
+	const struct profile_thread *t = x->w->tasks->threads[thread];
+
+	if (!s)
+		return true;
+	if (s->processes && !call_select_fits(s->processes, p->pid, p->name))
+		return false;
+	return !s->threads || call_select_fits(s->threads, t->tid, t->name);
+}
+
+static bool is_mode(const struct profile_select *s, uint8_t mode)
+{
+	uint32_t modes = s && s->modes ? s->modes : ~(1U << SAMPLE_IDLE);
+
+	return modes >> mode & 1;
+}
+
+static int add_label(struct walk *x, const char *name)
+{
+	return profile_names_label(x->w->names, name, name, &x->places[x->n++]);
+}
+
+/* Where a return would go to may be behind the function that was left; the call is in front of it. */
+static int add_place(struct walk *x, const struct sample_event *ev, uint32_t i)
+{
+	bool kernel = i < ev->n_kernel, exact = i == 0 || i == ev->n_kernel;
+	struct profile_address a = { .pid = ev->task.pid,
+				     .tick = ev->tick,
+				     .address = ev->chain[i],
+				     .kernel = kernel };
+
+	if (!exact && a.address)
+		a.address--;
+	return profile_names_find(x->w->names, &a, &x->places[x->n++]);
+}
+
+static int name_places(struct walk *x, const struct sample_event *ev)
+{
+	uint32_t n = (uint32_t)ev->n_kernel + ev->n_user, i;
+	int r = 0;
+
+	x->n = 0;
+	if (ev->mode == SAMPLE_GUEST_KERNEL)
+		r = add_label(x, "[guest kernel]");
+	else if (ev->mode == SAMPLE_GUEST_USER)
+		r = add_label(x, "[guest user]");
+	for (i = 0; r >= 0 && i < n && i < SAMPLE_CHAIN_MAX; i++)
+		r = add_place(x, ev, i);
+	if (r >= 0 && !x->n)
+		r = add_label(x, ev->mode == SAMPLE_USER   ? "[unknown]"
+				 : ev->mode == SAMPLE_IDLE ? "[idle]"
+							   : "[kernel]");
+	return r;
+}
+
+static int give(struct walk *x, const struct sample_item *item, uint64_t ns, uint32_t thread)
+{
+	const struct sample_event *ev = &item->event;
+	struct profile_totals *t = x->totals;
+	struct profile_sample s = { .tick = ev->tick,
+				    .ns = ns,
+				    .cpu = item->cpu,
+				    .thread = thread,
+				    .mode = ev->mode,
+				    .values = { 1, ev->weight } };
+	int r = name_places(x, ev);
+
+	if (r < 0)
+		return r;
+	t->values[PROFILE_SAMPLES]++;
+	t->values[PROFILE_WEIGHT] += ev->weight;
+	t->modes[ev->mode]++;
+	s.places = x->places;
+	s.n = x->n;
+	return x->w->sample ? x->w->sample(x->w->data, &s) : 0;
+}
+
+static int take_sample(struct walk *x, const struct sample_item *item, uint64_t ns)
+{
+	const struct profile_select *select = x->w->select;
+	const struct sample_event *ev = &item->event;
+	struct profile_totals *t = x->totals;
+	uint32_t thread;
+	int r = profile_tasks_find(x->w->tasks, ev, &thread);
+
+	if (r < 0)
+		return r;
+	if (ev->mode == SAMPLE_IDLE && !(select && (select->processes || select->threads))) {
+		t->idle[PROFILE_SAMPLES]++;
+		t->idle[PROFILE_WEIGHT] += ev->weight;
+	}
+	if (!is_mode(select, ev->mode) || !is_task(x, thread)) {
+		t->left_out += ev->mode != SAMPLE_IDLE;
+		return 0;
+	}
+	return give(x, item, ns, thread);
+}
+
+static int take_event(struct walk *x, const struct sample_item *item)
+{
+	const struct profile_select *select = x->w->select;
+	struct profile_totals *t = x->totals;
+	uint64_t ns = clock_ns(&x->w->source->info.clock, item->event.tick);
+
+	if (!is_in_time(select, ns, ns) || !is_cpu(select, item->cpu)) {
+		t->left_out += item->event.kind == SAMPLE_TAKEN && item->event.mode != SAMPLE_IDLE;
+		return 0;
+	}
+	if (!t->from_ns || ns < t->from_ns)
+		t->from_ns = ns;
+	if (ns > t->to_ns)
+		t->to_ns = ns;
+	if (!has_bit(x->cpus, item->cpu) && item->cpu < TRACE_CPUS_MAX) {
+		x->cpus[item->cpu / 64] |= 1ULL << item->cpu % 64;
+		t->cpus++;
+	}
+	if (item->event.kind != SAMPLE_TAKEN) {
+		t->others++;
+		return 0;
+	}
+	return take_sample(x, item, ns);
+}
+
+static void take_loss(struct walk *x, const struct sample_item *item)
+{
+	const struct trace_clock *c = &x->w->source->info.clock;
+	struct profile_totals *t = x->totals;
+
+	if (!is_cpu(x->w->select, item->cpu) ||
+	    !is_in_time(x->w->select, clock_ns(c, item->loss.from_tick),
+			clock_ns(c, item->loss.to_tick)))
+		return;
+	t->losses++;
+	if (item->loss.count == LOSS_UNKNOWN)
+		t->lost_unknown++;
+	else
+		t->lost += item->loss.count;
+}
+
+static int walk(struct walk *x, struct error *e)
+{
+	const struct profile_walk *w = x->w;
+	struct sample_item item;
+	int r, done;
+
+	while ((r = w->source->ops->next(w->source, &item, e)) == 1) {
+		done = 0;
+		if (item.type == ITEM_LOSS)
+			take_loss(x, &item);
+		else
+			done = take_event(x, &item);
+		if (done >= 0 && w->step)
+			done = w->step(w->step_data);
+		if (done == -E2BIG)
+			return error_set(e, E2BIG,
+					 "cannot read the profile: more than %u functions, places "
+					 "or threads",
+					 FUNCTIONS_MAX);
+		if (done < 0)
+			return error_set(e, -done, "cannot read the profile: %s", strerror(-done));
+	}
+	return r;
+}
+
+int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e)
+{
+	struct walk x = { .w = w, .totals = ret };
+
+	memset(ret, 0, sizeof(*ret));
+	return walk(&x, e);
+}

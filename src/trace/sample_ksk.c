@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_ksk: see sample_ksk.h.
+ *
+ * A heap of the CPUs by the tick of each one's next item, which it holds until its turn: the chain of a record lies in
+ * its CPU's decoder, and that moves only when the next one is asked for.
+ */
+#include "trace/sample_ksk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store_reader.h"
+#include "trace/info_meta.h"
+
+/* One CPU, and what comes next of it. */
+struct lane {
+	uint32_t cpu;
+	struct sample_cursor *cursor;
+	struct sample_item head;
+};
+
+struct sample_ksk {
+	struct sample_source source;
+	struct block_reader *reader;
+	struct ksk_file *file; /* the reader, if it is one */
+	struct lane *lanes;    /* by CPU */
+	size_t n_lanes;
+	struct lane **heap; /* the earliest head first */
+	size_t n_heap;
+	bool started, taken; /* the first one's head was given: it needs another */
+	uint64_t place;	     /* furthest in the reader, for progress */
+};
+
+static void ksk_free(struct sample_source *s)
+{
+	struct sample_ksk *k = (struct sample_ksk *)s;
+	size_t i;
+
+	for (i = 0; i < k->n_lanes; i++)
+		sample_cursor_free(k->lanes[i].cursor);
+	free(k->lanes);
+	free(k->heap);
+	if (k->reader)
+		k->reader->ops->free(k->reader);
+	sample_spaces_free(s->spaces);
+	info_done(&s->info);
+	free(k);
+}
+
+/* --- order --- */
+
+static uint64_t tick_of(const struct sample_item *i)
+{
+	return i->type == ITEM_EVENT ? i->event.tick : i->loss.from_tick;
+}
+
+static bool is_before(const struct lane *a, const struct lane *b)
+{
+	uint64_t x = tick_of(&a->head), y = tick_of(&b->head);
+
+	return x < y || (x == y && a->cpu < b->cpu);
+}
+
+static void sift_down(struct sample_ksk *k, size_t at)
+{
+	struct lane *l = k->heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < k->n_heap) {
+		if (child + 1 < k->n_heap && is_before(k->heap[child + 1], k->heap[child]))
+			child++;
+		if (!is_before(k->heap[child], l))
+			break;
+		k->heap[at] = k->heap[child];
+		at = child;
+	}
+	k->heap[at] = l;
+}
+
+static int fetch(struct sample_ksk *k, struct lane *l)
+{
+	uint64_t before = tick_of(&l->head);
+	int r = sample_cursor_next(l->cursor, &l->head);
+
+	if (sample_cursor_place(l->cursor) > k->place)
+		k->place = sample_cursor_place(l->cursor);
+	/* Within a CPU the order stays. */
+	if (r == 1 && l->head.type == ITEM_LOSS && l->head.loss.from_tick < before)
+		l->head.loss.from_tick = before;
+	return r;
+}
+
+static int start(struct sample_ksk *k)
+{
+	size_t i;
+	int r;
+
+	k->n_heap = 0;
+	for (i = 0; i < k->n_lanes; i++) {
+		memset(&k->lanes[i].head, 0, sizeof(k->lanes[i].head));
+		r = fetch(k, &k->lanes[i]);
+		if (r < 0)
+			return r;
+		if (r == 1)
+			k->heap[k->n_heap++] = &k->lanes[i];
+	}
+	for (i = k->n_heap / 2; i > 0; i--)
+		sift_down(k, i - 1);
+	k->started = true;
+	k->taken = false;
+	return 0;
+}
+
+/* The one whose head was given goes on. */
+static int move_on(struct sample_ksk *k)
+{
+	int r = fetch(k, k->heap[0]);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		k->heap[0] = k->heap[--k->n_heap];
+	if (k->n_heap)
+		sift_down(k, 0);
+	k->taken = false;
+	return 0;
+}
+
+static int ksk_next(struct sample_source *s, struct sample_item *ret, struct error *e)
+{
+	struct sample_ksk *k = (struct sample_ksk *)s;
+	int r = 0;
+
+	if (!k->started)
+		r = start(k);
+	else if (k->taken)
+		r = move_on(k);
+	if (r < 0)
+		return error_set(e, r, "cannot decode: %s", strerror(-r));
+	if (!k->n_heap)
+		return 0;
+	*ret = k->heap[0]->head;
+	k->taken = true;
+	return 1;
+}
+
+static int ksk_rewind(struct sample_source *s, struct error *e)
+{
+	struct sample_ksk *k = (struct sample_ksk *)s;
+	size_t i;
+
+	(void)e;
+	for (i = 0; i < k->n_lanes; i++)
+		sample_cursor_rewind(k->lanes[i].cursor);
+	k->started = k->taken = false;
+	k->place = 0;
+	return 0;
+}
+
+static void ksk_progress(const struct sample_source *s, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct sample_ksk *k = (const struct sample_ksk *)s;
+
+	*ret_done = k->place;
+	*ret_total = k->reader->ops->size(k->reader);
+}
+
+static const struct sample_source_ops ksk_ops = {
+	.next = ksk_next,
+	.rewind = ksk_rewind,
+	.progress = ksk_progress,
+	.free = ksk_free,
+};
+
+/* --- opening --- */
+
+bool sample_ksk_has_samples(struct block_reader *r)
+{
+	uint32_t stream;
+
+	return r->ops->find(r, STREAM_SAMPLE_FIRST, &stream) && stream_is_sample(stream);
+}
+
+/* All descriptions, wherever they are. */
+static int read_meta(struct sample_ksk *k, struct error *e)
+{
+	struct block b;
+	uint64_t place = 0, at;
+	int r = 0;
+
+	while (r == 0 && (r = k->reader->ops->next(k->reader, STREAM_META, &place, &b, &at)) == 1) {
+		r = 0;
+		if (b.codec != CODEC_META || !b.payload)
+			continue; /* torn: that is in the list of damage */
+		r = info_decode(&k->source.info, NULL, b.payload, b.payload_len);
+		if (r == 0)
+			r = sample_spaces_decode(k->source.spaces, &k->source.sampling, b.payload,
+						 b.payload_len);
+		if (r < 0)
+			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
+					 r == -EBADMSG ? "not understood" : strerror(-r));
+	}
+	if (r < 0)
+		return error_set(e, r, "%s", strerror(-r));
+	sample_spaces_settle(k->source.spaces);
+	return 0;
+}
+
+static int open_lanes(struct sample_ksk *k)
+{
+	uint32_t stream = STREAM_SAMPLE_FIRST;
+	struct lane *l;
+	size_t n = 0;
+
+	for (; k->reader->ops->find(k->reader, stream, &stream) && stream_is_sample(stream);
+	     stream++)
+		n++;
+	k->lanes = calloc(n + 1, sizeof(*k->lanes));
+	k->heap = calloc(n + 1, sizeof(*k->heap));
+	if (!k->lanes || !k->heap)
+		return -ENOMEM;
+	for (stream = STREAM_SAMPLE_FIRST; k->n_lanes < n; stream++) {
+		k->reader->ops->find(k->reader, stream, &stream);
+		l = &k->lanes[k->n_lanes];
+		l->cpu = stream - STREAM_SAMPLE_FIRST;
+		l->cursor = sample_cursor_new(k->reader, l->cpu);
+		if (!l->cursor)
+			return -ENOMEM;
+		k->n_lanes++;
+	}
+	return 0;
+}
+
+static int load(struct sample_ksk *k, struct error *e)
+{
+	int r;
+
+	if (!sample_ksk_has_samples(k->reader))
+		return error_set(e, ENODATA, "it holds no profile");
+	r = sample_spaces_new(&k->source.spaces);
+	if (r < 0)
+		return error_set(e, ENOMEM, "out of memory");
+	r = read_meta(k, e);
+	if (r < 0)
+		return r;
+	return open_lanes(k) < 0 ? error_set(e, ENOMEM, "out of memory") : 0;
+}
+
+/* Takes the reader, also when it fails. */
+static int open_source(struct block_reader *reader, struct ksk_file *file,
+		       struct sample_source **ret, struct error *e)
+{
+	struct sample_ksk *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k || info_init(&k->source.info) < 0) {
+		free(k);
+		reader->ops->free(reader);
+		return error_set(e, ENOMEM, "out of memory");
+	}
+	k->source.ops = &ksk_ops;
+	k->reader = reader;
+	k->file = file;
+	k->source.is_cut = file && !file->indexed;
+	r = load(k, e);
+	if (r < 0) {
+		ksk_free(&k->source);
+		return r;
+	}
+	*ret = &k->source;
+	return 0;
+}
+
+int sample_ksk_open(const char *path, struct sample_source **ret, struct error *e)
+{
+	struct ksk_file *file;
+	struct error reason = ERROR_INIT;
+	int r = ksk_file_open(&file, path, e);
+
+	if (r < 0)
+		return r;
+	r = open_source(&file->reader, file, ret, &reason);
+	return r < 0 ? error_set(e, r, "cannot read %s: %s", path, reason.text) : 0;
+}
+
+int sample_ksk_open_memory(const uint8_t *data, size_t len, struct sample_source **ret,
+			   struct error *e)
+{
+	struct ksk_file *file;
+	int r = ksk_file_open_memory(&file, data, len, e);
+
+	return r < 0 ? r : open_source(&file->reader, file, ret, e);
+}
+
+int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **ret, struct error *e)
+{
+	const struct store_range range = { .to_tick = UINT64_MAX };
+	struct error reason = ERROR_INIT;
+	struct block_reader *reader;
+	struct store_clock clock;
+	struct store_run about;
+	int r = store_get_run(s, run, &about, e);
+
+	if (r == 0)
+		r = store_reader_open(&reader, s, run, &range, e);
+	if (r < 0)
+		return r;
+	r = open_source(reader, NULL, ret, &reason);
+	if (r < 0)
+		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
+	(*ret)->is_cut = !about.ended;
+	if (store_get_clock(s, run, &clock) == 0)
+		clock_set_measured(&(*ret)->info.clock, clock.off_ns, clock.err_ns);
+	return 0;
+}
+
+/* --- what it held --- */
+
+size_t sample_ksk_cpus(const struct sample_source *s)
+{
+	return ((const struct sample_ksk *)s)->n_lanes;
+}
+
+uint32_t sample_ksk_cpu(const struct sample_source *s, size_t n)
+{
+	return ((const struct sample_ksk *)s)->lanes[n].cpu;
+}
+
+const struct sample_totals *sample_ksk_totals(const struct sample_source *s, size_t n)
+{
+	return sample_cursor_totals(((const struct sample_ksk *)s)->lanes[n].cursor);
+}
+
+struct ksk_file *sample_ksk_file(const struct sample_source *s)
+{
+	return ((const struct sample_ksk *)s)->file;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_spaces: see sample_spaces.h.
+ *
+ * Three sorted tables. The rows of a process's life cut its time into spells: from a start, an exec or an end to the
+ * next of them. A mapping belongs to the spell that its tick is in, and is hidden by a later one of the same spell
+ * that lies over it; so a search begins at the last mapping that was made until then and goes back. A spell that
+ * begins with a start has, below its own mappings, what the parent had at that moment.
+ *
+ * Whoever asks for an address once asks for it a thousand times. So an answer comes with the ticks for which it
+ * holds, and the search itself need not be fast.
+ */
+#include "trace/sample_spaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/array.h"
+#include "store/hashtable.h"
+
+#define PARENTS_MAX 64U /* forks without an exec between them that are followed */
+#define TEXTS_MAX (SAMPLE_MAPPINGS_MAX + SAMPLE_LIVES_MAX + SAMPLE_KERNEL_NAMES_MAX)
+
+struct mapping {
+	struct sample_mapping row;
+	uint32_t order; /* in which it was said */
+};
+
+struct life {
+	struct sample_life_row row;
+	uint32_t order;
+	uint32_t number; /* of the life that this row is part of */
+};
+
+struct sample_spaces {
+	struct mapping *mappings; /* after settling by process, tick and order */
+	size_t n_mappings, room_mappings;
+	struct life *lives; /* likewise */
+	size_t n_lives, room_lives;
+	struct sample_kernel_name *kernel; /* by address, none over another */
+	size_t n_kernel, room_kernel;
+	struct hashtable texts; /* paths and names, each once */
+};
+
+int sample_spaces_new(struct sample_spaces **ret)
+{
+	struct sample_spaces *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	hashtable_init(&s->texts, TEXTS_MAX);
+	*ret = s;
+	return 0;
+}
+
+void sample_spaces_free(struct sample_spaces *s)
+{
+	size_t at = 0;
+	void *text;
+
+	if (!s)
+		return;
+	while ((text = hashtable_next(&s->texts, &at)))
+		free(text);
+	hashtable_done(&s->texts);
+	free(s->mappings);
+	free(s->lives);
+	free(s->kernel);
+	free(s);
+}
+
+/* --- texts --- */
+
+struct text_key {
+	const char *text;
+	size_t len;
+};
+
+static bool is_text(const void *entry, const void *key)
+{
+	const struct text_key *k = key;
+
+	return !strncmp(entry, k->text, k->len) && !((const char *)entry)[k->len];
+}
+
+/* The one copy of a text. What would move a terminal's cursor is none of its parts. */
+static int keep_text(struct sample_spaces *s, const char *text, uint32_t len, const char **ret)
+{
+	char clean[SAMPLE_PATH_MAX + 1];
+	struct text_key key = { clean, len };
+	uint64_t hash = 0;
+	char *kept;
+	uint32_t i;
+	int r;
+
+	if (len > SAMPLE_PATH_MAX)
+		return -EBADMSG;
+	for (i = 0; i < len; i++) {
+		clean[i] = (uint8_t)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+		hash = (hash ^ (uint8_t)clean[i]) * 0x100000001b3ULL;
+	}
+	clean[len] = '\0';
+	hash = hashtable_hash_number(hash);
+	kept = hashtable_get(&s->texts, hash, is_text, &key);
+	if (!kept) {
+		kept = strdup(clean);
+		if (!kept)
+			return -ENOMEM;
+		r = hashtable_add(&s->texts, hash, kept);
+		if (r < 0) {
+			free(kept);
+			return r;
+		}
+	}
+	*ret = kept;
+	return 0;
+}
+
+/* --- rows --- */
+
+int sample_spaces_add_mapping(struct sample_spaces *s, const struct sample_mapping *m)
+{
+	struct mapping *to;
+	const char *path;
+	int r;
+
+	if (m->to <= m->from || m->build_id_len > SAMPLE_BUILD_ID_MAX)
+		return -EBADMSG;
+	r = keep_text(s, m->path, m->path_len, &path);
+	if (r >= 0)
+		r = array_grow(&s->mappings, s->n_mappings, &s->room_mappings,
+			       sizeof(*s->mappings), SAMPLE_MAPPINGS_MAX);
+	if (r < 0)
+		return r;
+	to = &s->mappings[s->n_mappings];
+	*to = (struct mapping){ .row = *m, .order = (uint32_t)s->n_mappings++ };
+	to->row.path = path;
+	return 0;
+}
+
+int sample_spaces_add_life(struct sample_spaces *s, const struct sample_life_row *l)
+{
+	struct life *to;
+	const char *comm;
+	int r;
+
+	if (l->what > SAMPLE_LIFE_END)
+		return -EBADMSG;
+	/* A new thread changes nothing of its process. */
+	if (l->what == SAMPLE_LIFE_START && l->parent == l->pid)
+		return 0;
+	r = keep_text(s, l->comm, l->comm_len, &comm);
+	if (r >= 0)
+		r = array_grow(&s->lives, s->n_lives, &s->room_lives, sizeof(*s->lives),
+			       SAMPLE_LIVES_MAX);
+	if (r < 0)
+		return r;
+	to = &s->lives[s->n_lives];
+	*to = (struct life){ .row = *l, .order = (uint32_t)s->n_lives++ };
+	to->row.comm = comm;
+	return 0;
+}
+
+int sample_spaces_add_kernel(struct sample_spaces *s, const struct sample_kernel_name *k)
+{
+	const char *name;
+	int r;
+
+	if (k->to <= k->from)
+		return -EBADMSG;
+	r = keep_text(s, k->name, k->name_len, &name);
+	if (r >= 0)
+		r = array_grow(&s->kernel, s->n_kernel, &s->room_kernel, sizeof(*s->kernel),
+			       SAMPLE_KERNEL_NAMES_MAX);
+	if (r < 0)
+		return r;
+	s->kernel[s->n_kernel] = *k;
+	s->kernel[s->n_kernel++].name = name;
+	return 0;
+}
+
+/* --- settling --- */
+
+static int mapping_order(const void *a, const void *b)
+{
+	const struct mapping *x = a, *y = b;
+
+	if (x->row.pid != y->row.pid)
+		return x->row.pid < y->row.pid ? -1 : 1;
+	if (x->row.tick != y->row.tick)
+		return x->row.tick < y->row.tick ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int life_order(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+
+	if (x->row.pid != y->row.pid)
+		return x->row.pid < y->row.pid ? -1 : 1;
+	if (x->row.tick != y->row.tick)
+		return x->row.tick < y->row.tick ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int kernel_order(const void *a, const void *b)
+{
+	const struct sample_kernel_name *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static bool is_same_life(const struct sample_life_row *a, const struct sample_life_row *b)
+{
+	return a->pid == b->pid && a->tick == b->tick && a->what == b->what;
+}
+
+/* The first mapping of the process at or after the tick; n: there is none. */
+static size_t first_mapping(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+{
+	size_t low = 0, high = s->n_mappings, mid;
+	const struct sample_mapping *m;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		m = &s->mappings[mid].row;
+		if (m->pid < pid || (m->pid == pid && m->tick < tick))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool has_mapping_before(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+{
+	size_t i = first_mapping(s, pid, 0);
+
+	return i < s->n_mappings && s->mappings[i].row.pid == pid && s->mappings[i].row.tick < tick;
+}
+
+/* A start is another life of its number if anything was told of it before. */
+static void number_lives(struct sample_spaces *s)
+{
+	struct life *l, *before;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_lives; i++) {
+		before = n ? &s->lives[n - 1] : NULL;
+		if (before && is_same_life(&before->row, &s->lives[i].row))
+			continue;
+		l = &s->lives[n++];
+		*l = s->lives[i];
+		if (before && before->row.pid != l->row.pid)
+			before = NULL;
+		l->number = before ? before->number : 0;
+		if (l->row.what == SAMPLE_LIFE_START &&
+		    (before || has_mapping_before(s, l->row.pid, l->row.tick)))
+			l->number++;
+	}
+	s->n_lives = n;
+}
+
+static void settle_kernel(struct sample_spaces *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_kernel; i++) {
+		/* Said again, or inside of another: the first one stays. */
+		if (n && s->kernel[i].from < s->kernel[n - 1].to &&
+		    s->kernel[i].to <= s->kernel[n - 1].to)
+			continue;
+		if (n && s->kernel[i].from == s->kernel[n - 1].from)
+			n--;
+		else if (n && s->kernel[n - 1].to > s->kernel[i].from)
+			s->kernel[n - 1].to = s->kernel[i].from;
+		s->kernel[n++] = s->kernel[i];
+	}
+	s->n_kernel = n;
+}
+
+void sample_spaces_settle(struct sample_spaces *s)
+{
+	if (s->n_mappings)
+		qsort(s->mappings, s->n_mappings, sizeof(*s->mappings), mapping_order);
+	if (s->n_lives)
+		qsort(s->lives, s->n_lives, sizeof(*s->lives), life_order);
+	if (s->n_kernel)
+		qsort(s->kernel, s->n_kernel, sizeof(*s->kernel), kernel_order);
+	number_lives(s);
+	settle_kernel(s);
+}
+
+/* --- answers --- */
+
+/* The spell of a process that a tick is in: the row that begins it (NULL: none, it was there before), and the ticks
+ * from there to the next row. */
+static const struct life *find_spell(const struct sample_spaces *s, int32_t pid, uint64_t tick,
+				     struct sample_span *ret)
+{
+	size_t low = 0, high = s->n_lives, mid;
+	const struct life *l;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		l = &s->lives[mid];
+		if (l->row.pid < pid || (l->row.pid == pid && l->row.tick <= tick))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	l = low && s->lives[low - 1].row.pid == pid ? &s->lives[low - 1] : NULL;
+	ret->since = l ? l->row.tick : 0;
+	ret->until = low < s->n_lives && s->lives[low].row.pid == pid ? s->lives[low].row.tick
+								      : UINT64_MAX;
+	return l;
+}
+
+static bool holds(const struct sample_mapping *m, uint64_t address)
+{
+	return m->from <= address && address < m->to;
+}
+
+/* Among the mappings of one spell, which *span is; it becomes the time of the answer. */
+static const struct sample_mapping *find_own(const struct sample_spaces *s,
+					     const struct sample_life_row *at, uint64_t address,
+					     struct sample_span *span)
+{
+	size_t first = first_mapping(s, at->pid, span->since);
+	size_t next = first_mapping(s, at->pid, at->tick + 1), i;
+	const struct sample_mapping *m;
+
+	if (at->tick == UINT64_MAX)
+		next = s->n_mappings;
+	for (i = next; i < s->n_mappings; i++) {
+		m = &s->mappings[i].row;
+		if (m->pid != at->pid || m->tick >= span->until)
+			break;
+		if (holds(m, address)) {
+			span->until = m->tick;
+			break;
+		}
+	}
+	for (i = next; i > first; i--) {
+		m = &s->mappings[i - 1].row;
+		if (m->pid == at->pid && holds(m, address)) {
+			span->since = m->tick;
+			return m;
+		}
+	}
+	return NULL;
+}
+
+const struct sample_mapping *sample_spaces_find(const struct sample_spaces *s, int32_t pid,
+						uint64_t tick, uint64_t address,
+						struct sample_span *ret)
+{
+	struct sample_life_row at = { .pid = pid, .tick = tick };
+	const struct sample_mapping *m;
+	struct sample_span inherited;
+	const struct life *l = find_spell(s, pid, tick, ret);
+	uint32_t i;
+
+	m = l && l->row.what == SAMPLE_LIFE_END ? NULL : find_own(s, &at, address, ret);
+	for (i = 0; !m && l && l->row.what == SAMPLE_LIFE_START && i < PARENTS_MAX; i++) {
+		/* As the parent was just before: what it mapped at the same tick may be later. */
+		at.pid = l->row.parent;
+		at.tick = l->row.tick;
+		l = find_spell(s, at.pid, at.tick, &inherited);
+		if (l && l->row.what == SAMPLE_LIFE_END)
+			break;
+		m = find_own(s, &at, address, &inherited);
+	}
+	return m;
+}
+
+const struct sample_mapping *sample_spaces_get(const struct sample_spaces *s, int32_t pid,
+					       uint64_t tick, uint64_t address)
+{
+	struct sample_span span;
+
+	return sample_spaces_find(s, pid, tick, address, &span);
+}
+
+const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_spaces *s,
+							  uint64_t address)
+{
+	size_t low = 0, high = s->n_kernel, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (s->kernel[mid].from <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && address < s->kernel[low - 1].to ? &s->kernel[low - 1] : NULL;
+}
+
+uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+{
+	struct sample_span span;
+	const struct life *l = find_spell(s, pid, tick, &span);
+
+	return l ? l->number : 0;
+}
+
+const char *sample_spaces_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+{
+	struct sample_span span;
+	const struct life *l = find_spell(s, pid, tick, &span);
+
+	return l && *l->row.comm ? l->row.comm : NULL;
+}
