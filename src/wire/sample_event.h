@@ -26,7 +26,7 @@ enum sample_kind {
 	SAMPLE_SWITCH =
 		1, /* `task` gave the CPU to `next`; value: its state as sched_event has it, 0: preempted */
 	SAMPLE_WAKE =
-		2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here; value: on which CPU */
+		2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here; value: for which CPU */
 	SAMPLE_ENTRY = 3, /* `task`'s guest runs from here on */
 	SAMPLE_EXIT = 4,  /* it was left; value: reason, detail */
 	SAMPLE_OUTSIDE =
@@ -83,5 +83,19 @@ struct sample_event {
 	uint64_t guest_pc, guest_table, guest_context, guest_task;
 	uint64_t reason, reason_detail;
 };
+
+/* What a kind has beside its tick and task; a sample has the fields of a sample. What a record does not have is not
+ * carried, and is 0 behind a decoder: of a guest's fields those that `guest` does not name. */
+struct sample_shape {
+	const char *word; /* what people write for it */
+	bool has_next;
+	bool has_value; /* and a detail */
+};
+extern const struct sample_shape sample_shapes[SAMPLE_KINDS];
+
+bool sample_task_equal(const struct sample_task *a, const struct sample_task *b);
+
+/* Are they the same as far as records of their kind have something? */
+bool sample_event_equal(const struct sample_event *a, const struct sample_event *b);
 
 #endif
