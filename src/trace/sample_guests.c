@@ -253,7 +253,8 @@ int sample_guests_settle(struct sample_guests *g)
 /* --- asking --- */
 
 /* The last row of a key that is not later than a tick, if it is no end; else NULL. */
-static const struct row *find_row(const struct guest *g, enum key key, uint64_t value, uint64_t tick)
+static const struct row *find_row(const struct guest *g, enum key key, uint64_t value,
+				  uint64_t tick)
 {
 	const struct index *x = &g->index[key];
 	size_t lo = 0, hi = x->n;
@@ -308,7 +309,8 @@ bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_e
 		row = find_row(guest, BY_TASK, ev->guest_task, ev->tick);
 	if (!row && ev->guest & SAMPLE_GUEST_TABLE) {
 		is_thread = false;
-		row = find_row(guest, BY_TABLE, sample_guest_table(exits, ev->guest_table), ev->tick);
+		row = find_row(guest, BY_TABLE, sample_guest_table(exits, ev->guest_table),
+			       ev->tick);
 	}
 	if (!row)
 		return false;

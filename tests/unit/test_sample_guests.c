@@ -103,7 +103,8 @@ static void test_garbage(void **state)
 {
 	static const uint8_t cut[] = { META_GUEST, 3, 2, META_TABLES, 9 };
 	static const uint8_t below_zero[] = { META_GUEST, 1, 1 };
-	static const uint8_t long_name[] = { META_GUEST, 28, 2, META_TABLES, 25, 2, 2, 0, 0, 0, 0, 17 };
+	static const uint8_t long_name[] = { META_GUEST, 28, 2, META_TABLES, 25, 2,
+					     2,		 0,  0, 0,	     0,	 17 };
 	struct sample_guests *g;
 
 	(void)state;
