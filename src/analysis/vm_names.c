@@ -317,7 +317,7 @@ int vm_names_find(struct vm_names *n, int32_t vm, const struct sample_event *ev,
 {
 	struct vm_place p;
 	struct who who;
-	uint32_t machine;
+	uint32_t machine = 0;
 	int r = get_machine(n, vm, &machine, e);
 
 	if (r < 0)
