@@ -280,7 +280,7 @@ static int tell_place(struct vm_time *t, const struct vcpu *v, const struct samp
 {
 	if (!item->event.guest || !t->o.listener->sample)
 		return 0;
-	return t->o.listener->sample(t->o.data, v->open.vcpu, item);
+	return t->o.listener->sample(t->o.data, &v->open, item);
 }
 
 static int put_exit(struct vm_time *t, struct vcpu *v, const struct sample_item *item)
@@ -418,7 +418,7 @@ static int put_sample(struct vm_time *t, const struct sample_item *item)
 	if (r == 0 && v->open.class == VM_GUEST)
 		r = flush(t, v);
 	if (r == 0 && t->o.listener->sample)
-		r = t->o.listener->sample(t->o.data, v->open.vcpu, item);
+		r = t->o.listener->sample(t->o.data, &v->open, item);
 	return r;
 }
 

@@ -64,8 +64,8 @@ struct vm_segment {
 struct vm_time_listener {
 	int (*segment)(void *data, const struct vm_segment *s);
 	/* A sample while the virtual CPU's thread had the CPU, in its guest or not; or an exit or a switch that says where the
-	 * guest was. May be NULL. */
-	int (*sample)(void *data, uint32_t vcpu, const struct sample_item *item);
+	 * guest was. `now` is what the virtual CPU does, its to_tick is not known. May be NULL. */
+	int (*sample)(void *data, const struct vm_segment *now, const struct sample_item *item);
 };
 
 struct vm_time;

@@ -44,9 +44,9 @@ static int take_segment(void *data, const struct vm_segment *s)
 	return r < 0 ? r : vm_correct_put_segment(b->correct, s);
 }
 
-static int take_sample(void *data, uint32_t vcpu, const struct sample_item *item)
+static int take_sample(void *data, const struct vm_segment *now, const struct sample_item *item)
 {
-	return vm_correct_put_sample(((struct both *)data)->correct, vcpu, item);
+	return vm_correct_put_sample(((struct both *)data)->correct, now->vcpu, item);
 }
 
 static const struct vm_time_listener listener = { take_segment, take_sample };

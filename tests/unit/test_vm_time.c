@@ -31,9 +31,9 @@ static int take_segment(void *data, const struct vm_segment *s)
 	return 0;
 }
 
-static int take_sample(void *data, uint32_t vcpu, const struct sample_item *item)
+static int take_sample(void *data, const struct vm_segment *now, const struct sample_item *item)
 {
-	(void)vcpu;
+	(void)now;
 	(void)item;
 	((struct got *)data)->samples++;
 	return 0;
