@@ -45,6 +45,7 @@ static void ksk_free(struct sample_source *s)
 	if (k->reader)
 		k->reader->ops->free(k->reader);
 	sample_spaces_free(s->spaces);
+	sample_guests_free(s->guests);
 	info_done(&s->info);
 	free(k);
 }
@@ -198,6 +199,8 @@ static int read_meta(struct sample_ksk *k, struct error *e)
 		if (r == 0)
 			r = sample_spaces_decode(k->source.spaces, &k->source.sampling, b.payload,
 						 b.payload_len);
+		if (r == 0)
+			r = sample_guests_decode(k->source.guests, b.payload, b.payload_len);
 		if (r < 0)
 			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
 					 r == -EBADMSG ? "not understood" : strerror(-r));
@@ -205,7 +208,8 @@ static int read_meta(struct sample_ksk *k, struct error *e)
 	if (r < 0)
 		return error_set(e, r, "%s", strerror(-r));
 	sample_spaces_settle(k->source.spaces);
-	return 0;
+	r = sample_guests_settle(k->source.guests);
+	return r < 0 ? error_set(e, r, "%s", strerror(-r)) : 0;
 }
 
 static int open_lanes(struct sample_ksk *k)
@@ -240,6 +244,8 @@ static int load(struct sample_ksk *k, struct error *e)
 	if (!sample_ksk_has_samples(k->reader))
 		return error_set(e, ENODATA, "it holds no profile");
 	r = sample_spaces_new(&k->source.spaces);
+	if (r == 0)
+		r = sample_guests_new(&k->source.guests);
 	if (r < 0)
 		return error_set(e, ENOMEM, "out of memory");
 	r = read_meta(k, e);

@@ -25,7 +25,8 @@ enum sample_kind {
 	SAMPLE_TAKEN = 0, /* a sample: everything that follows in the struct */
 	SAMPLE_SWITCH =
 		1, /* `task` gave the CPU to `next`; value: its state as sched_event has it, 0: preempted */
-	SAMPLE_WAKE = 2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here */
+	SAMPLE_WAKE =
+		2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here; value: for which CPU */
 	SAMPLE_ENTRY = 3, /* `task`'s guest runs from here on */
 	SAMPLE_EXIT = 4,  /* it was left; value: reason, detail */
 	SAMPLE_OUTSIDE =

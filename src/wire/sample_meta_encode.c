@@ -49,3 +49,19 @@ uint8_t *sample_meta_put_kernel_name(uint8_t *p, const struct sample_kernel_name
 	p = varint_put(p, r->to - r->from);
 	return put_bytes(p, r->name, r->name_len);
 }
+
+uint8_t *sample_meta_put_guest(uint8_t *p, int32_t vm)
+{
+	return varint_put_signed(p, vm);
+}
+
+uint8_t *sample_meta_put_table(uint8_t *p, const struct sample_table_row *r)
+{
+	p = varint_put_signed(p, r->pid);
+	p = varint_put_signed(p, r->tid);
+	p = varint_put(p, r->tick);
+	p = varint_put(p, r->is_end);
+	p = varint_put(p, r->table);
+	p = varint_put(p, r->task);
+	return put_bytes(p, r->comm, r->comm_len);
+}

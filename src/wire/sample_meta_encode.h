@@ -24,4 +24,8 @@ uint8_t *sample_meta_put_mapping(uint8_t *p, const struct sample_mapping *r);
 uint8_t *sample_meta_put_life(uint8_t *p, const struct sample_life_row *r);
 uint8_t *sample_meta_put_kernel_name(uint8_t *p, const struct sample_kernel_name *r);
 
+/* The body of META_GUEST starts with this; items follow. */
+uint8_t *sample_meta_put_guest(uint8_t *p, int32_t vm);
+uint8_t *sample_meta_put_table(uint8_t *p, const struct sample_table_row *r);
+
 #endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* vm_report: see vm_report.h. */
+#include "analysis/vm_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hashtable.h"
+
+struct vm_report {
+	struct vm_report_options o;
+	struct vm_time *time;
+	struct vm_account *account;
+	struct vm_correct *correct;
+	struct hashtable host;
+	struct vm_losses losses;
+	struct error *error; /* of the run, while it goes on */
+};
+
+void vm_report_free(struct vm_report *r)
+{
+	size_t at = 0;
+	void *row;
+
+	if (!r)
+		return;
+	while ((row = hashtable_next(&r->host, &at)))
+		free(row);
+	hashtable_done(&r->host);
+	vm_time_free(r->time);
+	vm_account_free(r->account);
+	vm_correct_free(r->correct);
+	free(r);
+}
+
+/* --- what the VMM did --- */
+
+static bool is_host_row(const void *entry, const void *key)
+{
+	const struct vm_host_row *a = entry, *b = key;
+
+	return a->vcpu == b->vcpu && a->function == b->function && a->is_known == b->is_known &&
+	       a->reason == b->reason;
+}
+
+static int put_host(struct vm_report *r, const struct vm_segment *now,
+		    const struct sample_item *item)
+{
+	const struct sample_event *ev = &item->event;
+	bool is_kernel = ev->mode == SAMPLE_KERNEL;
+	struct profile_address a = { ev->task.pid, ev->tick, 0, is_kernel };
+	struct vm_host_row like = { .vcpu = now->vcpu, .is_known = now->has_reason }, *row;
+	uint64_t hash;
+	uint32_t place;
+	int ret;
+
+	if (!ev->n_kernel && !ev->n_user)
+		return 0;
+	a.address = ev->chain[0];
+	ret = profile_names_find(r->o.host, &a, &place);
+	if (ret < 0)
+		return ret;
+	like.function = profile_names_get(r->o.host, place)->function;
+	if (now->has_reason) {
+		like.reason = now->reason;
+		like.detail = now->detail;
+	}
+	hash = hashtable_hash_number(like.function + ((uint64_t)now->vcpu << 32)) ^
+	       hashtable_hash_number(like.reason);
+	row = hashtable_get(&r->host, hash, is_host_row, &like);
+	if (!row) {
+		row = malloc(sizeof(*row));
+		ret = row ? hashtable_add(&r->host, hash, row) : -ENOMEM;
+		if (ret < 0) {
+			free(row);
+			return ret;
+		}
+		*row = like;
+	}
+	row->samples++;
+	row->weight += ev->weight;
+	return 0;
+}
+
+/* --- the pass --- */
+
+static bool is_inside(const struct vm_report *r, uint64_t tick)
+{
+	uint64_t ns = clock_ns(&r->o.source->info.clock, tick);
+
+	return ns >= r->o.from_ns && ns < r->o.to_ns;
+}
+
+static int take_segment(void *data, const struct vm_segment *s)
+{
+	struct vm_report *r = data;
+	int ret = vm_account_put(r->account, s);
+
+	return ret < 0 ? ret : vm_correct_put_segment(r->correct, s);
+}
+
+static int take_sample(void *data, const struct vm_segment *now, const struct sample_item *item)
+{
+	struct vm_report *r = data;
+
+	if (item->event.guest)
+		return vm_correct_put_sample(r->correct, now->vcpu, item);
+	return is_inside(r, item->event.tick) ? put_host(r, now, item) : 0;
+}
+
+static int take_place(void *data, uint32_t vcpu, const struct sample_item *item,
+		      struct vm_place *ret)
+{
+	struct vm_report *r = data;
+
+	return vm_names_find(r->o.names, vm_time_get(r->time, vcpu)->pid, &item->event, ret,
+			     r->error);
+}
+
+static void count_loss(struct vm_report *r, const struct trace_loss *l)
+{
+	if (!is_inside(r, l->from_tick) && !is_inside(r, l->to_tick))
+		return;
+	r->losses.places++;
+	if (l->count == LOSS_UNKNOWN)
+		r->losses.uncounted++;
+	else
+		r->losses.events += l->count;
+}
+
+static int run(struct vm_report *r, struct error *e)
+{
+	struct sample_source *s = r->o.source;
+	struct sample_item item;
+	uint64_t last = 0;
+	int ret;
+
+	while ((ret = s->ops->next(s, &item, e)) > 0) {
+		if (item.type == ITEM_LOSS)
+			count_loss(r, &item.loss);
+		else if (item.event.tick > last)
+			last = item.event.tick;
+		ret = vm_time_put(r->time, &item);
+		if (ret == 0 && r->o.step)
+			ret = r->o.step(r->o.step_data);
+		if (ret < 0)
+			return ret;
+	}
+	if (ret == 0)
+		ret = vm_time_end(r->time, last);
+	return ret < 0 ? ret : vm_correct_end(r->correct);
+}
+
+static const struct vm_time_listener listener = { take_segment, take_sample };
+
+static int open_parts(struct vm_report *r)
+{
+	const struct sample_source *s = r->o.source;
+	enum sample_exits exits = (enum sample_exits)s->sampling.exits;
+	struct vm_time_options time = { &s->info.clock, exits, &listener, r };
+	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns };
+	struct vm_correct_options correct = { &s->info.clock, r->o.from_ns, r->o.to_ns, take_place,
+					      r };
+	int ret = vm_time_new(&r->time, &time);
+
+	if (ret == 0)
+		ret = vm_account_new(&r->account, &account);
+	return ret < 0 ? ret : vm_correct_new(&r->correct, &correct);
+}
+
+int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, struct error *e)
+{
+	CLEANUP(vm_report) struct vm_report *r = calloc(1, sizeof(*r));
+	int failed;
+
+	if (!r)
+		return error_set(e, ENOMEM, "cannot analyse virtual machines: out of memory");
+	r->o = *o;
+	r->o.to_ns = o->to_ns ? o->to_ns : UINT64_MAX;
+	r->error = e;
+	hashtable_init(&r->host, VM_HOST_ROWS_MAX);
+	e->text[0] = 0;
+	failed = open_parts(r);
+	if (failed == 0)
+		failed = run(r, e);
+	if (failed < 0)
+		return e->text[0] ? failed
+				  : error_set(e, -failed, "cannot analyse virtual machines");
+	if (!vm_time_count(r->time))
+		return error_set(e, ENODATA, "no virtual CPU was seen in it");
+	r->error = NULL;
+	*ret = take_ptr(r);
+	return 0;
+}
+
+/* --- what came out --- */
+
+const struct vm_time *vm_report_time(const struct vm_report *r)
+{
+	return r->time;
+}
+
+const struct vm_account *vm_report_account(const struct vm_report *r)
+{
+	return r->account;
+}
+
+const struct vm_correct *vm_report_correct(const struct vm_report *r)
+{
+	return r->correct;
+}
+
+const struct vm_losses *vm_report_losses(const struct vm_report *r)
+{
+	return &r->losses;
+}
+
+static int compare_host(const void *x, const void *y)
+{
+	const struct vm_host_row *a = *(const struct vm_host_row *const *)x;
+	const struct vm_host_row *b = *(const struct vm_host_row *const *)y;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	if (a->vcpu != b->vcpu)
+		return a->vcpu < b->vcpu ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+const struct vm_host_row **vm_report_dup_host(const struct vm_report *r, size_t *ret_n)
+{
+	const struct vm_host_row **list = calloc(r->host.n + 1, sizeof(*list));
+	size_t at = 0, n = 0;
+
+	if (!list)
+		return NULL;
+	while (n < r->host.n && (list[n] = hashtable_next(&r->host, &at)))
+		n++;
+	qsort(list, n, sizeof(*list), compare_host);
+	*ret_n = n;
+	return list;
+}
+
+void vm_report_sum(const struct vm_report *r, int32_t vm, struct vm_sums *ret)
+{
+	const struct vm_sums *s;
+	uint32_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	for (i = 0; i < vm_time_count(r->time); i++) {
+		s = vm_account_get(r->account, i);
+		if (s && (!vm || vm_time_get(r->time, i)->pid == vm))
+			vm_sums_add(ret, s);
+	}
+}

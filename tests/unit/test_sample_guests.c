@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* sample_guests: who ran in a guest, by what registers say and the guest told; and nobody where that is not known. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/sample_guests.h"
+#include "wire/sample_meta_encode.h"
+
+#define VM 500
+
+static void put_rows(struct sample_guests *g, int32_t vm, const struct sample_table_row *rows,
+		     size_t n)
+{
+	uint8_t bytes[4096], *p, *guest, *tables;
+	size_t i;
+
+	guest = meta_item_begin(bytes, META_GUEST);
+	p = sample_meta_put_guest(guest, vm);
+	tables = meta_item_begin(p, META_TABLES);
+	p = tables;
+	for (i = 0; i < n; i++) {
+		struct sample_table_row row = rows[i];
+
+		row.comm_len = row.comm ? (uint32_t)strlen(row.comm) : 0;
+		p = sample_meta_put_table(p, &row);
+	}
+	p = meta_item_end(tables, p);
+	p = meta_item_end(guest, p);
+	assert_int_equal(sample_guests_decode(g, bytes, (size_t)(p - bytes)), 0);
+}
+#define PUT_ROWS(g, vm, rows) put_rows(g, vm, rows, sizeof(rows) / sizeof((rows)[0]))
+
+static const char *who(const struct sample_guests *g, int32_t vm, uint64_t tick,
+		       const struct sample_event *like)
+{
+	struct sample_event ev = *like;
+	struct sample_owner owner;
+
+	ev.tick = tick;
+	return sample_guests_find(g, vm, SAMPLE_EXITS_SVM, &ev, &owner) ? owner.comm : "nobody";
+}
+
+static const struct sample_table_row rows[] = {
+	{ .pid = 10, .tid = 10, .tick = 100, .table = 0x42000, .task = 0x1000, .comm = "web" },
+	{ .pid = 10, .tid = 11, .tick = 120, .table = 0x42000, .task = 0x2000, .comm = "worker" },
+	{ .pid = 10, .tid = 10, .tick = 200, .is_end = true, .table = 0x42000, .task = 0x1000 },
+	{ .pid = 20, .tid = 20, .tick = 250, .table = 0x42000, .task = 0x1000, .comm = "next" },
+	{ .pid = 3, .tid = 3, .tick = 0, .table = 0, .task = 0x3000, .comm = "kworker" },
+};
+
+static void test_tables(void **state)
+{
+	const struct sample_event user = { .mode = SAMPLE_GUEST_USER,
+					   .guest = SAMPLE_GUEST_TABLE,
+					   .guest_table = 0x42000 | 0x1803 };
+	struct sample_guests *g;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	PUT_ROWS(g, VM, rows);
+	assert_int_equal(sample_guests_settle(g), 0);
+	assert_string_equal(who(g, VM, 99, &user), "nobody");
+	assert_string_equal(who(g, VM, 100, &user), "web");
+	assert_string_equal(who(g, VM, 220, &user), "nobody");
+	assert_string_equal(who(g, VM, 250, &user), "next");
+	assert_string_equal(who(g, VM + 1, 250, &user), "nobody");
+	assert_null(sample_guests_spaces(g, VM + 1));
+	assert_non_null(sample_guests_spaces(g, VM));
+	sample_guests_free(g);
+}
+
+/* A kernel thread runs on the table of whoever ran before. */
+static void test_threads(void **state)
+{
+	struct sample_event ev = { .mode = SAMPLE_GUEST_KERNEL,
+				   .guest = SAMPLE_GUEST_TABLE | SAMPLE_GUEST_TASK,
+				   .guest_table = 0x42000,
+				   .guest_task = 0x3000 };
+	struct sample_guests *g;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	PUT_ROWS(g, VM, rows);
+	assert_int_equal(sample_guests_settle(g), 0);
+	assert_string_equal(who(g, VM, 150, &ev), "kworker");
+	ev.guest_task = 0x2000;
+	assert_string_equal(who(g, VM, 150, &ev), "worker");
+	ev.guest_task = 0x9999;
+	assert_string_equal(who(g, VM, 130, &ev), "worker");
+	ev.guest |= SAMPLE_GUEST_CONTEXT;
+	ev.guest_context = 3;
+	assert_string_equal(who(g, VM, 150, &ev), "kworker");
+	sample_guests_free(g);
+}
+
+static void test_garbage(void **state)
+{
+	static const uint8_t cut[] = { META_GUEST, 3, 2, META_TABLES, 9 };
+	static const uint8_t below_zero[] = { META_GUEST, 1, 1 };
+	static const uint8_t long_name[] = { META_GUEST, 28, 2, META_TABLES, 25, 2,
+					     2,		 0,  0, 0,	     0,	 17 };
+	struct sample_guests *g;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	assert_int_equal(sample_guests_decode(g, cut, sizeof(cut)), -EBADMSG);
+	assert_int_equal(sample_guests_decode(g, below_zero, sizeof(below_zero)), -EBADMSG);
+	assert_int_equal(sample_guests_decode(g, long_name, sizeof(long_name)), -EBADMSG);
+	assert_int_equal(sample_guests_settle(g), 0);
+	sample_guests_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_garbage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
