@@ -49,7 +49,7 @@ struct vm_record {
 	uint32_t lost; /* records that are missing right before this one */
 	struct vm_record_task task;
 	uint32_t
-		number; /* SWITCH: the state, as sched_event has it; SAMPLE: how many periods it stands for */
+		number; /* SWITCH: the state, as sched_event has it; WAKE: the CPU; SAMPLE: how many periods it stands for */
 };
 
 struct vm_record_value {

@@ -57,6 +57,7 @@ static void probe_wakeup(void *data, struct task_struct *woken)
 	if (!r->settings.switches || vcpus_get(&r->vcpus, woken) == SAMPLE_NO_VCPU)
 		return;
 	cpu = recorder_begin(r, SAMPLE_WAKE, &irq);
+	cpu->record.base.number = task_cpu(woken);
 	recorder_put_task(r, &cpu->record.two.next, woken);
 	cpu->record.two.spare = 0;
 	cpu->record.base.size = sizeof(cpu->record.two);
