@@ -34,7 +34,7 @@ struct vm_correct {
 	struct vcpu *vcpus;
 	size_t n, room;
 	struct hashtable stats[VM_LEVELS];
-	struct vm_rest rest;
+	struct vm_rest rest[VM_LEVELS];
 };
 
 int vm_correct_new(struct vm_correct **ret, const struct vm_correct_options *o)
@@ -161,21 +161,19 @@ static int share_steal(struct vm_correct *c, const struct vcpu *v, const struct 
 	if (!a.steal1_ns && !a.steal2_ns)
 		return 0;
 	while (level >= 0 &&
-	       !(v->has_place && next && is_same(&v->place, next, (enum vm_level)level)))
+	       !(v->has_place && next && is_same(&v->place, next, (enum vm_level)level))) {
+		c->rest[level].steal1_ns += a.steal1_ns;
+		c->rest[level].steal2_ns += a.steal2_ns;
 		level--;
-	if (level < 0) {
-		c->rest.steal1_ns += a.steal1_ns;
-		c->rest.steal2_ns += a.steal2_ns;
-		return 0;
 	}
-	return charge(c, next, &a, (enum vm_level)level);
+	return level < 0 ? 0 : charge(c, next, &a, (enum vm_level)level);
 }
 
 static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct vm_place *next)
 {
 	struct amount before = { v->since.guest_ns / 2, 0, 0 };
 	struct amount after = { v->since.guest_ns - before.guest_ns, 0, 0 };
-	int r = 0;
+	int r = 0, level;
 
 	/* At either end there is one sample only. */
 	if (!next) {
@@ -186,7 +184,8 @@ static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct 
 		before.guest_ns = 0;
 	}
 	if (!next && !v->has_place) {
-		c->rest.true_ns += v->since.guest_ns;
+		for (level = 0; level < VM_LEVELS; level++)
+			c->rest[level].true_ns += v->since.guest_ns;
 		return 0;
 	}
 	if (before.guest_ns)
@@ -321,9 +320,9 @@ const struct vm_stat **vm_correct_dup(const struct vm_correct *c, enum vm_level 
 	return list;
 }
 
-const struct vm_rest *vm_correct_rest(const struct vm_correct *c)
+const struct vm_rest *vm_correct_rest(const struct vm_correct *c, enum vm_level level)
 {
-	return &c->rest;
+	return &c->rest[level];
 }
 
 uint64_t vm_stat_error(const struct vm_stat *s)

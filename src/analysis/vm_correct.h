@@ -38,7 +38,7 @@ struct vm_stat {
 	uint64_t steal1_ns, steal2_ns;
 };
 
-/* What is nobody's, of all virtual CPUs. */
+/* What is nobody's on a level, of all virtual CPUs: with its rows it is all there was. */
 struct vm_rest {
 	uint64_t true_ns; /* of virtual CPUs that were never sampled in their guest */
 	uint64_t steal1_ns, steal2_ns;
@@ -69,7 +69,7 @@ int vm_correct_end(struct vm_correct *c);
 /* Most true time first; to be freed, what they point to is its own. NULL: out of memory. */
 const struct vm_stat **vm_correct_dup(const struct vm_correct *c, enum vm_level level,
 				      size_t *ret_n);
-const struct vm_rest *vm_correct_rest(const struct vm_correct *c);
+const struct vm_rest *vm_correct_rest(const struct vm_correct *c, enum vm_level level);
 
 static inline uint64_t vm_stat_apparent(const struct vm_stat *s)
 {

@@ -219,7 +219,7 @@ static json_t *stat_json(const struct vm_json *j, const struct vm_stat *s, enum 
 json_t *vm_correct_json(const struct vm_json *j, enum vm_level level)
 {
 	const struct vm_correct *c = vm_report_correct(j->report);
-	const struct vm_rest *rest = vm_correct_rest(c);
+	const struct vm_rest *rest = vm_correct_rest(c, level);
 	json_t *list = json_array(), *nobody = json_object();
 	size_t i, n;
 	const struct vm_stat **rows = vm_correct_dup(c, level, &n);

@@ -49,5 +49,9 @@ extern const struct command command_start;
 extern const struct command command_stop;
 extern const struct command command_tail;
 extern const struct command command_top;
+extern const struct command command_vm;
+extern const struct command command_vm_correct;
+extern const struct command command_vm_report;
+extern const struct command command_vm_steal;
 
 #endif

@@ -178,20 +178,24 @@ static int find_start(struct profile_reading *r, uint64_t *ret_ns, struct error 
 
 static int select_samples(struct profile_reading *r, const struct args *a, struct error *e)
 {
-	static const char *const names[] = { "cpu", "mode", "from", "to" };
+	static const char *const names[] = { "from", "to", "cpu", "mode" };
+	size_t n_names = r->is_whole ? 2 : sizeof(names) / sizeof(names[0]);
 	struct profile_select *s = &r->select;
 	uint64_t start_ns = 0;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; rc >= 0 && i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; rc >= 0 && i < n_names; i++)
 		rc = parse_option(r, a, names[i], e);
 	if (rc >= 0 && (r->filter.from.relative || r->filter.to.relative))
 		rc = find_start(r, &start_ns, e);
 	if (rc < 0)
 		return rc;
-	s->processes = args_get(a, "process");
-	s->threads = args_get(a, "thread");
+	if (!r->is_whole) {
+		s->processes = args_get(a, "process");
+		s->threads = args_get(a, "thread");
+		r->value = args_has(a, "samples") ? PROFILE_SAMPLES : PROFILE_WEIGHT;
+	}
 	s->cpus = r->filter.cpus_given ? r->filter.cpus : NULL;
 	if (r->filter.from.given)
 		s->from_ns = r->filter.from.ns + (r->filter.from.relative ? start_ns : 0);
@@ -225,7 +229,6 @@ int profile_reading_open(struct profile_reading *r, const struct args *a, const 
 		rc = open_names(r, a, e);
 	if (rc < 0)
 		return rc;
-	r->value = args_has(a, "samples") ? PROFILE_SAMPLES : PROFILE_WEIGHT;
 	profile_tasks_init(&r->tasks, r->source);
 	progress_init_samples(&r->progress, r->source, "reading");
 	r->walk = (struct profile_walk){ .source = r->source,

@@ -18,19 +18,13 @@
 
 #define PROFILE_READING_FOLDERS_MAX 64U
 
-/* For the tables of the commands. */
-#define PROFILE_READING_OPTIONS                                                                    \
-	{ 'p', "process", "LIST", "only these processes: pids, or patterns of names", NULL },      \
-		{ 't', "thread", "LIST", "only these threads: tids, or patterns of names", NULL }, \
-		{ 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },                              \
-		{ 0, "mode", "LIST", "only samples there: user kernel guest idle",                 \
-		  "user kernel guest idle" },                                                      \
-		{ 0, "from", "TIME",                                                               \
-		  "only from this time on: seconds of the trace's clock (797.5), a number with a " \
-		  "unit (200ms), after a + counted from the profile's start",                      \
-		  NULL },                                                                          \
+/* For the tables of the commands: where it is, which time of it, and where names are; and which samples. */
+#define PROFILE_READING_PLACE_OPTIONS                                                              \
+	{ 0, "from", "TIME",                                                                       \
+	  "only from this time on: seconds of the trace's clock (797.5), a number with a "         \
+	  "unit (200ms), after a + counted from the profile's start",                              \
+	  NULL },                                                                                  \
 		{ 0, "to", "TIME", "only before this time", NULL },                                \
-		{ 0, "samples", NULL, "count samples, not the time they stand for", NULL },        \
 		{ 0, "run", "RUN", "of a store: this run instead of the latest profile", NULL },   \
 		{ 0, "sysroot", "DIR", "where the device's files lie", NULL },                     \
 		{ 0, "symbols", "DIR[:DIR]",                                                       \
@@ -41,8 +35,18 @@
 		0, "mangled", NULL, "leave C++ names as they are", NULL                            \
 	}
 
+#define PROFILE_READING_OPTIONS                                                                    \
+	{ 'p', "process", "LIST", "only these processes: pids, or patterns of names", NULL },      \
+		{ 't', "thread", "LIST", "only these threads: tids, or patterns of names", NULL }, \
+		{ 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },                              \
+		{ 0, "mode", "LIST", "only samples there: user kernel guest idle",                 \
+		  "user kernel guest idle" },                                                      \
+		{ 0, "samples", NULL, "count samples, not the time they stand for", NULL },        \
+		PROFILE_READING_PLACE_OPTIONS
+
 struct profile_reading {
 	const char *path;
+	bool is_whole;	     /* set before it is opened: the command has the first options only */
 	bool misused;	     /* it failed because of an option's argument */
 	struct input *input; /* what came down a pipe */
 	struct store *store;

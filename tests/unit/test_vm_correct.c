@@ -162,8 +162,10 @@ static void test_by_samples(void **state)
 	check(stat_of(t.correct, VM_BY_PROCESS, 200), 30 + 100 + 50, 0, 0);
 	assert_int_equal(stat_of(t.correct, VM_BY_FUNCTION, 111)->samples, 2);
 	/* 40 between two processes, 50 behind the last sample. */
-	assert_int_equal(vm_correct_rest(t.correct)->steal2_ns, 90);
-	assert_int_equal(vm_correct_rest(t.correct)->true_ns, 0);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_PROCESS)->steal2_ns, 90);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_THREAD)->steal2_ns, 90 + 30);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_FUNCTION)->steal2_ns, 90 + 30 + 20);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_FUNCTION)->true_ns, 0);
 	stop(&t);
 }
 
@@ -186,8 +188,8 @@ static void test_by_places(void **state)
 	check(stat_of(t.correct, VM_BY_FUNCTION, 113), 0, 0, 30);
 	check(stat_of(t.correct, VM_BY_PROCESS, 100), 50 + 105, 90, 50);
 	check(stat_of(t.correct, VM_BY_PROCESS, 200), 105, 0, 0);
-	assert_int_equal(vm_correct_rest(t.correct)->steal1_ns, 0);
-	assert_int_equal(vm_correct_rest(t.correct)->steal2_ns, 0);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_FUNCTION)->steal1_ns, 0);
+	assert_int_equal(vm_correct_rest(t.correct, VM_BY_FUNCTION)->steal2_ns, 0);
 	stop(&t);
 }
 
