@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What `vm report`, `steal` and `correct` make of a small recording that was worked out by hand (tests/golden/vm),
+# word for word; that classes add up; and what is said of a file that has no virtual machines.
+# UPDATE=1 writes what they print now into tests/golden.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+golden=$SRC/tests/golden/vm
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=1
+}
+
+"$SAMPLE_MAKE" "$golden/two.sample" "$work/two.ksk" || exit 1
+"$SAMPLE_MAKE" "$SRC/tests/golden/profile/before.profile" "$work/native.ksk" || exit 1
+cd "$work" || exit 1
+
+# same GOLDEN COMMAND...: the command must succeed and print the golden file.
+same()
+{
+	local file=$golden/$1
+	shift
+	"$KISEKI" "$@" >out 2>err || fail "kiseki $*: $(cat err)"
+	[ -z "${UPDATE-}" ] || cp out "$file"
+	diff -u "$file" out || fail "kiseki $* prints something else"
+}
+
+same report.txt vm report two.ksk
+same report-process.txt vm report two.ksk --by process --from +200us --to +700us
+same steal.txt vm steal two.ksk
+same correct.txt vm correct two.ksk
+same correct-function.txt vm correct two.ksk --by function --process 'pid*'
+same steal.json vm steal two.ksk --json
+
+"$KISEKI" vm report two.ksk --json >report.json || fail "vm report --json"
+python3 - report.json <<'END' || fail "the classes do not add up"
+import json, sys
+for vm in json.load(open(sys.argv[1]))["machines"]:
+    for part in [vm] + vm["vcpus"]:
+        assert sum(part["classes_ns"].values()) == part["wall_ns"], part
+    assert sum(v["wall_ns"] for v in vm["vcpus"]) == vm["wall_ns"]
+END
+
+# A guest's kernel has names if somebody gives them.
+printf 'ffffa00008002000 T do_idle\nffffa00008003000 T _etext\n' >guest.map
+"$KISEKI" vm report two.ksk --guest-kallsyms 400=guest.map >out || fail "--guest-kallsyms"
+grep -q 'do_idle \[kernel\]  pid 101' out || fail "a function of a guest's kernel has no name: $(cat out)"
+
+"$KISEKI" vm report native.ksk >out 2>err && fail "a profile without guests was taken"
+grep -q 'cannot read native.ksk: no virtual CPU was seen in it' err || fail "it says: $(cat err)"
+"$KISEKI" vm report two.ksk --guest-kallsyms x=guest.map >out 2>err
+[ $? -eq 2 ] || fail "a wrong pid was taken: $(cat err)"
+exit $failed
