@@ -13,9 +13,9 @@
 
 /* For the tables of the commands. */
 #define VM_READING_OPTIONS                                                                         \
-	{ 0, "guest-kallsyms", "VM=FILE[,...]",                                                  \
+	{ 0, "guest-kallsyms", "VM=FILE[,...]",                                                    \
 	  "names of the functions of guests' kernels: copies of their /proc/kallsyms, each for a " \
-	  "machine (the pid of its VMM), or one FILE for all",                                                               \
+	  "machine (the pid of its VMM), or one FILE for all",                                     \
 	  NULL },                                                                                  \
 		PROFILE_READING_PLACE_OPTIONS
 
