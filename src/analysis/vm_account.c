@@ -58,21 +58,27 @@ void vm_account_free(struct vm_account *a)
 
 /* --- rows --- */
 
+/* How a table finds its entries, and how large they are. */
+struct shape {
+	hashtable_is_fn is;
+	size_t size;
+};
+
 /* The entry that is like this one, made if there is none. NULL: r says why. */
-static void *find(struct hashtable *t, uint64_t hash, hashtable_is_fn is, const void *like,
-		  size_t size, int *r)
+static void *find(struct hashtable *t, const struct shape *shape, uint64_t hash, const void *like,
+		  int *r)
 {
-	void *entry = hashtable_get(t, hash, is, like);
+	void *entry = hashtable_get(t, hash, shape->is, like);
 
 	if (entry)
 		return entry;
-	entry = malloc(size);
+	entry = malloc(shape->size);
 	*r = entry ? hashtable_add(t, hash, entry) : -ENOMEM;
 	if (*r < 0) {
 		free(entry);
 		return NULL;
 	}
-	return memcpy(entry, like, size);
+	return memcpy(entry, like, shape->size);
 }
 
 static bool is_reason(const void *entry, const void *key)
@@ -82,6 +88,8 @@ static bool is_reason(const void *entry, const void *key)
 	return a->vcpu == b->vcpu && a->is_known == b->is_known && a->reason == b->reason &&
 	       a->is_halt == b->is_halt;
 }
+
+static const struct shape reason_shape = { is_reason, sizeof(struct vm_reason) };
 
 static int put_reason(struct vm_account *a, const struct vm_segment *s, uint64_t ns)
 {
@@ -94,16 +102,16 @@ static int put_reason(struct vm_account *a, const struct vm_segment *s, uint64_t
 		/* A halt and a yield have one number and differ in the detail. */
 		like.is_halt = vm_exit_is_halt(a->o.exits, s->reason, s->detail);
 	}
-	row = find(&a->reasons,
+	row = find(&a->reasons, &reason_shape,
 		   hashtable_hash_number(like.reason * 2 + like.is_halt +
 					 ((uint64_t)s->vcpu << 40)),
-		   is_reason, &like, sizeof(like), &r);
+		   &like, &r);
 	if (!row)
 		return r;
 	row->exits += s->is_exit;
-	if (s->class == VM_KERNEL)
+	if (s->kind == VM_KERNEL)
 		row->kernel_ns += ns;
-	if (s->class == VM_OUTSIDE)
+	if (s->kind == VM_OUTSIDE)
 		row->outside_ns += ns;
 	row->ours_ns += s->ours ? ns : 0;
 	return 0;
@@ -116,17 +124,19 @@ static bool is_culprit(const void *entry, const void *key)
 	return a->vcpu == b->vcpu && a->task.tid == b->task.tid && a->task.pid == b->task.pid;
 }
 
+static const struct shape culprit_shape = { is_culprit, sizeof(struct vm_culprit) };
+
 static int put_culprit(struct vm_account *a, const struct vm_segment *s, uint64_t ns)
 {
 	struct vm_culprit like = { .vcpu = s->vcpu, .task = s->culprit }, *row;
 	int r = 0;
 
-	row = find(&a->culprits,
+	row = find(&a->culprits, &culprit_shape,
 		   hashtable_hash_number((uint32_t)s->culprit.tid + ((uint64_t)s->vcpu << 32)),
-		   is_culprit, &like, sizeof(like), &r);
+		   &like, &r);
 	if (!row)
 		return r;
-	if (s->class == VM_STEAL)
+	if (s->kind == VM_STEAL)
 		row->steal_ns += ns;
 	else
 		row->waiting_ns += ns;
@@ -167,18 +177,18 @@ int vm_account_put(struct vm_account *a, const struct vm_segment *s)
 
 	if (r < 0)
 		return r;
-	row->sums.times[s->class] +=
-		ns && (row->last_tick != s->from_tick || s->class != row->last_class);
+	row->sums.times[s->kind] +=
+		ns && (row->last_tick != s->from_tick || s->kind != row->last_class);
 	row->last_tick = s->to_tick;
-	row->last_class = s->class;
+	row->last_class = s->kind;
 	if (!ns)
 		return 0;
-	row->sums.ns[s->class] += ns;
+	row->sums.ns[s->kind] += ns;
 	if (s->ours)
 		row->sums.ours_ns += ns;
-	if (s->class == VM_KERNEL || s->class == VM_OUTSIDE || s->is_exit)
+	if (s->kind == VM_KERNEL || s->kind == VM_OUTSIDE || s->is_exit)
 		r = put_reason(a, s, ns);
-	if (r == 0 && (s->class == VM_STEAL || s->class == VM_WAITING))
+	if (r == 0 && (s->kind == VM_STEAL || s->kind == VM_WAITING))
 		r = put_culprit(a, s, ns);
 	return r;
 }

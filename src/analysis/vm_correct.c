@@ -225,14 +225,14 @@ int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s)
 
 	if (r < 0)
 		return r;
-	if (s->class == VM_GUEST) {
+	if (s->kind == VM_GUEST) {
 		v->since.guest_ns += ns;
 		v->left_tick = s->to_tick;
 		return 0;
 	}
-	if (s->class == VM_STEAL || s->class == VM_WAITING)
+	if (s->kind == VM_STEAL || s->kind == VM_WAITING)
 		a.steal1_ns = ns;
-	if (s->class == VM_KERNEL || s->class == VM_OUTSIDE)
+	if (s->kind == VM_KERNEL || s->kind == VM_OUTSIDE)
 		a.steal2_ns = ns;
 	if (v->has_struck && v->struck_tick >= v->left_tick)
 		return ns ? charge(c, &v->struck, &a, VM_BY_FUNCTION) : 0;

@@ -133,7 +133,7 @@ static int close_at(struct vm_time *t, struct vcpu *v, uint64_t tick)
 
 static bool is_waiting(const struct vcpu *v)
 {
-	return v->open.class == VM_STEAL || v->open.class == VM_WAITING;
+	return v->open.kind == VM_STEAL || v->open.kind == VM_WAITING;
 }
 
 static void wait_begin(struct vm_time *t, struct vcpu *v)
@@ -169,7 +169,7 @@ static int change(struct vm_time *t, struct vcpu *v, uint64_t tick, enum vm_clas
 
 	if (v->is_linked)
 		wait_end(t, v);
-	v->open.class = (uint8_t) class;
+	v->open.kind = (uint8_t) class;
 	v->open.cpu = cpu;
 	v->open.ours &= class == VM_KERNEL;
 	v->open.culprit = nobody;
@@ -312,9 +312,9 @@ static void poll_since(struct vcpu *v, uint64_t from)
 	for (i = 0; i < v->n_held; i++) {
 		struct vm_segment *s = &v->held[i];
 
-		if (s->class == VM_HALT)
+		if (s->kind == VM_HALT)
 			return;
-		if (s->class != VM_KERNEL || s->to_tick <= from)
+		if (s->kind != VM_KERNEL || s->to_tick <= from)
 			continue;
 		if (s->from_tick < from && v->n_held < EPISODE_MAX) {
 			memmove(s + 1, s, (v->n_held - i) * sizeof(*s));
@@ -323,7 +323,7 @@ static void poll_since(struct vcpu *v, uint64_t from)
 			s[1].is_exit = false;
 			continue;
 		}
-		s->class = VM_POLL;
+		s->kind = VM_POLL;
 	}
 }
 
@@ -334,7 +334,7 @@ static int put_poll(struct vm_time *t, struct vcpu *v, const struct sample_event
 	int r = 0;
 
 	/* Still on the CPU since the exit: what is open was polling, too. */
-	if (v->open.class == VM_KERNEL && !v->asleep)
+	if (v->open.kind == VM_KERNEL && !v->asleep)
 		r = close_at(t, v, ev->tick);
 	if (is_halted(t, v))
 		poll_since(v, from);
@@ -405,7 +405,7 @@ static int put_sample(struct vm_time *t, const struct sample_item *item)
 	if (r < 0 || !v)
 		return r;
 	/* After a loss a sample says what the virtual CPU does. */
-	if (v->open.class == VM_UNKNOWN) {
+	if (v->open.kind == VM_UNKNOWN) {
 		enum vm_class class = ev->guest ? VM_GUEST : v->outside ? VM_OUTSIDE : VM_KERNEL;
 
 		r = change(t, v, ev->tick, class, item->cpu);
@@ -413,9 +413,9 @@ static int put_sample(struct vm_time *t, const struct sample_item *item)
 	}
 	v->sampled |= ev->guest != 0;
 	/* What was before the sample comes before it. */
-	if (r == 0 && v->open.class == VM_GUEST)
+	if (r == 0 && v->open.kind == VM_GUEST)
 		r = close_at(t, v, ev->tick);
-	if (r == 0 && v->open.class == VM_GUEST)
+	if (r == 0 && v->open.kind == VM_GUEST)
 		r = flush(t, v);
 	if (r == 0 && t->o.listener->sample)
 		r = t->o.listener->sample(t->o.data, &v->open, item);

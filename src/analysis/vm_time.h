@@ -50,7 +50,7 @@ struct vm_vcpu {
 
 struct vm_segment {
 	uint32_t vcpu; /* its index */
-	uint8_t class; /* enum vm_class */
+	uint8_t kind;  /* enum vm_class */
 	bool ours;     /* the exit was caused by a sample's own interrupt */
 	uint32_t cpu;  /* where it ran or waits; VM_CPU_NONE: not known */
 	uint64_t from_tick, to_tick;

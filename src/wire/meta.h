@@ -34,8 +34,10 @@ enum meta_item {
 	META_MAPPED = 19,	/* which file lay where in a process, since when */
 	META_LIFE = 20,		/* processes that began, executed a program, ended, and when */
 	META_KERNEL_NAMES = 21, /* functions of the kernel that samples were in */
-	META_GUEST = 22, /* what a virtual machine says of itself: its number, then items as these */
-	META_TABLES = 23, /* of a guest: whose a page table and a task's place in memory are, since when */
+	META_GUEST =
+		22, /* what a virtual machine says of itself: its number, then items as these */
+	META_TABLES =
+		23, /* of a guest: whose a page table and a task's place in memory are, since when */
 };
 
 /* Whose real time META_CLOCK has: the device's own, or that of the collector that it came from. */

@@ -89,8 +89,10 @@ struct sample_table_row {
 	int32_t pid, tid; /* in the guest */
 	uint64_t tick;	  /* since when, on the host's clock */
 	bool is_end;	  /* not any more */
-	uint64_t table;	  /* physical base of its page table, without ASID, PCID and the like; 0: a kernel thread */
-	uint64_t task; /* arm64: address of its task struct; x86: of its kernel stack; 0: not known */
+	uint64_t
+		table; /* physical base of its page table, without ASID, PCID and the like; 0: a kernel thread */
+	uint64_t
+		task; /* arm64: address of its task struct; x86: of its kernel stack; 0: not known */
 	const char *comm; /* borrowed */
 	uint32_t comm_len;
 };

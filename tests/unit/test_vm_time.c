@@ -103,7 +103,7 @@ static void check(const struct got *g, const struct vm_time *t, uint32_t vcpu, c
 		assert_int_equal(s->from_tick, at);
 		at = s->to_tick;
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s %d", len ? " " : "",
-					s->ours ? "our " : "", vm_class_words[s->class],
+					s->ours ? "our " : "", vm_class_words[s->kind],
 					(int)(s->to_tick - s->from_tick));
 	}
 	assert_int_equal(at, v->end_tick);
@@ -157,7 +157,7 @@ static void test_two_on_one_cpu(void **state)
 		int culprit = s->vcpu == 0 ? (s->from_tick == 42 ? b.tid : other.tid)
 					   : (s->from_tick == 81 ? other.tid : a.tid);
 
-		assert_int_equal(s->culprit.tid, s->class == VM_STEAL ? culprit : -1);
+		assert_int_equal(s->culprit.tid, s->kind == VM_STEAL ? culprit : -1);
 	}
 	vm_time_free(t);
 }
