@@ -69,15 +69,15 @@ def check_full(board, work):
     files.append((start, "/etc/init.d/S02full"))
     with busybox_board(board, files, out="/run/small/boot.ksk") as machine:
         wait_end(machine, 120)
-        machine.check("df /run/small | tail -1 | grep -q '100%'")
         expect("the system's state", machine.check("[ -e /run/ready ] && echo ready").strip(), "ready")
         path = fetch_recording(machine, Path(work, "full"), "/run/small/boot.ksk")
     recording = Recording(path)
     said = [text for _, text in recording.marks("missing")]
     print(f"  full tmpfs: {len(recording.records)} records, {path.stat().st_size} bytes; "
           f"cut: {recording.about['cut']}; it says {said}")
-    if not recording.about["cut"] and not recording.losses and not said:
-        raise Failed("the recording does not say that something is missing")
+    # How much fits until then differs from boot to boot; a page of memory may be left.
+    if not any("full" in text for text in said):
+        raise Failed("the recording does not say that its file system is full")
 
 
 def check_clock(board, work):
