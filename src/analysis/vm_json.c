@@ -60,9 +60,7 @@ json_t *vm_machines_json(const struct vm_json *j)
 			sample_spaces_comm(j->source->spaces, vm, vm_time_get(t, i)->first_tick);
 		json_t *o, *vcpus;
 
-		for (k = 0; k < i && vm_time_get(t, k)->pid != vm; k++)
-			;
-		if (k < i)
+		if (!vm_time_is_first(t, i))
 			continue;
 		o = json_pack("{si}", "vm", (int)vm);
 		vcpus = json_array();

@@ -62,7 +62,6 @@ struct vm_time {
 	struct pidmap *places;
 	struct cpu *cpus;
 	uint32_t n_cpus;
-	uint64_t last_tick;
 };
 
 int vm_time_new(struct vm_time **ret, const struct vm_time_options *o)
@@ -99,6 +98,15 @@ size_t vm_time_count(const struct vm_time *t)
 const struct vm_vcpu *vm_time_get(const struct vm_time *t, uint32_t vcpu)
 {
 	return vcpu < t->n ? &t->vcpus[vcpu].shown : NULL;
+}
+
+bool vm_time_is_first(const struct vm_time *t, uint32_t vcpu)
+{
+	uint32_t i = 0;
+
+	while (i < vcpu && t->vcpus[i].shown.pid != t->vcpus[vcpu].shown.pid)
+		i++;
+	return i == vcpu;
 }
 
 /* --- segments --- */
@@ -470,7 +478,6 @@ int vm_time_put(struct vm_time *t, const struct sample_item *item)
 		return r;
 	if (item->type == ITEM_LOSS)
 		return put_loss(t, item);
-	t->last_tick = item->event.tick > t->last_tick ? item->event.tick : t->last_tick;
 	switch (item->event.kind) {
 	case SAMPLE_TAKEN:
 		return put_sample(t, item);
@@ -495,20 +502,5 @@ int vm_time_end(struct vm_time *t, uint64_t tick)
 		if (r >= 0)
 			r = flush(t, &t->vcpus[i]);
 	}
-	return r;
-}
-
-int vm_time_run(struct vm_time *t, struct sample_source *s, struct error *e)
-{
-	struct sample_item item;
-	int r;
-
-	while ((r = s->ops->next(s, &item, e)) > 0) {
-		r = vm_time_put(t, &item);
-		if (r < 0)
-			return error_set(e, -r, "cannot follow the virtual CPUs");
-	}
-	if (r == 0)
-		r = vm_time_end(t, t->last_tick);
 	return r;
 }

@@ -15,7 +15,6 @@
 #define KISEKI_ANALYSIS_VM_TIME_H
 
 #include "base/cleanup.h"
-#include "base/error.h"
 #include "trace/clock.h"
 #include "trace/sample_source.h"
 
@@ -87,10 +86,10 @@ int vm_time_put(struct vm_time *t, const struct sample_item *item);
 /* The trace ends at this tick: what is open ends there. */
 int vm_time_end(struct vm_time *t, uint64_t tick);
 
-/* All of a source, from where it is to its end. */
-int vm_time_run(struct vm_time *t, struct sample_source *s, struct error *e);
-
 size_t vm_time_count(const struct vm_time *t);
 const struct vm_vcpu *vm_time_get(const struct vm_time *t, uint32_t vcpu);
+
+/* Whether it is the first of its machine: whoever asks for machines takes these. */
+bool vm_time_is_first(const struct vm_time *t, uint32_t vcpu);
 
 #endif

@@ -15,14 +15,12 @@ void vm_print_head(const struct vm_reading *r)
 	uint64_t first = UINT64_MAX, last = 0;
 	size_t machines = 0;
 	char text[UNITS_LEN];
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < vm_time_count(t); i++) {
 		const struct vm_vcpu *v = vm_time_get(t, i);
 
-		for (k = 0; k < i && vm_time_get(t, k)->pid != v->pid; k++)
-			;
-		machines += k == i;
+		machines += vm_time_is_first(t, i);
 		first = v->first_tick < first ? v->first_tick : first;
 		last = v->end_tick > last ? v->end_tick : last;
 	}

@@ -164,17 +164,14 @@ static void print_machine(const struct vm_reading *r, int32_t vm, const struct w
 static void print_report(const struct vm_reading *r, const struct wanted *w)
 {
 	const struct vm_time *t = vm_report_time(r->report);
-	uint32_t i, k;
+	uint32_t i;
 
 	vm_print_head(r);
 	printf("\n");
 	vm_print_machines(r);
-	for (i = 0; i < vm_time_count(t); i++) {
-		for (k = 0; k < i && vm_time_get(t, k)->pid != vm_time_get(t, i)->pid; k++)
-			;
-		if (k == i)
+	for (i = 0; i < vm_time_count(t); i++)
+		if (vm_time_is_first(t, i))
 			print_machine(r, vm_time_get(t, i)->pid, w);
-	}
 	vm_print_rest(r);
 }
 
