@@ -6,18 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ending.h"
 #include "base/outfile.h"
-
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t len = strlen(path), n = strlen(ending);
-
-	return len > n && !strcmp(path + len - n, ending);
-}
 
 bool flame_chart_takes(const char *path)
 {
-	return !strcmp(path, "-") || ends_with(path, ".html") || ends_with(path, ".svg");
+	return !strcmp(path, "-") || ending_fits(path, ".html") || ending_fits(path, ".svg");
 }
 
 uint32_t flame_chart_next(const struct flame_chart *c, uint32_t node)
@@ -52,7 +46,7 @@ int flame_chart_write(const struct flame_chart *c, const char *path, struct erro
 	f = open_memstream(&text, &len);
 	if (!f)
 		return error_set(e, ENOMEM, "cannot draw: out of memory");
-	r = ends_with(path, ".svg") ? flame_chart_svg(f, c, e) : flame_chart_html(f, c, e);
+	r = ending_fits(path, ".svg") ? flame_chart_svg(f, c, e) : flame_chart_html(f, c, e);
 	if (fclose(f) != 0 && r >= 0)
 		r = error_set(e, ENOMEM, "cannot draw: out of memory");
 	if (r < 0)

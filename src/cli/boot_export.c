@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "base/outfile.h"
 #include "chart/boot_json.h"
 #include "cli/boot_reading.h"
@@ -26,13 +27,6 @@ static const struct {
 	[JSON] = { "json", { ".json", NULL } },
 };
 
-static bool ends_with(const char *path, const char *end)
-{
-	size_t n = strlen(path), len = strlen(end);
-
-	return n > len && !strcmp(path + n - len, end);
-}
-
 static int choose(const struct args *a, enum form *ret, struct error *e)
 {
 	const char *name = args_get(a, "format"), *path = args_get(a, "output");
@@ -45,14 +39,14 @@ static int choose(const struct args *a, enum form *ret, struct error *e)
 		if (name && !strcmp(name, forms[i].name))
 			return 0;
 		for (k = 0; !name && forms[i].ends[k]; k++)
-			if (ends_with(path, forms[i].ends[k]))
+			if (ending_fits(path, forms[i].ends[k]))
 				return 0;
 	}
 	if (name)
 		return error_set(e, EINVAL,
 				 "cannot export: unknown format '%s'; it is bootchart, ksk or json",
 				 name);
-	if (ends_with(path, ".svg") || ends_with(path, ".html"))
+	if (ending_fits(path, ".svg") || ending_fits(path, ".html"))
 		return error_set(e, EINVAL,
 				 "cannot export %s: pictures are made by kiseki boot "
 				 "chart",

@@ -7,15 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ending.h"
 #include "base/outfile.h"
 #include "chart/boot_json.h"
-
-static bool ends_with(const char *path, const char *end)
-{
-	size_t n = strlen(path), len = strlen(end);
-
-	return n > len && !strcmp(path + n - len, end);
-}
 
 struct text {
 	char *text;
@@ -31,9 +25,9 @@ static int draw(const char *path, const struct boot *b, const struct boot_chart_
 
 	if (!f)
 		return error_set(e, ENOMEM, "out of memory");
-	r = ends_with(path, ".svg")    ? boot_chart_svg(f, b, o, e)
-	    : ends_with(path, ".json") ? boot_json_write(f, b, e)
-				       : boot_chart_html(f, b, o, e);
+	r = ending_fits(path, ".svg")	 ? boot_chart_svg(f, b, o, e)
+	    : ending_fits(path, ".json") ? boot_json_write(f, b, e)
+					 : boot_chart_html(f, b, o, e);
 	return fclose(f) && r >= 0 ? error_set(e, ENOMEM, "out of memory") : r;
 }
 
@@ -44,8 +38,8 @@ int boot_picture_write(const char *path, const struct boot *b, const struct boot
 	struct text made = { NULL, 0 };
 	int r;
 
-	if (!ends_with(path, ".svg") && !ends_with(path, ".html") && strcmp(path, "-") != 0 &&
-	    (!ends_with(path, ".json") || o->other))
+	if (!ending_fits(path, ".svg") && !ending_fits(path, ".html") && strcmp(path, "-") != 0 &&
+	    (!ending_fits(path, ".json") || o->other))
 		return error_set(e, EINVAL,
 				 "cannot draw into %s: it ends neither in .svg nor in .html", path);
 	r = draw(path, b, o, &made, e);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/ending.h"
+
 static const struct func_format formats[] = {
 	{ .name = "folded",
 	  .endings = ".folded",
@@ -53,24 +55,12 @@ const struct func_format *func_export_find(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *path, const char *endings)
-{
-	size_t len, path_len = strlen(path);
-
-	for (; *endings; endings += len + (endings[len] == ' ')) {
-		len = strcspn(endings, " ");
-		if (path_len > len && !memcmp(path + path_len - len, endings, len))
-			return true;
-	}
-	return false;
-}
-
 const struct func_format *func_export_from_path(const char *path)
 {
 	size_t i;
 
 	for (i = 0; i < N_FORMATS; i++)
-		if (ends_with(path, formats[i].endings))
+		if (ending_fits(path, formats[i].endings))
 			return &formats[i];
 	return NULL;
 }
