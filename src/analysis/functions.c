@@ -218,6 +218,14 @@ const struct function *functions_get(const struct functions *f, uint32_t number)
 	return &f->list[number]->like.shown;
 }
 
+int functions_compare(const void *functions, uint32_t a, uint32_t b)
+{
+	const struct function *x = functions_get(functions, a), *y = functions_get(functions, b);
+	int r = strcmp(x->name, y->name);
+
+	return r ? r : strcmp(x->object, y->object);
+}
+
 bool functions_is_label(const struct functions *f, uint32_t number)
 {
 	return f->list[number]->like.object == FUNCTION_OF_LABEL;

@@ -69,6 +69,9 @@ int functions_find_label(struct functions *f, const char *name, const char *obje
 
 const struct function *functions_get(const struct functions *f, uint32_t number);
 
+/* By name, then by object: for whoever sorts numbers. `functions` is a struct functions. */
+int functions_compare(const void *functions, uint32_t a, uint32_t b);
+
 /* No function, but what stands in the place of one. */
 bool functions_is_label(const struct functions *f, uint32_t number);
 

@@ -103,33 +103,41 @@ json_t *profile_diff_json(const struct profile_diff *d, uint64_t limit)
 			 "rows", list, "more", json_value_count(i < n ? n - i : 0));
 }
 
-static json_t *node_json(const struct profile_stacks *t, uint32_t node)
+static json_t *node_json(const struct profile_tree *t, const struct functions *functions,
+			 uint32_t node)
 {
-	const struct profile_node *n = profile_tree_get(t->tree, node);
-	const struct function *f = functions_get(t->functions, n->key);
+	const struct profile_node *n = profile_tree_get(t, node);
+	const struct function *f = functions_get(functions, n->key);
 
 	return json_pack("{so so so so so}", "depth", json_value_count(n->depth - 1), "name",
 			 json_value_text(f->name), "object",
 			 *f->object ? json_value_text(f->object) : json_null(), "self",
-			 values_json(profile_tree_self(t->tree, node)), "total",
-			 values_json(profile_tree_total(t->tree, node)));
+			 values_json(profile_tree_self(t, node)), "total",
+			 values_json(profile_tree_total(t, node)));
+}
+
+json_t *profile_nodes_json(const struct profile_tree *t, const struct functions *functions,
+			   double percent)
+{
+	double least = percent / 100 * (double)profile_tree_total(t, 0)[PROFILE_WEIGHT];
+	json_t *list = json_array();
+	uint32_t node = profile_tree_next(t, 0, false);
+	bool skip;
+
+	while (node != PROFILE_NODE_NONE) {
+		skip = (double)profile_tree_total(t, node)[PROFILE_WEIGHT] < least;
+		if (!skip)
+			json_array_append_new(list, node_json(t, functions, node));
+		node = profile_tree_next(t, node, skip);
+	}
+	return list;
 }
 
 json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_source *s,
 			    double percent)
 {
-	double least = percent / 100 * (double)t->totals.values[PROFILE_WEIGHT];
-	json_t *list = json_array();
-	uint32_t node = profile_tree_next(t->tree, 0, false);
-	bool skip;
-
-	while (node != PROFILE_NODE_NONE) {
-		skip = (double)profile_tree_total(t->tree, node)[PROFILE_WEIGHT] < least;
-		if (!skip)
-			json_array_append_new(list, node_json(t, node));
-		node = profile_tree_next(t->tree, node, skip);
-	}
 	return json_pack("{ss so so so}", "report", "profile tree", "totals",
 			 profile_totals_json(&t->totals, s), "folded",
-			 json_value_count(profile_tree_folded(t->tree)), "nodes", list);
+			 json_value_count(profile_tree_folded(t->tree)), "nodes",
+			 profile_nodes_json(t->tree, t->functions, percent));
 }

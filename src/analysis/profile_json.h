@@ -20,7 +20,9 @@ json_t *profile_report_json(const struct profile_report *r, const struct sample_
 json_t *profile_diff_json(const struct profile_diff *d, uint64_t limit);
 
 /* Nodes in the order of the tree, which is sorted; rows with less than that share of all are left out with what is
- * below them. */
+ * below them. The tree has PROFILE_VALUES values. */
+json_t *profile_nodes_json(const struct profile_tree *t, const struct functions *functions,
+			   double percent);
 json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_source *s,
 			    double percent);
 

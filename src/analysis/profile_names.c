@@ -107,6 +107,20 @@ static int get_place(struct profile_names *n, const struct profile_place *like, 
 	return 0;
 }
 
+/* Where a return would go to may be behind the function that was left; the call is in front of it. */
+int profile_names_find_chain(struct profile_names *n, const struct sample_event *ev, uint32_t i,
+			     uint32_t *ret_place)
+{
+	bool kernel = i < ev->n_kernel, exact = i == 0 || i == ev->n_kernel;
+	struct profile_address a = {
+		.pid = ev->task.pid, .tick = ev->tick, .address = ev->chain[i], .kernel = kernel
+	};
+
+	if (!exact && a.address)
+		a.address--;
+	return profile_names_find(n, &a, ret_place);
+}
+
 int profile_names_label(struct profile_names *n, const char *name, const char *object,
 			uint32_t *ret_place)
 {

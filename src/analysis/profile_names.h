@@ -46,6 +46,10 @@ struct profile_address {
 int profile_names_find(struct profile_names *n, const struct profile_address *a,
 		       uint32_t *ret_place);
 
+/* The address number `i` of a sample's call chain. */
+int profile_names_find_chain(struct profile_names *n, const struct sample_event *ev, uint32_t i,
+			     uint32_t *ret_place);
+
 /* What is no function and stands in the place of one. */
 int profile_names_label(struct profile_names *n, const char *name, const char *object,
 			uint32_t *ret_place);

@@ -82,15 +82,7 @@ void profile_stacks_done(struct profile_stacks *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static int compare_names(const void *data, uint32_t a, uint32_t b)
-{
-	const struct function *x = functions_get(data, a), *y = functions_get(data, b);
-	int r = strcmp(x->name, y->name);
-
-	return r ? r : strcmp(x->object, y->object);
-}
-
 int profile_stacks_sort(struct profile_stacks *s, enum profile_value by)
 {
-	return profile_tree_sort(s->tree, by, compare_names, s->functions);
+	return profile_tree_sort(s->tree, by, functions_compare, s->functions);
 }

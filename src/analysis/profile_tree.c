@@ -197,6 +197,16 @@ size_t profile_tree_count(const struct profile_tree *t)
 	return t->n;
 }
 
+uint32_t profile_tree_depth(const struct profile_tree *t)
+{
+	uint32_t most = 0;
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		most = t->nodes[i].depth > most ? t->nodes[i].depth : most;
+	return most;
+}
+
 size_t profile_tree_values(const struct profile_tree *t)
 {
 	return t->n_values;

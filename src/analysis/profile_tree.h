@@ -47,7 +47,8 @@ typedef int (*profile_tree_compare)(const void *data, uint32_t key_a, uint32_t k
 int profile_tree_sort(struct profile_tree *t, size_t value, profile_tree_compare compare,
 		      const void *data); /* -ENOMEM */
 
-size_t profile_tree_count(const struct profile_tree *t); /* nodes, with the root */
+size_t profile_tree_count(const struct profile_tree *t);   /* nodes, with the root */
+uint32_t profile_tree_depth(const struct profile_tree *t); /* of the deepest node */
 size_t profile_tree_values(const struct profile_tree *t);
 const struct profile_node *profile_tree_get(const struct profile_tree *t, uint32_t node);
 const uint64_t *profile_tree_self(const struct profile_tree *t, uint32_t node);

@@ -60,19 +60,6 @@ static int add_label(struct walk *x, const char *name)
 	return profile_names_label(x->w->names, name, name, &x->places[x->n++]);
 }
 
-/* Where a return would go to may be behind the function that was left; the call is in front of it. */
-static int add_place(struct walk *x, const struct sample_event *ev, uint32_t i)
-{
-	bool kernel = i < ev->n_kernel, exact = i == 0 || i == ev->n_kernel;
-	struct profile_address a = {
-		.pid = ev->task.pid, .tick = ev->tick, .address = ev->chain[i], .kernel = kernel
-	};
-
-	if (!exact && a.address)
-		a.address--;
-	return profile_names_find(x->w->names, &a, &x->places[x->n++]);
-}
-
 static int name_places(struct walk *x, const struct sample_event *ev)
 {
 	uint32_t n = (uint32_t)ev->n_kernel + ev->n_user, i;
@@ -84,7 +71,7 @@ static int name_places(struct walk *x, const struct sample_event *ev)
 	else if (ev->mode == SAMPLE_GUEST_USER)
 		r = add_label(x, "[guest user]");
 	for (i = 0; r >= 0 && i < n && i < SAMPLE_CHAIN_MAX; i++)
-		r = add_place(x, ev, i);
+		r = profile_names_find_chain(x->w->names, ev, i, &x->places[x->n++]);
 	if (r >= 0 && !x->n)
 		r = add_label(x, ev->mode == SAMPLE_USER   ? "[unknown]"
 				 : ev->mode == SAMPLE_IDLE ? "[idle]"

@@ -152,37 +152,45 @@ static int get_vcpu(struct vm_correct *c, uint32_t vcpu, struct vcpu **ret)
 	return r;
 }
 
-/* Steal whose place only the samples around it tell. */
+/* Steal whose place only the samples around it tell: up to which level they are the same. */
+static int level_of(const struct vcpu *v, const struct vm_place *next)
+{
+	int level = VM_BY_FUNCTION;
+
+	while (level >= 0 &&
+	       !(v->has_place && next && is_same(&v->place, next, (enum vm_level)level)))
+		level--;
+	return level;
+}
+
 static int share_steal(struct vm_correct *c, const struct vcpu *v, const struct vm_place *next)
 {
 	struct amount a = { 0, v->since.steal1_ns, v->since.steal2_ns };
-	int level = VM_BY_FUNCTION;
+	int last = level_of(v, next), level;
 
 	if (!a.steal1_ns && !a.steal2_ns)
 		return 0;
-	while (level >= 0 &&
-	       !(v->has_place && next && is_same(&v->place, next, (enum vm_level)level))) {
+	for (level = VM_BY_FUNCTION; level > last; level--) {
 		c->rest[level].steal1_ns += a.steal1_ns;
 		c->rest[level].steal2_ns += a.steal2_ns;
-		level--;
 	}
-	return level < 0 ? 0 : charge(c, next, &a, (enum vm_level)level);
+	return last < 0 ? 0 : charge(c, next, &a, (enum vm_level)last);
+}
+
+/* What of the time in the guest is the last sample's. At either end there is one sample only. */
+static uint64_t part_before(const struct vcpu *v, const struct vm_place *next)
+{
+	if (!next)
+		return v->since.guest_ns;
+	return v->has_place ? v->since.guest_ns / 2 : 0;
 }
 
 static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct vm_place *next)
 {
-	struct amount before = { v->since.guest_ns / 2, 0, 0 };
+	struct amount before = { part_before(v, next), 0, 0 };
 	struct amount after = { v->since.guest_ns - before.guest_ns, 0, 0 };
 	int r = 0, level;
 
-	/* At either end there is one sample only. */
-	if (!next) {
-		before.guest_ns = v->since.guest_ns;
-		after.guest_ns = 0;
-	} else if (!v->has_place) {
-		after.guest_ns = v->since.guest_ns;
-		before.guest_ns = 0;
-	}
 	if (!next && !v->has_place) {
 		for (level = 0; level < VM_LEVELS; level++)
 			c->rest[level].true_ns += v->since.guest_ns;
@@ -195,10 +203,25 @@ static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct 
 	return r;
 }
 
-static int share(struct vm_correct *c, struct vcpu *v, const struct vm_place *next)
+static int tell(const struct vm_correct *c, const struct vcpu *v, const struct vm_place *next,
+		bool is_counted)
 {
-	int r = share_guest(c, v, next);
+	struct vm_charge charge = { .vcpu = (uint32_t)(v - c->vcpus),
+				    .is_counted = is_counted,
+				    .before = v->has_place ? &v->place : NULL,
+				    .next = next,
+				    .before_ns = part_before(v, next),
+				    .level = level_of(v, next) };
 
+	return c->o.charge ? c->o.charge(c->o.data, &charge) : 0;
+}
+
+static int share(struct vm_correct *c, struct vcpu *v, const struct vm_place *next, bool is_counted)
+{
+	int r = tell(c, v, next, is_counted);
+
+	if (r == 0)
+		r = share_guest(c, v, next);
 	if (r == 0)
 		r = share_steal(c, v, next);
 	memset(&v->since, 0, sizeof(v->since));
@@ -214,6 +237,18 @@ static uint64_t clip(const struct vm_correct *c, uint64_t tick)
 	if (ns < c->o.from_ns)
 		return c->o.from_ns;
 	return ns > c->o.to_ns ? c->o.to_ns : ns;
+}
+
+/* An event told where the guest was when this struck. */
+static int strike(struct vm_correct *c, const struct vcpu *v, const struct amount *a)
+{
+	struct vm_charge told = { .vcpu = (uint32_t)(v - c->vcpus),
+				  .is_struck = true,
+				  .next = &v->struck,
+				  .level = VM_BY_FUNCTION };
+	int r = c->o.charge ? c->o.charge(c->o.data, &told) : 0;
+
+	return r < 0 ? r : charge(c, &v->struck, a, VM_BY_FUNCTION);
 }
 
 int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s)
@@ -235,7 +270,7 @@ int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s)
 	if (s->kind == VM_KERNEL || s->kind == VM_OUTSIDE)
 		a.steal2_ns = ns;
 	if (v->has_struck && v->struck_tick >= v->left_tick)
-		return ns ? charge(c, &v->struck, &a, VM_BY_FUNCTION) : 0;
+		return ns ? strike(c, v, &a) : 0;
 	v->since.steal1_ns += a.steal1_ns;
 	v->since.steal2_ns += a.steal2_ns;
 	return 0;
@@ -261,6 +296,7 @@ int vm_correct_put_sample(struct vm_correct *c, uint32_t vcpu, const struct samp
 	uint64_t ns = clock_ns(c->o.clock, item->event.tick);
 	struct vm_place p;
 	struct vcpu *v;
+	bool is_counted;
 	int r = get_vcpu(c, vcpu, &v);
 
 	if (r < 0 || !item->event.guest)
@@ -274,10 +310,11 @@ int vm_correct_put_sample(struct vm_correct *c, uint32_t vcpu, const struct samp
 		v->struck_tick = item->event.tick;
 		return 0;
 	}
-	r = share(c, v, &p);
+	is_counted = ns >= c->o.from_ns && ns < c->o.to_ns;
+	r = share(c, v, &p, is_counted);
 	v->has_place = true;
 	v->place = p;
-	if (r == 0 && ns >= c->o.from_ns && ns < c->o.to_ns)
+	if (r == 0 && is_counted)
 		r = count_sample(c, &p);
 	return r;
 }
@@ -288,7 +325,7 @@ int vm_correct_end(struct vm_correct *c)
 	int r = 0;
 
 	for (i = 0; i < c->n && r == 0; i++)
-		r = share(c, &c->vcpus[i], NULL);
+		r = share(c, &c->vcpus[i], NULL, false);
 	return r;
 }
 

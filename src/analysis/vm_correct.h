@@ -44,6 +44,16 @@ struct vm_rest {
 	uint64_t steal1_ns, steal2_ns;
 };
 
+/* To whom went what came since the last time, of one virtual CPU. */
+struct vm_charge {
+	uint32_t vcpu;
+	bool is_struck; /* it is of the segment that was put last and of nothing else, and all `next`'s */
+	bool is_counted;		      /* a sample in `next` was */
+	const struct vm_place *before, *next; /* NULL: there is none */
+	uint64_t before_ns; /* so much of the time in the guest is `before`'s, the rest `next`'s */
+	int level; /* enum vm_level up to which steal is `next`'s; below 0: it is nobody's */
+};
+
 struct vm_correct;
 
 struct vm_correct_options {
@@ -53,6 +63,8 @@ struct vm_correct_options {
 	int (*place)(void *data, uint32_t vcpu, const struct sample_item *item,
 		     struct vm_place *ret);
 	void *data;
+	/* Whoever keeps segments learns here whose they are; NULL: nobody does. < 0 ends it. */
+	int (*charge)(void *data, const struct vm_charge *c);
 };
 
 int vm_correct_new(struct vm_correct **ret, const struct vm_correct_options *o);

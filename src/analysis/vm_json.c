@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/json_value.h"
+#include "analysis/profile_json.h"
 #include "analysis/vm_exit.h"
 
 static void set_count(json_t *o, const char *key, uint64_t value)
@@ -231,4 +232,17 @@ json_t *vm_correct_json(const struct vm_json *j, enum vm_level level)
 	set_count(nobody, "steal1_ns", rest->steal1_ns);
 	set_count(nobody, "steal2_ns", rest->steal2_ns);
 	return json_pack("{soso}", "rows", list, "nobodys", nobody);
+}
+
+/* --- the tree --- */
+
+json_t *vm_tree_json(const struct vm_tree *t, double percent)
+{
+	const uint64_t *all = profile_tree_total(t->tree, 0);
+	json_t *total = json_pack("{soso}", "samples", json_value_count(all[PROFILE_SAMPLES]),
+				  "weight", json_value_count(all[PROFILE_WEIGHT]));
+
+	return json_pack("{sss{ssso}soso}", "report", "vm tree", "totals", "unit", "ns", "total",
+			 total, "folded", json_value_count(profile_tree_folded(t->tree)), "nodes",
+			 profile_nodes_json(t->tree, &t->functions, percent));
 }

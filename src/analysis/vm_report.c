@@ -13,6 +13,7 @@ struct vm_report {
 	struct vm_time *time;
 	struct vm_account *account;
 	struct vm_correct *correct;
+	struct vm_cells *cells; /* NULL: nobody asked for them */
 	struct hashtable host;
 	struct vm_losses losses;
 	struct error *error; /* of the run, while it goes on */
@@ -31,6 +32,7 @@ void vm_report_free(struct vm_report *r)
 	vm_time_free(r->time);
 	vm_account_free(r->account);
 	vm_correct_free(r->correct);
+	vm_cells_free(r->cells);
 	free(r);
 }
 
@@ -48,8 +50,6 @@ static int put_host(struct vm_report *r, const struct vm_segment *now,
 		    const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
-	bool is_kernel = ev->mode == SAMPLE_KERNEL;
-	struct profile_address a = { ev->task.pid, ev->tick, 0, is_kernel };
 	struct vm_host_row like = { .vcpu = now->vcpu, .is_known = now->has_reason }, *row;
 	uint64_t hash;
 	uint32_t place;
@@ -57,8 +57,7 @@ static int put_host(struct vm_report *r, const struct vm_segment *now,
 
 	if (!ev->n_kernel && !ev->n_user)
 		return 0;
-	a.address = ev->chain[0];
-	ret = profile_names_find(r->o.host, &a, &place);
+	ret = profile_names_find_chain(r->o.host, ev, 0, &place);
 	if (ret < 0)
 		return ret;
 	like.function = profile_names_get(r->o.host, place)->function;
@@ -83,6 +82,22 @@ static int put_host(struct vm_report *r, const struct vm_segment *now,
 	return 0;
 }
 
+/* All functions of it, for the cells. */
+static int put_stack(struct vm_report *r, const struct vm_segment *now,
+		     const struct sample_event *ev)
+{
+	uint32_t functions[SAMPLE_CHAIN_MAX], n = (uint32_t)ev->n_kernel + ev->n_user, i, place;
+	struct vm_host_stack stack = { functions, n, ev->tick, ev->weight };
+	int ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		ret = profile_names_find_chain(r->o.host, ev, i, &place);
+		if (ret >= 0)
+			functions[n - 1 - i] = profile_names_get(r->o.host, place)->function;
+	}
+	return ret < 0 ? ret : vm_cells_put_host(r->cells, now, &stack);
+}
+
 /* --- the pass --- */
 
 static bool is_inside(const struct vm_report *r, uint64_t tick)
@@ -97,16 +112,29 @@ static int take_segment(void *data, const struct vm_segment *s)
 	struct vm_report *r = data;
 	int ret = vm_account_put(r->account, s);
 
+	if (ret >= 0 && r->cells)
+		ret = vm_cells_put_segment(r->cells, s);
 	return ret < 0 ? ret : vm_correct_put_segment(r->correct, s);
 }
 
 static int take_sample(void *data, const struct vm_segment *now, const struct sample_item *item)
 {
 	struct vm_report *r = data;
+	int ret;
 
 	if (item->event.guest)
 		return vm_correct_put_sample(r->correct, now->vcpu, item);
-	return is_inside(r, item->event.tick) ? put_host(r, now, item) : 0;
+	if (!is_inside(r, item->event.tick))
+		return 0;
+	ret = put_host(r, now, item);
+	return ret < 0 || !r->cells ? ret : put_stack(r, now, &item->event);
+}
+
+static int take_charge(void *data, const struct vm_charge *charge)
+{
+	struct vm_report *r = data;
+
+	return r->cells ? vm_cells_charge(r->cells, charge) : 0;
 }
 
 static int take_place(void *data, uint32_t vcpu, const struct sample_item *item,
@@ -149,7 +177,9 @@ static int run(struct vm_report *r, struct error *e)
 	}
 	if (ret == 0)
 		ret = vm_time_end(r->time, last);
-	return ret < 0 ? ret : vm_correct_end(r->correct);
+	if (ret >= 0)
+		ret = vm_correct_end(r->correct);
+	return ret < 0 || !r->cells ? ret : vm_cells_end(r->cells);
 }
 
 static const struct vm_time_listener listener = { take_segment, take_sample };
@@ -160,12 +190,17 @@ static int open_parts(struct vm_report *r)
 	enum sample_exits exits = (enum sample_exits)s->sampling.exits;
 	struct vm_time_options time = { &s->info.clock, exits, &listener, r };
 	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns };
-	struct vm_correct_options correct = { &s->info.clock, r->o.from_ns, r->o.to_ns, take_place,
-					      r };
+	struct vm_correct_options correct = {
+		&s->info.clock, r->o.from_ns, r->o.to_ns, take_place, r, take_charge
+	};
+	struct vm_cells_options cells = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
+					  r->o.with_spans };
 	int ret = vm_time_new(&r->time, &time);
 
 	if (ret == 0)
 		ret = vm_account_new(&r->account, &account);
+	if (ret == 0 && r->o.with_cells)
+		ret = vm_cells_new(&r->cells, &cells);
 	return ret < 0 ? ret : vm_correct_new(&r->correct, &correct);
 }
 
@@ -184,6 +219,10 @@ int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, str
 	failed = open_parts(r);
 	if (failed == 0)
 		failed = run(r, e);
+	if (failed == -E2BIG && o->with_spans && !e->text[0])
+		return error_set(e, E2BIG,
+				 "cannot list the time of virtual CPUs: too many moments; choose "
+				 "a part of the time");
 	if (failed < 0)
 		return e->text[0] ? failed
 				  : error_set(e, -failed, "cannot analyse virtual machines");
@@ -209,6 +248,11 @@ const struct vm_account *vm_report_account(const struct vm_report *r)
 const struct vm_correct *vm_report_correct(const struct vm_report *r)
 {
 	return r->correct;
+}
+
+const struct vm_cells *vm_report_cells(const struct vm_report *r)
+{
+	return r->cells;
 }
 
 const struct vm_losses *vm_report_losses(const struct vm_report *r)

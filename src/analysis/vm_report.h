@@ -8,6 +8,7 @@
 
 #include "analysis/profile_names.h"
 #include "analysis/vm_account.h"
+#include "analysis/vm_cells.h"
 #include "analysis/vm_correct.h"
 #include "analysis/vm_names.h"
 
@@ -27,6 +28,8 @@ struct vm_report_options {
 	struct vm_names *names;
 	struct profile_names *host;
 	uint64_t from_ns, to_ns; /* of the run's clock; to 0: to the end */
+	bool with_cells;	 /* for trees and exports */
+	bool with_spans;	 /* and these in the order of time */
 	/* After each item, for a progress bar; may be NULL. < 0 ends it. */
 	int (*step)(void *data);
 	void *step_data;
@@ -42,6 +45,8 @@ DEFINE_CLEANUP(vm_report, vm_report_free)
 const struct vm_time *vm_report_time(const struct vm_report *r);
 const struct vm_account *vm_report_account(const struct vm_report *r);
 const struct vm_correct *vm_report_correct(const struct vm_report *r);
+
+const struct vm_cells *vm_report_cells(const struct vm_report *r); /* NULL: not asked for */
 
 /* Most samples first, to be freed; NULL: out of memory. */
 const struct vm_host_row **vm_report_dup_host(const struct vm_report *r, size_t *ret_n);
