@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func_folded: one line for each path, outermost function first, and the local time of its end in
- * nanoseconds: what flame graph tools read ("main;parse;read 1234"). Paths without local time have no
- * line. A ';' in a name, and whatever would end the line, is written as ':' and '_'.
+ * func_folded: one line for each path (folded.h), outermost function first, and the local time of its end in
+ * nanoseconds. Paths without local time have no line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,22 +9,8 @@
 #include <string.h>
 
 #include "analysis/call_tree.h"
+#include "convert/folded.h"
 #include "convert/func_export.h"
-
-static void put_name(struct outfile *out, const char *name)
-{
-	char part[256];
-	size_t n = 0;
-
-	for (; *name; name++) {
-		part[n++] = *name == ';' ? ':' : (uint8_t)*name < 0x20 ? '_' : *name;
-		if (n < sizeof(part))
-			continue;
-		outfile_write(out, part, n);
-		n = 0;
-	}
-	outfile_write(out, part, n);
-}
 
 /* The path of a node, from the top; `path` has room for the deepest. */
 static void put_path(const struct call_tree *t, uint32_t node, uint32_t *path, struct outfile *out)
@@ -40,7 +25,7 @@ static void put_path(const struct call_tree *t, uint32_t node, uint32_t *path, s
 	for (i = 0; i < depth; i++) {
 		if (i)
 			outfile_write(out, ";", 1);
-		put_name(out, call_names_get(call_tree_names(t), path[i])->name);
+		folded_put_name(out, call_names_get(call_tree_names(t), path[i])->name);
 	}
 }
 

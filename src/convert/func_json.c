@@ -2,6 +2,7 @@
 /* func_json: see func_json.h. */
 #include "convert/func_json.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "convert/escape.h"
@@ -31,4 +32,21 @@ void func_json_text(struct outfile *out, const char *text)
 		outfile_advance(out, (size_t)(p - start));
 	}
 	outfile_write(out, "\"", 1);
+}
+
+static int put(const char *bytes, size_t len, void *out)
+{
+	outfile_write(out, bytes, len);
+	return 0;
+}
+
+int func_json_document(struct outfile *out, json_t *document, struct error *e)
+{
+	int r = document ? json_dump_callback(document, put, out, JSON_INDENT(1)) : -1;
+
+	json_decref(document);
+	if (r < 0)
+		return error_set(e, ENOMEM, "cannot write JSON: out of memory");
+	outfile_write(out, "\n", 1);
+	return outfile_check(out, e);
 }

@@ -4,8 +4,7 @@
  * whatever else reads it. One sample for each path: number of calls, local time, and, where records of the
  * scheduler were there, its parts. The default is local time.
  *
- * A function is one location without an address; its object is a mapping. Ids count from 1, as the format
- * demands; the first string is empty.
+ * A function is one location without an address; its object is a mapping.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,26 +12,6 @@
 #include "analysis/call_tree.h"
 #include "convert/func_export.h"
 #include "convert/pprof.h"
-
-/* Strings in the order of the table; those of functions follow: name, object, name, object, … */
-enum {
-	STRING_EMPTY,
-	STRING_CALLS,
-	STRING_COUNT,
-	STRING_TIME,
-	STRING_NS,
-	STRING_USER,
-	STRING_KERNEL,
-	STRING_PREEMPTED,
-	STRING_BLOCKED,
-	STRING_UNKNOWN,
-	STRING_FUNCTIONS
-};
-
-static const char *const strings[STRING_FUNCTIONS] = {
-	"",	"calls",  "count",     "time",	  "nanoseconds",
-	"user", "kernel", "preempted", "blocked", "unknown",
-};
 
 #define SCRATCH 256U
 #define SAMPLE_ROOM (CALL_DEPTH_MAX * 5U + 256U) /* ids below 2^22 take four bytes */
@@ -49,56 +28,22 @@ struct func_pprof {
 
 static int put_types(struct func_pprof *p)
 {
-	int r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
-	uint64_t part;
+	uint64_t calls, count, time, ns, part;
+	const struct pprof_word words[] = {
+		{ "calls", &calls }, { "count", &count }, { "time", &time }, { "nanoseconds", &ns }
+	};
+	int r = pprof_intern_all(&p->file, words, 4), i;
 
 	if (r >= 0)
-		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_TIME, STRING_NS);
-	for (part = 0; p->split && r >= 0 && part < CALL_PARTS; part++)
-		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, STRING_USER + part, STRING_NS);
-	return r;
-}
-
-/* The first function of the same object: its number names the mapping, too. */
-static uint32_t mapping_of(const struct func_pprof *p, uint32_t function)
-{
-	const char *object = call_names_get(p->w->names, function)->object;
-	uint32_t i;
-
-	for (i = 0; i < function; i++)
-		if (!strcmp(call_names_get(p->w->names, i)->object, object))
-			break;
-	return i;
-}
-
-/* Mapping, location and function of one function. */
-static int put_function(struct func_pprof *p, uint32_t i)
-{
-	uint32_t mapping = mapping_of(p, i);
-	uint8_t bytes[SCRATCH];
-	struct proto m = { .data = bytes, .room = sizeof(bytes) };
-	size_t mark, line;
-
-	if (mapping == i) {
-		mark = proto_begin(&m, PPROF_MAPPING, 1);
-		proto_uint(&m, 1, i + 1);
-		proto_uint(&m, 5, STRING_FUNCTIONS + 2 * (uint64_t)i + 1);
-		proto_uint(&m, 7, 1);
-		proto_end(&m, mark, 1);
+		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, calls, count);
+	if (r >= 0)
+		r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, time, ns);
+	for (i = 0; p->split && r >= 0 && i < CALL_PARTS; i++) {
+		r = pprof_intern(&p->file, call_part_words[i], &part);
+		if (r >= 0)
+			r = pprof_put_type(&p->file, PPROF_SAMPLE_TYPE, part, ns);
 	}
-	mark = proto_begin(&m, PPROF_LOCATION, 1);
-	proto_uint(&m, 1, i + 1);
-	proto_uint(&m, 2, mapping + 1);
-	line = proto_begin(&m, 4, 1);
-	proto_uint(&m, 1, i + 1);
-	proto_end(&m, line, 1);
-	proto_end(&m, mark, 1);
-	mark = proto_begin(&m, PPROF_FUNCTION, 1);
-	proto_uint(&m, 1, i + 1);
-	proto_uint(&m, 2, STRING_FUNCTIONS + 2 * (uint64_t)i);
-	proto_uint(&m, 3, STRING_FUNCTIONS + 2 * (uint64_t)i);
-	proto_end(&m, mark, 1);
-	return pprof_put(&p->file, &m);
+	return r;
 }
 
 static int put_functions(struct func_pprof *p)
@@ -108,15 +53,7 @@ static int put_functions(struct func_pprof *p)
 	int r = 0;
 
 	for (i = 0; r >= 0 && i < n; i++)
-		r = put_function(p, i);
-	for (i = 0; r >= 0 && i < STRING_FUNCTIONS; i++)
-		r = pprof_put_text(&p->file, PPROF_STRING, strings[i]);
-	for (i = 0; r >= 0 && i < n; i++) {
-		r = pprof_put_text(&p->file, PPROF_STRING, call_names_get(p->w->names, i)->name);
-		if (r >= 0)
-			r = pprof_put_text(&p->file, PPROF_STRING,
-					   call_names_get(p->w->names, i)->object);
-	}
+		r = pprof_put_plain(&p->file, (uint64_t)i + 1, call_names_get(p->w->names, i));
 	return r;
 }
 
@@ -157,10 +94,13 @@ static int put_end(struct func_pprof *p)
 	const struct call_totals *t = call_tree_totals(p->tree);
 	uint8_t bytes[SCRATCH];
 	struct proto m = { .data = bytes, .room = sizeof(bytes) };
-	int r;
+	uint64_t time;
+	int r = pprof_intern(&p->file, "time", &time);
 
+	if (r < 0)
+		return r;
 	proto_uint(&m, PPROF_DURATION, t->to_ns - t->from_ns);
-	proto_uint(&m, PPROF_DEFAULT_TYPE, STRING_TIME);
+	proto_uint(&m, PPROF_DEFAULT_TYPE, time);
 	r = pprof_put(&p->file, &m);
 	return r < 0 ? r : pprof_finish(&p->file);
 }

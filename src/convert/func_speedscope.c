@@ -13,6 +13,7 @@
 
 #include "convert/func_export.h"
 #include "convert/func_json.h"
+#include "convert/speedscope.h"
 #include "trace/comm.h"
 
 struct speedscope {
@@ -94,20 +95,11 @@ static int put_thread(struct speedscope *s, uint32_t thread, struct error *e)
 
 static void put_frames(struct speedscope *s)
 {
-	const struct function *f;
 	uint32_t i;
 
 	outfile_printf(s->out, "],\n\"shared\":{\"frames\":[");
-	for (i = 0; i < call_names_count(s->w->names); i++) {
-		f = call_names_get(s->w->names, i);
-		outfile_printf(s->out, "%s\n{\"name\":", i ? "," : "");
-		func_json_text(s->out, f->name);
-		if (*f->object) {
-			outfile_printf(s->out, ",\"file\":");
-			func_json_text(s->out, f->object);
-		}
-		outfile_printf(s->out, "}");
-	}
+	for (i = 0; i < call_names_count(s->w->names); i++)
+		speedscope_put_frame(s->out, call_names_get(s->w->names, i), i == 0);
 	outfile_printf(s->out, "\n]}}\n");
 }
 
@@ -133,8 +125,8 @@ int func_speedscope_write(const struct call_walk *w, struct outfile *out, struct
 
 	if (r < 0)
 		return r;
-	outfile_printf(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-			    "\n\"exporter\":\"kiseki\",\"activeProfileIndex\":0,\"profiles\":[");
+	speedscope_put_head(out);
+	outfile_printf(out, "\"profiles\":[");
 	for (i = 0; r >= 0 && i < w->source->n_threads; i++)
 		r = put_thread(&s, i, e);
 	if (r < 0)

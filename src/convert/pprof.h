@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof: the gzipped protocol buffer of pprof (profile.proto), as calls and profiles both write it: the numbers of its
- * fields, and messages on their way through gzip into a file.
+ * pprof: the gzipped protocol buffer of pprof (profile.proto), as calls, profiles and virtual machines all write it: the numbers
+ * of its fields, its strings, and messages on their way through gzip into a file. Ids count from 1, as the format demands.
  */
 #ifndef KISEKI_CONVERT_PPROF_H
 #define KISEKI_CONVERT_PPROF_H
 
 #include <zlib.h>
 
+#include "analysis/functions.h"
 #include "base/outfile.h"
 #include "convert/proto.h"
+
+#define PPROF_STRINGS_MAX (1U << 22)
 
 /* Fields of a Profile. */
 enum {
@@ -29,9 +32,12 @@ enum {
 struct pprof {
 	struct outfile *out;
 	z_stream z;
+	struct hashtable strings;
+	uint32_t n_strings;
 };
 
-int pprof_init(struct pprof *p, struct outfile *out); /* -ENOMEM */
+/* The first string is the empty one. -ENOMEM. */
+int pprof_init(struct pprof *p, struct outfile *out);
 void pprof_done(struct pprof *p);
 
 int pprof_put(struct pprof *p, const struct proto *m);
@@ -39,6 +45,23 @@ int pprof_put(struct pprof *p, const struct proto *m);
 int pprof_put_text(struct pprof *p, uint32_t field, const char *text);
 /* A ValueType: numbers of strings. */
 int pprof_put_type(struct pprof *p, uint32_t field, uint64_t type, uint64_t unit);
+
+/* The number of a string, which is written when it first comes. -ENOMEM, -E2BIG. */
+int pprof_intern(struct pprof *p, const char *text, uint64_t *ret);
+
+/* Several at once. */
+struct pprof_word {
+	const char *text;
+	uint64_t *to;
+};
+int pprof_intern_all(struct pprof *p, const struct pprof_word *words, size_t n);
+
+/* Within a sample: a label with a text (a string's number, not 0), else with a number. */
+void pprof_add_label(struct proto *m, uint64_t key, uint64_t text, int64_t number);
+
+/* A function that has no address: location and function have this id, its object is a mapping. */
+int pprof_put_plain(struct pprof *p, uint64_t id, const struct function *f);
+
 int pprof_finish(struct pprof *p);
 
 #endif

@@ -5,8 +5,7 @@
  *
  * A process maps an object where it likes, so there are no addresses that would be right for all: each object has a
  * mapping of its own, 4 GiB wide and one behind the other, in which an address is its place in the object's file. The
- * kernel's are those it had. Build-ids are there where the device knew them. Ids count from 1, as the format demands; the
- * first string is empty. Process and thread are labels of a sample, so stacks are merged within a thread.
+ * kernel's are those it had. Build-ids are there where the device knew them. Process and thread are labels of a sample, so stacks are merged within a thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,65 +21,17 @@
 #define SAMPLE_ROOM (PROFILE_FRAMES_MAX * 6U + 256U)
 #define MAPPINGS_MAX 65536U
 #define WIDTH_BITS 32U
-#define STRINGS_MAX (1U << 22)
-
-struct text {
-	uint32_t number;
-	char text[];
-};
 
 struct writer {
 	const struct profile_walk *w;
 	const struct profile_export_options *o;
 	struct profile_list list;
 	struct pprof file;
-	struct hashtable strings;
-	uint32_t n_strings;
 	const struct sample_mapping **mappings; /* one of each object */
 	size_t n_mappings, room_mappings;
 	uint32_t *mapping_of; /* of a function: the mapping's id, 0: none */
 	uint64_t kernel_from, kernel_to;
 };
-
-/* --- strings --- */
-
-static bool is_text(const void *entry, const void *key)
-{
-	return !strcmp(((const struct text *)entry)->text, key);
-}
-
-/* The number of a string, which is written when it first comes. */
-static int intern(struct writer *x, const char *text, uint64_t *ret)
-{
-	size_t len = strlen(text);
-	uint64_t hash = len;
-	struct text *t;
-	const char *c;
-	int r;
-
-	for (c = text; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3ULL;
-	hash = hashtable_hash_number(hash);
-	t = hashtable_get(&x->strings, hash, is_text, text);
-	if (!t) {
-		t = malloc(sizeof(*t) + len + 1);
-		if (!t)
-			return -ENOMEM;
-		memcpy(t->text, text, len + 1);
-		t->number = x->n_strings;
-		r = hashtable_add(&x->strings, hash, t);
-		if (r < 0) {
-			free(t);
-			return r;
-		}
-		x->n_strings++;
-		r = pprof_put_text(&x->file, PPROF_STRING, text);
-		if (r < 0)
-			return r;
-	}
-	*ret = t->number;
-	return 0;
-}
 
 /* --- objects --- */
 
@@ -150,10 +101,10 @@ static int put_mapping(struct writer *x, uint64_t id, const struct range *range,
 	struct proto m = { .data = bytes, .room = sizeof(bytes) };
 	uint64_t file, build = 0;
 	size_t mark;
-	int r = intern(x, path, &file);
+	int r = pprof_intern(&x->file, path, &file);
 
 	if (r >= 0)
-		r = intern(x, build_id, &build);
+		r = pprof_intern(&x->file, build_id, &build);
 	if (r < 0)
 		return r;
 	mark = proto_begin(&m, PPROF_MAPPING, 1);
@@ -240,10 +191,10 @@ static int put_function(struct writer *x, uint32_t i, const char *path)
 	struct proto m = { .data = bytes, .room = sizeof(bytes) };
 	uint64_t name, file = 0;
 	size_t mark;
-	int r = intern(x, f->name, &name);
+	int r = pprof_intern(&x->file, f->name, &name);
 
 	if (r >= 0 && path)
-		r = intern(x, path, &file);
+		r = pprof_intern(&x->file, path, &file);
 	if (r < 0)
 		return r;
 	mark = proto_begin(&m, PPROF_FUNCTION, 1);
@@ -274,18 +225,6 @@ static int put_tables(struct writer *x)
 
 /* --- samples --- */
 
-static void put_label(struct proto *m, uint64_t key, uint64_t text, int64_t number)
-{
-	size_t mark = proto_begin(m, 3, 1);
-
-	proto_uint(m, 1, key);
-	if (text)
-		proto_uint(m, 2, text);
-	else
-		proto_int(m, 3, number);
-	proto_end(m, mark, 1);
-}
-
 /* Numbers of the strings that every sample needs. */
 struct words {
 	uint64_t process, thread, pid, tid, samples, count, weight, unit;
@@ -301,10 +240,10 @@ static int put_sample(struct writer *x, const struct profile_entry *e, const uin
 	uint64_t process, thread;
 	uint32_t node = e->node;
 	size_t mark;
-	int r = intern(x, p->name, &process);
+	int r = pprof_intern(&x->file, p->name, &process);
 
 	if (r >= 0)
-		r = intern(x, t->name, &thread);
+		r = pprof_intern(&x->file, t->name, &thread);
 	if (r < 0)
 		return r;
 	mark = proto_begin(&m, PPROF_SAMPLE, 4);
@@ -312,10 +251,10 @@ static int put_sample(struct writer *x, const struct profile_entry *e, const uin
 		proto_uint(&m, 1, (uint64_t)profile_tree_get(x->list.tree, node)->key + 1);
 	proto_uint(&m, 2, values[PROFILE_SAMPLES]);
 	proto_uint(&m, 2, values[PROFILE_WEIGHT]);
-	put_label(&m, words->process, process, 0);
-	put_label(&m, words->thread, thread, 0);
-	put_label(&m, words->pid, 0, p->pid);
-	put_label(&m, words->tid, 0, t->tid);
+	pprof_add_label(&m, words->process, process, 0);
+	pprof_add_label(&m, words->thread, thread, 0);
+	pprof_add_label(&m, words->pid, 0, p->pid);
+	pprof_add_label(&m, words->tid, 0, t->tid);
 	proto_end(&m, mark, 4);
 	return pprof_put(&x->file, &m);
 }
@@ -354,10 +293,7 @@ static int put_samples(struct writer *x, const struct words *words)
 static int find_words(struct writer *x, struct words *w)
 {
 	bool cycles = x->w->source->sampling.method == SAMPLE_CYCLES;
-	const struct {
-		const char *text;
-		uint64_t *to;
-	} list[] = {
+	const struct pprof_word list[] = {
 		{ "process", &w->process },
 		{ "thread", &w->thread },
 		{ "pid", &w->pid },
@@ -367,13 +303,8 @@ static int find_words(struct writer *x, struct words *w)
 		{ cycles ? "cycles" : "cpu", &w->weight },
 		{ cycles ? "count" : "nanoseconds", &w->unit },
 	};
-	uint64_t empty;
-	size_t i;
-	int r = intern(x, "", &empty);
 
-	for (i = 0; r >= 0 && i < sizeof(list) / sizeof(list[0]); i++)
-		r = intern(x, list[i].text, list[i].to);
-	return r;
+	return pprof_intern_all(&x->file, list, sizeof(list) / sizeof(list[0]));
 }
 
 static int put_end(struct writer *x, const struct words *words)
@@ -415,12 +346,6 @@ static int put_profile(struct writer *x)
 
 static void writer_done(struct writer *x)
 {
-	size_t at = 0;
-	void *text;
-
-	while ((text = hashtable_next(&x->strings, &at)))
-		free(text);
-	hashtable_done(&x->strings);
 	profile_list_done(&x->list);
 	free(x->mappings);
 	free(x->mapping_of);
@@ -435,7 +360,6 @@ int profile_pprof_write(const struct profile_walk *w, const struct profile_expor
 
 	if (pprof_init(&x.file, out) < 0)
 		return error_set(e, ENOMEM, "cannot write the profile: out of memory");
-	hashtable_init(&x.strings, STRINGS_MAX);
 	r = profile_list_init(&x.list, w, true, e);
 	if (r >= 0) {
 		r = put_profile(&x);
