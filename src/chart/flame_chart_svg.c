@@ -36,6 +36,18 @@ static uint32_t hash(const char *text)
 	return h;
 }
 
+/* No function, but what holds some: a process, a virtual machine (analysis/vm_tree.h). */
+static bool is_group(const char *object)
+{
+	static const char *const groups[] = { "", "process", "thread", "host", "machine", "vcpu" };
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(object, groups[i]))
+			return true;
+	return false;
+}
+
 /* The colours are those of flame/flame.js. */
 static void put_colour(const struct picture *p, const struct function *f, double change)
 {
@@ -45,7 +57,7 @@ static void put_colour(const struct picture *p, const struct function *f, double
 	if (p->c->is_diff)
 		fprintf(p->f, "hsl(%d 75%% %.0f%%)", change > 0 ? 4 : 212,
 			92 - 34 * (depth > 1 ? 1 : depth));
-	else if (!*f->object || !strcmp(f->object, "process") || !strcmp(f->object, "thread"))
+	else if (is_group(f->object))
 		fputs("#c9d3da", p->f);
 	else
 		fprintf(p->f, "hsl(%" PRIu32 " 62%% %" PRIu32 "%%)", hue, 66 + hash(f->name) % 12);

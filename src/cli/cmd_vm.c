@@ -4,10 +4,8 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_vm_report,
-	&command_vm_steal,
-	&command_vm_correct,
-	NULL,
+	&command_vm_report, &command_vm_steal,	&command_vm_correct,
+	&command_vm_flame,  &command_vm_export, NULL,
 };
 
 const struct command command_vm = {

@@ -51,6 +51,8 @@ extern const struct command command_tail;
 extern const struct command command_top;
 extern const struct command command_vm;
 extern const struct command command_vm_correct;
+extern const struct command command_vm_export;
+extern const struct command command_vm_flame;
 extern const struct command command_vm_report;
 extern const struct command command_vm_steal;
 

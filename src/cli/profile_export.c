@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* profile export: profiles for other tools. */
-#include "convert/profile_export.h"
-
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "cli/export_format.h"
 #include "cli/kiseki.h"
 #include "cli/profile_reading.h"
 #include "command/say.h"
-
-static int choose(const struct args *a, const struct profile_format **ret, struct error *e)
-{
-	const char *name = args_get(a, "format"), *path = args_get(a, "output");
-
-	if (!path)
-		return error_set(e, EINVAL, "cannot export: no output given; add -o OUT");
-	*ret = name ? profile_export_find(name) : profile_export_from_path(path);
-	if (*ret)
-		return 0;
-	if (name)
-		return error_set(e, EINVAL,
-				 "cannot export: unknown format '%s'; see kiseki profile export "
-				 "--help",
-				 name);
-	return error_set(e, EINVAL, "cannot export: the ending of %s names no format; add --format",
-			 path);
-}
 
 static int export(struct profile_reading *in, const struct profile_format *f, const struct args *a,
 		  struct error *e)
@@ -48,13 +25,11 @@ static int run(const struct args *a)
 	CLEANUP_PROFILE_READING struct profile_reading in = { 0 };
 	const struct profile_format *f = NULL;
 	struct error e = ERROR_INIT;
+	int status;
 
-	if (choose(a, &f, &e) < 0)
-		return say_usage(&e);
-	if (!strcmp(args_get(a, "output"), "-") && !f->text && isatty(STDOUT_FILENO)) {
-		error_set(&e, 1, "cannot write %s to a terminal: it is not text", f->name);
-		return say_failure(&e);
-	}
+	status = export_format_choose(a, "kiseki profile export", &f);
+	if (status != EXIT_OK)
+		return status;
 	if (profile_reading_open(&in, a, a->operands[0], &e) < 0 || export(&in, f, a, &e) < 0)
 		return profile_reading_failure(&in, &e);
 	profile_reading_warn(&in);
@@ -62,9 +37,7 @@ static int run(const struct args *a)
 }
 
 static const struct cli_option options[] = {
-	{ 'o', "output", "OUT", "where to write it; - is standard output", NULL },
-	{ 'f', "format", "FORMAT", "the format; without it, the ending of OUT decides",
-	  "folded pprof speedscope firefox json" },
+	EXPORT_FORMAT_OPTIONS,
 	{ 'l', "lines", NULL, "of pprof: with source lines", NULL },
 	PROFILE_READING_OPTIONS,
 	{ 0 },

@@ -67,6 +67,8 @@ static int run_report(struct vm_reading *r, struct error *e)
 				       .host = r->in.names,
 				       .from_ns = r->in.select.from_ns,
 				       .to_ns = r->in.select.to_ns,
+				       .with_cells = r->with_cells,
+				       .with_spans = r->with_spans,
 				       .step = r->in.walk.step,
 				       .step_data = r->in.walk.step_data };
 	int rc = vm_report_new(&r->report, &o, e);
@@ -90,6 +92,13 @@ int vm_reading_open(struct vm_reading *r, const struct args *a, struct error *e)
 	r->json = (struct vm_json){
 		.report = r->report, .names = r->names, .host = r->in.names, .source = r->in.source
 	};
+	r->tree = (struct vm_tree_options){
+		.report = r->report, .names = r->names, .host = r->in.names, .source = r->in.source
+	};
+	if (r->with_cells)
+		r->tree.shape = (struct vm_shape){ .groups = true,
+						   .vcpus = args_has(a, "vcpus"),
+						   .threads = args_has(a, "threads") };
 	profile_reading_warn(&r->in);
 	return 0;
 }

@@ -19,14 +19,23 @@
 	  NULL },                                                                                  \
 		PROFILE_READING_PLACE_OPTIONS
 
+/* Which rows a tree has more. */
+#define VM_READING_TREE_OPTIONS                                                                    \
+	{ 0, "vcpus", NULL, "virtual CPUs below their machines, too", NULL },                      \
+	{                                                                                          \
+		0, "threads", NULL, "threads of guests below their processes, too", NULL           \
+	}
+
 struct vm_reading {
 	struct profile_reading in;
+	bool with_cells, with_spans; /* set before it is opened: for trees and exports */
 	struct vm_kallsyms kallsyms[VM_READING_KALLSYMS_MAX];
 	size_t n_kallsyms;
 	char *kallsyms_text;
 	struct vm_names *names;
 	struct vm_report *report;
 	struct vm_json json; /* of all this */
+	struct vm_tree_options tree;
 };
 
 /* Reads it to its end. */

@@ -6,6 +6,9 @@
 
 const LEVEL_PX = 18, LEAST_PX = 1, TEXT_PX = 24;
 
+// No functions, but what holds some.
+const GROUPS = ["", "process", "thread", "host", "machine", "vcpu"];
+
 // The data has one row for each node, in the order of the tree: level, name, its own part, and of a comparison that of
 // the profile before.
 function treeOf(data) {
@@ -41,9 +44,9 @@ function hash(text) {
 	return (h >>> 0) / 4294967296;
 }
 
-// One object, one hue; the kernel's are the warm ones. A label (a process, a thread) is grey.
+// One object, one hue; the kernel's are the warm ones. A group (a process, a machine) is grey.
 function colourOf(node) {
-	if (!node.object || node.object === "process" || node.object === "thread") return "#c9d3da";
+	if (GROUPS.includes(node.object)) return "#c9d3da";
 	const warm = node.object.startsWith("[");
 	const hue = warm ? 8 + 30 * hash(node.object) : 50 + 200 * hash(node.object);
 	return `hsl(${hue.toFixed(0)} 62% ${(66 + 12 * hash(node.name)).toFixed(0)}%)`;
