@@ -296,8 +296,11 @@ static size_t put_markers_column(const struct firefox *x, uint32_t thread, const
 
 static void put_marker_data(const struct firefox *x, const struct stack_marker *m)
 {
+	char detail[STACK_THREAD_TEXT];
+
+	x->s->describe(x->s->data, m, detail);
 	outfile_printf(x->out, "{\"type\":\"span\",\"detail\":");
-	func_json_text(x->out, m->detail);
+	func_json_text(x->out, detail);
 	outfile_printf(x->out, "}");
 }
 

@@ -23,7 +23,7 @@ struct stack_thread {
 struct stack_marker {
 	size_t word; /* of the series' */
 	uint64_t from_ns, to_ns;
-	char detail[STACK_THREAD_TEXT];
+	uint32_t number; /* for who describes it */
 };
 
 struct stack_series {
@@ -35,6 +35,9 @@ struct stack_series {
 	void (*thread)(const void *data, uint32_t thread, struct stack_thread *ret);
 	/* The next marker of a thread; *at starts at 0. NULL: there are none. */
 	bool (*marker)(const void *data, uint32_t thread, size_t *at, struct stack_marker *ret);
+	/* By whom, or why: it may be empty. */
+	void (*describe)(const void *data, const struct stack_marker *m,
+			 char text[STACK_THREAD_TEXT]);
 	const char *const *words; /* that markers are called */
 	size_t n_words;
 	const void *data;

@@ -36,9 +36,12 @@ static size_t first_span(const struct vm_span *spans, size_t n, uint32_t vcpu)
 	return from;
 }
 
-static void describe_span(const struct vm_tree *t, const struct vm_cell *c,
-			  char text[STACK_THREAD_TEXT])
+static void describe_marker(const void *data, const struct stack_marker *m,
+			    char text[STACK_THREAD_TEXT])
 {
+	const struct vm_tree *t = data;
+	const struct vm_cell *c = vm_cells_get(vm_report_cells(t->o.report), m->number);
+
 	_Static_assert(VM_TREE_NAME_LEN <= STACK_THREAD_TEXT, "names of a tree fit");
 	text[0] = '\0';
 	if (c->kind == VM_KERNEL || c->kind == VM_OUTSIDE)
@@ -60,8 +63,8 @@ static bool next_marker(const void *data, uint32_t thread, size_t *at, struct st
 		c = vm_cells_get(cells, spans[i].cell);
 		if (c->kind == VM_GUEST)
 			continue;
-		*ret = (struct stack_marker){ c->kind, spans[i].from_ns, spans[i].to_ns, "" };
-		describe_span(t, c, ret->detail);
+		*ret = (struct stack_marker){ c->kind, spans[i].from_ns, spans[i].to_ns,
+					      c->number };
 		*at = i + 1;
 		return true;
 	}
@@ -120,6 +123,7 @@ int vm_series_init(struct vm_series *s, const struct vm_tree_options *o, struct 
 					   .is_time = true,
 					   .thread = describe,
 					   .marker = next_marker,
+					   .describe = describe_marker,
 					   .words = vm_class_words,
 					   .n_words = VM_CLASSES,
 					   .data = &s->tree };
