@@ -52,7 +52,8 @@ static bool is_group(const char *object)
 static void put_colour(const struct picture *p, const struct function *f, double change)
 {
 	double depth = change < 0 ? -change / 0.05 : change / 0.05;
-	uint32_t hue = *f->object == '[' ? 8 + hash(f->object) % 30 : 50 + hash(f->object) % 200;
+	const char *what = strcmp(f->object, "class") ? f->object : f->name;
+	uint32_t hue = *what == '[' ? 8 + hash(what) % 30 : 50 + hash(what) % 200;
 
 	if (p->c->is_diff)
 		fprintf(p->f, "hsl(%d 75%% %.0f%%)", change > 0 ? 4 : 212,

@@ -44,11 +44,11 @@ function hash(text) {
 	return (h >>> 0) / 4294967296;
 }
 
-// One object, one hue; the kernel's are the warm ones. A group (a process, a machine) is grey.
+// One object, one hue; the kernel's are the warm ones; each class of a virtual CPU's time has its own. A group (a process, a machine) is grey.
 function colourOf(node) {
 	if (GROUPS.includes(node.object)) return "#c9d3da";
-	const warm = node.object.startsWith("[");
-	const hue = warm ? 8 + 30 * hash(node.object) : 50 + 200 * hash(node.object);
+	const warm = node.object.startsWith("["), what = node.object === "class" ? node.name : node.object;
+	const hue = warm ? 8 + 30 * hash(what) : 50 + 200 * hash(what);
 	return `hsl(${hue.toFixed(0)} 62% ${(66 + 12 * hash(node.name)).toFixed(0)}%)`;
 }
 
