@@ -71,17 +71,33 @@ const char *vm_tree_exit(const struct vm_tree *t, const struct vm_cell *c,
 	return text;
 }
 
-const char *vm_tree_culprit(const struct vm_cell *c, char text[VM_TREE_NAME_LEN])
+/* A thread is known to run a virtual CPU when it has been in its guest: that holds for what it took before, too. */
+static int32_t vcpu_number(const struct vm_tree *t, const struct sample_task *task)
+{
+	const struct vm_time *time = vm_report_time(t->o.report);
+	int32_t number = task->vcpu;
+	uint32_t i;
+
+	for (i = 0; number < 0 && i < vm_time_count(time); i++)
+		if (vm_time_get(time, i)->tid == task->tid &&
+		    vm_time_get(time, i)->pid == task->pid)
+			number = vm_time_get(time, i)->number;
+	return number;
+}
+
+const char *vm_tree_culprit(const struct vm_tree *t, const struct vm_cell *c,
+			    char text[VM_TREE_NAME_LEN])
 {
 	const struct sample_task *by = &c->culprit;
 	char name[COMM_TEXT_LEN];
+	int32_t number;
 
 	if (by->tid < 0)
 		snprintf(text, VM_TREE_NAME_LEN, "[not known by whom]");
 	else if (by->tid == 0)
 		snprintf(text, VM_TREE_NAME_LEN, "[the CPU was idle]");
-	else if (by->vcpu >= 0)
-		snprintf(text, VM_TREE_NAME_LEN, "vcpu %" PRId32 " of VM %" PRId32, by->vcpu,
+	else if ((number = vcpu_number(t, by)) >= 0)
+		snprintf(text, VM_TREE_NAME_LEN, "vcpu %" PRId32 " of VM %" PRId32, number,
 			 by->pid);
 	else
 		snprintf(text, VM_TREE_NAME_LEN, "%s (%" PRId32 ")", comm_format(by->comm, name),
@@ -195,7 +211,7 @@ static void add_rest(struct path *p, const struct vm_cell *c)
 		break;
 	case VM_STEAL:
 	case VM_WAITING:
-		add(p, vm_tree_culprit(c, text), "culprit");
+		add(p, vm_tree_culprit(p->t, c, text), "culprit");
 		break;
 	default:
 		break;

@@ -70,6 +70,7 @@ const char *vm_tree_machine(const struct vm_tree *t, uint32_t vcpu, char text[VM
 const char *vm_tree_vcpu(const struct vm_tree *t, uint32_t vcpu, char text[VM_TREE_NAME_LEN]);
 const char *vm_tree_exit(const struct vm_tree *t, const struct vm_cell *c,
 			 char text[VM_TREE_NAME_LEN]);
-const char *vm_tree_culprit(const struct vm_cell *c, char text[VM_TREE_NAME_LEN]);
+const char *vm_tree_culprit(const struct vm_tree *t, const struct vm_cell *c,
+			    char text[VM_TREE_NAME_LEN]);
 
 #endif

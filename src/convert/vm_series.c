@@ -47,7 +47,7 @@ static void describe_marker(const void *data, const struct stack_marker *m,
 	if (c->kind == VM_KERNEL || c->kind == VM_OUTSIDE)
 		vm_tree_exit(t, c, text);
 	if (c->kind == VM_STEAL || c->kind == VM_WAITING)
-		vm_tree_culprit(c, text);
+		vm_tree_culprit(t, c, text);
 }
 
 static bool next_marker(const void *data, uint32_t thread, size_t *at, struct stack_marker *ret)
