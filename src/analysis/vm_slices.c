@@ -45,6 +45,7 @@ struct vm_slices {
 	uint32_t n_cores;
 	uint64_t first_ns, last_ns; /* of all items so far */
 	bool has_items;
+	bool is_all;	     /* the recording was read to its end */
 	struct error *error; /* while it is made */
 };
 
@@ -343,8 +344,9 @@ static int run(struct vm_slices *s, struct error *e)
 		if (r < 0)
 			return r;
 		if (s->last_ns >= s->o.to_ns && behind++ % LOOK_EVERY == 0 && is_over(s))
-			break;
+			return finish(s, last);
 	}
+	s->is_all = true;
 	return r < 0 ? r : finish(s, last);
 }
 
@@ -383,7 +385,8 @@ int vm_slices_new(struct vm_slices **ret, const struct vm_slices_options *o, str
 		r = run(s, e);
 	if (r < 0)
 		return fail(s, r, e);
-	if (!vm_time_count(s->time))
+	if (!vm_time_count(s->time) &&
+	    (s->is_all || !(o->source->sampling.has & SAMPLE_HAS_GUESTS)))
 		return error_set(e, ENODATA, "no virtual CPU was seen in it");
 	s->error = NULL;
 	*ret = take_ptr(s);

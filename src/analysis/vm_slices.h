@@ -40,7 +40,7 @@ struct vm_slices_options {
 
 struct vm_slices;
 
-/* -ENODATA: there are no virtual CPUs in the recording up to the window's end; -E2BIG: more rows than the limit. */
+/* -ENODATA: there are no virtual CPUs in the recording; -E2BIG: more rows than the limit. */
 int vm_slices_new(struct vm_slices **ret, const struct vm_slices_options *o, struct error *e);
 void vm_slices_free(struct vm_slices *s);
 DEFINE_CLEANUP(vm_slices, vm_slices_free)
