@@ -57,6 +57,7 @@ struct recorder {
 	wait_queue_head_t wait;
 	int hotplug; /* the state of CPU hotplug that starts the timers; negative: none */
 	bool is_on;
+	bool is_heard; /* all points are open: one without the other would tell of exits without entries */
 	bool is_due; /* a ring was half full, and has not been read since */
 };
 
