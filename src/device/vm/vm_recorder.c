@@ -13,9 +13,9 @@
 #include "device/profile/kernel_names.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
-#include "device/profile/sample_lane.h"
 #include "device/profile/task_names.h"
 #include "device/vm/vm_reader.h"
+#include "wire/sample_lane.h"
 
 #define ORIGIN "vm"
 #define KALLSYMS "/proc/kallsyms"
@@ -255,10 +255,14 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		return more;
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->o.is_live)
+		kernel_names_put_due(r->names, &r->meta, r->now_ms);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
+	if (profile_meta_take_back(&r->meta))
+		task_names_forget_said(&r->tasks);
 	return 0;
 }
 
@@ -284,4 +288,5 @@ int vm_recorder_stop(struct vm_recorder *r, struct error *e)
 void vm_recorder_get_counts(const struct vm_recorder *r, struct vm_counts *ret)
 {
 	*ret = r->counts;
+	ret->undescribed = r->meta.missed;
 }
