@@ -343,3 +343,8 @@ struct ksk_file *sample_ksk_file(const struct sample_source *s)
 {
 	return ((const struct sample_ksk *)s)->file;
 }
+
+struct block_reader *sample_ksk_reader(const struct sample_source *s)
+{
+	return ((const struct sample_ksk *)s)->reader;
+}

@@ -29,4 +29,7 @@ uint32_t sample_ksk_cpu(const struct sample_source *s, size_t n);
 const struct sample_totals *sample_ksk_totals(const struct sample_source *s, size_t n);
 struct ksk_file *sample_ksk_file(const struct sample_source *s);
 
+/* Where its blocks come from; borrowed. */
+struct block_reader *sample_ksk_reader(const struct sample_source *s);
+
 #endif
