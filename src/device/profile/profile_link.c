@@ -8,7 +8,6 @@
 #include "device/profile/profile_link.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +159,13 @@ void profile_link_count(struct profile_link *l, const struct block *b)
 				     b->stream == STREAM_META ? 0 : b->before + b->events };
 }
 
+struct pollfd profile_link_get_poll(struct profile_link *l)
+{
+	struct pollfd p = { .fd = side_link_fd(l->link), .events = side_link_events(l->link) };
+
+	return p;
+}
+
 void profile_link_turn(struct profile_link *l)
 {
 	struct error e = ERROR_INIT;
@@ -205,9 +211,7 @@ int profile_link_end(struct profile_link *l, struct error *e)
 
 static int wait_for_link(struct profile_link *l, int stop_fd, uint64_t now_ms)
 {
-	struct pollfd p[] = { { .fd = stop_fd, .events = POLLIN },
-			      { .fd = side_link_fd(l->link),
-				.events = side_link_events(l->link) } };
+	struct pollfd p[] = { { .fd = stop_fd, .events = POLLIN }, profile_link_get_poll(l) };
 	uint64_t next = side_link_next(l->link);
 	int wait = TURN_MS;
 

@@ -12,6 +12,8 @@
 #ifndef KISEKI_DEVICE_PROFILE_PROFILE_LINK_H
 #define KISEKI_DEVICE_PROFILE_PROFILE_LINK_H
 
+#include <poll.h>
+
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "wire/block.h"
@@ -40,6 +42,9 @@ int profile_link_put(struct profile_link *l, const struct block *b, uint8_t *pay
 
 /* A block of the stream is behind us, whether it was put or only others had room for it: what the end says. */
 void profile_link_count(struct profile_link *l, const struct block *b);
+
+/* What it waits for. */
+struct pollfd profile_link_get_poll(struct profile_link *l);
 
 /* Goes on with the connection. What is wrong with it is said once. */
 void profile_link_turn(struct profile_link *l);

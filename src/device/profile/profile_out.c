@@ -62,6 +62,13 @@ int profile_out_open(struct profile_out *o, const struct profile_out_options *op
 	return r;
 }
 
+struct pollfd profile_out_get_poll(struct profile_out *o)
+{
+	struct pollfd none = { .fd = -1 };
+
+	return o->link ? profile_link_get_poll(o->link) : none;
+}
+
 void profile_out_turn(struct profile_out *o)
 {
 	if (o->link)

@@ -8,6 +8,8 @@
 #ifndef KISEKI_DEVICE_PROFILE_PROFILE_OUT_H
 #define KISEKI_DEVICE_PROFILE_PROFILE_OUT_H
 
+#include <poll.h>
+
 #include "command/args.h"
 #include "device/profile/profile_file.h"
 #include "device/profile/profile_link.h"
@@ -35,6 +37,9 @@ int profile_out_load(struct profile_out_options *o, const struct args *a, const 
 
 int profile_out_open(struct profile_out *o, const struct profile_out_options *options,
 		     struct error *e);
+
+/* What the connection waits for, so that the collector need not wait for us; -1: nothing. */
+struct pollfd profile_out_get_poll(struct profile_out *o);
 
 /* Goes on with the connection. */
 void profile_out_turn(struct profile_out *o);

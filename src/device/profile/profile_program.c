@@ -59,7 +59,10 @@ static void run_turns(struct profile *p)
 	uint64_t now;
 
 	while (!p->child.is_over && !profile_out_is_over(&p->out)) {
-		if (perf_rings_wait(perf_events_get_rings(p->events), p->child.signals, TURN_MS))
+		const struct pollfd others[] = { { .fd = p->child.signals, .events = POLLIN },
+						 profile_out_get_poll(&p->out) };
+
+		if (perf_rings_wait(perf_events_get_rings(p->events), others, TURN_MS))
 			profile_child_take(&p->child);
 		profile_recorder_turn(p->recorder);
 		profile_out_turn(&p->out);

@@ -127,9 +127,10 @@ static int run_turns(struct vm *v, struct error *e)
 
 	while (r == 0 && !v->signals.is_over && !profile_out_is_over(&v->out)) {
 		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
-				      { .fd = v->signals.signals, .events = POLLIN } };
+				      { .fd = v->signals.signals, .events = POLLIN },
+				      profile_out_get_poll(&v->out) };
 
-		if (poll(p, 2, TURN_MS) > 0 && p[1].revents)
+		if (poll(p, 3, TURN_MS) > 0 && p[1].revents)
 			profile_child_take(&v->signals);
 		r = vm_recorder_turn(v->recorder, e);
 		profile_out_turn(&v->out);

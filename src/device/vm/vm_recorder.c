@@ -37,7 +37,7 @@ struct vm_recorder {
 	struct kernel_names *names;
 	uint64_t start_tick, now_ms, meta_ms;
 	struct vm_counts counts;
-	uint16_t exits; /* enum sample_exits; none until the first chunk came */
+	uint16_t exits, said_exits; /* enum sample_exits; none until the first chunk came */
 };
 
 int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *o, struct error *e)
@@ -97,6 +97,7 @@ static void describe(struct vm_recorder *r)
 	};
 	uint8_t *p = profile_meta_begin(&r->meta);
 
+	r->said_exits = r->exits;
 	sampling.has |= s->switches ? SAMPLE_HAS_SWITCHES : 0;
 	sampling.has |= s->exits ? SAMPLE_HAS_EXITS : 0;
 	p = run_meta_put_machine(&r->run, p, ORIGIN, r->n_lanes);
@@ -255,6 +256,8 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		return more;
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->exits != r->said_exits)
+		describe(r);
 	if (r->o.is_live)
 		kernel_names_put_due(r->names, &r->meta, r->now_ms);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
