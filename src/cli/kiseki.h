@@ -51,6 +51,7 @@ extern const struct command command_tail;
 extern const struct command command_top;
 extern const struct command command_vm;
 extern const struct command command_vm_correct;
+extern const struct command command_vm_record;
 extern const struct command command_vm_report;
 extern const struct command command_vm_steal;
 

@@ -142,7 +142,7 @@ static const struct cli_example examples[] = {
 const struct command command_vm_correct = {
 	.name = "correct",
 	.summary = "the true execution times of what ran in guests",
-	.usage = "FILE|STORE [--by WHAT] [--process PATTERN] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN [--by WHAT] [--process PATTERN] [OPTION...]",
 	.description = "A guest's clock goes on while its virtual CPU does not run, so what it "
 		       "measures, the apparent time, "
 		       "has steal in it. The true time is that in which the virtual CPU was in the "

@@ -216,7 +216,7 @@ static const struct cli_example examples[] = {
 const struct command command_vm_report = {
 	.name = "report",
 	.summary = "where the time of virtual machines went",
-	.usage = "FILE|STORE [--by WHAT] [--limit N] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN [--by WHAT] [--limit N] [OPTION...]",
 	.description =
 		"Of each virtual CPU every moment is in one class: in its guest; work of the "
 		"kernel or of "
@@ -225,7 +225,10 @@ const struct command command_vm_report = {
 		"polled for; asleep in the VMM; not known. The rows of a machine are what ran in "
 		"its guest, by "
 		"true time, and in brackets what kept it from running: together its wall time.\n\n"
-		"FILE is a recording of kiseki-agent vm, or the folder of a collector's store.",
+		"FILE is a recording of kiseki vm record. Of the folder of a collector's store, "
+		"and "
+		"of a DEVICE of the collector that --server names, the latest recording of virtual "
+		"machines is meant; a number is that run of the collector.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_vm,

@@ -63,13 +63,17 @@ static int take_latest(void *context, const struct store_run *r)
 	to = &l->run[kind_of(r)];
 	if (!to->number)
 		*to = *r;
+	if (to == &l->run[HTTP_RUN_PROFILE] && r->has_guests && !l->run[HTTP_RUN_VM].number)
+		l->run[HTTP_RUN_VM] = *r;
 	return l->run[HTTP_RUN_SCHED].number && l->run[HTTP_RUN_FUNC].number &&
-	       l->run[HTTP_RUN_BOOT].number && l->run[HTTP_RUN_PROFILE].number;
+	       l->run[HTTP_RUN_BOOT].number && l->run[HTTP_RUN_PROFILE].number &&
+	       l->run[HTTP_RUN_VM].number;
 }
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
 {
-	static const char *const names[HTTP_RUN_KINDS] = { "", "sched", "func", "boot", "profile" };
+	static const char *const names[HTTP_RUN_KINDS] = { "",	   "sched",   "func",
+							   "boot", "profile", "vm" };
 	const char *text = http_target_get(&q->target, "kind");
 	uint32_t i;
 
@@ -80,7 +84,10 @@ int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct 
 		if (!strcmp(text, names[i]))
 			*ret = (enum http_run_kind)i;
 	if (*ret == HTTP_RUN_ANY)
-		return error_set(e, EINVAL, "cannot take kind=%s: it is sched, func or boot", text);
+		return error_set(e, EINVAL,
+				 "cannot take kind=%s: it is sched, func, boot, "
+				 "profile or vm",
+				 text);
 	return 0;
 }
 
@@ -104,7 +111,9 @@ static const char *lacking(const struct latest *l, enum http_run_kind kind)
 	if (kind == HTTP_RUN_BOOT)
 		return " of its boot";
 	if (kind == HTTP_RUN_PROFILE)
-		return " with a profile";
+		return " that is a profile";
+	if (kind == HTTP_RUN_VM)
+		return " of virtual machines";
 	return l->run[HTTP_RUN_FUNC].number || l->run[HTTP_RUN_BOOT].number ? " of its scheduler"
 									    : "";
 }

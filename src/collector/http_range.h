@@ -33,6 +33,7 @@ enum http_run_kind {
 	HTTP_RUN_FUNC,
 	HTTP_RUN_BOOT,
 	HTTP_RUN_PROFILE,
+	HTTP_RUN_VM, /* a profile that has virtual machines */
 	HTTP_RUN_KINDS,
 };
 

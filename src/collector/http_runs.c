@@ -26,6 +26,7 @@ static int add_run(void *context, const struct store_run *r)
 	if ((l->kind == HTTP_RUN_SCHED &&
 	     (store_run_is_func(r) || store_run_is_boot(r) || store_run_is_profile(r))) ||
 	    (l->kind == HTTP_RUN_PROFILE && !r->samplers) ||
+	    (l->kind == HTTP_RUN_VM && !(r->samplers && r->has_guests)) ||
 	    (l->kind == HTTP_RUN_FUNC && !r->threads) || (l->kind == HTTP_RUN_BOOT && !r->has_boot))
 		return 0;
 	if (l->n++ < l->limit)

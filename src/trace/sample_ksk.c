@@ -367,3 +367,8 @@ bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t
 	*ret_to = to;
 	return from <= to;
 }
+
+struct block_reader *sample_ksk_reader(const struct sample_source *s)
+{
+	return ((const struct sample_ksk *)s)->reader;
+}

@@ -37,4 +37,7 @@ struct ksk_file *sample_ksk_file(const struct sample_source *s);
 /* When its records begin and end, without reading them; false: it has none. */
 bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to);
 
+/* Where its blocks come from; borrowed. */
+struct block_reader *sample_ksk_reader(const struct sample_source *s);
+
 #endif
