@@ -147,6 +147,15 @@ BOARDS = {board.name: board for board in (
               "-smp", "2,maxcpus=4", "-nodefaults", "-vga", "none"),
         console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
         modules=VIRTIO_NET, nic=VIRTIO_NIC),
+    Board(
+        name="kvm-x86",
+        about="as x86_64, with room for virtual machines: KVM with AMD's SVM",
+        architecture="amd64", kbuild="x86_64", machine="x86_64", flavour="amd64",
+        compiler="x86_64-linux-gnu-",
+        qemu=("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "max,+svm", "-smp", "2",
+              "-nodefaults", "-vga", "none"),
+        console="ttyS0", channel="ttyS1", serial=("-serial", "chardev:{}"),
+        modules=(*VIRTIO_NET, "kvm_amd"), nic=VIRTIO_NIC, memory="1024"),
 )}
 
 # The oldest kernel that the driver is for.

@@ -32,7 +32,7 @@ struct vm_cells {
 	size_t n, room;
 	struct vcpu *vcpus;
 	size_t n_vcpus, room_vcpus;
-	struct vm_span *spans;
+	struct vm_cell_span *spans;
 	size_t n_spans, room_spans;
 };
 
@@ -167,7 +167,7 @@ static void set_place(struct vm_cell *like, const struct vm_place *p, int level)
 static int add_span(struct vm_cells *c, const struct vm_cell *cell, uint64_t from_ns,
 		    uint64_t to_ns)
 {
-	struct vm_span *last = c->n_spans ? &c->spans[c->n_spans - 1] : NULL;
+	struct vm_cell_span *last = c->n_spans ? &c->spans[c->n_spans - 1] : NULL;
 	int r;
 
 	if (!c->o.with_spans)
@@ -180,7 +180,7 @@ static int add_span(struct vm_cells *c, const struct vm_cell *cell, uint64_t fro
 	r = array_grow(&c->spans, c->n_spans, &c->room_spans, sizeof(*c->spans), VM_SPANS_MAX);
 	if (r < 0)
 		return r;
-	c->spans[c->n_spans++] = (struct vm_span){ from_ns, to_ns, cell->vcpu, cell->number };
+	c->spans[c->n_spans++] = (struct vm_cell_span){ from_ns, to_ns, cell->vcpu, cell->number };
 	return 0;
 }
 
@@ -461,7 +461,7 @@ static int share_cell(struct vm_cells *c, const struct work *w, struct vm_cell *
 
 static int compare_spans(const void *x, const void *y)
 {
-	const struct vm_span *a = x, *b = y;
+	const struct vm_cell_span *a = x, *b = y;
 
 	if (a->vcpu != b->vcpu)
 		return a->vcpu < b->vcpu ? -1 : 1;
@@ -471,7 +471,7 @@ static int compare_spans(const void *x, const void *y)
 /* They were put as they were charged; in order, what is of one cell and side by side is one. */
 static void order_spans(struct vm_cells *c)
 {
-	struct vm_span *s = c->spans;
+	struct vm_cell_span *s = c->spans;
 	size_t n = 0, i;
 
 	if (c->n_spans)
@@ -515,7 +515,7 @@ const struct profile_tree *vm_cells_stacks(const struct vm_cells *c)
 	return c->stacks;
 }
 
-const struct vm_span *vm_cells_spans(const struct vm_cells *c, size_t *ret_n)
+const struct vm_cell_span *vm_cells_spans(const struct vm_cells *c, size_t *ret_n)
 {
 	*ret_n = c->n_spans;
 	return c->spans;

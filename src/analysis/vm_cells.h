@@ -39,7 +39,7 @@ struct vm_cell {
 };
 
 /* A part of a virtual CPU's time, in one cell. Cells of spans have no stack. */
-struct vm_span {
+struct vm_cell_span {
 	uint64_t from_ns, to_ns;
 	uint32_t vcpu, cell;
 };
@@ -83,6 +83,6 @@ const struct vm_cell *vm_cells_get(const struct vm_cells *c, size_t i);
 const struct profile_tree *vm_cells_stacks(const struct vm_cells *c);
 
 /* By virtual CPU, then by time, without gap or overlap. */
-const struct vm_span *vm_cells_spans(const struct vm_cells *c, size_t *ret_n);
+const struct vm_cell_span *vm_cells_spans(const struct vm_cells *c, size_t *ret_n);
 
 #endif

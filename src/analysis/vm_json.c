@@ -234,6 +234,12 @@ json_t *vm_correct_json(const struct vm_json *j, enum vm_level level)
 	return json_pack("{soso}", "rows", list, "nobodys", nobody);
 }
 
+json_t *vm_report_json(const struct vm_json *j, enum vm_level level)
+{
+	return json_pack("{soso}", "machines", vm_machines_json(j), vm_level_words[level],
+			 vm_correct_json(j, level));
+}
+
 /* --- the tree --- */
 
 json_t *vm_tree_json(const struct vm_tree *t, double percent)

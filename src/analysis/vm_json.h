@@ -32,4 +32,7 @@ json_t *vm_correct_json(const struct vm_json *j, enum vm_level level);
  * of all are left out with what is below them. */
 json_t *vm_tree_json(const struct vm_tree *t, double percent);
 
+/* The machines, and the true times under the level's word. */
+json_t *vm_report_json(const struct vm_json *j, enum vm_level level);
+
 #endif

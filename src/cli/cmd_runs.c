@@ -2,6 +2,7 @@
 /* runs: the recordings that a collector holds. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/device_json.h"
 #include "cli/jsonout.h"
@@ -17,6 +18,13 @@ static const struct table_column columns[] = {
 	{ "lost", false }, { "state", true },	{ NULL, false },
 };
 
+static bool has_machines(const json_t *kinds)
+{
+	const char *last = json_string_value(json_array_get(kinds, json_array_size(kinds) - 1));
+
+	return last && !strcmp(last, "vm");
+}
+
 /* What it has; of programs, of how many threads. */
 static void push_kind(struct table *t, const json_t *r)
 {
@@ -30,7 +38,8 @@ static void push_kind(struct table *t, const json_t *r)
 			     json_is_true(json_object_get(r, "split")) ? "split" : "func", threads,
 			     threads == 1 ? "" : "s");
 	else
-		table_push(t, json_string_value(json_array_get(kinds, 0)));
+		table_push(t, has_machines(kinds) ? "vm"
+						  : json_string_value(json_array_get(kinds, 0)));
 }
 
 static void push_run(struct table *t, const json_t *r)
@@ -97,9 +106,8 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'n', "limit", "N", "at most so many (1000)", NULL },
-	{ 'k', "kind", "KIND",
-	  "only those of the scheduler, of programs, of boots: sched func boot",
-	  "sched func boot" },
+	{ 'k', "kind", "KIND", "only those of this kind: sched func boot profile vm",
+	  "sched func boot profile vm" },
 	{ 0, "json", NULL, "print the collector's JSON", NULL },
 	CLIENT_OPTION,
 	{ 0 },
@@ -116,7 +124,7 @@ const struct command command_runs = {
 	.usage = "[DEVICE] [--kind KIND] [--limit N] [--json]",
 	.description = "A run is one recording of one device, from start to stop. `export` takes a "
 		       "part of one, `ledger` says what is missing in it, `func` reads those of "
-		       "programs, and `boot` those of boots.",
+		       "programs, `boot` those of boots, `profile` and `vm` those with samples.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -4,13 +4,18 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_vm_report, &command_vm_steal,	&command_vm_correct,
-	&command_vm_flame,  &command_vm_export, NULL,
+	&command_vm_record,
+	&command_vm_report,
+	&command_vm_steal,
+	&command_vm_correct,
+	&command_vm_flame,
+	&command_vm_export,
+	NULL,
 };
 
 const struct command command_vm = {
 	.name = "vm",
-	.summary = "analyse virtual machines, seen from their host",
+	.summary = "record and analyse virtual machines, seen from their host",
 	.usage = "COMMAND [ARGUMENT...]",
 	.children = commands,
 	.parent = &command_kiseki,

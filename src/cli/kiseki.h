@@ -53,6 +53,7 @@ extern const struct command command_vm;
 extern const struct command command_vm_correct;
 extern const struct command command_vm_export;
 extern const struct command command_vm_flame;
+extern const struct command command_vm_record;
 extern const struct command command_vm_report;
 extern const struct command command_vm_steal;
 

@@ -52,7 +52,7 @@ static const struct cli_example examples[] = {
 const struct command command_profile_export = {
 	.name = "export",
 	.summary = "write a profile in the format of another tool",
-	.usage = "FILE|STORE -o OUT [--format FORMAT] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN -o OUT [--format FORMAT] [OPTION...]",
 	.description =
 		"The formats, with the endings that choose them: folded (.folded), stacks with "
 		"process "

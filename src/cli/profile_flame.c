@@ -98,7 +98,7 @@ static const struct cli_example examples[] = {
 const struct command command_profile_flame = {
 	.name = "flame",
 	.summary = "draw a flame graph",
-	.usage = "FILE|STORE [-o OUT] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN [-o OUT] [OPTION...]",
 	.description =
 		"Each box is a function on the stack, as wide as its share of the time; what it "
 		"called "

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "cli/profile_remote.h"
 #include "command/say.h"
 #include "command/value.h"
 #include "store/store_check.h"
@@ -25,6 +27,11 @@ static int take_profile(void *context, const struct store_run *run)
 	return 1;
 }
 
+static int take_machines(void *context, const struct store_run *run)
+{
+	return run->has_guests ? take_profile(context, run) : 0;
+}
+
 static int open_store(struct profile_reading *r, const struct args *a, struct error *e)
 {
 	const struct store_options o = { .read_only = true };
@@ -38,7 +45,8 @@ static int open_store(struct profile_reading *r, const struct args *a, struct er
 	rc = store_open(&r->store, r->path, &o, e);
 	if (rc >= 0)
 		rc = text ? store_get_run(r->store, (uint32_t)number, &run, e)
-			  : store_runs(r->store, NULL, take_profile, &run, e);
+			  : store_runs(r->store, NULL,
+				       r->wants_machines ? take_machines : take_profile, &run, e);
 	if (rc < 0)
 		return error_prefix(e, rc, "cannot read %s", r->path);
 	if (!run.samplers)
@@ -63,6 +71,22 @@ static int open_file(struct profile_reading *r, struct error *e)
 	return rc;
 }
 
+/* What is no file is a run of the collector. */
+static int open_other(struct profile_reading *r, const struct args *a, struct error *e)
+{
+	struct error missing = ERROR_INIT;
+	struct stat st;
+	int rc;
+
+	if (!stat(r->path, &st) || errno != ENOENT || strchr(r->path, '/') || !strcmp(r->path, "-"))
+		return open_file(r, e);
+	rc = profile_remote_open(&r->source, a, r->path, r->wants_machines, &missing);
+	return rc < 0 ? error_set(e, -rc,
+				  "cannot read %s: there is no such file, and of the collector: %s",
+				  r->path, missing.text)
+		      : 0;
+}
+
 static int open_source(struct profile_reading *r, const struct args *a, struct error *e)
 {
 	if (store_is_folder(r->path))
@@ -72,7 +96,7 @@ static int open_source(struct profile_reading *r, const struct args *a, struct e
 		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",
 				 r->path);
 	}
-	return open_file(r, e);
+	return open_other(r, a, e);
 }
 
 /* --- names --- */
@@ -113,33 +137,6 @@ static int open_names(struct profile_reading *r, const struct args *a, struct er
 
 /* --- what is wanted --- */
 
-static int parse_modes(uint32_t *ret, const char *text, struct error *e)
-{
-	static const struct {
-		const char *word;
-		uint32_t modes;
-	} words[] = {
-		{ "user", 1U << SAMPLE_USER },
-		{ "kernel", 1U << SAMPLE_KERNEL },
-		{ "guest", 1U << SAMPLE_GUEST_KERNEL | 1U << SAMPLE_GUEST_USER },
-		{ "idle", 1U << SAMPLE_IDLE },
-	};
-	size_t len, i;
-
-	*ret = 0;
-	for (; text; text = text[len] ? text + len + 1 : NULL) {
-		len = strcspn(text, ",");
-		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (strlen(words[i].word) == len && !memcmp(words[i].word, text, len))
-				break;
-		if (i == sizeof(words) / sizeof(words[0]))
-			return error_set(e, EINVAL, "'%.*s' is none of user, kernel, guest, idle",
-					 (int)len, text);
-		*ret |= words[i].modes;
-	}
-	return 0;
-}
-
 static int parse_option(struct profile_reading *r, const struct args *a, const char *name,
 			struct error *e)
 {
@@ -151,7 +148,7 @@ static int parse_option(struct profile_reading *r, const struct args *a, const c
 	if (!strcmp(name, "cpu"))
 		rc = filter_parse_cpus(&r->filter, text, e);
 	else if (!strcmp(name, "mode"))
-		rc = parse_modes(&r->select.modes, text, e);
+		rc = profile_modes_parse(&r->select.modes, text, e);
 	else
 		rc = filter_parse_time(strcmp(name, "from") ? &r->filter.to : &r->filter.from, text,
 				       e);

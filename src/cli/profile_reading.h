@@ -5,11 +5,14 @@
  *
  *	a path           a .ksk file with samples
  *	a store's folder its latest profile, or the run of --run
+ *	a number         that run of a collector (--server)
+ *	any other word   a device of a collector: its latest profile
  */
 #ifndef KISEKI_CLI_PROFILE_READING_H
 #define KISEKI_CLI_PROFILE_READING_H
 
 #include "analysis/profile_walk.h"
+#include "cli/client.h"
 #include "cli/progress.h"
 #include "command/args.h"
 #include "convert/input.h"
@@ -31,6 +34,7 @@
 		  "also look here for objects, and for build-ids below .build-id", NULL },         \
 		{ 0, "kallsyms", "FILE",                                                           \
 		  "names of the kernel's functions, where the profile has none", NULL },           \
+		CLIENT_OPTION,                                                                     \
 	{                                                                                          \
 		0, "mangled", NULL, "leave C++ names as they are", NULL                            \
 	}
@@ -46,7 +50,8 @@
 
 struct profile_reading {
 	const char *path;
-	bool is_whole;	     /* set before it is opened: the command has the first options only */
+	bool is_whole;	     /* set before it is opened: the command has the first options only, */
+	bool wants_machines; /* and is of virtual machines */
 	bool misused;	     /* it failed because of an option's argument */
 	struct input *input; /* what came down a pipe */
 	struct store *store;

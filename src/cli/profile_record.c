@@ -2,76 +2,27 @@
 /*
  * profile record: samples of this machine, taken by `kiseki-agent profile`, whose options are passed on as they are.
  *
- * The agent runs the command, so that it can sample nothing else; its exit status is the command's, and ours. Ctrl-C
- * reaches it by itself: it ends the recording and completes the file. What it says on standard error it says as
- * itself.
+ * The agent runs the command, so that it can sample nothing else; its exit status is the command's, and ours. Ctrl-C ends
+ * the recording and completes the file.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/agent_path.h"
+#include "cli/agent_run.h"
 #include "cli/kiseki.h"
-#include "command/args.h"
 #include "command/profile_options.h"
-#include "command/say.h"
-
-#define WORD_MAX 4096U
 
 static const struct cli_option options[] = {
 	PROFILE_OPTIONS,
 	{ 0 },
 };
 
-struct words {
-	char agent[AGENT_PATH_MAX];
-	char texts[PROFILE_OPTIONS_N][WORD_MAX];
-	const char *list[PROFILE_OPTIONS_N + ARGS_OPERANDS_MAX + 4];
-};
-
-static int make_words(struct words *w, const struct args *a, struct error *e)
-{
-	size_t n = 0, i;
-	int len;
-
-	w->list[n++] = w->agent;
-	w->list[n++] = "profile";
-	for (i = 0; i < PROFILE_OPTIONS_N; i++) {
-		if (!a->values[i])
-			continue;
-		len = snprintf(w->texts[i], WORD_MAX, options[i].argument ? "--%s=%s" : "--%s",
-			       options[i].name, a->values[i]);
-		if (len >= (int)WORD_MAX)
-			return error_set(e, E2BIG, "cannot use --%s: it is too long",
-					 options[i].name);
-		w->list[n++] = w->texts[i];
-	}
-	if (a->n_operands)
-		w->list[n++] = "--";
-	memcpy(w->list + n, a->operands, a->n_operands * sizeof(*w->list));
-	w->list[n + a->n_operands] = NULL;
-	return 0;
-}
-
 static int run(const struct args *a)
 {
-	static struct words w; /* there are many */
-	struct error e = ERROR_INIT;
-	int r = agent_path_find(w.agent, &e);
-
-	if (r >= 0)
-		r = make_words(&w, a, &e);
-	if (r < 0)
-		return say_failure(&e);
-	execv(w.agent, (char *const *)(uintptr_t)w.list);
-	error_set(&e, errno, "cannot run %s: %s", w.agent, strerror(errno));
-	return say_failure(&e);
+	return agent_run("profile", a);
 }
 
 static const struct cli_example examples[] = {
 	{ "Where does a program spend its time?", "kiseki profile record -- make" },
 	{ "The whole machine, for ten seconds:", "kiseki profile record -a -t 10s -o all.ksk" },
+	{ "The same, to a collector:", "kiseki profile record -a -t 10s -c 10.0.0.1:7077" },
 	{ NULL, NULL },
 };
 
@@ -87,7 +38,8 @@ const struct command command_profile_record = {
 		"one's own do not, where kernel.perf_event_paranoid is 2 or less. The exit status "
 		"is the command's.\n\n"
 		"The file is one for kiseki profile report, flame, diff and export "
-		"(docs/profile.md).",
+		"(docs/profile.md). With --collector it goes there while it is recorded, and those "
+		"commands read it from there.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_profile,

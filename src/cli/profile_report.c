@@ -204,7 +204,7 @@ static const struct cli_example examples[] = {
 const struct command command_profile_report = {
 	.name = "report",
 	.summary = "where the time went: by function, object, process, thread or CPU",
-	.usage = "FILE|STORE [--by WHAT] [--sort KEY] [--limit N] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN [--by WHAT] [--sort KEY] [--limit N] [OPTION...]",
 	.description = "A row's own share is that of the samples that were taken in it, its total "
 		       "share that "
 		       "of the samples in which it was on the stack; recursion counts once. Own "
@@ -212,11 +212,11 @@ const struct command command_profile_report = {
 		       "to 100 percent. Of its own samples, kernel% were in the kernel. Samples of "
 		       "CPUs that "
 		       "had nothing to do are counted apart, unless --mode idle asks for them.\n\n"
-		       "FILE is a .ksk file of kiseki profile record, or the folder of a "
-		       "collector's store, "
-		       "of which the latest profile is meant, or --run. Names come from the "
-		       "objects' symbols by their build-ids, of "
-		       "the kernel from the profile itself.",
+		       "FILE is a .ksk file of kiseki profile record. Of the folder of a "
+		       "collector's store, and of a DEVICE of the collector that --server names, "
+		       "the latest profile is meant; a number is that run of the collector. Names "
+		       "come from the objects' symbols by their build-ids, of the kernel from the "
+		       "profile itself.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_profile,

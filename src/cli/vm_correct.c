@@ -16,8 +16,6 @@
 
 #define LIMIT_DEFAULT 20
 
-static const char *const by_words[VM_LEVELS + 1] = { "process", "thread", "function", NULL };
-
 static bool is_wanted(const struct vm_reading *r, const struct vm_stat *s, const char *pattern)
 {
 	char text[VM_NAME_TEXT + 2];
@@ -109,7 +107,7 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
-	    args_get_word(a, "by", by_words, &by, &e) < 0)
+	    args_get_word(a, "by", vm_level_words, &by, &e) < 0)
 		return say_usage(&e);
 	if (vm_reading_open(&in, a, &e) < 0)
 		return vm_reading_failure(&in, &e);
@@ -144,14 +142,15 @@ static const struct cli_example examples[] = {
 const struct command command_vm_correct = {
 	.name = "correct",
 	.summary = "the true execution times of what ran in guests",
-	.usage = "FILE|STORE [--by WHAT] [--process PATTERN] [OPTION...]",
-	.description = "A guest's clock goes on while its virtual CPU does not run, so what it "
-		       "measures, the apparent time, "
-		       "has steal in it. The true time is that in which the virtual CPU was in the "
-		       "guest; samples share it "
-		       "out, and +- is one standard deviation of that share. Steal belongs to what "
-		       "it struck; where "
-		       "samples before and after it were in different places it is nobody's.",
+	.usage = "FILE|STORE|DEVICE|RUN [--by WHAT] [--process PATTERN] [OPTION...]",
+	.description =
+		"A guest's clock goes on while its virtual CPU does not run, so what it "
+		"measures, the apparent time, "
+		"has steal in it. The true time is that in which the virtual CPU was in the "
+		"guest; samples share it "
+		"out, and +- is one standard deviation of that share. Steal belongs to what "
+		"it struck; where an exit does not say what that was, and the samples before "
+		"and after it were in different places, it is nobody's.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_vm,

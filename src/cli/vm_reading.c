@@ -80,7 +80,7 @@ int vm_reading_open(struct vm_reading *r, const struct args *a, struct error *e)
 {
 	int rc = split_kallsyms(r, args_get(a, "guest-kallsyms"), e);
 
-	r->in.is_whole = true;
+	r->in.is_whole = r->in.wants_machines = true;
 	if (rc >= 0)
 		rc = profile_reading_open(&r->in, a, a->operands[0], e);
 	if (rc >= 0)

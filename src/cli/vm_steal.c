@@ -173,7 +173,7 @@ static const struct cli_example examples[] = {
 const struct command command_vm_steal = {
 	.name = "steal",
 	.summary = "who and what kept virtual CPUs from running",
-	.usage = "FILE|STORE [--limit N] [OPTION...]",
+	.usage = "FILE|STORE|DEVICE|RUN [--limit N] [OPTION...]",
 	.description = "Steal of type 1 is time in which a virtual CPU could run and another task "
 		       "had its CPU: which "
 		       "one. It is what a guest counts as its steal time. Steal of type 2 is the "

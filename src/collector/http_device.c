@@ -290,6 +290,8 @@ static json_t *kinds_json(const struct store_run *r)
 		json_array_append_new(kinds, json_string("boot"));
 	if (r->samplers)
 		json_array_append_new(kinds, json_string("profile"));
+	if (r->samplers && r->has_guests)
+		json_array_append_new(kinds, json_string("vm"));
 	return kinds;
 }
 

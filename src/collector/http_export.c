@@ -18,6 +18,7 @@ void extract_done(struct extract *x)
 	source_free(x->source);
 	func_source_free(x->calls);
 	boot_source_free(x->boot);
+	sample_source_free(x->profile);
 	if (x->counted)
 		atomic_fetch_sub(&x->http->exports, 1);
 	memset(x, 0, sizeof(*x));
@@ -70,9 +71,10 @@ static bool is_made_whole(const struct format *f)
 /* DEVICE-RUN of characters that are plain in every file system and header. */
 static void make_stem(const struct extract *x, char stem[STEM_LEN])
 {
-	const char *device = x->is_calls ? "calls"
-			     : x->boot	 ? x->boot->info.device
-					 : x->source->info.device;
+	const char *device = x->is_calls  ? "calls"
+			     : x->boot	  ? x->boot->info.device
+			     : x->profile ? x->profile->info.device
+					  : x->source->info.device;
 	size_t i;
 
 	snprintf(stem, STEM_LEN, "%.64s-%" PRIu32, *device ? device : "trace",
@@ -253,15 +255,14 @@ static int open_run(struct http_request *q, struct extract *x, struct error *e)
 
 	if (r >= 0 && kind == HTTP_RUN_ANY && extract_wants_calls(q))
 		kind = HTTP_RUN_FUNC;
+	if (r >= 0 && kind == HTTP_RUN_ANY && extract_wants_profile(q))
+		kind = HTTP_RUN_PROFILE;
 	if (r >= 0)
 		r = http_range_find_run(q, kind, &x->selection.run, e);
 	if (r < 0)
 		return r;
 	if (store_run_is_profile(&x->selection.run))
-		return error_set(
-			e, EINVAL,
-			"run %u is a profile; kiseki profile export reads it from the store",
-			x->selection.run.number);
+		return extract_open_profile(q, x, e);
 	if (store_run_is_boot(&x->selection.run))
 		return extract_open_boot(q, x, e);
 	return store_run_is_func(&x->selection.run) ? extract_open_calls(q, x, e)
@@ -296,7 +297,7 @@ static void describe(const struct extract *x, const char *stem, struct http_repl
 static int fill(struct extract *x, struct http_reply *reply, struct error *e)
 {
 	struct http_request *q = x->q;
-	bool whole = x->is_calls || is_made_whole(x->format);
+	bool whole = x->is_calls || x->profile || is_made_whole(x->format);
 	char stem[STEM_LEN];
 
 	make_stem(x, stem);
@@ -305,6 +306,8 @@ static int fill(struct extract *x, struct http_reply *reply, struct error *e)
 	reply->keeps = true;
 	if (x->is_calls)
 		extract_describe_calls(x, stem, reply);
+	else if (x->profile)
+		extract_describe_profile(x, stem, reply);
 	else
 		describe(x, stem, reply);
 	/* Whoever wants the head, or has the content, does not make us work for it. */
@@ -329,7 +332,7 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-/* Which runs it can hold: events of the scheduler, calls of programs, boot charts. */
+/* Which runs it can hold: events of the scheduler, calls of programs, boot charts, profiles. */
 static json_t *kinds_json(const char *name)
 {
 	json_t *kinds = json_array();
@@ -340,22 +343,26 @@ static json_t *kinds_json(const char *name)
 		json_array_append_new(kinds, json_string("func"));
 	if (!strcmp(name, "ksk"))
 		json_array_append_new(kinds, json_string("boot"));
+	if (profile_export_find(name) || !strcmp(name, "ksk")) {
+		json_array_append_new(kinds, json_string("profile"));
+		json_array_append_new(kinds, json_string("vm"));
+	}
 	return kinds;
 }
 
-static json_t *calls_format_json(const struct func_format *f)
+/* Of one that is made whole: `endings` are words in blanks, of which the first is given. */
+static json_t *whole_format_json(const char *name, const char *type, const char *endings,
+				 const char *summary, const char *cannot_hold)
 {
-	char ending[32];
-
-	snprintf(ending, sizeof(ending), "%.*s", (int)strcspn(f->endings, " "), f->endings);
-	return json_pack("{ss ss ss ss sb so so}", "name", f->name, "type", extract_calls_type(f),
-			 "ending", ending, "summary", f->summary, "ranges", 1, "cannot_hold",
-			 text_or_null(f->cannot_hold), "kinds", kinds_json(f->name));
+	return json_pack("{ss ss ss# ss sb so so}", "name", name, "type", type, "ending", endings,
+			 (int)strcspn(endings, " "), "summary", summary, "ranges", 1, "cannot_hold",
+			 text_or_null(cannot_hold), "kinds", kinds_json(name));
 }
 
 int http_formats(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	const struct func_format *calls = NULL;
+	const struct profile_format *p = NULL;
 	json_t *list = json_array();
 	const struct format *f;
 	size_t i;
@@ -370,6 +377,16 @@ int http_formats(struct http_request *q, struct http_reply *reply, struct error 
 						"kinds", kinds_json(f->name)));
 	while ((calls = func_export_next(calls)))
 		if (!formats_find(calls->name))
-			json_array_append_new(list, calls_format_json(calls));
+			json_array_append_new(list,
+					      whole_format_json(calls->name,
+								extract_calls_type(calls),
+								calls->endings, calls->summary,
+								calls->cannot_hold));
+	while ((p = profile_export_next(p)))
+		if (!formats_find(p->name) && !func_export_find(p->name))
+			json_array_append_new(list,
+					      whole_format_json(p->name, extract_profile_type(p),
+								p->endings, p->summary,
+								p->cannot_hold));
 	return http_reply_json(reply, json_pack("{so}", "formats", list), JSON_INDENT(2), e);
 }

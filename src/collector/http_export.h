@@ -7,7 +7,7 @@
  * the decoding down. A client that goes away closes the pipe, and the thread stops at its next write
  * or item. The others (trace.dat, ctf, and ksk, which is worth resuming) are made in a temporary
  * file first; they have a length and take Range requests. So are all of a run of programs,
- * and of a boot chart.
+ * of a boot chart, and of a profile.
  */
 #ifndef KISEKI_COLLECTOR_HTTP_EXPORT_H
 #define KISEKI_COLLECTOR_HTTP_EXPORT_H
@@ -15,8 +15,10 @@
 #include "collector/http_range.h"
 #include "convert/formats.h"
 #include "convert/func_export.h"
+#include "convert/profile_export.h"
 #include "trace/boot_source.h"
 #include "trace/func_source.h"
+#include "trace/sample_source.h"
 
 struct extract {
 	struct http_request *q; /* not after its request was answered */
@@ -27,8 +29,10 @@ struct extract {
 	struct trace_source *source; /* owned */
 	bool is_calls;		     /* a run of programs: of the above only the run and q, but */
 	struct func_source *calls;   /* owned */
-	const struct func_format *calls_format; /* NULL: ksk */
-	struct boot_source *boot;		/* owned; NULL: the run is no boot chart */
+	const struct func_format *calls_format;	     /* NULL: ksk */
+	struct boot_source *boot;		     /* owned; NULL: the run is no boot chart */
+	struct sample_source *profile;		     /* owned; NULL: the run is no profile */
+	const struct profile_format *profile_format; /* NULL: ksk */
 	atomic_bool cancelled;
 	bool counted; /* among http->exports */
 };
@@ -53,6 +57,14 @@ int extract_write_calls(struct extract *x, const char *path, const char *folder,
 
 int extract_open_boot(struct http_request *q, struct extract *x, struct error *e);
 int extract_write_boot(struct extract *x, const char *path, const char *folder, struct error *e);
+
+/* --- of a profile --- */
+
+bool extract_wants_profile(struct http_request *q); /* the format is one of profiles alone */
+int extract_open_profile(struct http_request *q, struct extract *x, struct error *e);
+const char *extract_profile_type(const struct profile_format *f);
+void extract_describe_profile(const struct extract *x, const char *stem, struct http_reply *reply);
+int extract_write_profile(struct extract *x, const char *path, const char *folder, struct error *e);
 
 /* --- of all --- */
 

@@ -151,9 +151,10 @@ int extract_make_file(struct extract *x, const char *name, struct error *e)
 	int fd = -1, r = make_folder(&w, e);
 
 	if (r >= 0)
-		r = x->is_calls ? extract_write_calls(x, w.trace, w.folder, e)
-		    : x->boot	? extract_write_boot(x, w.trace, w.folder, e)
-				: write_trace(&w, x, e);
+		r = x->is_calls	 ? extract_write_calls(x, w.trace, w.folder, e)
+		    : x->boot	 ? extract_write_boot(x, w.trace, w.folder, e)
+		    : x->profile ? extract_write_profile(x, w.trace, w.folder, e)
+				 : write_trace(&w, x, e);
 	if (r >= 0 && is_folder)
 		r = pack(&w, x, name, e);
 	if (r >= 0) {

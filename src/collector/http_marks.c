@@ -12,6 +12,7 @@ struct http_marks {
 		uint32_t run; /* 0: free */
 		uint64_t asked;
 		struct call_marks *marks;
+		struct vm_marks *vm_marks;
 	} runs[HTTP_MARKS_RUNS];
 };
 
@@ -30,8 +31,10 @@ void http_marks_free(struct http_marks *m)
 
 	if (!m)
 		return;
-	for (i = 0; i < HTTP_MARKS_RUNS; i++)
+	for (i = 0; i < HTTP_MARKS_RUNS; i++) {
 		call_marks_unref(m->runs[i].marks);
+		vm_marks_unref(m->runs[i].vm_marks);
+	}
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -50,20 +53,42 @@ static size_t find_place(const struct http_marks *m, uint32_t run)
 	return oldest;
 }
 
-struct call_marks *http_marks_get(struct http_marks *m, uint32_t run)
+/* With the lock held: the run's place, which is its own from here on. */
+static size_t take_place(struct http_marks *m, uint32_t run)
 {
-	struct call_marks *marks = NULL;
-	size_t at;
+	size_t at = find_place(m, run);
 
-	pthread_mutex_lock(&m->lock);
-	at = find_place(m, run);
-	if (m->runs[at].run != run && call_marks_new(&marks, CALL_MARK_EVERY) == 0) {
+	if (m->runs[at].run != run) {
 		call_marks_unref(m->runs[at].marks);
-		m->runs[at].marks = marks;
+		vm_marks_unref(m->runs[at].vm_marks);
+		m->runs[at].marks = NULL;
+		m->runs[at].vm_marks = NULL;
 		m->runs[at].run = run;
 	}
-	marks = m->runs[at].run == run ? call_marks_ref(m->runs[at].marks) : NULL;
 	m->runs[at].asked = ++m->asked;
+	return at;
+}
+
+struct call_marks *http_marks_get(struct http_marks *m, uint32_t run)
+{
+	struct call_marks **marks, *ret = NULL;
+
+	pthread_mutex_lock(&m->lock);
+	marks = &m->runs[take_place(m, run)].marks;
+	if (*marks || call_marks_new(marks, CALL_MARK_EVERY) == 0)
+		ret = call_marks_ref(*marks);
 	pthread_mutex_unlock(&m->lock);
-	return marks;
+	return ret;
+}
+
+struct vm_marks *http_marks_get_vm(struct http_marks *m, uint32_t run)
+{
+	struct vm_marks **marks, *ret = NULL;
+
+	pthread_mutex_lock(&m->lock);
+	marks = &m->runs[take_place(m, run)].vm_marks;
+	if (*marks || vm_marks_new(marks, VM_MARK_EVERY) == 0)
+		ret = vm_marks_ref(*marks);
+	pthread_mutex_unlock(&m->lock);
+	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_marks: the marks (analysis/call_marks.h) of the runs whose calls were looked at last.
+ * http_marks: the marks (analysis/call_marks.h, analysis/vm_marks.h) of the runs whose calls or virtual machines were looked at last.
  *
  * Who moves through a timeline asks for one part after the other; only the first has to read the run from
  * its start. A few runs are kept, the one that was not asked of for longest goes.
@@ -9,6 +9,7 @@
 #define KISEKI_COLLECTOR_HTTP_MARKS_H
 
 #include "analysis/call_marks.h"
+#include "analysis/vm_marks.h"
 
 #define HTTP_MARKS_RUNS 8U
 
@@ -19,5 +20,6 @@ void http_marks_free(struct http_marks *m);
 
 /* Of a run that has ended; the caller's to unref. NULL: out of memory. */
 struct call_marks *http_marks_get(struct http_marks *m, uint32_t run);
+struct vm_marks *http_marks_get_vm(struct http_marks *m, uint32_t run);
 
 #endif

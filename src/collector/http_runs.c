@@ -5,6 +5,7 @@
 #include "analysis/json_value.h"
 #include "collector/http_calls.h"
 #include "collector/http_device.h"
+#include "collector/http_profile.h"
 #include "collector/http_range.h"
 #include "trace/func_ksk.h"
 
@@ -25,6 +26,7 @@ static int add_run(void *context, const struct store_run *r)
 	if ((l->kind == HTTP_RUN_SCHED &&
 	     (store_run_is_func(r) || store_run_is_boot(r) || store_run_is_profile(r))) ||
 	    (l->kind == HTTP_RUN_PROFILE && !r->samplers) ||
+	    (l->kind == HTTP_RUN_VM && !(r->samplers && r->has_guests)) ||
 	    (l->kind == HTTP_RUN_FUNC && !r->threads) || (l->kind == HTTP_RUN_BOOT && !r->has_boot))
 		return 0;
 	if (l->n++ < l->limit)
@@ -117,5 +119,7 @@ int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 		add_processes(q, &run, o);
 		json_object_set_new(o, "calls", http_calls_json(q, &run));
 	}
+	if (o && run.samplers)
+		json_object_set_new(o, "profile", http_profile_json(q, &run));
 	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

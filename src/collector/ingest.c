@@ -60,7 +60,7 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 				      .address = c->address,
 				      .session = c->session.number,
 				      .now_ns = session_clock_now().real_ns,
-				      .beside = m->role == ROLE_BOOT };
+				      .beside = m->role == ROLE_RECORDER };
 	struct store_device device;
 	uint32_t slot;
 	int r = registry_arrive(s->o.registry, &a, &slot, &device, e);
@@ -78,7 +78,7 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 		return r;
 	committer_wake(s->committer);
 	connection_log(c, "connected%s: kernel %s, %s, %u CPUs, agent %s, holds %u runs",
-		       a.beside ? " to bring a boot" : "", device.kernel, device.machine,
+		       a.beside ? " beside the agent" : "", device.kernel, device.machine,
 		       device.cpus, device.agent, m->n_runs);
 	return 0;
 }

@@ -10,6 +10,14 @@
 
 #define PROFILE_OUTPUT "profile.ksk"
 
+/* Of every recorder that can send what it records. */
+#define COLLECTOR_OPTIONS                                                                          \
+	{ 'c', "collector", "HOST:PORT", "send it to this collector; a file only with -o", NULL }, \
+		{ 0, "spool", "SIZE", "memory for what that does not have yet (4M)", NULL },       \
+	{                                                                                          \
+		0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL  \
+	}
+
 /* For the tables of commands. */
 #define PROFILE_OPTIONS                                                                            \
 	{ 'o', "output", "FILE", "write this file (" PROFILE_OUTPUT ")", NULL },                   \
@@ -23,7 +31,7 @@
 		{ 0, "no-chain", NULL, "no call chains, only places", NULL },                      \
 		{ 'u', "user", NULL, "programs only, not the kernel", NULL },                      \
 		{ 's', "switches", NULL, "record when tasks get and leave a CPU, too", NULL },     \
-		{ 't', "time", "TIME", "end after this time", NULL },                              \
+		{ 't', "time", "TIME", "end after this time", NULL }, COLLECTOR_OPTIONS,           \
 		{ 'n', "name", "NAME", "what the device is called (the host name)", NULL },        \
 	{                                                                                          \
 		'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL                    \

@@ -22,7 +22,7 @@ static void describe(const void *data, uint32_t thread, struct stack_thread *ret
 }
 
 /* The first span of a virtual CPU, or of those behind it. */
-static size_t first_span(const struct vm_span *spans, size_t n, uint32_t vcpu)
+static size_t first_span(const struct vm_cell_span *spans, size_t n, uint32_t vcpu)
 {
 	size_t from = 0, middle;
 
@@ -56,7 +56,7 @@ static bool next_marker(const void *data, uint32_t thread, size_t *at, struct st
 	const struct vm_cells *cells = vm_report_cells(t->o.report);
 	const struct vm_cell *c;
 	size_t n;
-	const struct vm_span *spans = vm_cells_spans(cells, &n);
+	const struct vm_cell_span *spans = vm_cells_spans(cells, &n);
 	size_t i = *at ? *at : first_span(spans, n, thread);
 
 	for (; i < n && spans[i].vcpu == thread; i++) {
@@ -76,7 +76,7 @@ static int fill(struct vm_series *s)
 {
 	const struct vm_cells *cells = vm_report_cells(s->tree.o.report);
 	size_t n, i;
-	const struct vm_span *spans = vm_cells_spans(cells, &n);
+	const struct vm_cell_span *spans = vm_cells_spans(cells, &n);
 	_cleanup_free_ uint32_t *nodes = calloc(vm_cells_count(cells) + 1, sizeof(*nodes));
 	int r = 0;
 

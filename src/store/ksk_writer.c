@@ -209,3 +209,8 @@ int ksk_writer_commit(struct ksk_writer *w, struct error *e)
 	outfile_write(w->file, trailer, sizeof(trailer));
 	return outfile_commit(w->file, e);
 }
+
+int ksk_writer_commit_cut(struct ksk_writer *w, struct error *e)
+{
+	return outfile_commit(w->file, e);
+}

@@ -20,4 +20,7 @@ int ksk_writer_put(struct ksk_writer *w, const struct block *b, const uint8_t *b
 		   struct error *e);
 int ksk_writer_commit(struct ksk_writer *w, struct error *e);
 
+/* Without an index, as a file that a recorder did not complete: what it holds goes on, and who reads it sees that. */
+int ksk_writer_commit_cut(struct ksk_writer *w, struct error *e);
+
 #endif

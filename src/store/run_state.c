@@ -7,6 +7,8 @@
 
 #include "store/array.h"
 #include "store/ksk.h"
+#include "wire/meta.h"
+#include "wire/sample_meta_decode.h"
 
 #define DRIFT_PART 20000U /* 50 ppm */
 
@@ -191,6 +193,21 @@ static void take_ticks(struct run_state *s, struct stream_state *t, const struct
 	s->has_tick = true;
 }
 
+/* Of all that a run says of itself, what kind of a profile it is; readers have the rest. */
+static void take_description(struct run_state *s, const struct block *b)
+{
+	struct sample_sampling sampling;
+	struct meta_reader r;
+
+	if (b->codec != CODEC_META || !b->payload)
+		return;
+	meta_reader_init(&r, b->payload, b->payload_len);
+	while (meta_reader_next(&r) == WIRE_OK)
+		if (r.type == META_SAMPLING &&
+		    sample_meta_get_sampling(&sampling, &r.item) == WIRE_OK)
+			s->has_guests |= sample_sampling_has_guests(&sampling);
+}
+
 static void take_time(struct run_state *s, uint64_t now_ns)
 {
 	if (!s->first_ns)
@@ -225,6 +242,7 @@ int run_state_take(struct run_state *s, const struct block *b, uint64_t now_ns,
 		s->totals.events += b->events;
 	}
 	take_ticks(s, t, b);
+	take_description(s, b);
 	take_time(s, now_ns);
 	t->started = true;
 	t->next_sequence = b->sequence + 1;

@@ -56,6 +56,7 @@ struct run_state {
 	bool ended;  /* END came */
 	bool closed; /* it can never come */
 	bool has_tick;
+	bool has_guests; /* a profile that looked for virtual machines, as its description says */
 	uint64_t first_ns, last_ns;	/* of arrival */
 	uint64_t first_tick, last_tick; /* of events, if has_tick */
 	bool has_clock;

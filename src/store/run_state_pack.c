@@ -14,6 +14,7 @@ enum state_flag {
 	STATE_CLOSED = 2,
 	STATE_TICK = 4,
 	STATE_CLOCK = 8,
+	STATE_GUESTS = 16,
 };
 
 enum stream_flag {
@@ -51,7 +52,8 @@ size_t run_state_encode(const struct run_state *s, uint8_t *out)
 
 	p = varint_put(p, (s->ended ? STATE_ENDED : 0U) | (s->closed ? STATE_CLOSED : 0U) |
 				  (s->has_tick ? STATE_TICK : 0U) |
-				  (s->has_clock ? STATE_CLOCK : 0U));
+				  (s->has_clock ? STATE_CLOCK : 0U) |
+				  (s->has_guests ? STATE_GUESTS : 0U));
 	p = varint_put(p, s->unknown);
 	p = varint_put(p, s->first_ns);
 	p = varint_put(p, s->last_ns - s->first_ns);
@@ -137,6 +139,7 @@ static int decode(struct run_state *s, struct byte_reader *r)
 	s->closed = flags & STATE_CLOSED;
 	s->has_tick = flags & STATE_TICK;
 	s->has_clock = flags & STATE_CLOCK;
+	s->has_guests = flags & STATE_GUESTS;
 	s->unknown = (uint8_t)unknown;
 	s->first_ns = reader_varint(r);
 	s->last_ns = s->first_ns + reader_varint(r);

@@ -232,5 +232,6 @@ void shown_run_facts(const struct shown_run *run, const struct run_state *s,
 	ret->lost_unknown = t->unknown || t->gaps;
 	ret->ended = s->ended || s->closed;
 	ret->streams = t->streams;
+	ret->has_guests = s->has_guests;
 	count_streams(s, ret);
 }

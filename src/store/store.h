@@ -60,6 +60,7 @@ struct store_run {
 	bool split;	   /* there are streams of the latter */
 	bool has_boot;	   /* it has the records of a boot chart */
 	uint32_t samplers; /* CPUs that have a stream of samples: it has a profile */
+	bool has_guests;   /* … and looked for virtual machines */
 };
 
 /* Whether it is of programs' calls, and has nothing of the scheduler. */
@@ -85,7 +86,7 @@ static inline const char *store_run_kind(const struct store_run *r)
 {
 	return store_run_is_func(r)	 ? "func"
 	       : store_run_is_boot(r)	 ? "boot"
-	       : store_run_is_profile(r) ? "profile"
+	       : store_run_is_profile(r) ? (r->has_guests ? "vm" : "profile")
 					 : "sched";
 }
 

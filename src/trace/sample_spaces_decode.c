@@ -8,6 +8,7 @@
 
 #include "trace/sample_spaces.h"
 #include "wire/meta.h"
+#include "wire/sample_meta_decode.h"
 
 static int take_pid(struct byte_reader *r, int32_t *ret)
 {
@@ -40,24 +41,6 @@ static int take_range(struct byte_reader *r, uint64_t *ret_from, uint64_t *ret_t
 		return -EBADMSG;
 	*ret_from = from;
 	*ret_to = from + size;
-	return 0;
-}
-
-static int take_sampling(struct sample_sampling *s, struct byte_reader *r)
-{
-	uint64_t period = reader_varint(r), jitter = reader_varint(r);
-	uint64_t collector = reader_varint(r), method = reader_varint(r);
-	uint64_t exits = reader_varint(r), has = reader_varint(r);
-
-	if (r->bad || jitter > UINT32_MAX || collector > UINT8_MAX || method > UINT8_MAX ||
-	    exits > UINT8_MAX || has > UINT32_MAX)
-		return -EBADMSG;
-	*s = (struct sample_sampling){ .period = period,
-				       .jitter = (uint32_t)jitter,
-				       .collector = (uint8_t)collector,
-				       .method = (uint8_t)method,
-				       .exits = (uint8_t)exits,
-				       .has = (uint32_t)has };
 	return 0;
 }
 
@@ -131,7 +114,7 @@ int sample_spaces_decode(struct sample_spaces *s, struct sample_sampling *sampli
 	meta_reader_init(&r, in, len);
 	while (ret == 0 && (status = meta_reader_next(&r)) == WIRE_OK) {
 		if (r.type == META_SAMPLING)
-			ret = take_sampling(sampling, &r.item);
+			ret = sample_meta_get_sampling(sampling, &r.item) == WIRE_OK ? 0 : -EBADMSG;
 		else if (r.type == META_MAPPED)
 			ret = take_rows(s, &r.item, take_mapping);
 		else if (r.type == META_LIFE)

@@ -110,8 +110,8 @@ enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size
 	for (i = 0; i < ret->n_runs; i++)
 		get_id(&r, &ret->runs[i]);
 	rest = r; /* what is not understood there is skipped */
-	if (!r.bad && reader_left(&r) && reader_varint(&rest) == ROLE_BOOT && !rest.bad)
-		ret->role = ROLE_BOOT;
+	if (!r.bad && reader_left(&r) && reader_varint(&rest) == ROLE_RECORDER && !rest.bad)
+		ret->role = ROLE_RECORDER;
 	return verdict(&r);
 }
 

@@ -70,10 +70,10 @@ enum func_mode {
 };
 
 /* Who speaks for the device. The agent has the device's place, of which there is one; the recorder of a
- * boot comes beside it, brings its run and goes. */
+ * boot or of a profile comes beside it, brings its run and goes. */
 enum device_role {
 	ROLE_AGENT = 0,
-	ROLE_BOOT = 1,
+	ROLE_RECORDER = 1,
 };
 
 struct message_hello {

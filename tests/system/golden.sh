@@ -43,7 +43,7 @@ done
 for name in kiseki record serve devices start stop configure runs ledger export tail top convert \
 	info check report report-sched report-latency func func-run func-kernel func-report func-tree func-graph \
 	func-diff func-export func-on func-off func-split boot boot-record boot-chart boot-report boot-diff boot-export \
-	profile profile-record profile-report profile-flame profile-diff profile-export vm vm-report vm-steal vm-correct \
+	profile profile-record profile-report profile-flame profile-diff profile-export vm vm-record vm-report vm-steal vm-correct \
 	vm-flame vm-export \
 	doctor help completion; do
 	words=${name//-/ }

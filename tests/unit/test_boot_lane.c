@@ -36,7 +36,7 @@ struct fixture {
 static void begin(struct fixture *f)
 {
 	struct memory_options m = { .cpus = 1, .spool_bytes = SPOOL };
-	struct spool_options o = { .policy = POLICY_OLDEST, .has_boot = true };
+	struct spool_options o = { .policy = POLICY_OLDEST, .has_beside = true };
 	struct boot_file_options file = { .path = f->path, .place = &f->place };
 
 	memset(f, 0, sizeof(*f));

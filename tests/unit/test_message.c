@@ -344,12 +344,12 @@ static void test_role(void **state)
 	len = writer_len(&w);
 	assert_int_equal(hello_decode(&back, made, len), WIRE_OK);
 	assert_int_equal(back.role, ROLE_AGENT);
-	m.role = ROLE_BOOT;
+	m.role = ROLE_RECORDER;
 	writer_init(&w, made, ROOM);
 	hello_encode(&w, &m);
 	assert_int_equal(writer_len(&w), len + 1);
 	assert_int_equal(hello_decode(&back, made, len + 1), WIRE_OK);
-	assert_int_equal(back.role, ROLE_BOOT);
+	assert_int_equal(back.role, ROLE_RECORDER);
 	made[len] = 2;
 	assert_int_equal(hello_decode(&back, made, len + 1), WIRE_OK);
 	assert_int_equal(back.role, ROLE_AGENT);

@@ -16,8 +16,8 @@
 
 #include "device/profile/profile_file.h"
 #include "device/profile/profile_meta.h"
-#include "device/profile/sample_lane.h"
 #include "trace/sample_ksk.h"
+#include "wire/sample_lane.h"
 
 #define CHAINS 12U
 

@@ -126,7 +126,7 @@ static void check_classes(const struct rig *r, uint32_t vcpu)
 	const struct vm_cells *cells = vm_report_cells(r->report);
 	const struct vm_sums *sums = vm_account_get(vm_report_account(r->report), vcpu);
 	uint64_t ns[VM_CLASSES] = { 0 }, ours_ns = 0, spans_ns = 0, last_ns = 0;
-	const struct vm_span *spans;
+	const struct vm_cell_span *spans;
 	size_t i, n;
 
 	for (i = 0; i < vm_cells_count(cells); i++) {

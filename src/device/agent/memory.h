@@ -68,8 +68,8 @@ struct memory_mark {
 	uint32_t crc;	     /* of the fields above */
 };
 
-#define MEMORY_ORIGIN_FUNC 0x100U /* beside enum trace_origin: it is a function run */
-#define MEMORY_ORIGIN_BOOT 0x101U /* it is a boot chart */
+#define MEMORY_ORIGIN_FUNC 0x100U   /* beside enum trace_origin: it is a function run */
+#define MEMORY_ORIGIN_BESIDE 0x101U /* it is that of a recorder beside the agent */
 
 struct memory_run {
 	uint32_t number; /* 0: the row is free */

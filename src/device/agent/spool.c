@@ -62,24 +62,33 @@ struct ring_run *spool_count(struct spool *s, const struct ring_head *h, int by)
 	return run;
 }
 
+/* Of a run beside the agent's: its end, what each stream tells as lost, and the description. */
+static uint32_t room_beside(const struct spool_options *o)
+{
+	uint32_t streams = 1 + o->samplers;
+
+	return 2 * (uint32_t)ring_bytes((streams + 2) * SPOOL_END_ROW) +
+	       streams * 4 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX) + o->keep_meta;
+}
+
 /* Room for the last words of each run, with the filler that may take as much again. */
-static void reserve(struct spool *s, const struct memory_name *name)
+static void reserve(struct spool *s, const struct memory_name *name, const struct spool_options *o)
 {
 	uint32_t end = name->cpus * SPOOL_END_ROW + 2 * SPOOL_END_ROW;
+	uint32_t beside = (o->samplers + 3) * SPOOL_END_ROW;
 	uint32_t end_calls = name->func_rows ? (2 * name->func_rows + 2) * SPOOL_END_ROW : 0;
 
 	s->largest = SPOOL_META_MOST + BLOCK_HEADER_MAX;
 	s->largest = end > s->largest ? end : s->largest;
+	s->largest = beside > s->largest ? beside : s->largest;
 	s->keep_end[SPOOL_EVENTS] = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX) +
 				    name->cpus * 2 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
 	s->keep_end[SPOOL_CALLS] = end_calls ? 2 * (uint32_t)ring_bytes(end_calls) : 0;
-	if (s->has_boot)
-		s->keep_end[SPOOL_BOOT] = 2 * (uint32_t)ring_bytes(3 * SPOOL_END_ROW) +
-					  4 * (uint32_t)ring_bytes(BLOCK_HEADER_MAX);
+	s->keep_end[SPOOL_BESIDE] = o->has_beside ? room_beside(o) : 0;
 	s->largest = end_calls > s->largest ? end_calls : s->largest;
 	s->keep_last = 2 * (uint32_t)ring_bytes(s->largest + BLOCK_HEADER_MAX);
 	s->keep_free = s->keep_last + s->keep_end[SPOOL_EVENTS] + s->keep_end[SPOOL_CALLS] +
-		       s->keep_end[SPOOL_BOOT];
+		       s->keep_end[SPOOL_BESIDE];
 }
 
 int spool_open(struct spool **ret, const struct spool_options *o, struct error *e)
@@ -96,9 +105,10 @@ int spool_open(struct spool **ret, const struct spool_options *o, struct error *
 	s->streams = name->cpus + 1;
 	s->func_rows = name->func_rows;
 	s->policy = o->policy;
-	s->has_boot = o->has_boot;
+	s->has_beside = o->has_beside;
+	s->samplers = o->samplers;
 	s->sync_ms = o->sync_ms;
-	reserve(s, name);
+	reserve(s, name, o);
 	if (s->keep_free > s->size / 2)
 		return error_set(e, EINVAL,
 				 "cannot open the spool: %u bytes are too few for %u "
@@ -106,7 +116,7 @@ int spool_open(struct spool **ret, const struct spool_options *o, struct error *
 				 s->size, name->cpus, 2 * s->keep_free);
 	s->copy = malloc(s->largest + BLOCK_HEADER_MAX);
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++) {
-		s->runs[i].collector = calloc(s->streams + 1, sizeof(uint64_t));
+		s->runs[i].collector = calloc(ring_rows(s), sizeof(uint64_t));
 		if (!s->runs[i].collector || !s->copy)
 			return error_set(e, ENOMEM, "cannot open the spool: %m");
 	}
@@ -239,8 +249,8 @@ static void write_checkpoint(struct spool *s, uint32_t cpu, const struct checkpo
 {
 	struct memory_checkpoint c, *to;
 
-	if (cpu == SPOOL_BOOT_META) {
-		s->boot_meta = *at;
+	if (cpu == SPOOL_BESIDE_META) {
+		s->beside_meta = *at;
 		return;
 	}
 	memset(&c, 0, sizeof(c));
@@ -257,8 +267,8 @@ void spool_get_checkpoint(struct spool *s, uint32_t cpu, struct checkpoint *ret)
 {
 	const struct memory_checkpoint *c = NULL;
 
-	if (cpu == SPOOL_BOOT_META) {
-		*ret = s->boot_meta;
+	if (cpu == SPOOL_BESIDE_META) {
+		*ret = s->beside_meta;
 		return;
 	}
 	if (cpu != SPOOL_FUNC_META || s->func_rows)
@@ -445,7 +455,7 @@ void spool_rewind(struct spool *s)
 	s->next = s->mark.tail;
 	s->sent = s->gone = 0;
 	for (i = 0; i < MESSAGE_RUNS_MAX; i++)
-		memset(s->runs[i].collector, 0, (s->streams + 1) * sizeof(uint64_t));
+		memset(s->runs[i].collector, 0, ring_rows(s) * sizeof(uint64_t));
 }
 
 /* Would the collector want it, and could it do anything with it? */

@@ -19,8 +19,9 @@
  * streams have no checkpoints here. A block of calls is always a key block, so each of them is worth
  * sending; after a reconnection those that the collector has already come again, and it drops them.
  *
- * A third may be of a boot chart (device/boot/boot_lane.h). Its recorder is not started again when it dies, so
- * what is known of that run, and of its streams, is only here and not in the mapped file.
+ * A third may be that of a recorder beside the agent: a boot chart (device/boot/boot_lane.h), or a profile
+ * (device/profile/profile_link.h). It is not started again when it dies, so what is known of that run, and of its
+ * streams, is only here and not in the mapped file.
  *
  * One thread uses it.
  */
@@ -39,20 +40,20 @@
 enum spool_kind {
 	SPOOL_EVENTS = 0,
 	SPOOL_CALLS = 1,
-	SPOOL_BOOT = 2,
+	SPOOL_BESIDE = 2,
 	SPOOL_KINDS = 3,
 };
 
 /* In place of a CPU: the description of a run, by its kind. */
 #define SPOOL_META UINT32_MAX
 #define SPOOL_FUNC_META (UINT32_MAX - 1)
-#define SPOOL_BOOT_META (UINT32_MAX - 2)
+#define SPOOL_BESIDE_META (UINT32_MAX - 2)
 
 static inline uint32_t spool_meta_of(enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS  ? SPOOL_FUNC_META
-	       : kind == SPOOL_BOOT ? SPOOL_BOOT_META
-				    : SPOOL_META;
+	return kind == SPOOL_CALLS    ? SPOOL_FUNC_META
+	       : kind == SPOOL_BESIDE ? SPOOL_BESIDE_META
+				      : SPOOL_META;
 }
 
 struct spool;
@@ -85,7 +86,9 @@ struct checkpoint {
 struct spool_options {
 	struct memory *memory; /* borrowed */
 	uint8_t policy;	       /* enum spool_policy */
-	bool has_boot;	       /* there may be a run of a boot chart */
+	bool has_beside;       /* there may be a run of a recorder beside the agent */
+	uint32_t samplers;     /* CPUs that may have a stream of samples in it */
+	uint32_t keep_meta;    /* bytes for what such a run says of itself at its end */
 	uint32_t sync_ms;      /* of a spool on a disk: how often it is written there; 0: never */
 };
 
@@ -130,7 +133,7 @@ bool spool_has_room(const struct spool *s, uint32_t len);
 /* Writes to the disk what is due by now. */
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e);
 
-/* Puts an entry with the state after it; streams of calls and of boot charts have none. The body is copied. An end also
+/* Puts an entry with the state after it; streams of calls, boot charts and profiles have none. The body is copied. An end also
  * ends the run. 0, or -ENOSPC where the policy is to keep the oldest, or where descriptions of calls
  * are all that there is. */
 int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,

@@ -48,9 +48,10 @@ struct spool {
 	uint32_t largest;		/* body of a description or an end */
 	uint32_t keep_free, keep_last;	/* bytes that blocks leave free, and that nothing takes */
 	uint32_t keep_end[SPOOL_KINDS]; /* between these: for a run's last words */
-	uint32_t boot;			/* the boot chart's run: number << 2 | enum memory_state */
-	bool has_boot;			/* there may be one */
-	struct checkpoint boot_meta;	/* of its description */
+	uint32_t beside;		/* the run beside these: number << 2 | enum memory_state */
+	bool has_beside;		/* there may be one */
+	uint32_t samplers;		/* its streams of samples */
+	struct checkpoint beside_meta;	/* of its description */
 	uint64_t func_meta;		/* bytes of the descriptions of calls that must stay */
 	uint8_t policy;
 	struct memory_mark mark; /* as published */
@@ -102,24 +103,24 @@ static inline uint32_t ring_head_crc(const struct ring_head *h)
 /* The last run of a kind that was begun. */
 static inline uint32_t ring_last(const struct spool *s, enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS  ? s->mark.func >> 2
-	       : kind == SPOOL_BOOT ? s->boot >> 2
-				    : s->mark.run;
+	return kind == SPOOL_CALLS    ? s->mark.func >> 2
+	       : kind == SPOOL_BESIDE ? s->beside >> 2
+				      : s->mark.run;
 }
 
 static inline uint32_t ring_state(const struct spool *s, enum spool_kind kind)
 {
-	return kind == SPOOL_CALLS  ? s->mark.func & 3
-	       : kind == SPOOL_BOOT ? s->boot & 3
-				    : s->mark.state;
+	return kind == SPOOL_CALLS    ? s->mark.func & 3
+	       : kind == SPOOL_BESIDE ? s->beside & 3
+				      : s->mark.state;
 }
 
 static inline void ring_set_state(struct spool *s, enum spool_kind kind, enum memory_state state)
 {
 	if (kind == SPOOL_CALLS)
 		s->mark.func = (s->mark.func & ~3U) | state;
-	else if (kind == SPOOL_BOOT)
-		s->boot = (s->boot & ~3U) | state;
+	else if (kind == SPOOL_BESIDE)
+		s->beside = (s->beside & ~3U) | state;
 	else
 		s->mark.state = state;
 }
@@ -132,20 +133,30 @@ static inline uint32_t ring_meta(const struct spool *s, enum spool_kind kind)
 
 static inline enum spool_kind ring_kind(const struct memory_run *run)
 {
-	return run->origin == MEMORY_ORIGIN_FUNC   ? SPOOL_CALLS
-	       : run->origin == MEMORY_ORIGIN_BOOT ? SPOOL_BOOT
-						   : SPOOL_EVENTS;
+	return run->origin == MEMORY_ORIGIN_FUNC     ? SPOOL_CALLS
+	       : run->origin == MEMORY_ORIGIN_BESIDE ? SPOOL_BESIDE
+						     : SPOOL_EVENTS;
 }
 
 /* Where a stream is in ring_run.collector; streams of calls have no place there. */
 static inline uint32_t ring_row(const struct spool *s, uint32_t stream)
 {
+	if (stream_is_sample(stream))
+		return s->streams + 1 + (stream - STREAM_SAMPLE_FIRST);
 	return stream == STREAM_BOOT ? s->streams : stream;
+}
+
+/* How many such places there are. */
+static inline uint32_t ring_rows(const struct spool *s)
+{
+	return s->streams + 1 + s->samplers;
 }
 
 static inline bool ring_has_row(const struct spool *s, uint32_t stream)
 {
-	return ring_row(s, stream) < s->streams + (s->has_boot ? 1 : 0);
+	if (stream_is_boot(stream))
+		return s->has_beside;
+	return ring_row(s, stream) < (stream_is_sample(stream) ? ring_rows(s) : s->streams);
 }
 
 /* May entries be of this stream? */

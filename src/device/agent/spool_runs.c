@@ -27,7 +27,7 @@ static bool is_current(const struct spool *s, uint32_t number)
 {
 	return (number == ring_last(s, SPOOL_EVENTS) && ring_state(s, SPOOL_EVENTS)) ||
 	       (number == ring_last(s, SPOOL_CALLS) && ring_state(s, SPOOL_CALLS)) ||
-	       (number == ring_last(s, SPOOL_BOOT) && ring_state(s, SPOOL_BOOT));
+	       (number == ring_last(s, SPOOL_BESIDE) && ring_state(s, SPOOL_BESIDE));
 }
 
 static bool get_config(const struct spool *s, const struct memory_run *run,
@@ -98,8 +98,8 @@ static struct memory_run *make_free_row(struct spool *s, uint8_t kind, struct er
 static uint32_t next_number(const struct spool *s, uint8_t kind)
 {
 	uint32_t events = ring_last(s, SPOOL_EVENTS), calls = ring_last(s, SPOOL_CALLS);
-	uint32_t boot = ring_last(s, SPOOL_BOOT), most = events > calls ? events : calls;
-	uint32_t next = (most > boot ? most : boot) + 1;
+	uint32_t beside = ring_last(s, SPOOL_BESIDE), most = events > calls ? events : calls;
+	uint32_t next = (most > beside ? most : beside) + 1;
 
 	return kind == SPOOL_EVENTS && (next & 1) == (events & 1) ? next + 1 : next;
 }
@@ -122,7 +122,7 @@ static int put_config(struct spool *s, struct memory_run *row, const struct mess
 int spool_start_run(struct spool *s, struct spool_run *run, struct error *e)
 {
 	const struct memory_head *h = memory_get_head(s->memory);
-	bool is_calls = run->kind == SPOOL_CALLS, is_boot = run->kind == SPOOL_BOOT;
+	bool is_calls = run->kind == SPOOL_CALLS, is_beside = run->kind == SPOOL_BESIDE;
 	struct memory_run row, *to;
 	int r = 0;
 
@@ -130,31 +130,32 @@ int spool_start_run(struct spool *s, struct spool_run *run, struct error *e)
 		return error_set(e, EOPNOTSUPP,
 				 "cannot begin a run of calls: the spool has no "
 				 "room for its threads");
-	if (is_boot && !s->has_boot)
+	if (is_beside && !s->has_beside)
 		return error_set(e, EOPNOTSUPP,
-				 "cannot begin a boot chart: the spool was not made for one");
+				 "cannot begin a run beside the agent's: the spool was not made "
+				 "for one");
 	to = make_free_row(s, run->kind, e);
 	if (!to)
 		return -ENOSPC;
 	memset(&row, 0, sizeof(row));
 	row.number = next_number(s, run->kind);
-	row.origin = is_calls ? MEMORY_ORIGIN_FUNC : is_boot ? MEMORY_ORIGIN_BOOT : run->origin;
+	row.origin = is_calls ? MEMORY_ORIGIN_FUNC : is_beside ? MEMORY_ORIGIN_BESIDE : run->origin;
 	memcpy(row.id, run->id.bytes, sizeof(row.id));
 	if (is_calls)
 		r = memory_clear_func_rows(s->memory, e);
-	else if (!is_boot)
+	else if (!is_beside)
 		r = put_config(s, &row, &run->config, e);
 	if (r < 0)
 		return r;
 	row.crc = memory_crc(&row, offsetof(struct memory_run, crc));
 	*to = row;
-	memset(s->runs[to - h->runs].collector, 0, (s->streams + 1) * sizeof(uint64_t));
+	memset(s->runs[to - h->runs].collector, 0, ring_rows(s) * sizeof(uint64_t));
 	s->runs[to - h->runs].entries = 0;
 	s->runs[to - h->runs].next_meta = 0;
 	if (is_calls)
 		s->mark.func = row.number << 2;
-	else if (is_boot)
-		s->boot = row.number << 2;
+	else if (is_beside)
+		s->beside = row.number << 2;
 	else
 		s->mark.run = row.number;
 	ring_set_state(s, run->kind, MEMORY_STARTING);

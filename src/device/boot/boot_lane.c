@@ -185,7 +185,7 @@ void boot_lane_init(struct boot_lane *l, struct spool *spool, const char *device
 	l->spool = spool;
 	l->meta.spool = spool;
 	l->meta.device = device;
-	l->meta.kind = SPOOL_BOOT;
+	l->meta.kind = SPOOL_BESIDE;
 }
 
 int boot_lane_describe(struct boot_lane *l, uint32_t cpus)
@@ -199,7 +199,7 @@ int boot_lane_describe(struct boot_lane *l, uint32_t cpus)
 
 int boot_lane_start(struct boot_lane *l, uint32_t cpus, struct error *e)
 {
-	struct spool_run run = { .kind = SPOOL_BOOT };
+	struct spool_run run = { .kind = SPOOL_BESIDE };
 	int r = run_meta_draw(&run.id, e);
 
 	if (!r)
@@ -211,7 +211,7 @@ int boot_lane_start(struct boot_lane *l, uint32_t cpus, struct error *e)
 	r = boot_lane_describe(l, cpus);
 	if (r < 0)
 		return error_set(e, -r, "cannot begin a boot chart: the spool is full");
-	spool_set_described(l->spool, SPOOL_BOOT);
+	spool_set_described(l->spool, SPOOL_BESIDE);
 	l->is_on = l->is_key = true;
 	l->is_broken = true;
 	l->now_ms = l->since_ms = clock_mono_ms();
@@ -249,7 +249,7 @@ static int put_end(struct boot_lane *l)
 	struct checkpoint meta;
 	struct byte_writer w;
 
-	spool_get_checkpoint(l->spool, SPOOL_BOOT_META, &meta);
+	spool_get_checkpoint(l->spool, SPOOL_BESIDE_META, &meta);
 	writer_init(&w, bytes, sizeof(bytes));
 	end_encode(&w, &m);
 	row.next_sequence = meta.next_sequence;
@@ -259,7 +259,7 @@ static int put_end(struct boot_lane *l)
 	row.events = l->count;
 	end_put(&w, &row);
 	entry.len = (uint32_t)writer_len(&w);
-	return spool_put(l->spool, &entry, SPOOL_BOOT_META, NULL);
+	return spool_put(l->spool, &entry, SPOOL_BESIDE_META, NULL);
 }
 
 int boot_lane_stop(struct boot_lane *l, struct error *e)

@@ -67,7 +67,7 @@ static int open_spool(struct boot_recorder *r, struct error *e)
 	struct memory_options m = { .cpus = is_exact ? r->cpus : 1,
 				    .slots = is_exact ? EXACT_TRACE_SLOTS : 0,
 				    .spool_bytes = (uint32_t)r->s->spool_bytes };
-	struct spool_options o = { .policy = POLICY_OLDEST, .has_boot = true };
+	struct spool_options o = { .policy = POLICY_OLDEST, .has_beside = true };
 	struct message_id boot = { { 0 } };
 	char text[64];
 	int res;
@@ -290,7 +290,7 @@ void boot_recorder_free(struct boot_recorder *r)
 		return;
 	switch_delays_back(r);
 	exact_trace_free(r->exact);
-	boot_link_free(r->link);
+	side_link_free(r->link);
 	boot_file_free(r->file);
 	sampler_free(r->sampler);
 	machine_rows_free(r->rows);
@@ -372,8 +372,8 @@ static uint64_t next_turn(const struct boot_recorder *r)
 		next = r->next_ns;
 	if (r->is_recording && r->exact && exact_trace_next(r->exact) != UINT64_MAX)
 		next = least(next, exact_trace_next(r->exact) * CLOCK_NS_PER_MS);
-	if (r->link && boot_link_next(r->link) != UINT64_MAX)
-		next = least(next, boot_link_next(r->link) * CLOCK_NS_PER_MS);
+	if (r->link && side_link_next(r->link) != UINT64_MAX)
+		next = least(next, side_link_next(r->link) * CLOCK_NS_PER_MS);
 	else if (!r->link && r->s->collector[0] && !r->is_recording)
 		next = least(next, r->now_ns + CLOCK_NS_PER_S);
 	return next;
@@ -418,8 +418,8 @@ static int wait_for_something(struct boot_recorder *r, struct error *e)
 				    (long)(wait % CLOCK_NS_PER_S) };
 
 	if (r->link) {
-		fds[FD_LINK].fd = boot_link_fd(r->link);
-		fds[FD_LINK].events = boot_link_events(r->link);
+		fds[FD_LINK].fd = side_link_fd(r->link);
+		fds[FD_LINK].events = side_link_events(r->link);
 	}
 	if (ppoll(fds, FDS, next == UINT64_MAX ? NULL : &timeout, NULL) < 0 && errno != EINTR)
 		return error_set(e, errno, "cannot wait for events: %s", strerror(errno));

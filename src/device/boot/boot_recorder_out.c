@@ -70,10 +70,12 @@ static void put_into_file(struct boot_recorder *r)
 /* The names of hosts and the device's identity are in the root that init goes to. */
 static void make_link(struct boot_recorder *r)
 {
-	struct boot_link_options o = { .spool = r->spool,
+	struct side_link_options o = { .spool = r->spool,
 				       .collector = r->s->collector,
 				       .name = r->device,
-				       .state_dir = r->s->state_dir };
+				       .state_dir = r->s->state_dir,
+				       .who = "the recorder of a boot",
+				       .bye = "the boot is recorded" };
 	struct error e = ERROR_INIT;
 
 	if (now_ms(r) < r->link_ms || (place_is_first_root() && is_patient(r)) ||
@@ -83,7 +85,7 @@ static void make_link(struct boot_recorder *r)
 	if (!r->s->name[0] && !gethostname(r->device, sizeof(r->device) - 1))
 		r->device[strcspn(r->device, ".")] = 0;
 	o.entry_max = BLOCK_HEADER_MAX + CONFIG_BLOCK_MOST + 2 * SCHED_FILENAME_MAX;
-	if (boot_link_new(&r->link, &o, &e) >= 0 || r->is_recording ||
+	if (side_link_new(&r->link, &o, &e) >= 0 || r->is_recording ||
 	    !strcmp(e.text, r->no_link.text))
 		return;
 	r->no_link = e; /* it is tried again and again, and said once */
@@ -95,7 +97,7 @@ static void tell(struct boot_recorder *r)
 	struct message_status m = { .state = r->is_recording ? DEVICE_TRACING : DEVICE_IDLE };
 	uint32_t i;
 
-	if (now_ms(r) < r->tell_ms || !boot_link_is_welcome(r->link))
+	if (now_ms(r) < r->tell_ms || !side_link_is_welcome(r->link))
 		return;
 	r->tell_ms = now_ms(r) + TELL_MS;
 	m.events = boot_lane_count(r->lane);
@@ -107,7 +109,7 @@ static void tell(struct boot_recorder *r)
 	m.spool_size = spool_size(r->spool);
 	m.text.at = "kiseki-boot";
 	m.text.len = 11;
-	boot_link_tell(r->link, &m);
+	side_link_tell(r->link, &m);
 }
 
 /* A block that the collector has acknowledged leaves the spool, so the file goes first, if it can be made soon. */
@@ -123,7 +125,7 @@ static void put_into_link(struct boot_recorder *r)
 		make_link(r);
 	if (!r->link)
 		return;
-	if (boot_link_turn(r->link, now_ms(r), r->is_recording, &e) < 0 && e.text[0])
+	if (side_link_turn(r->link, now_ms(r), r->is_recording, &e) < 0 && e.text[0])
 		boot_recorder_log(r, "%s", e.text);
 	tell(r);
 }
@@ -139,7 +141,7 @@ void boot_recorder_put_out(struct boot_recorder *r)
 	is_sent = !r->s->collector[0] || !spool_used(r->spool);
 	if (!r->is_recording && (is_sent || r->was_told)) {
 		if (r->link)
-			boot_link_bye(r->link, now_ms(r));
+			side_link_bye(r->link, now_ms(r));
 		r->is_over = true;
 	}
 }

@@ -7,9 +7,9 @@
 #define KISEKI_DEVICE_BOOT_BOOT_RECORDER_STATE_H
 
 #include "device/agent/memory.h"
+#include "device/agent/side_link.h"
 #include "device/boot/boot_file.h"
 #include "device/boot/boot_lane.h"
-#include "device/boot/boot_link.h"
 #include "device/boot/boot_recorder.h"
 #include "device/boot/exact_trace.h"
 #include "device/boot/idle_watch.h"
@@ -37,7 +37,7 @@ struct boot_recorder {
 	struct sampler *sampler;
 	struct exact_trace *exact;
 	struct boot_file *file;
-	struct boot_link *link;
+	struct side_link *link;
 	struct kernel_log log;
 	struct unit_watch units;
 	struct unit_state unit; /* that it waits for */

@@ -11,6 +11,8 @@
 
 #include "base/hex.h"
 
+#define PAUSE_FIRST_MS 1000U
+#define PAUSE_MOST_MS 300000U
 #define NAME_MAX_LEN 511U /* the kernel's own limit */
 #define LINE_MAX_LEN 1024U
 #define PIECE 32768U
@@ -29,7 +31,8 @@ struct list {
 struct kernel_names {
 	const char *path;
 	uint32_t n_seen, n_idle;
-	bool has_idle; /* it was looked for, and some were found */
+	bool has_idle;		   /* it was looked for, and some were found */
+	uint64_t due_ms, pause_ms; /* when to put what was seen; 0: nothing was yet */
 	uint64_t seen[KERNEL_NAMES_SEEN];
 	struct function of[KERNEL_NAMES_SEEN];
 	struct function idle[KERNEL_NAMES_IDLE];
@@ -395,4 +398,17 @@ void kernel_names_put(struct kernel_names *k, struct profile_meta *m)
 	}
 	memset(k->seen, 0, sizeof(k->seen));
 	k->n_seen = 0;
+}
+
+void kernel_names_put_due(struct kernel_names *k, struct profile_meta *m, uint64_t now_ms)
+{
+	if (!k->pause_ms) {
+		k->pause_ms = PAUSE_FIRST_MS;
+		k->due_ms = now_ms + k->pause_ms;
+	}
+	if (now_ms < k->due_ms || !k->n_seen)
+		return;
+	kernel_names_put(k, m);
+	k->pause_ms = 2 * k->pause_ms < PAUSE_MOST_MS ? 2 * k->pause_ms : PAUSE_MOST_MS;
+	k->due_ms = now_ms + k->pause_ms;
 }

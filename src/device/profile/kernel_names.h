@@ -41,4 +41,7 @@ bool kernel_names_push(struct kernel_names *k, uint64_t address);
 /* Puts a row for each function that was seen since the last time. */
 void kernel_names_put(struct kernel_names *k, struct profile_meta *m);
 
+/* The same where somebody reads along: soon after the start, then at times twice as far apart, up to some minutes. */
+void kernel_names_put_due(struct kernel_names *k, struct profile_meta *m, uint64_t now_ms);
+
 #endif

@@ -49,7 +49,7 @@ int perf_rings_new(struct perf_rings **ret, uint32_t n_max, struct error *e)
 		r->n_max = n_max;
 		r->list = calloc(n_max, sizeof(*r->list));
 		r->heap = calloc(n_max, sizeof(*r->heap));
-		r->polls = calloc(n_max + 1, sizeof(*r->polls));
+		r->polls = calloc(n_max + PERF_RINGS_OTHERS, sizeof(*r->polls));
 	}
 	if (!r || !r->list || !r->heap || !r->polls) {
 		perf_rings_free(r);
@@ -104,12 +104,13 @@ void perf_rings_clear(struct perf_rings *r)
 }
 
 /* The ring of a task that is gone is ready for ever: it is looked at when the time is over. */
-bool perf_rings_wait(struct perf_rings *r, int fd, int timeout_ms)
+bool perf_rings_wait(struct perf_rings *r, const struct pollfd others[PERF_RINGS_OTHERS],
+		     int timeout_ms)
 {
 	uint32_t i;
 
-	r->polls[r->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	if (poll(r->polls, r->n + 1, timeout_ms) <= 0)
+	memcpy(r->polls + r->n, others, PERF_RINGS_OTHERS * sizeof(*others));
+	if (poll(r->polls, r->n + PERF_RINGS_OTHERS, timeout_ms) <= 0)
 		return false;
 	for (i = 0; i < r->n; i++)
 		if (r->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL))

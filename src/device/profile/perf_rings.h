@@ -22,6 +22,8 @@
 
 #define PERF_RINGS_MAX 4096U
 
+#define PERF_RINGS_OTHERS 2U /* descriptors that are waited for beside the rings */
+
 struct perf_ring {
 	uint32_t cpu;
 	int fd; /* borrowed: the event that it is mapped of */
@@ -41,7 +43,7 @@ struct perf_rings {
 	uint32_t n_heap;
 	uint64_t until;
 	bool is_out;			  /* the record at the heap's top was given out */
-	struct pollfd *polls;		  /* one for each, and one more that is the caller's */
+	struct pollfd *polls;		  /* one for each, and those of the caller */
 	uint8_t record[PERF_RECORD_MOST]; /* one that goes across the end of its ring */
 };
 
@@ -62,8 +64,9 @@ int perf_rings_add(struct perf_rings *r, int fd, uint32_t cpu);
 void perf_rings_set_size(struct perf_rings *r, uint32_t size);
 void perf_rings_clear(struct perf_rings *r); /* unmaps all */
 
-/* Waits until a ring fills, the descriptor has something (true), or the time is over. */
-bool perf_rings_wait(struct perf_rings *r, int fd, int timeout_ms);
+/* Until a ring has something, or one of the others, whose number is -1 if there is none. True: the first of those has. */
+bool perf_rings_wait(struct perf_rings *r, const struct pollfd others[PERF_RINGS_OTHERS],
+		     int timeout_ms);
 
 void perf_rings_begin(struct perf_rings *r, uint64_t until);
 bool perf_rings_next(struct perf_rings *r, struct perf_piece *ret);

@@ -10,7 +10,7 @@
 #define KISEKI_DEVICE_PROFILE_PROFILE_FILE_H
 
 #include "base/error.h"
-#include "device/profile/block_out.h"
+#include "wire/block_out.h"
 
 struct profile_file {
 	struct block_out out; /* first: this is what others put into */

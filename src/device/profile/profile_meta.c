@@ -33,10 +33,22 @@ void profile_meta_flush(struct profile_meta *m)
 	if (!b.payload_len)
 		return;
 	b.sequence = m->sequence;
-	if (m->out->put(m->out, &b, payload_of(m), true) < 0)
+	if (m->out->put(m->out, &b, payload_of(m), true) < 0) {
 		m->missed++;
-	else
-		m->sequence++;
+		m->is_missing = true;
+		return;
+	}
+	m->sequence++;
+	m->is_back |= m->is_missing;
+	m->is_missing = false;
+}
+
+bool profile_meta_take_back(struct profile_meta *m)
+{
+	bool is_back = m->is_back;
+
+	m->is_back = false;
+	return is_back;
 }
 
 uint8_t *profile_meta_begin(struct profile_meta *m)

@@ -3,7 +3,8 @@
  * profile_program: see profile_program.h.
  *
  * The events are opened before the file is made, so that who has no rights loses nothing that was there. Signals that
- * end programs end the recording, and the file is completed. The exit status is the command's.
+ * end programs end the recording, and the file is completed, or the collector gets the rest; another one ends the
+ * waiting for that. The exit status is the command's.
  */
 #include "device/profile/profile_program.h"
 
@@ -20,17 +21,18 @@
 #include "device/agent/program.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_child.h"
-#include "device/profile/profile_file.h"
+#include "device/profile/profile_out.h"
 #include "device/profile/profile_recorder.h"
 #include "device/profile/profile_settings.h"
 
 #define TURN_MS 100
+#define PLACE_MAX 4608U
 #define LOOK_NS CLOCK_NS_PER_S /* between two looks whether the processes are still there */
 
 struct profile {
 	struct profile_settings settings;
 	struct profile_child child;
-	struct profile_file file;
+	struct profile_out out;
 	struct perf_events *events;
 	struct profile_recorder *recorder;
 	uint64_t start_ns, look_ns;
@@ -56,10 +58,14 @@ static void run_turns(struct profile *p)
 	const struct profile_settings *s = &p->settings;
 	uint64_t now;
 
-	while (!p->child.is_over && !profile_file_check(&p->file, NULL)) {
-		if (perf_rings_wait(perf_events_get_rings(p->events), p->child.signals, TURN_MS))
+	while (!p->child.is_over && !profile_out_is_over(&p->out)) {
+		const struct pollfd others[] = { { .fd = p->child.signals, .events = POLLIN },
+						 profile_out_get_poll(&p->out) };
+
+		if (perf_rings_wait(perf_events_get_rings(p->events), others, TURN_MS))
 			profile_child_take(&p->child);
 		profile_recorder_turn(p->recorder);
+		profile_out_turn(&p->out);
 		now = clock_mono_ns();
 		if ((s->time_ns && now - p->start_ns >= s->time_ns) || are_gone(p, now))
 			p->child.is_over = true;
@@ -70,9 +76,10 @@ static int record(struct profile *p, struct error *e)
 {
 	struct profile_recorder_options o = { .settings = &p->settings,
 					      .events = p->events,
-					      .out = &p->file.out,
+					      .out = &p->out.out,
 					      .device = p->device,
-					      .command = p->child.pid };
+					      .command = p->child.pid,
+					      .is_live = p->out.link };
 	int r = profile_recorder_new(&p->recorder, &o, e);
 
 	if (r == 0)
@@ -83,24 +90,26 @@ static int record(struct profile *p, struct error *e)
 		return r;
 	p->start_ns = clock_mono_ns();
 	run_turns(p);
+	profile_out_begin_end(&p->out);
 	profile_recorder_stop(p->recorder);
-	r = profile_file_check(&p->file, e);
-	/* What could be written is a whole file, also where the rest could not. */
-	return r < 0 ? (profile_file_finish(&p->file, NULL), r) : profile_file_finish(&p->file, e);
+	return profile_out_finish(&p->out, p->child.signals, e);
 }
 
 static void say_counts(const struct profile *p)
 {
 	struct profile_counts c;
 	uint64_t bytes;
+	char place[PLACE_MAX];
 
 	profile_recorder_get_counts(p->recorder, &c);
-	bytes = p->file.len;
+	bytes = profile_out_bytes(&p->out);
 	say_note("%" PRIu64 " samples, %" PRIu64 "%s lost, %" PRIu64 " bytes, %" PRIu64 ".%" PRIu64
-		 " for each, in %s",
+		 " for each, %s",
 		 c.samples, c.lost, c.has_unknown ? " and more" : "", bytes,
 		 c.samples ? bytes / c.samples : 0, c.samples ? bytes * 10 / c.samples % 10 : 0,
-		 p->settings.output);
+		 profile_out_format_place(&p->out, place, sizeof(place)));
+	if (c.undescribed)
+		say_note("%" PRIu64 " blocks of the description had no room", c.undescribed);
 	if (c.throttled)
 		say_note("the kernel let no samples be taken %" PRIu64
 			 " times: kernel.perf_event_max_sample_rate and "
@@ -121,7 +130,7 @@ static int run_all(struct profile *p, struct error *e)
 	snprintf(p->device, sizeof(p->device), "%s", p->settings.name);
 	if (!p->device[0])
 		gethostname(p->device, sizeof(p->device) - 1);
-	r = profile_file_open(&p->file, p->settings.output, e);
+	r = profile_out_open(&p->out, &p->settings.out, e);
 	if (r == 0)
 		r = record(p, e);
 	if (p->recorder)
@@ -142,11 +151,11 @@ static int run_profile(const struct args *a)
 	if (profile_settings_load(&p.settings, a, &e) < 0)
 		return say_usage(&e);
 	p.child = (struct profile_child)PROFILE_CHILD_INIT;
-	p.file.fd = -1;
+	p.out = (struct profile_out)PROFILE_OUT_INIT;
 	r = run_all(&p, &e);
 	profile_recorder_free(p.recorder);
 	perf_events_free(p.events);
-	profile_file_close(&p.file);
+	profile_out_close(&p.out);
 	profile_child_done(&p.child);
 	return r < 0 ? say_failure(&e) : p.child.status;
 }
@@ -154,6 +163,8 @@ static int run_profile(const struct args *a)
 static const struct cli_example examples[] = {
 	{ "Where does a program spend its time?", "kiseki-agent profile -- make" },
 	{ "The whole machine, for ten seconds:", "kiseki-agent profile -t 10s" },
+	{ "The same, live at a collector:",
+	  "kiseki-agent profile -t 10s --collector 10.0.0.1:7077" },
 	{ NULL, NULL },
 };
 
@@ -163,11 +174,14 @@ const struct command command_agent_profile = {
 	.usage = "[OPTION...] [-- COMMAND [ARGUMENT...]]",
 	.description =
 		"Lets the kernel's perf events sample a command and all that it starts, some "
-		"processes (--pid), or all CPUs, and writes one file that kiseki profile reads. It "
-		"ends with the command or the processes, after --time, or on SIGINT or SIGTERM. "
-		"The "
-		"file is complete then; one that was cut by SIGKILL or a power cut can be read, "
-		"too.\n\n"
+		"processes (--pid), or all CPUs, and writes one file that kiseki profile reads, or "
+		"sends it to a collector while it is recorded, or both. It ends with the command "
+		"or the processes, after --time, or on SIGINT or SIGTERM. The file is complete "
+		"then; one that was cut by SIGKILL or a power cut can be read, too.\n\n"
+		"With --collector it ends when the collector has everything, when there was no way "
+		"to it for half a minute, or on a second signal. Until then what it lacks is kept "
+		"in memory, of --spool; what has no room there is counted as lost. The device is "
+		"that of the agent of the same --name.\n\n"
 		"Processes of one's own can be sampled without root where "
 		"kernel.perf_event_paranoid "
 		"is 2 or less; with 2, without the kernel's part. All CPUs need root, CAP_PERFMON, "

@@ -13,8 +13,8 @@
 #include "device/profile/kernel_names.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
-#include "device/profile/sample_lane.h"
 #include "device/profile/task_names.h"
+#include "wire/sample_lane.h"
 
 #define ORIGIN "profile"
 #define KALLSYMS "/proc/kallsyms"
@@ -414,10 +414,14 @@ void profile_recorder_turn(struct profile_recorder *r)
 	perf_events_change_period(r->o.events, clock_mono_ns());
 	for (i = 0; i < r->rings->n; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->o.is_live)
+		kernel_names_put_due(r->names, &r->meta, r->now_ms);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
+	if (profile_meta_take_back(&r->meta))
+		task_names_forget_said(&r->tasks);
 }
 
 void profile_recorder_stop(struct profile_recorder *r)
@@ -439,6 +443,7 @@ void profile_recorder_get_counts(const struct profile_recorder *r, struct profil
 	*ret = (struct profile_counts){ .samples = r->samples,
 					.bytes = r->o.out->bytes,
 					.throttled = r->throttled,
+					.undescribed = r->meta.missed,
 					.has_unknown = r->has_unknown };
 	for (i = 0; i < r->rings->n; i++)
 		for (cause = 0; cause < LOSS_CAUSES; cause++)

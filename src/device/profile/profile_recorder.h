@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "device/profile/block_out.h"
 #include "device/profile/perf_events.h"
+#include "wire/block_out.h"
 
 struct profile_recorder;
 
@@ -24,6 +24,7 @@ struct profile_recorder_options {
 	struct block_out *out;
 	const char *device; /* its name */
 	pid_t command;	    /* 0: none */
+	bool is_live;	    /* somebody reads along */
 };
 
 struct profile_counts {
@@ -31,6 +32,7 @@ struct profile_counts {
 	uint64_t bytes;		/* of all blocks */
 	uint64_t throttled;	/* times that the kernel did not let us */
 	bool has_unknown;	/* some more are lost */
+	uint64_t undescribed;	/* blocks of the description that had no room */
 };
 
 int profile_recorder_new(struct profile_recorder **ret, const struct profile_recorder_options *o,

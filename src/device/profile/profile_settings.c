@@ -121,13 +121,14 @@ int profile_settings_load(struct profile_settings *s, const struct args *a, stru
 	int r;
 
 	memset(s, 0, sizeof(*s));
-	s->output = args_get(a, "output") ? args_get(a, "output") : PROFILE_OUTPUT;
 	s->name = args_get(a, "name") ? args_get(a, "name") : "";
 	s->switches = args_has(a, "switches");
 	s->no_kernel = args_has(a, "user");
 	s->command = a->n_operands ? a->operands : NULL;
 	s->all = args_has(a, "all") || (!s->command && !args_has(a, "pid"));
-	r = get_event(s, a, e);
+	r = profile_out_load(&s->out, a, PROFILE_OUTPUT, e);
+	if (r == 0)
+		r = get_event(s, a, e);
 	if (r == 0)
 		r = get_period(s, a, e);
 	if (r == 0)

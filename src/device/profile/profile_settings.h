@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "command/args.h"
+#include "device/profile/profile_out.h"
 
 #define PROFILE_PIDS_MAX 64U
 #define PROFILE_DEPTH_MAX 127U
@@ -31,7 +32,7 @@ struct profile_settings {
 	uint32_t n_pids;
 	uint64_t buffer;  /* bytes of each ring */
 	uint64_t time_ns; /* 0: until the command ends, or a signal comes */
-	const char *output;
+	struct profile_out_options out;
 	const char *name;	    /* of this device; "": the host's */
 	const char *const *command; /* NULL: none */
 };

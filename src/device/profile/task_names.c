@@ -49,3 +49,11 @@ uint16_t task_names_take_slot(struct task_names *t)
 	t->left_slot = 0;
 	return slot;
 }
+
+void task_names_forget_said(struct task_names *t)
+{
+	struct task_name *n = t->place[0], *end = n + (size_t)TASK_NAMES_ROWS * TASK_NAMES_WAYS;
+
+	for (; n < end; n++)
+		n->is_described = n->is_old = false;
+}

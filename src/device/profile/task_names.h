@@ -43,4 +43,7 @@ struct task_name *task_names_get(struct task_names *t, int32_t tid);
  * thread is sampled, too. */
 struct task_name *task_names_put(struct task_names *t, int32_t tid, int32_t pid);
 
+/* What was said of processes may not have arrived: it is said again when it is needed, for the time from then on. */
+void task_names_forget_said(struct task_names *t);
+
 #endif

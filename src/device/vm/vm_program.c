@@ -3,7 +3,8 @@
  * vm_program: see vm_program.h.
  *
  * The device is opened before the file is made, so that who has no module, or no rights, loses nothing that was there.
- * Signals that end programs end the recording, and the file is completed.
+ * Signals that end programs end the recording, and the file is completed, or the collector gets the rest; another one
+ * ends the waiting for that.
  */
 #include "device/vm/vm_program.h"
 
@@ -21,23 +22,24 @@
 #include "command/man.h"
 #include "command/say.h"
 #include "command/value.h"
+#include "command/vm_options.h"
 #include "device/agent/program.h"
 #include "device/profile/profile_child.h"
-#include "device/profile/profile_file.h"
+#include "device/profile/profile_out.h"
 #include "device/vm/vm_recorder.h"
 
 #define DEVICE "/dev/kiseki_vm"
-#define OUTPUT "vm.ksk"
 #define TURN_MS 100
+#define PLACE_MAX 4608U
 
 struct vm {
 	struct vm_settings settings;
 	struct profile_child signals; /* without a child */
-	struct profile_file file;
+	struct profile_out_options to;
+	struct profile_out out;
 	struct vm_recorder *recorder;
 	int fd;
 	uint64_t time_ns; /* 0: until a signal comes */
-	const char *output;
 	char name[256];
 };
 
@@ -86,13 +88,14 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	int r;
 
 	vm_settings_init(&v->settings);
-	v->output = args_get(a, "output") ? args_get(a, "output") : OUTPUT;
 	v->settings.exits = !args_has(a, "no-exits");
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
 		gethostname(v->name, sizeof(v->name) - 1);
-	r = get_period(&v->settings, args_get(a, "period"), e);
+	r = profile_out_load(&v->to, a, VM_OUTPUT, e);
+	if (r == 0)
+		r = get_period(&v->settings, args_get(a, "period"), e);
 	if (r == 0)
 		r = get_jitter(&v->settings, args_get(a, "jitter"), e);
 	if (r == 0)
@@ -122,47 +125,54 @@ static int run_turns(struct vm *v, struct error *e)
 	uint64_t start = clock_mono_ns();
 	int r = 0;
 
-	while (r == 0 && !v->signals.is_over && !profile_file_check(&v->file, NULL)) {
+	while (r == 0 && !v->signals.is_over && !profile_out_is_over(&v->out)) {
 		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
-				      { .fd = v->signals.signals, .events = POLLIN } };
+				      { .fd = v->signals.signals, .events = POLLIN },
+				      profile_out_get_poll(&v->out) };
 
-		if (poll(p, 2, TURN_MS) > 0 && p[1].revents)
+		if (poll(p, 3, TURN_MS) > 0 && p[1].revents)
 			profile_child_take(&v->signals);
 		r = vm_recorder_turn(v->recorder, e);
+		profile_out_turn(&v->out);
 		if (v->time_ns && clock_mono_ns() - start >= v->time_ns)
 			break;
 	}
 	return r;
 }
 
-/* What could be written is a whole file, also where the rest could not. */
+/* What could be written is a whole file, and what could be sent a run that has ended, also where the rest could not. */
 static int record(struct vm *v, struct error *e)
 {
-	struct vm_recorder_options o = { &v->settings, v->fd, &v->file.out, v->name };
+	struct vm_recorder_options o = { &v->settings, v->fd, &v->out.out, v->name,
+					 v->out.link != NULL };
 	struct error later = ERROR_INIT;
-	int r = vm_recorder_new(&v->recorder, &o, e), stopped;
+	int r = vm_recorder_new(&v->recorder, &o, e), stopped, finished;
 
 	if (r == 0)
 		r = vm_recorder_start(v->recorder, e);
 	if (r < 0)
 		return r;
 	r = run_turns(v, e);
+	profile_out_begin_end(&v->out);
 	stopped = vm_recorder_stop(v->recorder, r < 0 ? &later : e);
 	if (r == 0)
 		r = stopped;
-	if (r == 0)
-		r = profile_file_check(&v->file, e);
-	return r < 0 ? (profile_file_finish(&v->file, NULL), r) : profile_file_finish(&v->file, e);
+	finished = profile_out_finish(&v->out, v->signals.signals, r < 0 ? &later : e);
+	return r < 0 ? r : finished;
 }
 
 static void say_counts(const struct vm *v)
 {
 	struct vm_counts c;
+	char place[PLACE_MAX];
 
 	vm_recorder_get_counts(v->recorder, &c);
 	say_note("%" PRIu64 " samples, %" PRIu64 " of them in guests, %" PRIu64 " events, %" PRIu64
-		 " lost, %" PRIu64 " bytes, in %s",
-		 c.samples, c.guests, c.events, c.lost, v->file.len, v->output);
+		 " lost, %" PRIu64 " bytes, %s",
+		 c.samples, c.guests, c.events, c.lost, profile_out_bytes(&v->out),
+		 profile_out_format_place(&v->out, place, sizeof(place)));
+	if (c.undescribed)
+		say_note("%" PRIu64 " blocks of the description had no room", c.undescribed);
 }
 
 static int run_all(struct vm *v, struct error *e)
@@ -172,7 +182,7 @@ static int run_all(struct vm *v, struct error *e)
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
 	if (r == 0)
-		r = profile_file_open(&v->file, v->output, e);
+		r = profile_out_open(&v->out, &v->to, e);
 	if (r == 0)
 		r = record(v, e);
 	if (v->recorder)
@@ -193,30 +203,25 @@ static int run_vm(const struct args *a)
 	if (load_settings(&v, a, &e) < 0)
 		return say_usage(&e);
 	v.signals = (struct profile_child)PROFILE_CHILD_INIT;
-	v.file.fd = -1;
+	v.out = (struct profile_out)PROFILE_OUT_INIT;
 	r = run_all(&v, &e);
 	vm_recorder_free(v.recorder);
 	if (v.fd >= 0)
 		close(v.fd);
-	profile_file_close(&v.file);
+	profile_out_close(&v.out);
 	profile_child_done(&v.signals);
 	return r < 0 ? say_failure(&e) : EXIT_OK;
 }
 
 static const struct cli_option options[] = {
-	{ 'o', "output", "FILE", "write this file (" OUTPUT ")", NULL },
-	{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)", NULL },
-	{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },
-	{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },
-	{ 't', "time", "TIME", "end after this time", NULL },
-	{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },
-	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
+	VM_OPTIONS,
 	{ 0, "man", NULL, "write the manual page in roff", NULL },
 	{ 0 },
 };
 
 static const struct cli_example examples[] = {
 	{ "This host and its virtual machines, for ten seconds:", "kiseki-agent vm -t 10s" },
+	{ "Live at a collector, until Ctrl-C:", "kiseki-agent vm --collector 10.0.0.1:7077" },
 	{ NULL, NULL },
 };
 
@@ -226,12 +231,15 @@ const struct command command_agent_vm = {
 	.usage = "[OPTION...]",
 	.description =
 		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
-		"with "
-		"KVM, and record each moment at which a guest was entered, left, halted, woken or "
-		"kept waiting, and writes one file. Nothing has to be done in the guests. It ends "
-		"after --time, or on SIGINT or SIGTERM; the file is complete then. One that was "
-		"cut "
-		"by SIGKILL or a power cut can be read, too.\n\n"
+		"with KVM, and record each moment at which a guest was entered, left, halted, "
+		"woken or kept waiting, and writes one file, or sends it to a collector while it "
+		"is recorded, or both. Nothing has to be done in the guests. It ends after --time, "
+		"or on SIGINT or SIGTERM; the file is complete then. One that was cut by SIGKILL "
+		"or a power cut can be read, too.\n\n"
+		"With --collector it ends when the collector has everything, when there was no way "
+		"to it for half a minute, or on a second signal. Until then what it lacks is kept "
+		"in memory, of --spool; what has no room there is counted as lost. The device is "
+		"that of the agent of the same --name.\n\n"
 		"It needs root or CAP_PERFMON, and the module loaded.\n\n"
 		"The time between two samples varies at random: with a fixed one, samples meet a "
 		"guest's own ticks again and again, and its shares are wrong.",

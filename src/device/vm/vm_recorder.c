@@ -13,9 +13,9 @@
 #include "device/profile/kernel_names.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
-#include "device/profile/sample_lane.h"
 #include "device/profile/task_names.h"
 #include "device/vm/vm_reader.h"
+#include "wire/sample_lane.h"
 
 #define ORIGIN "vm"
 #define KALLSYMS "/proc/kallsyms"
@@ -37,7 +37,7 @@ struct vm_recorder {
 	struct kernel_names *names;
 	uint64_t start_tick, now_ms, meta_ms;
 	struct vm_counts counts;
-	uint16_t exits; /* enum sample_exits; none until the first chunk came */
+	uint16_t exits, said_exits; /* enum sample_exits; none until the first chunk came */
 };
 
 int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *o, struct error *e)
@@ -97,6 +97,7 @@ static void describe(struct vm_recorder *r)
 	};
 	uint8_t *p = profile_meta_begin(&r->meta);
 
+	r->said_exits = r->exits;
 	sampling.has |= s->switches ? SAMPLE_HAS_SWITCHES : 0;
 	sampling.has |= s->exits ? SAMPLE_HAS_EXITS : 0;
 	p = run_meta_put_machine(&r->run, p, ORIGIN, r->n_lanes);
@@ -255,10 +256,16 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		return more;
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->exits != r->said_exits)
+		describe(r);
+	if (r->o.is_live)
+		kernel_names_put_due(r->names, &r->meta, r->now_ms);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
+	if (profile_meta_take_back(&r->meta))
+		task_names_forget_said(&r->tasks);
 	return 0;
 }
 
@@ -284,4 +291,5 @@ int vm_recorder_stop(struct vm_recorder *r, struct error *e)
 void vm_recorder_get_counts(const struct vm_recorder *r, struct vm_counts *ret)
 {
 	*ret = r->counts;
+	ret->undescribed = r->meta.missed;
 }

@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "device/profile/block_out.h"
 #include "device/vm/core/vm_settings.h"
+#include "wire/block_out.h"
 
 struct vm_recorder;
 
@@ -23,12 +23,14 @@ struct vm_recorder_options {
 	int device_fd;			    /* /dev/kiseki_vm, which does not wait */
 	struct block_out *out;
 	const char *name; /* of this machine */
+	bool is_live;	  /* somebody reads along */
 };
 
 struct vm_counts {
 	uint64_t samples, guests; /* guests: samples in one */
 	uint64_t events;	  /* all others */
 	uint64_t lost;
+	uint64_t undescribed; /* blocks of the description that had no room */
 };
 
 int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *o, struct error *e);

@@ -35,7 +35,7 @@ struct recorder_cpu *recorder_begin(struct recorder *r, enum sample_kind kind, u
 
 void recorder_end(struct recorder_cpu *cpu, unsigned long irq)
 {
-	if (READ_ONCE(cpu->owner->is_on)) {
+	if (READ_ONCE(cpu->owner->is_heard)) {
 		vm_ring_put(&cpu->ring, &cpu->record.base);
 		if (vm_ring_used(&cpu->ring) < cpu->ring.size / 2) {
 			cpu->is_signalled = false;
@@ -147,6 +147,7 @@ int recorder_start(struct recorder *r, const struct vm_settings *s)
 		recorder_done(r);
 		return error;
 	}
+	WRITE_ONCE(r->is_heard, true);
 	return 0;
 }
 
@@ -156,6 +157,7 @@ void recorder_stop(struct recorder *r)
 
 	if (!r->is_on)
 		return;
+	WRITE_ONCE(r->is_heard, false);
 	sampler_stop(r);
 	points_close(&r->points);
 	WRITE_ONCE(r->is_on, false);

@@ -43,6 +43,7 @@ struct recorder_cpu {
 	union {
 		struct vm_record base;
 		struct vm_record_value value;
+		struct vm_record_exit exit;
 		struct vm_record_two two;
 		struct vm_record_sample sample;
 	} record; /* on its way; not on the stack, which may be nearly full where a probe is called */
@@ -56,6 +57,7 @@ struct recorder {
 	wait_queue_head_t wait;
 	int hotplug; /* the state of CPU hotplug that starts the timers; negative: none */
 	bool is_on;
+	bool is_heard; /* all points are open: one without the other would tell of exits without entries */
 	bool is_due; /* a ring was half full, and has not been read since */
 };
 

@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * block_out: where the blocks of a profile go, which is a file (profile_file.h). Who makes blocks does not know.
+ * block_out: where blocks go: a file, a collector, or both. Who makes them does not know.
  */
-#ifndef KISEKI_DEVICE_PROFILE_BLOCK_OUT_H
-#define KISEKI_DEVICE_PROFILE_BLOCK_OUT_H
+#ifndef KISEKI_WIRE_BLOCK_OUT_H
+#define KISEKI_WIRE_BLOCK_OUT_H
 
 #include "wire/block.h"
 

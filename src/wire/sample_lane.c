@@ -1,10 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sample_lane: see sample_lane.h; the counts are those of docs/format/wire.md, section 3.3.
  */
-#include "device/profile/sample_lane.h"
-
-#include <string.h>
+#include "wire/sample_lane.h"
 
 static uint8_t *payload_of(struct sample_lane *l)
 {

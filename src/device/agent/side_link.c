@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* boot_link: see boot_link.h. */
-#include "device/boot/boot_link.h"
+/* side_link: see side_link.h. */
+#include "device/agent/side_link.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,19 +14,21 @@
 
 #define PIECES_MAX 16U /* in one turn, so that the machine is looked at in time */
 
-struct boot_link {
+struct side_link {
 	struct identity identity;
 	struct uplink *uplink;
 	struct dial *dial;
+	const char *who, *bye;
 	struct error last; /* the same again is not worth another line */
 	bool is_recording;
 };
 
 static int refuse(void *context, const struct message_instruction *m, struct error *e)
 {
-	(void)context;
+	const struct side_link *l = context;
+
 	(void)m;
-	return error_set(e, EOPNOTSUPP, "cannot follow: this is the recorder of a boot");
+	return error_set(e, EOPNOTSUPP, "cannot follow: this is %s", l->who);
 }
 
 static void tell_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
@@ -36,18 +38,20 @@ static void tell_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_re
 	*ret_realtime_ns = clock_real_ns();
 }
 
-int boot_link_new(struct boot_link **ret, const struct boot_link_options *o, struct error *e)
+int side_link_new(struct side_link **ret, const struct side_link_options *o, struct error *e)
 {
-	CLEANUP(boot_link) struct boot_link *l = calloc(1, sizeof(*l));
+	CLEANUP(side_link) struct side_link *l = calloc(1, sizeof(*l));
 	struct uplink_options u = { .spool = o->spool,
-				    .role = ROLE_BOOT,
+				    .role = ROLE_RECORDER,
 				    .agent = KISEKI_VERSION,
 				    .entry_max = o->entry_max,
-				    .hooks = { NULL, refuse, tell_clocks } };
+				    .hooks = { l, refuse, tell_clocks } };
 	int r;
 
 	if (!l)
 		return error_set(e, ENOMEM, "cannot make a connection: out of memory");
+	l->who = o->who;
+	l->bye = o->bye;
 	r = identity_init(&l->identity, o->name, o->state_dir, e);
 	if (r < 0)
 		return r;
@@ -72,7 +76,7 @@ int boot_link_new(struct boot_link **ret, const struct boot_link_options *o, str
 	return 0;
 }
 
-void boot_link_free(struct boot_link *l)
+void side_link_free(struct side_link *l)
 {
 	if (!l)
 		return;
@@ -81,7 +85,7 @@ void boot_link_free(struct boot_link *l)
 	free(l);
 }
 
-static int drop(struct boot_link *l, uint64_t now_ms, struct error *e)
+static int drop(struct side_link *l, uint64_t now_ms, struct error *e)
 {
 	bool is_news = strcmp(e->text, l->last.text);
 
@@ -94,7 +98,7 @@ static int drop(struct boot_link *l, uint64_t now_ms, struct error *e)
 }
 
 /* 1: there is a connection; 0: not yet. */
-static int connect_link(struct boot_link *l, uint64_t now_ms, struct error *e)
+static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 {
 	int r;
 
@@ -106,7 +110,7 @@ static int connect_link(struct boot_link *l, uint64_t now_ms, struct error *e)
 	return r;
 }
 
-int boot_link_turn(struct boot_link *l, uint64_t now_ms, bool is_recording, struct error *e)
+int side_link_turn(struct side_link *l, uint64_t now_ms, bool is_recording, struct error *e)
 {
 	int r = 1, w;
 
@@ -124,17 +128,17 @@ int boot_link_turn(struct boot_link *l, uint64_t now_ms, bool is_recording, stru
 	return r < 0 || w < 0 ? drop(l, now_ms, e) : 0;
 }
 
-void boot_link_tell(struct boot_link *l, const struct message_status *m)
+void side_link_tell(struct side_link *l, const struct message_status *m)
 {
 	uplink_status(l->uplink, m);
 }
 
-int boot_link_fd(const struct boot_link *l)
+int side_link_fd(const struct side_link *l)
 {
 	return dial_fd(l->dial);
 }
 
-short boot_link_events(struct boot_link *l)
+short side_link_events(struct side_link *l)
 {
 	size_t unsent;
 
@@ -144,23 +148,23 @@ short boot_link_events(struct boot_link *l)
 	return (short)((uplink_room(l->uplink) ? POLLIN : 0) | (unsent ? POLLOUT : 0));
 }
 
-uint64_t boot_link_next(const struct boot_link *l)
+uint64_t side_link_next(const struct side_link *l)
 {
 	if (uplink_is_closed(l->uplink) && dial_fd(l->dial) >= 0)
 		return dial_next(l->dial);
 	return uplink_next(l->uplink);
 }
 
-bool boot_link_is_welcome(const struct boot_link *l)
+bool side_link_is_welcome(const struct side_link *l)
 {
 	return uplink_is_welcome(l->uplink);
 }
 
-void boot_link_bye(struct boot_link *l, uint64_t now_ms)
+void side_link_bye(struct side_link *l, uint64_t now_ms)
 {
 	struct error e = ERROR_INIT;
 
-	uplink_bye(l->uplink, BYE_DONE, "the boot is recorded");
-	boot_link_turn(l, now_ms, false, &e);
+	uplink_bye(l->uplink, BYE_DONE, l->bye);
+	side_link_turn(l, now_ms, false, &e);
 	dial_close(l->dial);
 }

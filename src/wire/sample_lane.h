@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sample_lane: the records of one CPU into blocks (docs/format/sample.md), and these into whatever takes them.
  *
@@ -6,10 +6,10 @@
  * the next one tells. A segment ends with the block that brings it to its size: whatever was learned is forgotten there,
  * and a reader can start. When a block finds no room its records are counted as lost, and a segment starts.
  */
-#ifndef KISEKI_DEVICE_PROFILE_SAMPLE_LANE_H
-#define KISEKI_DEVICE_PROFILE_SAMPLE_LANE_H
+#ifndef KISEKI_WIRE_SAMPLE_LANE_H
+#define KISEKI_WIRE_SAMPLE_LANE_H
 
-#include "device/profile/block_out.h"
+#include "wire/block_out.h"
 #include "wire/sample_encode.h"
 
 #define SAMPLE_LANE_BLOCK 16384U   /* bytes of payload at which a block ends */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_export_profile: the exports of a profile; see http_export.h.
+ *
+ * All are made whole. The formats are those of `kiseki profile export`, and ksk, from which all others can be made
+ * wherever the programs are. A function is named by the profile, or by the folder of the devices' objects (`kiseki serve
+ * --symbols`), which is the root of all paths that a device names; else by its object and place.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "collector/http_export.h"
+#include "trace/sample_ksk.h"
+#include "trace/sample_pack.h"
+
+#define LOOK_EVERY 16384U /* records */
+#define UNNAMED                                                                                    \
+	"functions may have no names; kiseki profile export finds those of the objects it has"
+
+/* --- what is asked for --- */
+
+bool extract_wants_profile(struct http_request *q)
+{
+	const char *name = http_target_get(&q->target, "format");
+
+	return name && !formats_find(name) && !func_export_find(name) && profile_export_find(name);
+}
+
+int extract_open_profile(struct http_request *q, struct extract *x, struct error *e)
+{
+	const char *name = http_target_get(&q->target, "format");
+	int r = extract_check_whole(q, "a profile", e);
+
+	x->profile_format = name ? profile_export_find(name) : NULL;
+	if (r >= 0 && name && !x->profile_format && strcmp(name, "ksk") != 0)
+		r = error_set(e, EINVAL,
+			      "cannot export run %u as '%s': it is a profile; see /api/v1/formats",
+			      x->selection.run.number, name);
+	x->format = formats_find("ksk");
+	return r < 0 ? r
+		     : sample_ksk_open_run(q->http->options.store, x->selection.run.number,
+					   &x->profile, e);
+}
+
+const char *extract_profile_type(const struct profile_format *f)
+{
+	if (strstr(f->endings, ".json"))
+		return "application/json";
+	return f->text ? "text/plain; charset=utf-8" : "application/octet-stream";
+}
+
+void extract_describe_profile(const struct extract *x, const char *stem, struct http_reply *reply)
+{
+	const struct profile_format *f = x->profile_format;
+
+	if (!f) {
+		reply->type = "application/octet-stream";
+		snprintf(reply->file_name, sizeof(reply->file_name), "%s.ksk", stem);
+		return;
+	}
+	reply->type = extract_profile_type(f);
+	reply->may_code = f->text;
+	snprintf(reply->file_name, sizeof(reply->file_name), "%s%.*s", stem,
+		 (int)strcspn(f->endings, " "), f->endings);
+	snprintf(reply->note, sizeof(reply->note), "%s%s%s", UNNAMED, f->cannot_hold ? "; " : "",
+		 f->cannot_hold ? f->cannot_hold : "");
+}
+
+/* --- making it --- */
+
+/* A source that looks from time to time whether there is room and somebody who waits. */
+struct careful {
+	struct sample_source source;
+	struct sample_source *inner;
+	struct extract *x;
+	const char *folder;
+	uint64_t items;
+};
+
+static int careful_next(struct sample_source *s, struct sample_item *ret, struct error *e)
+{
+	struct careful *c = (struct careful *)s;
+	int r = c->items++ % LOOK_EVERY ? 0 : extract_check(c->x, c->folder, e);
+
+	return r < 0 ? r : c->inner->ops->next(c->inner, ret, e);
+}
+
+static int careful_rewind(struct sample_source *s, struct error *e)
+{
+	struct careful *c = (struct careful *)s;
+
+	return c->inner->ops->rewind(c->inner, e);
+}
+
+static void careful_progress(const struct sample_source *s, uint64_t *ret_done, uint64_t *ret_total)
+{
+	const struct careful *c = (const struct careful *)s;
+
+	c->inner->ops->progress(c->inner, ret_done, ret_total);
+}
+
+static void careful_free(struct sample_source *s)
+{
+	(void)s; /* it is on the stack, and all it has is the inner one's */
+}
+
+static const struct sample_source_ops careful_ops = {
+	.next = careful_next,
+	.rewind = careful_rewind,
+	.progress = careful_progress,
+	.free = careful_free,
+};
+
+static int write_format(const struct profile_walk *w, const struct profile_format *f,
+			const char *path, struct error *e)
+{
+	const struct profile_export_options o = { .value = PROFILE_WEIGHT };
+	CLEANUP(outfile) struct outfile *out = NULL;
+	int r = outfile_open(&out, path, e);
+
+	if (r >= 0)
+		r = f->write(w, &o, out, e);
+	return r < 0 ? r : outfile_commit(out, e);
+}
+
+static int write_named(struct sample_source *s, const struct extract *x, const char *path,
+		       struct error *e)
+{
+	const char *folder = x->q->http->options.symbols;
+	const char *const folders[] = { folder, NULL };
+	const struct symbols_options o = { .sysroot = folder, .folders = folders };
+	struct symbols *symbols = NULL;
+	struct profile_names *names = NULL;
+	struct profile_select select = { 0 };
+	struct profile_tasks tasks;
+	struct profile_walk walk = { .source = s, .tasks = &tasks, .select = &select };
+	int r = folder ? symbols_new(&o, &symbols, e) : 0;
+
+	if (r >= 0)
+		r = profile_names_new(&names, s, symbols, e);
+	walk.names = names;
+	profile_tasks_init(&tasks, s);
+	if (r >= 0)
+		r = write_format(&walk, x->profile_format, path, e);
+	profile_tasks_done(&tasks);
+	profile_names_free(names);
+	symbols_free(symbols);
+	return r;
+}
+
+int extract_write_profile(struct extract *x, const char *path, const char *folder, struct error *e)
+{
+	struct careful c = { .source = *x->profile, .inner = x->profile, .x = x, .folder = folder };
+
+	c.source.ops = &careful_ops;
+	return x->profile_format
+		       ? write_named(&c.source, x, path, e)
+		       : sample_pack_file(path, &c.source, sample_ksk_reader(x->profile), e);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vm_options: how to sample virtual machines, as the tables of `kiseki-agent vm` and of `kiseki vm record` have it. The
+ * second passes these options on to the first as they are, so both have to know the same ones.
+ */
+#ifndef KISEKI_COMMAND_VM_OPTIONS_H
+#define KISEKI_COMMAND_VM_OPTIONS_H
+
+#include "command/profile_options.h"
+
+#define VM_OUTPUT "vm.ksk"
+
+/* For the tables of commands. */
+#define VM_OPTIONS                                                                                 \
+	{ 'o', "output", "FILE", "write this file (" VM_OUTPUT ")", NULL },                        \
+		{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)",       \
+		  NULL },                                                                          \
+		{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },    \
+		{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },        \
+		{ 't', "time", "TIME", "end after this time", NULL },                              \
+		{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },               \
+		COLLECTOR_OPTIONS,                                                                 \
+	{                                                                                          \
+		'n', "name", "NAME", "what it calls this device (the host name)", NULL             \
+	}
+
+#define VM_OPTIONS_N (sizeof((const struct cli_option[]){ VM_OPTIONS }) / sizeof(struct cli_option))
+
+#endif
