@@ -409,6 +409,7 @@ static void poll_since(struct vcpu *v, uint64_t from)
 			continue;
 		}
 		s->kind = VM_POLL;
+		s->ours = false; /* whatever the exit was for, this is no cost of it */
 	}
 }
 
