@@ -14,6 +14,7 @@
 #include "command/config_args.h"
 #include "convert/formats.h"
 #include "convert/func_export.h"
+#include "convert/profile_export.h"
 
 static json_t *api;
 
@@ -158,6 +159,7 @@ static void formats_are_described(void **state)
 {
 	struct http_route export = { .method = "GET", .pattern = "/api/v1/runs/{run}/export" };
 	const json_t *list = json_object_get(find_operation(&export), "parameters"), *one, *word;
+	const struct profile_format *profile = NULL;
 	const struct func_format *calls = NULL;
 	const json_t *words = NULL;
 	size_t i;
@@ -169,7 +171,7 @@ static void formats_are_described(void **state)
 			words = json_object_get(json_object_get(one, "schema"), "enum");
 	}
 	assert_non_null(words);
-	/* Those of the scheduler, then those of calls alone. */
+	/* Those of the scheduler, then those of calls alone, then those of profiles alone. */
 	for (i = 0; formats_get(i); i++) {
 		word = json_array_get(words, i);
 		assert_string_equal(json_string_value(word), formats_get(i)->name);
@@ -179,6 +181,12 @@ static void formats_are_described(void **state)
 			continue;
 		word = json_array_get(words, i++);
 		assert_string_equal(json_string_value(word), calls->name);
+	}
+	while ((profile = profile_export_next(profile))) {
+		if (formats_find(profile->name) || func_export_find(profile->name))
+			continue;
+		word = json_array_get(words, i++);
+		assert_string_equal(json_string_value(word), profile->name);
 	}
 	assert_int_equal(json_array_size(words), i);
 }
