@@ -149,10 +149,10 @@ json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_
 	return tree_json(t, s, profile_nodes_json(t->tree, t->functions, percent));
 }
 
-static json_t *fold_row_json(const struct profile_stacks *t, const struct profile_fold_row *row)
+static json_t *fold_row_json(const struct functions *functions, const struct profile_fold_row *row)
 {
 	bool others = row->key == PROFILE_NODE_NONE;
-	const struct function *f = others ? NULL : functions_get(t->functions, row->key);
+	const struct function *f = others ? NULL : functions_get(functions, row->key);
 	json_t *o = json_pack("{so so so so so}", "depth", json_value_count(row->depth), "name",
 			      json_value_text(others ? OTHERS : f->name), "object",
 			      !others && *f->object ? json_value_text(f->object) : json_null(),
@@ -163,8 +163,7 @@ static json_t *fold_row_json(const struct profile_stacks *t, const struct profil
 	return o;
 }
 
-json_t *profile_fold_json(const struct profile_fold *f, const struct profile_stacks *t,
-			  const struct sample_source *s)
+json_t *profile_fold_rows_json(const struct profile_fold *f, const struct functions *functions)
 {
 	const struct profile_fold_row *rows;
 	json_t *list = json_array();
@@ -172,6 +171,12 @@ json_t *profile_fold_json(const struct profile_fold *f, const struct profile_sta
 
 	rows = profile_fold_get(f, &n);
 	for (i = 0; i < n; i++)
-		json_array_append_new(list, fold_row_json(t, &rows[i]));
-	return tree_json(t, s, list);
+		json_array_append_new(list, fold_row_json(functions, &rows[i]));
+	return list;
+}
+
+json_t *profile_fold_json(const struct profile_fold *f, const struct profile_stacks *t,
+			  const struct sample_source *s)
+{
+	return tree_json(t, s, profile_fold_rows_json(f, t->functions));
 }

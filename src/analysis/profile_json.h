@@ -29,7 +29,9 @@ json_t *profile_nodes_json(const struct profile_tree *t, const struct functions 
 json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_source *s,
 			    double percent);
 
-/* The same of a tree that was folded; what is left out is there as "(others)". */
+/* Rows of a tree that was folded; what is left out is there as "(others)". */
+json_t *profile_fold_rows_json(const struct profile_fold *f, const struct functions *functions);
+
 json_t *profile_fold_json(const struct profile_fold *f, const struct profile_stacks *t,
 			  const struct sample_source *s);
 

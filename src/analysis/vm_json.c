@@ -242,7 +242,7 @@ json_t *vm_report_json(const struct vm_json *j, enum vm_level level)
 
 /* --- the tree --- */
 
-json_t *vm_tree_json(const struct vm_tree *t, double percent)
+json_t *vm_tree_json(const struct vm_tree *t, const struct profile_fold *fold)
 {
 	const uint64_t *all = profile_tree_total(t->tree, 0);
 	json_t *total = json_pack("{soso}", "samples", json_value_count(all[PROFILE_SAMPLES]),
@@ -250,5 +250,6 @@ json_t *vm_tree_json(const struct vm_tree *t, double percent)
 
 	return json_pack("{sss{ssso}soso}", "report", "vm tree", "totals", "unit", "ns", "total",
 			 total, "folded", json_value_count(profile_tree_folded(t->tree)), "nodes",
-			 profile_nodes_json(t->tree, &t->functions, percent));
+			 fold ? profile_fold_rows_json(fold, &t->functions)
+			      : profile_nodes_json(t->tree, &t->functions, 0));
 }

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "analysis/profile_fold.h"
 #include "analysis/vm_report.h"
 #include "analysis/vm_tree.h"
 
@@ -28,9 +29,9 @@ json_t *vm_steal_json(const struct vm_json *j);
 /* True and apparent times, of one level, and what is nobody's. */
 json_t *vm_correct_json(const struct vm_json *j, enum vm_level level);
 
-/* The tree, which is filled; its nodes are those of a profile's (profile_json.h), with the weight in ns. Rows with less than that share
- * of all are left out with what is below them. */
-json_t *vm_tree_json(const struct vm_tree *t, double percent);
+/* The tree, which is filled; its nodes are those of a profile's (profile_json.h), with the weight in ns. NULL instead of what
+ * it was folded to: all of it. */
+json_t *vm_tree_json(const struct vm_tree *t, const struct profile_fold *fold);
 
 /* The machines, and the true times under the level's word. */
 json_t *vm_report_json(const struct vm_json *j, enum vm_level level);

@@ -149,6 +149,7 @@ int http_profile_timeline(struct http_request *q, struct http_reply *reply, stru
 int http_vm_report(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_vm_steal(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_vm_correct(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_vm_tree(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_vm_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);

@@ -29,6 +29,7 @@
 #define VM HTTP_RANGE_TIMES " limit"
 #define VM_BY VM " by"
 #define VM_SLICES VM " width"
+#define VM_TREE VM " vcpus threads depth min"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 #define EVENTS HTTP_RANGE_PARAMS " limit after before"
 #define CHAIN "from to pid at_ns limit"
@@ -78,6 +79,8 @@ static const struct http_route routes[] = {
 	{ "GET", DEVICE "/vm/steal", VM, http_vm_steal,
 	  "who and what kept virtual CPUs from running" },
 	{ "GET", DEVICE "/vm/correct", VM_BY, http_vm_correct, "true times of what ran in guests" },
+	{ "GET", DEVICE "/vm/tree", VM_TREE, http_vm_tree,
+	  "all time of virtual CPUs, for a flame graph" },
 	{ "GET", DEVICE "/vm/slices", VM_SLICES, http_vm_slices,
 	  "virtual and physical CPUs over time" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
@@ -122,6 +125,8 @@ static const struct http_route routes[] = {
 	{ "GET", RUN "/vm/steal", VM, http_vm_steal,
 	  "who and what kept virtual CPUs from running" },
 	{ "GET", RUN "/vm/correct", VM_BY, http_vm_correct, "true times of what ran in guests" },
+	{ "GET", RUN "/vm/tree", VM_TREE, http_vm_tree,
+	  "all time of virtual CPUs, for a flame graph" },
 	{ "GET", RUN "/vm/slices", VM_SLICES, http_vm_slices,
 	  "virtual and physical CPUs over time" },
 	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_vm: …/vm/report, steal, correct and slices: what `kiseki vm` says with --json, and spans for a timeline.
+ * http_vm: …/vm/report, steal, correct, tree and slices: what `kiseki vm` says with --json, and spans for a timeline.
  *
  * Each reads the run from its start: what a virtual CPU does at a moment, the last of its events before tells, and that may
  * be long ago. Only slices, which a page asks for again and again, go on from marks that others left.
@@ -18,11 +18,13 @@
 #define ROWS_MOST 1000000U
 #define SPANS_DEFAULT 200000U
 #define WIDTH_DEFAULT 1000U
+#define NODES_DEFAULT 20000U
 
 struct http_vm {
 	struct http_profile profile;
 	struct vm_names *names;
 	struct vm_report *report;
+	bool with_cells; /* set before it is opened */
 	struct vm_json json;
 	struct vm_marks *marks; /* of a run that has ended */
 };
@@ -61,7 +63,9 @@ static int open_report(struct http_vm *v, struct http_request *q, struct error *
 {
 	int r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, ROWS_MOST },
 				      &v->json.limit, e);
-	struct vm_report_options o = { .step = http_profile_step, .step_data = &v->profile };
+	struct vm_report_options o = { .step = http_profile_step,
+				       .step_data = &v->profile,
+				       .with_cells = v->with_cells };
 
 	if (r >= 0)
 		r = open_names(v, q, e);
@@ -115,6 +119,68 @@ int http_vm_correct(struct http_request *q, struct http_reply *reply, struct err
 		     : http_reply_json(reply, vm_correct_json(&v.json, (enum vm_level)by),
 				       JSON_COMPACT, e);
 }
+
+/* --- the tree --- */
+
+static int get_nodes(struct http_request *q, struct vm_shape *shape, struct profile_fold_options *o,
+		     struct error *e)
+{
+	static const char *const choices[] = { "0", "1", NULL };
+	size_t vcpus = 0, threads = 0;
+	uint64_t depth = 0;
+	int r = http_target_get_word(&q->target, "vcpus", choices, &vcpus, e);
+
+	if (r >= 0)
+		r = http_target_get_word(&q->target, "threads", choices, &threads, e);
+	if (r >= 0)
+		r = http_target_get_count(&q->target, "limit",
+					  (struct http_bounds){ 1, PROFILE_FOLD_ROWS_MAX },
+					  &o->limit, e);
+	if (r >= 0)
+		r = http_target_get_count(&q->target, "depth",
+					  (struct http_bounds){ 1, UINT32_MAX }, &depth, e);
+	if (r >= 0)
+		r = http_target_get_count(&q->target, "min", (struct http_bounds){ 0, INT64_MAX },
+					  &o->least, e);
+	o->depth = (uint32_t)depth;
+	*shape = (struct vm_shape){ .groups = true, .vcpus = vcpus, .threads = threads };
+	return r;
+}
+
+static int reply_tree(const struct http_vm *v, const struct vm_shape *shape,
+		      const struct profile_fold_options *o, struct http_reply *reply,
+		      struct error *e)
+{
+	const struct vm_tree_options options = { .report = v->report,
+						 .names = v->names,
+						 .host = v->profile.names,
+						 .source = v->profile.source,
+						 .shape = *shape };
+	CLEANUP(profile_fold) struct profile_fold *fold = NULL;
+	CLEANUP_VM_TREE struct vm_tree t = { .tree = NULL };
+	int r = vm_tree_init(&t, &options);
+
+	if (r >= 0)
+		r = vm_tree_fill(&t);
+	if (r < 0)
+		return error_set(e, -r, "cannot make the tree: %s", strerror(-r));
+	r = profile_fold_new(&fold, t.tree, o, e);
+	return r < 0 ? r : http_reply_json(reply, vm_tree_json(&t, fold), JSON_COMPACT, e);
+}
+
+int http_vm_tree(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	CLEANUP_HTTP_VM struct http_vm v = { .with_cells = true };
+	struct profile_fold_options o = { .limit = NODES_DEFAULT, .value = PROFILE_WEIGHT };
+	struct vm_shape shape;
+	int r = get_nodes(q, &shape, &o, e);
+
+	if (r >= 0)
+		r = open_report(&v, q, e);
+	return r < 0 ? r : reply_tree(&v, &shape, &o, reply, e);
+}
+
+/* --- slices --- */
 
 static int get_slices(struct http_request *q, struct vm_slices_options *o, struct error *e)
 {

@@ -59,7 +59,7 @@ int vm_json_write(const struct vm_tree_options *o, struct outfile *out, struct e
 
 	if (r < 0)
 		return r;
-	document = vm_tree_json(&t, 0);
+	document = vm_tree_json(&t, NULL);
 	if (document) {
 		json_object_update_new(document, vm_steal_json(&j));
 		json_object_set_new(document, "process", vm_correct_json(&j, VM_BY_PROCESS));

@@ -177,6 +177,18 @@ same $v/report "/runs/$vm/vm/report?by=process&from=%2B200us&to=%2B700us" \
 same $v/correct "/runs/$vm/vm/correct?by=thread&limit=1" vm correct two.ksk --json --by thread --limit 1
 same $v/steal "/runs/$long/vm/steal?limit=3" vm steal long.ksk --json --limit 3
 
+# The tree is that of the export, which has the reports beside it.
+for of in "$v /runs/$vm/vm/tree?" "$w /devices/vmhost/vm/tree?" "$v /runs/$vm/vm/tree?vcpus=1&threads=1& --vcpus --threads" \
+	"$v /runs/$vm/vm/tree?from=%2B200us&to=%2B700us& --from +200us --to +700us"; do
+	read -r pattern path options <<<"$of"
+	described 200 "$pattern/tree" "${path%?}"
+	# shellcheck disable=SC2086 # several of them
+	"$KISEKI" vm export two.ksk -f json -o - $options | jq -S '{report, totals, folded, nodes}' >want
+	jq -S . body | diff want - || fail "$path is not what kiseki vm export $options writes"
+done
+described 200 $v/tree "/runs/$vm/vm/tree?limit=3&depth=5&min=1000"
+[ "$(jq '[.nodes[] | .self.weight] | add == 1690000' body)" = true ] || fail "a folded tree lost something: $(cat body)"
+
 # What is drawn adds up to what is reported of the same time, however much is merged.
 mkdir drawn
 for run in "$vm" "$long"; do
@@ -252,6 +264,8 @@ wrong 400 "/runs/$before/profile/diff?with=x" "it is not a number"
 wrong 400 "/runs/$before/profile/timeline?width=5000" "from 1 to 4096"
 wrong 400 "/runs/$before/profile/timeline?by=object" "it is one of cpu, process, thread"
 wrong 400 "/runs/$vm/vm/report?by=cpu" "it is one of process, thread, function"
+wrong 400 "/runs/$vm/vm/tree?vcpus=2" "cannot take vcpus=2"
+wrong 404 "/runs/$before/vm/tree" "no virtual CPU was seen in it"
 wrong 400 "/runs/$vm/vm/slices?width=0" "cannot take width=0"
 wrong 413 "/runs/$vm/vm/slices?limit=5" "there are more than 5 spans"
 wrong 501 "/runs/$vm/vm/report?from=-5m" "never compared with real time"

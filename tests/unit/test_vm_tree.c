@@ -212,7 +212,7 @@ static void check_tree(struct rig *r, const struct vm_shape *shape)
 	for (i = 0; i < profile_tree_count(t.tree); i++)
 		own += profile_tree_self(t.tree, i)[PROFILE_WEIGHT];
 	assert_int_equal(own, vm_sums_wall(&all));
-	j = vm_tree_json(&t, 0);
+	j = vm_tree_json(&t, NULL);
 	assert_int_equal(json_array_size(json_object_get(j, "nodes")),
 			 profile_tree_count(t.tree) - 1);
 	json_decref(j);
