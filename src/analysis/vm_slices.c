@@ -326,6 +326,18 @@ static int copy_state(struct vm_slices *to, const struct vm_slices *s,
 	return r;
 }
 
+static void free_mark(void *state)
+{
+	vm_slices_free(state);
+}
+
+int vm_slices_marks_new(struct marks **ret, uint64_t every)
+{
+	const struct marks_options o = { every, VM_MARKS_MAX, VM_MARKS_BYTES_MAX, free_mark };
+
+	return marks_new(ret, &o);
+}
+
 static int leave_mark(struct vm_slices *s, uint64_t tick)
 {
 	CLEANUP(vm_slices) struct vm_slices *mark = NULL;
@@ -333,7 +345,7 @@ static int leave_mark(struct vm_slices *s, uint64_t tick)
 		       s->n_cores * sizeof(*s->cores);
 	int r;
 
-	if (!vm_marks_wants(s->o.marks, tick))
+	if (!marks_wants(s->o.marks, tick))
 		return 0;
 	mark = calloc(1, sizeof(*mark));
 	if (!mark)
@@ -341,7 +353,7 @@ static int leave_mark(struct vm_slices *s, uint64_t tick)
 	vm_legend_init(&mark->legend);
 	r = copy_state(mark, s, NULL);
 	if (r == 0)
-		vm_marks_push(s->o.marks, tick, take_ptr(mark), bytes);
+		marks_push(s->o.marks, tick, take_ptr(mark), bytes);
 	return r;
 }
 
@@ -359,7 +371,7 @@ static int mark_now_and_then(struct vm_slices *s, const struct sample_item *item
 
 	s->items++;
 	s->last_tick = tick > before ? tick : before;
-	if (!s->o.marks || s->items < vm_marks_every(s->o.marks) || tick <= before)
+	if (!s->o.marks || s->items < marks_every(s->o.marks) || tick <= before)
 		return 0;
 	s->items = 0;
 	return leave_mark(s, tick);

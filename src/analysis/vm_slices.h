@@ -4,15 +4,15 @@
  * did, and who had each physical one.
  *
  * What a virtual CPU did is vm_time's to say, so its rows add up to what reports say of the same window. The recording is
- * read from its start, or from a mark that was left before (vm_marks.h), and behind the window only until each virtual CPU's episode across its
+ * read from its start, or from a mark that was left before (marks.h), and behind the window only until each virtual CPU's episode across its
  * end is over. Memory depends on the rows and on what they name.
  */
 #ifndef KISEKI_ANALYSIS_VM_SLICES_H
 #define KISEKI_ANALYSIS_VM_SLICES_H
 
+#include "analysis/marks.h"
 #include "analysis/vm_lane.h"
 #include "analysis/vm_legend.h"
-#include "analysis/vm_marks.h"
 #include "analysis/vm_names.h"
 
 #define VM_SLICES_ROWS_MAX 1000000U
@@ -34,7 +34,7 @@ struct vm_slices_options {
 	uint64_t from_ns, to_ns; /* of the run's clock: from <= t < to */
 	uint64_t width;		 /* what is shorter than this part of the window is merged */
 	uint64_t limit;		 /* rows, up to VM_SLICES_ROWS_MAX */
-	struct vm_marks *marks;	 /* are left there; NULL: none */
+	struct marks *marks;	 /* are left there; NULL: none */
 	const struct vm_slices
 		*resume;      /* out of the marks: the source begins at its tick or before; */
 	uint64_t resume_tick; /* NULL: the source is at its start */
@@ -66,6 +66,12 @@ struct vm_slices_about {
 };
 int vm_slices_format(struct vm_slices *s, const struct vm_slices_about *about, char **ret,
 		     size_t *ret_len);
+
+/* Marks for it; what it leaves there has no rows. */
+#define VM_MARK_EVERY 65536U				     /* items */
+#define VM_MARKS_MAX 4096U				     /* of a run */
+#define VM_MARKS_BYTES_MAX (64U * 1048576)		     /* of all marks of a run */
+int vm_slices_marks_new(struct marks **ret, uint64_t every); /* -ENOMEM */
 
 /* For vm_slices_format(). */
 struct vm_legend *vm_slices_legend(struct vm_slices *s);

@@ -5,14 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "analysis/call_marks.h"
+#include "analysis/vm_slices.h"
+
 struct http_marks {
 	pthread_mutex_t lock;
 	uint64_t asked; /* so often */
 	struct {
 		uint32_t run; /* 0: free */
 		uint64_t asked;
-		struct call_marks *marks;
-		struct vm_marks *vm_marks;
+		struct marks *marks[HTTP_MARKS_KINDS];
 	} runs[HTTP_MARKS_RUNS];
 };
 
@@ -25,16 +27,22 @@ struct http_marks *http_marks_new(void)
 	return m;
 }
 
+static void drop(struct http_marks *m, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < HTTP_MARKS_KINDS; i++)
+		marks_unref(take_ptr(m->runs[at].marks[i]));
+}
+
 void http_marks_free(struct http_marks *m)
 {
 	size_t i;
 
 	if (!m)
 		return;
-	for (i = 0; i < HTTP_MARKS_RUNS; i++) {
-		call_marks_unref(m->runs[i].marks);
-		vm_marks_unref(m->runs[i].vm_marks);
-	}
+	for (i = 0; i < HTTP_MARKS_RUNS; i++)
+		drop(m, i);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -53,42 +61,26 @@ static size_t find_place(const struct http_marks *m, uint32_t run)
 	return oldest;
 }
 
-/* With the lock held: the run's place, which is its own from here on. */
-static size_t take_place(struct http_marks *m, uint32_t run)
+static int make(struct marks **ret, enum http_marks_kind kind)
 {
-	size_t at = find_place(m, run);
+	return kind == HTTP_MARKS_CALLS ? call_marks_new(ret, CALL_MARK_EVERY)
+					: vm_slices_marks_new(ret, VM_MARK_EVERY);
+}
 
-	if (m->runs[at].run != run) {
-		call_marks_unref(m->runs[at].marks);
-		vm_marks_unref(m->runs[at].vm_marks);
-		m->runs[at].marks = NULL;
-		m->runs[at].vm_marks = NULL;
-		m->runs[at].run = run;
-	}
+struct marks *http_marks_get(struct http_marks *m, uint32_t run, enum http_marks_kind kind)
+{
+	struct marks **marks, *ret = NULL;
+	size_t at;
+
+	pthread_mutex_lock(&m->lock);
+	at = find_place(m, run);
+	if (m->runs[at].run != run)
+		drop(m, at);
+	m->runs[at].run = run;
 	m->runs[at].asked = ++m->asked;
-	return at;
-}
-
-struct call_marks *http_marks_get(struct http_marks *m, uint32_t run)
-{
-	struct call_marks **marks, *ret = NULL;
-
-	pthread_mutex_lock(&m->lock);
-	marks = &m->runs[take_place(m, run)].marks;
-	if (*marks || call_marks_new(marks, CALL_MARK_EVERY) == 0)
-		ret = call_marks_ref(*marks);
-	pthread_mutex_unlock(&m->lock);
-	return ret;
-}
-
-struct vm_marks *http_marks_get_vm(struct http_marks *m, uint32_t run)
-{
-	struct vm_marks **marks, *ret = NULL;
-
-	pthread_mutex_lock(&m->lock);
-	marks = &m->runs[take_place(m, run)].vm_marks;
-	if (*marks || vm_marks_new(marks, VM_MARK_EVERY) == 0)
-		ret = vm_marks_ref(*marks);
+	marks = &m->runs[at].marks[kind];
+	if (*marks || make(marks, kind) == 0)
+		ret = marks_ref(*marks);
 	pthread_mutex_unlock(&m->lock);
 	return ret;
 }

@@ -26,14 +26,14 @@ struct http_vm {
 	struct vm_report *report;
 	bool with_cells; /* set before it is opened */
 	struct vm_json json;
-	struct vm_marks *marks; /* of a run that has ended */
+	struct marks *marks; /* of a run that has ended */
 };
 
 static void http_vm_close(struct http_vm *v)
 {
 	vm_report_free(v->report);
 	vm_names_free(v->names);
-	vm_marks_unref(v->marks);
+	marks_unref(v->marks);
 	http_profile_close(&v->profile);
 }
 #define CLEANUP_HTTP_VM __attribute__((cleanup(http_vm_close)))
@@ -203,12 +203,12 @@ static int skip(struct http_vm *v, struct vm_slices_options *o, struct sample_so
 
 	if (!p->selection.run.ended)
 		return 0;
-	v->marks = http_marks_get_vm(p->q->http->marks, p->selection.run.number);
+	v->marks = http_marks_get(p->q->http->marks, p->selection.run.number, HTTP_MARKS_VM);
 	if (!v->marks)
 		return error_set(e, ENOMEM, "cannot read the virtual machines: out of memory");
 	o->marks = v->marks;
-	o->resume = vm_marks_get(v->marks, clock_tick_at(&p->selection.clock, p->from_ns),
-				 &range.from_tick);
+	o->resume = marks_get(v->marks, clock_tick_at(&p->selection.clock, p->from_ns),
+			      &range.from_tick);
 	if (!o->resume)
 		return 0;
 	r = sample_ksk_open_part(p->q->http->options.store, p->selection.run.number, &range, later,

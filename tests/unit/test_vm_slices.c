@@ -482,7 +482,7 @@ static char *text_of(struct vm_slices *s)
 }
 
 /* From a mark on, it says what it says from the start on; the source may begin somewhat before the mark. */
-static void check_marked(struct rig *r, struct vm_marks *marks, uint64_t from_ns, uint64_t to_ns)
+static void check_marked(struct rig *r, struct marks *marks, uint64_t from_ns, uint64_t to_ns)
 {
 	char *wanted = text_of(make(r, from_ns, to_ns, 300)), *got;
 	struct vm_slices_options o = { .source = &r->fake.source,
@@ -496,7 +496,7 @@ static void check_marked(struct rig *r, struct vm_marks *marks, uint64_t from_ns
 	struct error e = ERROR_INIT;
 	size_t at = 0;
 
-	o.resume = vm_marks_get(marks, from_ns, &o.resume_tick);
+	o.resume = marks_get(marks, from_ns, &o.resume_tick);
 	while (o.resume && r->fake.items[at].event.tick < o.resume_tick)
 		at++;
 	r->fake.at = at > 50 ? at - draw(50) : 0;
@@ -510,7 +510,7 @@ static void check_marked(struct rig *r, struct vm_marks *marks, uint64_t from_ns
 static void test_marks(void **state)
 {
 	struct rig *r = *state;
-	struct vm_marks *marks;
+	struct marks *marks;
 	uint64_t end, from, to;
 	int round, i;
 
@@ -518,17 +518,17 @@ static void test_marks(void **state)
 		seed = (uint64_t)round + 1000;
 		fill_randomly(r);
 		end = r->fake.items[ITEMS_MAX - 1].event.tick;
-		assert_int_equal(vm_marks_new(&marks, 100), 0);
+		assert_int_equal(vm_slices_marks_new(&marks, 100), 0);
 		check_marked(r, marks, 0, end / 2);
 		check_marked(r, marks, 0, end + 1);
-		assert_true(vm_marks_count(marks) > 40 && vm_marks_count(marks) < 60);
+		assert_true(marks_count(marks) > 40 && marks_count(marks) < 60);
 		for (i = 0; i < 20; i++) {
 			from = draw((uint32_t)end);
 			to = from + 1 + draw(50000);
 			check_marked(r, marks, from, to);
 		}
 		check_marked(r, marks, end + 10, end + 20);
-		vm_marks_unref(marks);
+		marks_unref(marks);
 	}
 }
 

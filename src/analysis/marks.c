@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* vm_marks: see vm_marks.h. */
-#include "analysis/vm_marks.h"
+/* marks: see marks.h. */
+#include "analysis/marks.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "analysis/vm_slices.h"
 #include "store/array.h"
 
 struct mark {
 	uint64_t tick;
-	struct vm_slices *state;
+	void *state;
 };
 
-struct vm_marks {
+struct marks {
 	pthread_mutex_t lock;
 	unsigned int refs;
-	uint64_t every;
+	struct marks_options o;
 	struct mark *marks; /* by rising tick */
 	size_t n, room;
-	size_t bytes;
+	size_t weight; /* of all */
 };
 
-int vm_marks_new(struct vm_marks **ret, uint64_t every)
+int marks_new(struct marks **ret, const struct marks_options *o)
 {
-	struct vm_marks *m = calloc(1, sizeof(*m));
+	struct marks *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
 	pthread_mutex_init(&m->lock, NULL);
 	m->refs = 1;
-	m->every = every;
+	m->o = *o;
 	*ret = m;
 	return 0;
 }
 
-struct vm_marks *vm_marks_ref(struct vm_marks *m)
+struct marks *marks_ref(struct marks *m)
 {
 	pthread_mutex_lock(&m->lock);
 	m->refs++;
@@ -44,7 +43,7 @@ struct vm_marks *vm_marks_ref(struct vm_marks *m)
 	return m;
 }
 
-void vm_marks_unref(struct vm_marks *m)
+void marks_unref(struct marks *m)
 {
 	unsigned int left;
 	size_t i;
@@ -57,25 +56,25 @@ void vm_marks_unref(struct vm_marks *m)
 	if (left)
 		return;
 	for (i = 0; i < m->n; i++)
-		vm_slices_free(m->marks[i].state);
+		m->o.free(m->marks[i].state);
 	free(m->marks);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
-uint64_t vm_marks_every(const struct vm_marks *m)
+uint64_t marks_every(const struct marks *m)
 {
-	return m->every;
+	return m->o.every;
 }
 
 /* With the lock held. */
-static bool is_wanted(const struct vm_marks *m, uint64_t tick)
+static bool is_wanted(const struct marks *m, uint64_t tick)
 {
-	return m->n < VM_MARKS_MAX && m->bytes < VM_MARKS_BYTES_MAX &&
+	return m->n < m->o.most && m->weight < m->o.most_weight &&
 	       (!m->n || tick > m->marks[m->n - 1].tick);
 }
 
-bool vm_marks_wants(struct vm_marks *m, uint64_t tick)
+bool marks_wants(struct marks *m, uint64_t tick)
 {
 	bool wanted;
 
@@ -85,22 +84,23 @@ bool vm_marks_wants(struct vm_marks *m, uint64_t tick)
 	return wanted;
 }
 
-void vm_marks_push(struct vm_marks *m, uint64_t tick, struct vm_slices *state, size_t bytes)
+void marks_push(struct marks *m, uint64_t tick, void *state, size_t weight)
 {
 	pthread_mutex_lock(&m->lock);
-	if (is_wanted(m, tick) &&
-	    array_grow(&m->marks, m->n, &m->room, sizeof(*m->marks), VM_MARKS_MAX) == 0) {
-		m->bytes += bytes;
+	if (is_wanted(m, tick) && weight <= m->o.most_weight - m->weight &&
+	    array_grow(&m->marks, m->n, &m->room, sizeof(*m->marks), m->o.most) == 0) {
+		m->weight += weight;
 		m->marks[m->n++] = (struct mark){ tick, state };
 		state = NULL;
 	}
 	pthread_mutex_unlock(&m->lock);
-	vm_slices_free(state);
+	if (state)
+		m->o.free(state);
 }
 
-const struct vm_slices *vm_marks_get(struct vm_marks *m, uint64_t tick, uint64_t *ret_tick)
+const void *marks_get(struct marks *m, uint64_t tick, uint64_t *ret_tick)
 {
-	const struct vm_slices *state = NULL;
+	const void *state = NULL;
 	size_t low = 0, high, middle;
 
 	pthread_mutex_lock(&m->lock);
@@ -119,7 +119,7 @@ const struct vm_slices *vm_marks_get(struct vm_marks *m, uint64_t tick, uint64_t
 	return state;
 }
 
-size_t vm_marks_count(struct vm_marks *m)
+size_t marks_count(struct marks *m)
 {
 	size_t n;
 
