@@ -35,7 +35,7 @@ struct recorder_cpu *recorder_begin(struct recorder *r, enum sample_kind kind, u
 
 void recorder_end(struct recorder_cpu *cpu, unsigned long irq)
 {
-	if (READ_ONCE(cpu->owner->is_on)) {
+	if (READ_ONCE(cpu->owner->is_taking)) {
 		vm_ring_put(&cpu->ring, &cpu->record.base);
 		if (vm_ring_used(&cpu->ring) < cpu->ring.size / 2) {
 			cpu->is_signalled = false;
@@ -141,6 +141,7 @@ int recorder_start(struct recorder *r, const struct vm_settings *s)
 	WRITE_ONCE(r->is_due, false);
 	WRITE_ONCE(r->is_on, true);
 	error = points_open(&r->points, probe_list(), r);
+	WRITE_ONCE(r->is_taking, error >= 0);
 	if (error >= 0)
 		error = sampler_start(r);
 	if (error < 0) {
@@ -157,6 +158,7 @@ void recorder_stop(struct recorder *r)
 	if (!r->is_on)
 		return;
 	sampler_stop(r);
+	WRITE_ONCE(r->is_taking, false);
 	points_close(&r->points);
 	WRITE_ONCE(r->is_on, false);
 	for_each_possible_cpu(i) irq_work_sync(&r->cpus[i]->work);

@@ -56,6 +56,7 @@ struct recorder {
 	wait_queue_head_t wait;
 	int hotplug; /* the state of CPU hotplug that starts the timers; negative: none */
 	bool is_on;
+	bool is_taking; /* points are opened one by one: what comes before the last has no whole story */
 	bool is_due; /* a ring was half full, and has not been read since */
 };
 
