@@ -294,15 +294,23 @@ static int tell_place(struct vm_time *t, const struct vcpu *v, const struct samp
 static int put_exit(struct vm_time *t, struct vcpu *v, const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
-	int r = change(t, v, ev->tick, VM_KERNEL, item->cpu);
+	bool ours = v->sampled && vm_exit_is_interrupt(t->o.exits, ev->value);
+	int r;
 
+	/* The interrupt that took the sample had ended the guest's run: what was since was not the guest's. */
+	if (ours && v->open.kind == VM_GUEST) {
+		v->open.kind = VM_KERNEL;
+		v->open.ours = v->open.has_reason = true;
+		v->open.reason = ev->value;
+		v->open.detail = ev->detail;
+	}
+	r = change(t, v, ev->tick, VM_KERNEL, item->cpu);
 	v->on_cpu = true;
-	v->outside = v->asleep = false;
+	v->outside = v->asleep = v->sampled = false;
 	v->open.is_exit = v->open.has_reason = true;
 	v->open.reason = ev->value;
 	v->open.detail = ev->detail;
-	v->open.ours = v->sampled && vm_exit_is_interrupt(t->o.exits, ev->value);
-	v->sampled = false;
+	v->open.ours = ours;
 	return r < 0 ? r : tell_place(t, v, item);
 }
 

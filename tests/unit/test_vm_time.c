@@ -127,7 +127,8 @@ static void test_exits(void **state)
 	put(t, 315, SAMPLE_ENTRY, &a, 0);
 	assert_int_equal(vm_time_end(t, 400), 0);
 	check(&g, t, 0,
-	      "guest 50 guest 2 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest 10 "
+	      "guest 50 our vmm-kernel 2 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest "
+	      "10 "
 	      "vmm-kernel 5 "
 	      "guest 85");
 	assert_int_equal(g.samples, 1);
@@ -219,7 +220,6 @@ static void test_losses_and_ends(void **state)
 	vm_time_free(t);
 }
 
-/* Whatever comes, in whatever order: no moment is told twice or not at all. */
 /* A recording may begin while a virtual CPU sleeps: the kernel's word that the halt is over is then the first of it. */
 static void test_poll_first(void **state)
 {
@@ -234,6 +234,7 @@ static void test_poll_first(void **state)
 	vm_time_free(t);
 }
 
+/* Whatever comes, in whatever order: no moment is told twice or not at all. */
 static void test_anything(void **state)
 {
 	static const struct sample_task *const who[] = { &a, &b, &other, &idle };
