@@ -20,7 +20,7 @@ from boards.collector import HOST
 from boards.guests import Guest, guest_parts
 from boards.machine import Machine
 
-# Whether the agent sends to a collector, whose page has the view, or writes a file.
+# Whether the agent sends to a collector as well, whose page has the view.
 SENDS = False
 TARGET = Path(os.environ.get("OUT") or build.ROOT / "build")
 SECONDS = int(os.environ.get("DURATION", 10))
@@ -35,7 +35,7 @@ def run(*command):
         raise BoardError(f"kiseki {command[0]} {command[1]} failed")
 
 
-def record(machine, board, where):
+def record(machine, board, options):
     """While both compute."""
     guests = [Guest(machine, "first"), Guest(machine, "second")]
     for guest in guests:
@@ -43,13 +43,13 @@ def record(machine, board, where):
     machine.check("insmod /kiseki_vm.ko")
     guests[0].tell(f"spin {SECONDS + SLACK_S}")
     guests[1].tell(f"duty {SECONDS + SLACK_S}")
-    said = machine.check(f"taskset 1 kiseki-agent vm -t {SECONDS}s --name {board.name} {where}", PATIENCE_S)
+    said = machine.check(f"taskset 1 kiseki-agent vm -t {SECONDS}s --name {board.name} -o /out/{NAME} {options}", PATIENCE_S)
     machine.check("rmmod kiseki_vm")
     return said.strip()
 
 
-def boot(board, where, say):
-    """Boots the board, records, and brings back the file if there is one."""
+def boot(board, options, say):
+    """Boots the board, records, and brings the file back."""
     with tempfile.TemporaryDirectory(prefix="kiseki-vm-") as work:
         init = build.compile_program(board, [build.ROOT / "tests/tools/vm_guest.c"], Path(work) / "init", ["-no-pie"])
         parts = guest_parts(board, init, work)
@@ -57,28 +57,28 @@ def boot(board, where, say):
                            (build.build_agent(board), "/bin/kiseki-agent")]
         say(f"booting {board.name}: {board.about}; then two guests, which takes a minute")
         with Machine(board, **parts, timeout_s=3 * PATIENCE_S, say=say) as machine:
-            say(record(machine, board, where))
-            if not SENDS:
-                machine.get("/out", TARGET)
+            say(record(machine, board, options))
+            machine.get("/out", TARGET)
 
 
-def report(path):
+def report():
     for what in ("report", "steal"):
-        run("vm", what, path, "--limit", "10")
+        run("vm", what, TARGET / NAME, "--limit", "10")
         print(flush=True)
+    print(f"{TARGET / NAME} is the recording: kiseki vm report|steal|correct, kiseki profile report|flame")
 
 
 def show(board, say):
     if not live.PROGRAM.exists():
         raise BoardError(f"{live.PROGRAM} is not built; make board-vm builds it")
-    if not SENDS:
-        boot(board, f"-o /out/{NAME}", say)
-        report(TARGET / NAME)
-        print(f"{TARGET / NAME} is the recording: kiseki vm report|steal|correct, kiseki profile report|flame")
-        return 0
-    with live.start_collector() as collector:
-        boot(board, f"--collector {HOST}:{collector.port}", say)
-        report(collector.data)
-        print(f"{collector.url}/#/vm\n  is where to look; Ctrl-C ends the collector.", flush=True)
-        collector.process.wait()
+    collector = live.start_collector() if SENDS else None
+    try:
+        boot(board, f"--collector {HOST}:{collector.port}" if collector else "", say)
+        report()
+        if collector:
+            print(f"{collector.url}/#/vm\n  is where to look; Ctrl-C ends the collector.", flush=True)
+            collector.process.wait()
+    finally:
+        if collector:
+            collector.stop()
     return 0
