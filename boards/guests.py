@@ -53,11 +53,11 @@ class Guest:
 
     def __init__(self, machine, name, memory=192, is_bare=False):
         self.machine, self.name = machine, name
-        program, options, console = QEMU[machine.board.architecture]
+        program, kind, console = QEMU[machine.board.architecture]
         self.console_path, self.input = f"{FOLDER}/{name}.console", f"{FOLDER}/{name}.input"
         linux = (f"-kernel {FOLDER}/vmlinuz -initrd {FOLDER}/initramfs "
                  f"-append {shlex.quote(f'console={console} {QUIET}')}")
-        command = (f"{Path(program).name} -name {name},debug-threads=on {options} -accel kvm -smp 1 "
+        command = (f"{Path(program).name} -name {name},debug-threads=on {kind} -accel kvm -smp 1 "
                    f"-m {32 if is_bare else memory} -nodefaults -display none -no-reboot -serial stdio "
                    f"{f'-kernel {FOLDER}/spin' if is_bare else linux}")
         # A pipe that is open for reading and writing never ends.

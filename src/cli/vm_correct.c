@@ -150,8 +150,8 @@ const struct command command_vm_correct = {
 		       "has steal in it. The true time is that in which the virtual CPU was in the "
 		       "guest; samples share it "
 		       "out, and +- is one standard deviation of that share. Steal belongs to what "
-		       "it struck; where "
-		       "samples before and after it were in different places it is nobody's.",
+		       "it struck; where an exit does not say what that was, and the samples before "
+		       "and after it were in different places, it is nobody's.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_vm,

@@ -236,21 +236,22 @@ static void get_value(struct sample_decoder *d, struct sample_event *ret, uint32
 	sample_model_learn_value(m, ret->kind, slot, value);
 }
 
-static void get_mode(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
+static uint8_t get_mode(struct sample_decoder *d, struct nibble_model *model)
 {
-	struct sample_model *m = &d->model;
-	uint32_t mode = range_decode_nibble(&d->rc, &m->mode[m->task[slot].mode][m->kind[0]]);
-	uint8_t *guest;
+	uint32_t mode = range_decode_nibble(&d->rc, model);
 
 	if (mode == 15) {
 		mode = range_decode_raw(&d->rc, 8);
 		d->corrupt |= mode < 15;
 	}
-	ret->mode = (uint8_t)mode;
-	guest = &m->guest[mode & 7];
-	if (range_decode_bit(&d->rc, &m->guest_same[mode & 7]))
-		*guest = (uint8_t)range_decode_raw(&d->rc, 8);
-	ret->guest = *guest;
+	return (uint8_t)mode;
+}
+
+static uint8_t get_known(struct sample_decoder *d, struct bit_model *same, uint8_t *last)
+{
+	if (range_decode_bit(&d->rc, same))
+		*last = (uint8_t)range_decode_raw(&d->rc, 8);
+	return *last;
 }
 
 static uint64_t get_weight(struct sample_decoder *d)
@@ -361,11 +362,56 @@ static void get_guest(struct sample_decoder *d, struct sample_event *ret, uint32
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		get_guest_word(d, &c, 4, &ret->reason_detail);
 	}
-	if (ret->guest & SAMPLE_GUEST_PC) {
-		sample_context_guest_place(m, slot, ret->mode, &c);
-		ret->guest_pc = get_place(d, &c, m->last_guest[5], &s->guest_place);
-		m->last_guest[5] = ret->guest_pc;
+}
+
+static void get_guest_place(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
+{
+	struct sample_model *m = &d->model;
+	struct sample_context c;
+
+	if (!(ret->guest & SAMPLE_GUEST_PC))
+		return;
+	sample_context_guest_place(m, slot, ret->mode, &c);
+	ret->guest_pc = get_place(d, &c, m->last_guest[5], &m->task[slot].guest_place);
+	m->last_guest[5] = ret->guest_pc;
+}
+
+static void get_sample(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
+{
+	struct sample_model *m = &d->model;
+	uint32_t mode;
+
+	ret->mode = get_mode(d, &m->mode[m->task[slot].mode][m->kind[0]]);
+	mode = ret->mode & 7;
+	ret->guest = get_known(d, &m->guest_same[mode], &m->guest[mode]);
+	ret->weight = get_weight(d);
+	get_chain(d, ret, slot);
+	get_guest(d, ret, slot);
+	get_guest_place(d, ret, slot);
+	if (ret->guest)
+		sample_model_learn_spot(m, ret);
+}
+
+static void get_spot(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
+{
+	struct sample_model *m = &d->model;
+	struct sample_context c;
+	uint32_t mode;
+	uint16_t line;
+
+	if (!range_decode_bit(&d->rc, sample_model_spot_same(m))) {
+		sample_model_get_spot(m, ret);
+		return;
 	}
+	ret->mode = get_mode(d, &m->exit_mode[m->spot.mode & 7]);
+	mode = ret->mode & 7;
+	ret->guest = get_known(d, &m->exit_same[mode], &m->exit_guest[mode]);
+	get_guest(d, ret, slot);
+	if (ret->guest & SAMPLE_GUEST_PC) {
+		sample_context_exit_place(m, slot, ret->mode, &c);
+		ret->guest_pc = get_place(d, &c, 0, &line);
+	}
+	sample_model_learn_spot(m, ret);
 }
 
 static uint32_t get_next(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
@@ -419,12 +465,10 @@ enum wire_status sample_decode(struct sample_decoder *d, struct sample_event *re
 		get_value(d, ret, slot);
 	if (sample_shapes[kind].has_next)
 		next = get_next(d, ret, slot);
-	if (kind == SAMPLE_TAKEN) {
-		get_mode(d, ret, slot);
-		ret->weight = get_weight(d);
-		get_chain(d, ret, slot);
-		get_guest(d, ret, slot);
-	}
+	if (kind == SAMPLE_TAKEN)
+		get_sample(d, ret, slot);
+	if (kind == SAMPLE_EXIT)
+		get_spot(d, ret, slot);
 	if (d->corrupt || range_decode_overrun(&d->rc)) {
 		d->corrupt = true;
 		return WIRE_CORRUPT;

@@ -2,8 +2,8 @@
 /*
  * sample_encode: see sample_encode.h, and sample_model.h for what is expected of a record.
  *
- * The way of a record: its kind, its tick, its task; then what its kind has: value, detail and the next task, or all that
- * a sample says. sample_decode.c mirrors this file function by function; a change in one is a change in both
+ * The way of a record: its kind, its tick, its task; then what its kind has: value, detail, the next task, where a guest
+ * was left, or all that a sample says. sample_decode.c mirrors this file function by function; a change in one is a change in both
  * and in the spec.
  */
 #include "wire/sample_encode.h"
@@ -271,19 +271,21 @@ static void put_value(struct sample_encoder *e, const struct sample_event *ev, u
 	sample_model_learn_value(m, ev->kind, slot, value);
 }
 
-static void put_mode(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
+static void put_mode(struct sample_encoder *e, struct nibble_model *model, uint32_t mode)
 {
-	struct sample_model *m = &e->model;
-	uint8_t *guest = &m->guest[ev->mode & 7];
+	range_encode_nibble(&e->rc, model, mode < 15 ? mode : 15);
+	if (mode >= 15)
+		range_encode_raw(&e->rc, mode, 8);
+}
 
-	range_encode_nibble(&e->rc, &m->mode[m->task[slot].mode][m->kind[0]],
-			    ev->mode < 15 ? ev->mode : 15);
-	if (ev->mode >= 15)
-		range_encode_raw(&e->rc, ev->mode, 8);
-	range_encode_bit(&e->rc, &m->guest_same[ev->mode & 7], ev->guest != *guest);
-	if (ev->guest != *guest)
-		range_encode_raw(&e->rc, ev->guest, 8);
-	*guest = ev->guest;
+/* What is known of a guest is mostly what was known last in this mode. */
+static void put_known(struct sample_encoder *e, struct bit_model *same, uint8_t *last,
+		      uint8_t known)
+{
+	range_encode_bit(&e->rc, same, known != *last);
+	if (known != *last)
+		range_encode_raw(&e->rc, known, 8);
+	*last = known;
 }
 
 static void put_weight(struct sample_encoder *e, uint64_t weight)
@@ -378,11 +380,54 @@ static void put_guest(struct sample_encoder *e, const struct sample_event *ev, u
 		sample_context_guest(SAMPLE_USE_REASON_DETAIL, slot, known, 0, &c);
 		put_guest_word(e, &c, ev->reason_detail, 4);
 	}
+}
+
+static void put_guest_place(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
+{
+	struct sample_model *m = &e->model;
+	struct sample_context c;
+
+	if (!(ev->guest & SAMPLE_GUEST_PC))
+		return;
+	sample_context_guest_place(m, slot, ev->mode, &c);
+	m->task[slot].guest_place = (uint16_t)put_place(e, &c, ev->guest_pc, m->last_guest[5]);
+	m->last_guest[5] = ev->guest_pc;
+}
+
+static void put_sample(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
+{
+	struct sample_model *m = &e->model;
+	uint32_t mode = ev->mode & 7;
+
+	put_mode(e, &m->mode[m->task[slot].mode][m->kind[0]], ev->mode);
+	put_known(e, &m->guest_same[mode], &m->guest[mode], ev->guest);
+	put_weight(e, ev->weight);
+	put_chain(e, ev, slot);
+	put_guest(e, ev, slot);
+	put_guest_place(e, ev, slot);
+	if (ev->guest)
+		sample_model_learn_spot(m, ev);
+}
+
+/* Where the guest was when it was left. Its line is no difference: guests are left in the same few places. */
+static void put_spot(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
+{
+	struct sample_model *m = &e->model;
+	bool other = !sample_model_is_spot(m, ev);
+	struct sample_context c;
+	uint32_t mode = ev->mode & 7;
+
+	range_encode_bit(&e->rc, sample_model_spot_same(m), other);
+	if (!other)
+		return;
+	put_mode(e, &m->exit_mode[m->spot.mode & 7], ev->mode);
+	put_known(e, &m->exit_same[mode], &m->exit_guest[mode], ev->guest);
+	put_guest(e, ev, slot);
 	if (ev->guest & SAMPLE_GUEST_PC) {
-		sample_context_guest_place(m, slot, ev->mode, &c);
-		s->guest_place = (uint16_t)put_place(e, &c, ev->guest_pc, m->last_guest[5]);
-		m->last_guest[5] = ev->guest_pc;
+		sample_context_exit_place(m, slot, ev->mode, &c);
+		put_place(e, &c, ev->guest_pc, 0);
 	}
+	sample_model_learn_spot(m, ev);
 }
 
 static uint32_t put_next(struct sample_encoder *e, const struct sample_event *ev, uint32_t slot)
@@ -429,12 +474,10 @@ enum wire_status sample_encode(struct sample_encoder *e, const struct sample_eve
 		put_value(e, ev, slot);
 	if (sample_shapes[ev->kind].has_next)
 		next = put_next(e, ev, slot);
-	if (ev->kind == SAMPLE_TAKEN) {
-		put_mode(e, ev, slot);
-		put_weight(e, ev->weight);
-		put_chain(e, ev, slot);
-		put_guest(e, ev, slot);
-	}
+	if (ev->kind == SAMPLE_TAKEN)
+		put_sample(e, ev, slot);
+	if (ev->kind == SAMPLE_EXIT)
+		put_spot(e, ev, slot);
 	sample_model_learn(&e->model, ev, slot, next);
 	e->events++;
 	return WIRE_OK;

@@ -28,7 +28,8 @@ enum sample_kind {
 	SAMPLE_WAKE =
 		2, /* `next`, a virtual CPU's thread, became runnable while `task` ran here; value: for which CPU */
 	SAMPLE_ENTRY = 3, /* `task`'s guest runs from here on */
-	SAMPLE_EXIT = 4,  /* it was left; value: reason, detail */
+	SAMPLE_EXIT =
+		4, /* it was left; value: reason, detail; and where: mode and what `guest` names */
 	SAMPLE_OUTSIDE =
 		5, /* the VMM's own code outside the kernel has to go on; value: why, as KVM says */
 	SAMPLE_POLL =
@@ -72,9 +73,9 @@ struct sample_event {
 	struct sample_task next; /* SWITCH, WAKE */
 	uint64_t value, detail;	 /* by kind */
 
-	/* Of a sample. */
-	uint8_t mode;	 /* enum sample_mode */
-	uint8_t guest;	 /* enum sample_guest; 0: the CPU was not in a guest */
+	/* Of a sample; mode and what is of a guest also of an exit. */
+	uint8_t mode; /* enum sample_mode */
+	uint8_t guest; /* enum sample_guest; 0: the CPU was not in a guest, or nothing is known of it */
 	uint64_t weight; /* what it stands for, in the unit of the run's description: mostly ns */
 	uint16_t
 		n_kernel; /* addresses of the kernel, then those of the program: callees first, [0] is the place */
@@ -90,6 +91,7 @@ struct sample_shape {
 	const char *word; /* what people write for it */
 	bool has_next;
 	bool has_value; /* and a detail */
+	bool has_guest; /* mode, and the fields of a guest */
 };
 extern const struct sample_shape sample_shapes[SAMPLE_KINDS];
 

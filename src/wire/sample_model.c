@@ -56,6 +56,7 @@ void sample_model_init(struct sample_model *m)
 	nibble_model_init(&m->all_high);
 	INIT_NIBBLES(m->all_low);
 	INIT_NIBBLES(m->mode);
+	INIT_NIBBLES(m->exit_mode);
 	INIT_NIBBLES(m->shape);
 	nibble_model_init(&m->weight);
 	nibble_model_init(&m->comm_length);
@@ -69,6 +70,8 @@ void sample_model_init(struct sample_model *m)
 	INIT_BITS(m->time_back);
 	INIT_BITS(m->is_cur);
 	INIT_BITS(m->guest_same);
+	INIT_BITS(m->exit_same);
+	INIT_BITS(m->spot_same);
 	INIT_BITS(m->choice);
 }
 
@@ -329,4 +332,53 @@ void sample_context_guest_place(const struct sample_model *m, uint32_t slot, uin
 				       mode | s->table << 8),
 			   sample_hash(SAMPLE_USE_GUEST_PLACE, s->table, mode | 1U << 20),
 			   sample_hash(SAMPLE_USE_GUEST_PLACE, slot, mode | 1U << 21));
+}
+
+void sample_context_exit_place(const struct sample_model *m, uint32_t slot, uint32_t mode,
+			       struct sample_context *c)
+{
+	const struct sample_slot *s = &m->task[slot];
+
+	sample_context_set(c,
+			   sample_hash(SAMPLE_USE_EXIT_PLACE, s->reason | (uint32_t)s->before << 13,
+				       mode | s->table << 8),
+			   sample_hash(SAMPLE_USE_EXIT_PLACE, s->reason, s->table | 1U << 20),
+			   sample_hash(SAMPLE_USE_EXIT_PLACE, s->reason, mode | 1U << 21));
+}
+
+#define SPOT_FIELDS                                                                                \
+	(SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT | SAMPLE_GUEST_TASK)
+
+bool sample_model_is_spot(const struct sample_model *m, const struct sample_event *ev)
+{
+	const struct sample_spot *p = &m->spot;
+
+	return ev->mode == p->mode && ev->guest == p->guest &&
+	       (!(p->guest & SAMPLE_GUEST_PC) || ev->guest_pc == p->pc) &&
+	       (!(p->guest & SAMPLE_GUEST_TABLE) || ev->guest_table == p->table) &&
+	       (!(p->guest & SAMPLE_GUEST_CONTEXT) || ev->guest_context == p->context) &&
+	       (!(p->guest & SAMPLE_GUEST_TASK) || ev->guest_task == p->task);
+}
+
+void sample_model_get_spot(const struct sample_model *m, struct sample_event *ret)
+{
+	ret->mode = m->spot.mode;
+	ret->guest = m->spot.guest;
+	ret->guest_pc = m->spot.pc;
+	ret->guest_table = m->spot.table;
+	ret->guest_context = m->spot.context;
+	ret->guest_task = m->spot.task;
+}
+
+void sample_model_learn_spot(struct sample_model *m, const struct sample_event *ev)
+{
+	uint32_t known = ev->guest & SPOT_FIELDS;
+	struct sample_spot *p = &m->spot;
+
+	p->mode = ev->mode;
+	p->guest = (uint8_t)known;
+	p->pc = known & SAMPLE_GUEST_PC ? ev->guest_pc : 0;
+	p->table = known & SAMPLE_GUEST_TABLE ? ev->guest_table : 0;
+	p->context = known & SAMPLE_GUEST_CONTEXT ? ev->guest_context : 0;
+	p->task = known & SAMPLE_GUEST_TASK ? ev->guest_task : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sample_model: what encoder and decoder of codec `sample` both know, and hence expect of the next record
- * (docs/format/sample.md, sections 3 to 6).
+ * (docs/format/sample.md, sections 3 to 7).
  *
  * Both sides hold one, look at it in the same way to choose a context, and change it in the same way as they go.
  * Its size is fixed, it holds no pointer, and sample_model_init() makes it new.
@@ -71,6 +71,7 @@ enum sample_use {
 	SAMPLE_USE_REASON_DETAIL = 7,
 	SAMPLE_USE_TASK = 8,
 	SAMPLE_USE_NEXT = 9,
+	SAMPLE_USE_EXIT_PLACE = 10,
 	SAMPLE_USE_VALUE = 16,	/* … + kind */
 	SAMPLE_USE_DETAIL = 24, /* … + kind */
 };
@@ -155,6 +156,12 @@ struct sample_slot {
 	uint16_t before; /* of the one before */
 };
 
+/* Where a guest was, as a sample or an exit told it last. */
+struct sample_spot {
+	uint8_t mode, guest; /* what was known, without the reason of an exit before */
+	uint64_t table, context, task, pc;
+};
+
 struct sample_model {
 	uint64_t tick; /* of the last record */
 	struct sample_due due;
@@ -162,6 +169,7 @@ struct sample_model {
 	uint64_t kernel_root;
 	uint64_t last_detail;
 	uint64_t last_guest[6];
+	struct sample_spot spot;
 	int32_t last_tid;
 	uint32_t turn; /* which way loses its slot next */
 	uint32_t n_tasks;
@@ -169,8 +177,9 @@ struct sample_model {
 	uint16_t hand;
 	uint16_t value[SAMPLE_PREVIOUS]; /* by kind: the word that it had last */
 	uint16_t last_next;
-	uint8_t kind[2];  /* of the last record and the one before; SAMPLE_KINDS: none */
-	uint8_t guest[8]; /* by mode: what was known of the guest */
+	uint8_t kind[2];       /* of the last record and the one before; SAMPLE_KINDS: none */
+	uint8_t guest[8];      /* by mode: what was known of the guest */
+	uint8_t exit_guest[8]; /* likewise, where one was left */
 	uint64_t word[SAMPLE_SLOTS];
 	struct sample_slot task[SAMPLE_TASKS];
 	struct sample_guess narrow[1U << SAMPLE_NARROW_BITS];
@@ -190,6 +199,7 @@ struct sample_model {
 	struct nibble_model all_high;
 	struct nibble_model all_low[16];
 	struct nibble_model mode[8][SAMPLE_PREVIOUS];
+	struct nibble_model exit_mode[8];
 	struct nibble_model shape[8];
 	struct nibble_model weight;
 	struct nibble_model comm_length;
@@ -202,6 +212,8 @@ struct sample_model {
 	struct bit_model time_back[SAMPLE_PREVIOUS];
 	struct bit_model is_cur[SAMPLE_PREVIOUS][SAMPLE_PREVIOUS];
 	struct bit_model guest_same[8];
+	struct bit_model exit_same[8];
+	struct bit_model spot_same[8];
 	struct bit_model choice[SAMPLE_CHOICES];
 };
 
@@ -429,5 +441,22 @@ void sample_context_place(const struct sample_model *m, const struct sample_walk
 			  uint32_t mode, struct sample_context *c);
 void sample_context_guest_place(const struct sample_model *m, uint32_t slot, uint32_t mode,
 				struct sample_context *c);
+/* Where a guest is left depends on why: a halt is in one place, and so are most accesses to a device. */
+void sample_context_exit_place(const struct sample_model *m, uint32_t slot, uint32_t mode,
+			       struct sample_context *c);
+
+/* After a sample it was, else it depends on why it was left. */
+static inline struct bit_model *sample_model_spot_same(struct sample_model *m)
+{
+	return &m->spot_same[m->kind[0] == SAMPLE_TAKEN
+				     ? 0
+				     : 4 + (sample_mark(m->value[SAMPLE_EXIT]) >> 30)];
+}
+
+/* Was the guest left where it was seen last? It was, when a sample's own interrupt did it. */
+bool sample_model_is_spot(const struct sample_model *m, const struct sample_event *ev);
+/* The same place again, into the event of an exit. */
+void sample_model_get_spot(const struct sample_model *m, struct sample_event *ret);
+void sample_model_learn_spot(struct sample_model *m, const struct sample_event *ev);
 
 #endif

@@ -11,7 +11,7 @@ TRAP = 256
 WFX = TRAP + 1  # a guest that waits; bit 0 of the detail: for an event, which is no halt
 Task = namedtuple("Task", "tid pid vcpu comm")
 Sample = namedtuple("Sample", "tick cpu task mode weight pc table context current reason detail kernel user")
-Event = namedtuple("Event", "tick cpu kind task next value detail")
+Event = namedtuple("Event", "tick cpu kind task next value detail left")  # left: where a guest was left, by words
 
 
 def task(word):
@@ -42,8 +42,10 @@ def parse(lines):
             samples.append(parse_sample(tick, cpu, task(who), words))
             continue
         other = task(words.pop(0)) if kind in ("switch", "wake") else None
-        value, detail, *_ = [*(int(x, 0) for x in words), 0, 0]
-        events.append(Event(tick, cpu, kind, task(who), other, value, detail))
+        numbers = [int(words.pop(0), 0) for _ in range(2) if words and words[0][0].isdigit()]
+        value, detail, *_ = [*numbers, 0, 0]
+        left = {"mode": words[0], **dict(w.split("=", 1) for w in words[1:])} if words else {}
+        events.append(Event(tick, cpu, kind, task(who), other, value, detail, left))
     return sorted(samples, key=lambda s: s.tick), sorted(events, key=lambda e: e.tick), lost
 
 

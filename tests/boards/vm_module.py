@@ -71,6 +71,23 @@ def check_guest(samples, events, guest, phase, places, table):
                "time on the CPU, by events")
 
 
+def check_exits(samples, events, guest):
+    """Every exit says where the guest was; one that a sample caused, where the sample was."""
+    exits = [e for e in events if e.kind == "exit" and e.task.tid == guest.tid]
+    if any({"pc", "table", "context"} - e.left.keys() for e in exits):
+        raise Failed("an exit does not say where the guest was")
+    at = iter([s for s in samples if s.pc is not None and s.task.tid == guest.tid])
+    sample, same, found = next(at, None), 0, 0
+    for e in exits:
+        last = None
+        while sample and sample.tick <= e.tick:
+            last, sample = sample, next(at, None)
+        if last:
+            found += 1
+            same += (int(e.left["pc"], 0), int(e.left["context"], 0), e.left["mode"]) == (last.pc, last.context, last.mode)
+    expect(f"exits where their sample was, of {found}", same, found)
+
+
 def check_refused(machine):
     for words in REFUSED:
         answer = machine.call(f"/vm_dump order '{words}'")

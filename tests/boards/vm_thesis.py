@@ -27,7 +27,7 @@ from boards.guests import Guest, guest_parts
 from boards.machine import Machine
 from vm_account import account
 from vm_bench import NS, PROGRAM, Bench, Recording, run
-from vm_module import check_chains, check_guest, check_refused, check_unload, functions
+from vm_module import check_chains, check_exits, check_guest, check_refused, check_unload, functions
 
 ROUNDS = 1300  # of the work: 1.7 s of this board's
 DUTY_S, DUTY_CYCLES, LINES = 2, 50, 30
@@ -294,6 +294,8 @@ def check(recording, phases, guests, places):
     check_sums(r)
     check_chains(r.samples)
     check_guest(r.samples, r.events, guests[0], phases["one"], places, r.table)
+    for guest in guests:
+        check_exits(r.samples, r.events, guest)
     check_shares(r)
     check_steal(r, "two", 50)
     check_steal(r, "three", 200 / 3)

@@ -111,6 +111,8 @@ class SampleDecoder:
         self.words, self.turn, self.tasks = [0] * 8192, 0, [Task()]
         self.cur = self.hand = self.last_next = self.last_tid = self.kernel_root = self.last_detail = 0
         self.value, self.weights, self.guest, self.last_guest = [0] * 8, [0] * 3, [0] * 8, [0] * 6
+        self.spot, self.exit_guest, self.exit_mode = (0, {}), [0] * 8, nibbles(8)
+        self.exit_same, self.spot_same = bits(8), bits(8)
         self.tables = [[Guess() for _ in range(1 << n)] for n in (11, 13, 11)]
         self.kinds, self.rank, self.trees = nibbles(8, 8, 4), nibbles(7, 128), [Tree(), Tree()]
         self.task_high, self.task_low = nibbles(), nibbles(16)
@@ -293,6 +295,7 @@ class SampleDecoder:
             self.due.learn(tick, self.tick)
         else:
             value, detail = self.get_value(kind, s, t)
+        left = self.left(s, t) if kind == EXIT else None
         if kind in (SWITCH, WAKE):
             u = 9 | kind << 8
             following = self.who((hash3(u, s, 16 * self.last_next + value % 16), hash3(u, s, 8192),
@@ -303,6 +306,10 @@ class SampleDecoder:
             said.append(str(value))
         if kind != SAMPLE and detail:
             said.append(hex(detail))
+        if left:
+            if left[0].isdigit() and not detail:
+                said += ["0x0"] if value else ["0", "0x0"]
+            said += left
         self.tasks[s].used, self.cur = 1, following if kind == SWITCH else s
         self.tick, self.kind = tick, [kind, self.kind[0]]
         return " ".join(said)
@@ -333,14 +340,20 @@ class SampleDecoder:
             t.before, t.reason = t.reason, v
         return value, self.last_detail
 
+    def get_mode(self, model):
+        mode = self.r.nibble(model)
+        return self.r.raw(8) if mode == 15 else mode
+
+    def known(self, same, last, m):
+        if self.r.bit(same[m]):
+            last[m] = self.r.raw(8)
+        return last[m]
+
     def sample(self, s, t):
-        mode = self.r.nibble(self.mode[t.mode][self.kind[0]])
-        if mode == 15:
-            mode = self.r.raw(8)
+        mode = self.get_mode(self.mode[t.mode][self.kind[0]])
         m = mode % 8
-        if self.r.bit(self.guest_same[m]):
-            self.guest[m] = self.r.raw(8)
-        guest, i = self.guest[m], self.r.nibble(self.weight)
+        guest = self.known(self.guest_same, self.guest, m)
+        i = self.r.nibble(self.weight)
         weight = self.weights[i] if i < 3 else self.weights[0] + self.number(9) & MASK64
         if weight in self.weights[:2]:
             self.weights.remove(weight)
@@ -348,9 +361,17 @@ class SampleDecoder:
             self.weights.pop()
         self.weights.insert(0, weight)
         said = [MODES[mode] if mode < 5 else str(mode), str(weight)]
-        said += self.chain(mode, t) + self.guests(guest, mode, s, t)
+        said += self.chain(mode, t)
+        told = self.guests(guest, mode, s, t)
+        if guest & 1:
+            t.guest_place, told["pc"] = self.place((hash3(2, t.guest_place, mode | t.table << 8),
+                                                    hash3(2, t.table, mode | 1 << 20),
+                                                    hash3(2, s, mode | 1 << 21)), self.last_guest[5])
+            self.last_guest[5] = told["pc"]
+        if guest:
+            self.learn_spot(mode, told)
         t.mode = m
-        return said + ([f"guest={guest & ~31}"] if guest >> 5 else [])
+        return said + self.say(told)
 
     # 5
 
@@ -412,15 +433,38 @@ class SampleDecoder:
             told["task"] = self.last_guest[2]
         if guest & 16:
             get(4, 7, get(3, 6, t.reason | t.before << 13, 0), 0)
-        if guest & 1:
-            t.guest_place, told["pc"] = self.place((hash3(2, t.guest_place, mode | t.table << 8),
-                                                    hash3(2, t.table, mode | 1 << 20),
-                                                    hash3(2, s, mode | 1 << 21)), self.last_guest[5])
-            self.last_guest[5] = told["pc"]
+            told["reason"] = self.last_guest[3:5]
+        if guest >> 5:
+            told["guest"] = guest & ~31
+        return told
+
+    def learn_spot(self, mode, told):
+        self.spot = mode, {word: told[word] for word in ("pc", "table", "context", "task") if word in told}
+
+    # 7
+
+    def left(self, s, t):
+        w = 0 if self.kind[0] == SAMPLE else 4 + (mark(self.value[EXIT]) >> 30)
+        mode, told = self.spot
+        if self.r.bit(self.spot_same[w]):
+            mode = self.get_mode(self.exit_mode[mode % 8])
+            guest = self.known(self.exit_same, self.exit_guest, mode % 8)
+            told = self.guests(guest, mode, s, t)
+            if guest & 1:
+                _, told["pc"] = self.place((hash3(10, t.reason | t.before << 13, mode | t.table << 8),
+                                            hash3(10, t.reason, t.table | 1 << 20),
+                                            hash3(10, t.reason, mode | 1 << 21)), 0)
+            self.learn_spot(mode, told)
+        if not mode and not told:
+            return None
+        return [MODES[mode] if mode < 5 else str(mode)] + self.say(told)
+
+    @staticmethod
+    def say(told):
         said = [f"{word}={told[word]:#x}" for word in ("pc", "table", "context", "task") if word in told]
-        if guest & 16:
-            said.append(f"reason={self.last_guest[3]:#x}/{self.last_guest[4]:#x}")
-        return said
+        if "reason" in told:
+            said.append("reason={:#x}/{:#x}".format(*told["reason"]))
+        return said + ([f"guest={told['guest']}"] if "guest" in told else [])
 
 
 def check_vector(path):

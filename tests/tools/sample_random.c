@@ -172,7 +172,7 @@ enum vm_step {
 	VM_HOST,
 };
 
-static void put_guest(struct sample_random *r, struct sample_random_task *t,
+static void put_place(struct sample_random *r, struct sample_random_task *t,
 		      struct sample_event *ret)
 {
 	bool user = below(r, 4) != 0;
@@ -184,13 +184,20 @@ static void put_guest(struct sample_random *r, struct sample_random_task *t,
 		t->process = skewed(r, 6);
 	move(r, &t->user, 100 + t->process, PROGRAM_FUNCTIONS, 8);
 	ret->mode = user ? SAMPLE_GUEST_USER : SAMPLE_GUEST_KERNEL;
-	ret->guest =
-		SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT | SAMPLE_GUEST_REASON;
+	ret->guest = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT;
 	ret->guest_pc = address_of(t->code, base, s->function[s->depth - 1],
 				   hash(s->depth, skewed(r, 24)) % 500);
 	ret->guest_table =
 		0x41000000ULL + t->process * 0x3000ULL + (uint64_t)t->task.pid * 0x100000;
 	ret->guest_context = 100 + t->process;
+}
+
+static void put_guest(struct sample_random *r, struct sample_random_task *t,
+		      struct sample_event *ret)
+{
+	put_place(r, t, ret);
+	t->sampled = *ret;
+	ret->guest |= SAMPLE_GUEST_REASON;
 	ret->reason = t->reason;
 	ret->reason_detail = t->detail;
 }
@@ -211,13 +218,36 @@ static void put_vm_sample(struct sample_random *r, struct sample_random_task *t,
 	r->next_sample = r->tick + NS_MS / 2 + below(r, NS_MS);
 }
 
+/* A sample's own interrupt leaves the guest where it was taken, other interrupts anywhere; it halts in one place, and
+ * has few from where it calls for a device. */
+static void put_left(struct sample_random *r, struct sample_random_task *t,
+		     struct sample_event *ret, uint32_t which)
+{
+	if (t->sampled.guest) {
+		ret->mode = t->sampled.mode;
+		ret->guest = t->sampled.guest;
+		ret->guest_pc = t->sampled.guest_pc;
+		ret->guest_table = t->sampled.guest_table;
+		ret->guest_context = t->sampled.guest_context;
+		t->sampled.guest = 0;
+		return;
+	}
+	put_place(r, t, ret);
+	if (which == 4)
+		return;
+	ret->mode = SAMPLE_GUEST_KERNEL;
+	ret->guest_pc =
+		0xffffa00008000000ULL + 0x1204 * which + (which == 3 ? 0 : 0x1000 * skewed(r, 5));
+}
+
 /* Why a guest is left, and how it goes on. */
 static void put_exit(struct sample_random *r, struct sample_random_task *t,
 		     struct sample_event *ret)
 {
 	static const uint16_t reasons[] = { 0x124, 0x118, 0x116, 0x101, 0 };
-	uint32_t which = skewed(r, 5);
+	uint32_t which = t->sampled.guest ? 4 : skewed(r, 5);
 
+	put_left(r, t, ret, which);
 	ret->kind = SAMPLE_EXIT;
 	ret->value = reasons[which];
 	ret->detail = which == 4 ? 0 : 0x93c00000ULL + ((uint64_t)which << 26) + skewed(r, 12) * 64;

@@ -43,6 +43,8 @@ struct sample_random_task {
 	uint32_t process; /* of its guest */
 	uint64_t reason, detail;
 	bool halted;
+	struct sample_event
+		sampled; /* its guest is about to be left for a sample that was taken there */
 };
 
 struct sample_random {

@@ -125,18 +125,22 @@ static bool parse_field(char *word, struct sample_event *ev, uint64_t *chain)
 	       sample_text_parse_number(slash + 1, &ev->reason_detail);
 }
 
-static bool parse_sample(char **save, struct sample_event *ev, uint64_t *chain)
+static bool parse_mode(const char *word, uint8_t *ret)
 {
-	char *mode = strtok_r(NULL, " \t", save), *weight = strtok_r(NULL, " \t", save), *word;
 	uint64_t v = 0;
 
-	if (!mode || !weight || !sample_text_parse_number(weight, &ev->weight))
-		return false;
-	while (v < SAMPLE_MODES && strcmp(mode, modes[v]) != 0)
+	while (v < SAMPLE_MODES && strcmp(word, modes[v]) != 0)
 		v++;
-	if (v == SAMPLE_MODES && (!sample_text_parse_number(mode, &v) || v > UINT8_MAX))
+	if (v == SAMPLE_MODES && (!sample_text_parse_number(word, &v) || v > UINT8_MAX))
 		return false;
-	ev->mode = (uint8_t)v;
+	*ret = (uint8_t)v;
+	return true;
+}
+
+static bool parse_fields(char **save, struct sample_event *ev, uint64_t *chain)
+{
+	char *word;
+
 	ev->chain = chain;
 	while ((word = strtok_r(NULL, " \t", save)))
 		if (!parse_field(word, ev, chain))
@@ -144,18 +148,32 @@ static bool parse_sample(char **save, struct sample_event *ev, uint64_t *chain)
 	return true;
 }
 
-static bool parse_happening(char **save, struct sample_event *ev)
+static bool parse_sample(char **save, struct sample_event *ev, uint64_t *chain)
 {
-	char *value, *detail;
+	char *mode = strtok_r(NULL, " \t", save), *weight = strtok_r(NULL, " \t", save);
+
+	return mode && weight && sample_text_parse_number(weight, &ev->weight) &&
+	       parse_mode(mode, &ev->mode) && parse_fields(save, ev, chain);
+}
+
+/* Where a guest was left follows behind numbers, as many as there are. */
+static bool parse_happening(char **save, struct sample_event *ev, uint64_t *chain)
+{
+	char *word;
 
 	if (sample_shapes[ev->kind].has_next &&
 	    !sample_text_parse_task(strtok_r(NULL, " \t", save), &ev->next))
 		return false;
-	value = strtok_r(NULL, " \t", save);
-	detail = value ? strtok_r(NULL, " \t", save) : NULL;
-	return (!value || sample_text_parse_number(value, &ev->value)) &&
-	       (!detail || sample_text_parse_number(detail, &ev->detail)) &&
-	       !strtok_r(NULL, " \t", save);
+	word = strtok_r(NULL, " \t", save);
+	if (word && sample_text_parse_number(word, &ev->value)) {
+		word = strtok_r(NULL, " \t", save);
+		if (word && sample_text_parse_number(word, &ev->detail))
+			word = strtok_r(NULL, " \t", save);
+	}
+	if (!word)
+		return true;
+	return sample_shapes[ev->kind].has_guest && parse_mode(word, &ev->mode) &&
+	       parse_fields(save, ev, chain);
 }
 
 bool sample_text_parse(char *line, uint32_t *ret_cpu, struct sample_event *ret, uint64_t *chain)
@@ -176,7 +194,7 @@ bool sample_text_parse(char *line, uint32_t *ret_cpu, struct sample_event *ret, 
 	    !sample_text_parse_task(strtok_r(NULL, " \t", &save), &ret->task))
 		return false;
 	return ret->kind == SAMPLE_TAKEN ? parse_sample(&save, ret, chain)
-					 : parse_happening(&save, ret);
+					 : parse_happening(&save, ret, chain);
 }
 
 static void put_task(FILE *f, const struct sample_task *t)
@@ -195,6 +213,14 @@ static void put_task(FILE *f, const struct sample_task *t)
 
 		fprintf(f, c > 0x20 && c < 0x7f && c != '%' ? "%c" : "%%%02x", c);
 	}
+}
+
+static void put_mode(FILE *f, uint32_t mode)
+{
+	if (mode < SAMPLE_MODES)
+		fprintf(f, " %s", modes[mode]);
+	else
+		fprintf(f, " %u", mode);
 }
 
 static void put_addresses(FILE *f, const char *word, const uint64_t *a, uint32_t n)
@@ -222,15 +248,23 @@ static void put_guest(FILE *f, const struct sample_event *ev)
 		fprintf(f, " guest=%u", ev->guest & ~31U);
 }
 
+/* A mode that is no word comes behind both numbers, so that it is not taken for one. */
+static void put_spot(FILE *f, const struct sample_event *ev)
+{
+	if (!sample_shapes[ev->kind].has_guest || (!ev->mode && !ev->guest))
+		return;
+	if (ev->mode >= SAMPLE_MODES && !ev->detail)
+		fputs(ev->value ? " 0x0" : " 0 0x0", f);
+	put_mode(f, ev->mode);
+	put_guest(f, ev);
+}
+
 void sample_text_put(FILE *f, uint32_t cpu, const struct sample_event *ev)
 {
 	fprintf(f, "%u %llu %s", cpu, (unsigned long long)ev->tick, sample_shapes[ev->kind].word);
 	put_task(f, &ev->task);
 	if (ev->kind == SAMPLE_TAKEN) {
-		if (ev->mode < SAMPLE_MODES)
-			fprintf(f, " %s", modes[ev->mode]);
-		else
-			fprintf(f, " %u", ev->mode);
+		put_mode(f, ev->mode);
 		fprintf(f, " %llu", (unsigned long long)ev->weight);
 		put_addresses(f, " k=", ev->chain, ev->n_kernel);
 		put_addresses(f, " u=", ev->chain + ev->n_kernel, ev->n_user);
@@ -242,6 +276,7 @@ void sample_text_put(FILE *f, uint32_t cpu, const struct sample_event *ev)
 			fprintf(f, " %llu", (unsigned long long)ev->value);
 		if (ev->detail)
 			fprintf(f, " 0x%llx", (unsigned long long)ev->detail);
+		put_spot(f, ev);
 	}
 	fputc('\n', f);
 }

@@ -7,7 +7,7 @@
  *	CPU TICK switch TASK NEXT [STATE [DETAIL]]
  *	CPU TICK wake TASK NEXT [VALUE [DETAIL]]
  *	CPU TICK entry TASK [VALUE [DETAIL]]
- *	CPU TICK exit TASK REASON [DETAIL]
+ *	CPU TICK exit TASK [REASON [DETAIL]] [MODE [pc=N] [table=N] [context=N] [task=N]]
  *	CPU TICK outside TASK WHY [DETAIL]
  *	CPU TICK poll TASK NS [SLEPT]
  *

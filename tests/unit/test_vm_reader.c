@@ -81,6 +81,20 @@ static void put_value(struct story *s, uint8_t kind, uint64_t tick)
 	put(s, &r, sizeof(r));
 }
 
+static void put_exit(struct story *s, uint64_t tick, uint32_t guest)
+{
+	struct vm_record_exit r = { .base = base_of(SAMPLE_EXIT, tick, sizeof(r)),
+				    .value = 257,
+				    .detail = 9,
+				    .guest_pc = 0x1000,
+				    .guest_table = 0x2000,
+				    .guest_task = 0x3000,
+				    .guest = guest };
+
+	r.base.mode = SAMPLE_GUEST_KERNEL;
+	put(s, &r, sizeof(r));
+}
+
 static void put_two(struct story *s, uint8_t kind, uint64_t tick)
 {
 	struct vm_record_two r = { .base = base_of(kind, tick, sizeof(r)),
@@ -104,7 +118,7 @@ static void tell(struct story *s)
 	open_chunk(s, 1, 11);
 	put_entry(s, 50);
 	put_sample(s, 60, 3, 1);
-	put_value(s, SAMPLE_EXIT, 61);
+	put_exit(s, 61, SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_TASK);
 	put_two(s, SAMPLE_SWITCH, 61);
 	close_chunk(s);
 	open_chunk(s, 0, 0);
@@ -161,6 +175,11 @@ static void test_events(void **state)
 	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
 	assert_int_equal(e.value, 257);
 	assert_int_equal(e.detail, 9);
+	assert_int_equal(e.mode, SAMPLE_GUEST_KERNEL);
+	assert_int_equal(e.guest, SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_TASK);
+	assert_int_equal(e.guest_pc, 0x1000);
+	assert_int_equal(e.guest_table, 0x2000);
+	assert_int_equal(e.guest_task, 0x3000);
 	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
 	assert_int_equal(e.kind, SAMPLE_SWITCH);
 	assert_int_equal(e.value, 2);
@@ -199,10 +218,11 @@ static void refuse(size_t at, uint64_t value, size_t size)
 static void test_wrong_fields(void **state)
 {
 	const size_t entry = sizeof(struct vm_chunk), sample = entry + sizeof(struct vm_record);
+	const size_t exit = sample + offsetof(struct vm_record_sample, chain) + 4 * 8;
 
 	(void)state;
 	refuse(offsetof(struct vm_chunk, magic), 1, 4);
-	refuse(offsetof(struct vm_chunk, version), 2, 2);
+	refuse(offsetof(struct vm_chunk, version), VM_RECORD_VERSION + 1, 2);
 	refuse(offsetof(struct vm_chunk, exits), 4, 2);
 	refuse(offsetof(struct vm_chunk, length), 0, 4);
 	refuse(offsetof(struct vm_chunk, length), UINT32_MAX, 4);
@@ -221,6 +241,9 @@ static void test_wrong_fields(void **state)
 	refuse(sample + offsetof(struct vm_record_sample, n_kernel), 4, 2);
 	refuse(sample + offsetof(struct vm_record_sample, n_user), UINT16_MAX, 2);
 	refuse(sample + offsetof(struct vm_record_sample, period_ns), 1ULL << 32, 8);
+	refuse(exit + offsetof(struct vm_record, mode), SAMPLE_MODES, 1);
+	refuse(exit + offsetof(struct vm_record, size), sizeof(struct vm_record_value), 2);
+	refuse(exit + offsetof(struct vm_record_exit, guest), SAMPLE_GUEST_REASON, 4);
 }
 
 int main(void)

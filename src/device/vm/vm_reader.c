@@ -4,9 +4,8 @@
 
 #include "wire/sample_meta.h"
 
-#define GUEST_BITS                                                                                 \
-	(SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT | SAMPLE_GUEST_TASK |         \
-	 SAMPLE_GUEST_REASON)
+#define PLACE_BITS (SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT | SAMPLE_GUEST_TASK)
+#define GUEST_BITS (PLACE_BITS | SAMPLE_GUEST_REASON)
 #define CHAIN_AT offsetof(struct vm_record_sample, chain)
 
 void vm_reader_init(struct vm_reader *r, const uint8_t *data, size_t len)
@@ -54,6 +53,24 @@ static bool get_value(const uint8_t *at, struct sample_event *ret)
 	memcpy(&v, at, sizeof(v));
 	ret->value = v.value;
 	ret->detail = v.detail;
+	return true;
+}
+
+static bool get_exit(const uint8_t *at, struct sample_event *ret)
+{
+	struct vm_record_exit x;
+
+	memcpy(&x, at, sizeof(x));
+	if (x.base.mode >= SAMPLE_MODES || x.guest & ~(uint32_t)PLACE_BITS)
+		return false;
+	ret->value = x.value;
+	ret->detail = x.detail;
+	ret->mode = x.base.mode;
+	ret->guest = (uint8_t)x.guest;
+	ret->guest_pc = x.guest_pc;
+	ret->guest_table = x.guest_table;
+	ret->guest_context = x.guest_context;
+	ret->guest_task = x.guest_task;
 	return true;
 }
 
@@ -106,6 +123,7 @@ static bool get_record(struct vm_reader *r, const struct vm_record *base, struct
 	case SAMPLE_ENTRY:
 		return base->size == sizeof(*base);
 	case SAMPLE_EXIT:
+		return base->size == sizeof(struct vm_record_exit) && get_exit(r->at, ret);
 	case SAMPLE_OUTSIDE:
 	case SAMPLE_POLL:
 		return base->size == sizeof(struct vm_record_value) && get_value(r->at, ret);

@@ -2,11 +2,12 @@
 /*
  * vm_record: what the collectors of virtual machines write inside the kernel, and what they hand out.
  *
- * Both sides include this file and are of the same machine, so words are in its order. Records are of four
+ * Both sides include this file and are of the same machine, so words are in its order. Records are of five
  * shapes, all a multiple of eight bytes, so that they lie aligned in their ring:
  *
  *   plain	VM_ENTRY
- *   value	VM_EXIT, VM_OUTSIDE, VM_POLL
+ *   value	VM_OUTSIDE, VM_POLL
+ *   exit	VM_EXIT
  *   two	VM_SWITCH, VM_WAKE
  *   sample	VM_SAMPLE; ends behind the last address of its chain
  *
@@ -19,7 +20,7 @@
 #include "wire/types.h"
 
 #define VM_RECORD_MAGIC 0x4d564b31U
-#define VM_RECORD_VERSION 1U
+#define VM_RECORD_VERSION 2U
 #define VM_RECORD_COMM 16
 #define VM_RECORD_CHAIN 18U	     /* addresses of the kernel, then of the program */
 #define VM_RECORD_CHUNK (64U * 1024) /* a buffer of this size can always be read into */
@@ -45,7 +46,7 @@ struct vm_record {
 	uint64_t tick;
 	uint16_t size; /* of the whole record */
 	uint8_t kind;  /* enum sample_kind */
-	uint8_t mode;  /* enum sample_mode, of a sample */
+	uint8_t mode;  /* enum sample_mode, of a sample and of an exit */
 	uint32_t lost; /* records that are missing right before this one */
 	struct vm_record_task task;
 	uint32_t
@@ -55,6 +56,15 @@ struct vm_record {
 struct vm_record_value {
 	struct vm_record base;
 	uint64_t value, detail;
+};
+
+/* Where the guest was when it was left, as far as it is known. */
+struct vm_record_exit {
+	struct vm_record base;
+	uint64_t value, detail;
+	uint64_t guest_pc, guest_table, guest_context, guest_task;
+	uint32_t guest; /* enum sample_guest, without the reason */
+	uint32_t spare;
 };
 
 struct vm_record_two {
@@ -77,6 +87,7 @@ struct vm_record_sample {
 _Static_assert(sizeof(struct vm_chunk) == 24, "chunk");
 _Static_assert(sizeof(struct vm_record) == 48, "plain");
 _Static_assert(sizeof(struct vm_record_value) == 64, "value");
+_Static_assert(sizeof(struct vm_record_exit) == 104, "exit");
 _Static_assert(sizeof(struct vm_record_two) == 80, "two");
 _Static_assert(offsetof(struct vm_record_sample, chain) == 112, "sample");
 #endif

@@ -102,6 +102,33 @@ static void take_entry(struct recorder *r)
 	recorder_end(cpu, irq);
 }
 
+static void put_exit(struct recorder *r, struct kvm_vcpu *vcpu, const struct arch_exit *e)
+{
+	struct recorder_cpu *cpu;
+	struct vm_record_exit *x;
+	struct arch_guest g = { 0 };
+	unsigned long irq;
+
+	if (!r->settings.exits)
+		return;
+	cpu = recorder_begin(r, SAMPLE_EXIT, &irq);
+	x = &cpu->record.exit;
+	if (vcpu)
+		arch_read_guest(vcpu, &g);
+	if (g.known)
+		x->base.mode = g.is_user ? SAMPLE_GUEST_USER : SAMPLE_GUEST_KERNEL;
+	x->value = e->reason;
+	x->detail = e->detail;
+	x->guest_pc = g.pc;
+	x->guest_table = g.table;
+	x->guest_context = g.context;
+	x->guest_task = g.task;
+	x->guest = g.known;
+	x->spare = 0;
+	x->base.size = sizeof(*x);
+	recorder_end(cpu, irq);
+}
+
 /* `told` is what the tracepoint says of it, where that is anything. */
 static void take_exit(struct recorder *r, long told)
 {
@@ -120,7 +147,7 @@ static void take_exit(struct recorder *r, long told)
 	}
 	cpu->is_sampled = false;
 	local_irq_restore(irq);
-	put_value(r, SAMPLE_EXIT, e.reason, e.detail);
+	put_exit(r, vcpu, &e);
 }
 
 /* Which arguments a kernel's KVM calls with is in compat/kvm_events.h. */

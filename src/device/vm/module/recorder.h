@@ -43,6 +43,7 @@ struct recorder_cpu {
 	union {
 		struct vm_record base;
 		struct vm_record_value value;
+		struct vm_record_exit exit;
 		struct vm_record_two two;
 		struct vm_record_sample sample;
 	} record; /* on its way; not on the stack, which may be nearly full where a probe is called */
