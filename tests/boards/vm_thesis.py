@@ -34,7 +34,7 @@ DUTY_S, DUTY_CYCLES, LINES = 2, 50, 30
 CYCLE_S, EDGE_S = 0.03, 0.05
 # What a switch may add to the scheduler's own account; what is cut off at both ends; what a move to another CPU takes, which is
 # in no queue's account.
-SWITCH_NS, ENDS_NS, MOVE_NS = 20_000, 1_000_000, 250_000
+SWITCH_NS, ENDS_NS, MOVE_NS = 20_000, 1_000_000, 1_000_000
 MOVES = 16
 HEAVY = 80  # percent of the work
 
