@@ -13,7 +13,7 @@ FULL ?=
 TIMES ?=
 TRY ?=
 
-.PHONY: all build run board board-boot test check-all fuzz bench bench-board bench-boot bench-func install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -36,6 +36,11 @@ board: build
 board-boot: build
 	@tools/setup boards
 	@boards/board boot $(BOARD)
+
+# Two virtual machines on an emulated host with KVM, seen from outside.
+board-vm: build
+	@tools/setup boards
+	@boards/board vm $(BOARD)
 
 test:
 	@tools/setup build test boards
@@ -72,6 +77,12 @@ bench-func:
 	@$(MAKE) --no-print-directory build
 	@bench/func/run.py $(if $(TIMES),--times $(TIMES)) $(if $(TRY),--try)
 
+# What recording virtual machines costs their guests, by the thesis' method.
+bench-vm:
+	@tools/setup build boards bench
+	@$(MAKE) --no-print-directory build
+	@bench/vm/run.py $(if $(TRY),--try)
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -90,6 +101,7 @@ help:
 	@echo 'make run         trace this machine: a collector and an agent, until Ctrl-C'
 	@echo 'make board       the same on an emulated board with the driver: [BOARD=a9]'
 	@echo 'make board-boot  how an emulated board boots: boot.html, boot.svg: [BOARD=a9]'
+	@echo 'make board-vm    two virtual machines on an emulated host, seen from outside: [DURATION=10]'
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
@@ -98,6 +110,7 @@ help:
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
+	@echo 'make bench-vm    what recording virtual machines costs them, on an emulated host: [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

@@ -62,10 +62,14 @@ class Board:
     def counted(self, shift=0):
         """The same board with one CPU, whose clock goes on by 2^shift ns with each instruction: time there
         does not depend on what else this machine does. Of a board whose tree has a node per CPU."""
+        return replace(self.alone(), qemu=(*self.alone().qemu, "-icount", f"shift={shift}"),
+                       without=(*self.without, "/cpus/cpu@1"))
+
+    def alone(self):
+        """The same board with one CPU."""
         words = list(self.qemu)
         words[words.index("-smp") + 1] = "1"
-        return replace(self, qemu=(*words, "-icount", f"shift={shift}"),
-                       without=(*self.without, "/cpus/cpu@1"))
+        return replace(self, qemu=tuple(words))
 
     def paced(self, shift=3):
         """The same board, its CPUs in turn on one thread, and its clock on by 2^shift ns with each instruction;

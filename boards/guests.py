@@ -7,7 +7,8 @@
 	    guest.wait_for("guest ready")
 	    guest.tell("spin 6")
 
-A guest boots the board's own kernel with one program as its init, on one virtual CPU. The VMM is the
+A guest boots the board's own kernel with one program as its init, on one virtual CPU; a bare one has no kernel and spins on
+the spot from its first instruction on, which is enough to be in others' way. The VMM is the
 distribution's qemu for the board's architecture, with its libraries in the board's initramfs, so the machine
 that runs all this may have another. Its first CPU runs the VMM and everything else, the last one the virtual CPUs.
 
@@ -27,7 +28,8 @@ FOLDER = "/guest"
 # Its driver of the serial line, its checks of ciphers and its search for hardware are most of its boot.
 QUIET = "quiet loglevel=1 panic=-1 cryptomgr.notests nokaslr"
 BOOT_S = 300  # seconds of this machine, which may be busy
-POLL_S = 0.2  # of the board
+POLL_S, ANSWER_S = 0.2, 0.4  # of the board; to look more often would take time from whoever computes
+SPIN = {"arm64": bytes.fromhex("00000014") * 1024}  # a branch to itself
 
 
 def guest_parts(board, init, work):
@@ -39,20 +41,25 @@ def guest_parts(board, init, work):
     fs.add_file(init, "/init")
     archive = Path(work) / "guest.initramfs"
     archive.write_bytes(fs.archive())
-    return {"files": [(fetch_kernel(board).image, f"{FOLDER}/vmlinuz"), (archive, f"{FOLDER}/initramfs")],
+    spin = Path(work) / "guest.spin"
+    spin.write_bytes(SPIN[board.architecture])
+    return {"files": [(fetch_kernel(board).image, f"{FOLDER}/vmlinuz"), (archive, f"{FOLDER}/initramfs"),
+                      (spin, f"{FOLDER}/spin")],
             "programs": [QEMU[board.architecture][0]]}
 
 
 class Guest:
     """A virtual machine, from power on to power off."""
 
-    def __init__(self, machine, name, memory=192):
+    def __init__(self, machine, name, memory=192, is_bare=False):
         self.machine, self.name = machine, name
-        program, options, console = QEMU[machine.board.architecture]
+        program, kind, console = QEMU[machine.board.architecture]
         self.console_path, self.input = f"{FOLDER}/{name}.console", f"{FOLDER}/{name}.input"
-        command = (f"{Path(program).name} -name {name},debug-threads=on {options} -accel kvm -smp 1 -m {memory} "
-                   f"-nodefaults -display none -no-reboot -serial stdio -kernel {FOLDER}/vmlinuz "
-                   f"-initrd {FOLDER}/initramfs -append {shlex.quote(f'console={console} {QUIET}')}")
+        linux = (f"-kernel {FOLDER}/vmlinuz -initrd {FOLDER}/initramfs "
+                 f"-append {shlex.quote(f'console={console} {QUIET}')}")
+        command = (f"{Path(program).name} -name {name},debug-threads=on {kind} -accel kvm -smp 1 "
+                   f"-m {32 if is_bare else memory} -nodefaults -display none -no-reboot -serial stdio "
+                   f"{f'-kernel {FOLDER}/spin' if is_bare else linux}")
         # A pipe that is open for reading and writing never ends.
         machine.check(f"mkfifo {self.input}; taskset 1 {command} 0<>{self.input} >{self.console_path} 2>&1 &\n"
                       f"echo $! >{FOLDER}/{name}.pid")
@@ -62,8 +69,9 @@ class Guest:
     def pin(self):
         """Puts the virtual CPU on the board's last CPU; its thread."""
         found = self.machine.call(
+            f"last=$(printf %x $((1 << ($(grep -c ^processor /proc/cpuinfo) - 1))))\n"
             f"while [ -d /proc/{self.pid} ]; do for t in /proc/{self.pid}/task/*; do case $(cat $t/comm) in\n"
-            f"CPU*) taskset -p 2 ${{t##*/}} >/dev/null && echo thread ${{t##*/}}; exit;; esac; done; "
+            f"CPU*) taskset -p $last ${{t##*/}} >/dev/null && echo thread ${{t##*/}}; exit;; esac; done; "
             f"sleep {POLL_S}; done", BOOT_S)
         match = re.search(r"thread (\d+)", found.text)
         if not match:
@@ -81,8 +89,19 @@ class Guest:
             raise BoardError(f"the guest {self.name} is gone: {self.console()[-1000:]}")
         return answer.text.splitlines()[0].rstrip()
 
+    def telling(self, words):
+        """The command for the board that tells it something; what it says from then on is the answer."""
+        return f"wc -l <{self.console_path} >{self.console_path}.n; echo {shlex.quote(words)} >{self.input}"
+
     def tell(self, words):
-        self.machine.check(f"echo {shlex.quote(words)} >{self.input}")
+        self.machine.check(self.telling(words))
+
+    def answer(self, name, timeout_s=BOOT_S):
+        """What a program like tests/tools/vm_guest.c says when it has done what it was told: numbers by name."""
+        text = self.machine.check(
+            f"while [ -d /proc/{self.pid} ]; do tail -n +$(($(cat {self.console_path}.n) + 1)) {self.console_path} | "
+            f"grep '^done {name}.*=[0-9]*[^0-9]' && exit; sleep {ANSWER_S}; done; exit 1", timeout_s)
+        return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", text)}
 
     def stop(self):
         """Ends its VMM."""

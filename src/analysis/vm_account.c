@@ -136,6 +136,9 @@ static int put_culprit(struct vm_account *a, const struct vm_segment *s, uint64_
 		   &like, &r);
 	if (!row)
 		return r;
+	/* A thread is known to run a virtual CPU when it has been in its guest: that holds for what it took before, too. */
+	if (s->culprit.vcpu >= 0)
+		row->task = s->culprit;
 	if (s->kind == VM_STEAL)
 		row->steal_ns += ns;
 	else

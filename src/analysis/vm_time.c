@@ -371,15 +371,23 @@ static int tell_place(struct vm_time *t, const struct vcpu *v, const struct samp
 static int put_exit(struct vm_time *t, struct vcpu *v, const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
-	int r = change(t, v, ev->tick, VM_KERNEL, item->cpu);
+	bool ours = v->sampled && vm_exit_is_interrupt(t->o.exits, ev->value);
+	int r;
 
+	/* The interrupt that took the sample had ended the guest's run: what was since was not the guest's. */
+	if (ours && v->open.kind == VM_GUEST) {
+		v->open.kind = VM_KERNEL;
+		v->open.ours = v->open.has_reason = true;
+		v->open.reason = ev->value;
+		v->open.detail = ev->detail;
+	}
+	r = change(t, v, ev->tick, VM_KERNEL, item->cpu);
 	v->on_cpu = true;
-	v->outside = v->asleep = false;
+	v->outside = v->asleep = v->sampled = false;
 	v->open.is_exit = v->open.has_reason = true;
 	v->open.reason = ev->value;
 	v->open.detail = ev->detail;
-	v->open.ours = v->sampled && vm_exit_is_interrupt(t->o.exits, ev->value);
-	v->sampled = false;
+	v->open.ours = ours;
 	return r < 0 ? r : tell_place(t, v, item);
 }
 
@@ -413,12 +421,18 @@ static void poll_since(struct vcpu *v, uint64_t from)
 	}
 }
 
-static int put_poll(struct vm_time *t, struct vcpu *v, const struct sample_event *ev)
+static int put_poll(struct vm_time *t, struct vcpu *v, const struct sample_item *item)
 {
+	const struct sample_event *ev = &item->event;
 	uint64_t now = clock_ns(t->o.clock, ev->tick);
 	uint64_t from = ev->value < now ? clock_tick_at(t->o.clock, now - ev->value) : 0;
 	int r = 0;
 
+	/* The kernel says so on behalf of its thread, which therefore runs. */
+	if (v->open.kind == VM_UNKNOWN) {
+		v->on_cpu = true;
+		return change(t, v, ev->tick, VM_KERNEL, item->cpu);
+	}
 	/* Still on the CPU since the exit: what is open was polling, too. */
 	if (v->open.kind == VM_KERNEL && !v->asleep)
 		r = close_at(t, v, ev->tick);
@@ -540,7 +554,7 @@ static int put_guest(struct vm_time *t, const struct sample_item *item)
 	case SAMPLE_EXIT:
 		return put_exit(t, v, item);
 	case SAMPLE_POLL:
-		return put_poll(t, v, ev);
+		return put_poll(t, v, item);
 	default:
 		v->outside = true;
 		v->on_cpu = true;

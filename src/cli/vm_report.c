@@ -90,9 +90,11 @@ static void print_rows(const struct vm_reading *r, int32_t vm, uint64_t wall,
 
 /* --- what did not --- */
 
-static void print_culprits(const struct vm_reading *r, int32_t vm, uint64_t wall)
+/* One line for each, and one for all who are beyond the limit: the lines of a machine are its wall time. */
+static void print_culprits(const struct vm_reading *r, int32_t vm, uint64_t wall, uint64_t limit)
 {
-	size_t n, i;
+	size_t n, i, shown = 0, more = 0;
+	uint64_t more_ns = 0;
 	const struct vm_culprit **rows = vm_account_dup_culprits(vm_report_account(r->report), &n);
 	char name[UNITS_COMM_LEN];
 
@@ -102,6 +104,12 @@ static void print_culprits(const struct vm_reading *r, int32_t vm, uint64_t wall
 
 		if (vm_time_get(vm_report_time(r->report), rows[i]->vcpu)->pid != vm)
 			continue;
+		if (limit && shown >= limit) {
+			more++;
+			more_ns += ns;
+			continue;
+		}
+		shown++;
 		print_line(ns, wall, "");
 		if (t->tid < 0)
 			printf("[ steal ] (not known by whom)\n");
@@ -113,9 +121,14 @@ static void print_culprits(const struct vm_reading *r, int32_t vm, uint64_t wall
 			printf("[ steal ] (%s, %" PRId32 ")\n", units_comm(t->comm, name), t->tid);
 	}
 	free(rows);
+	if (more) {
+		print_line(more_ns, wall, "");
+		printf("[ steal ] (others: %zu)\n", more);
+	}
 }
 
-static void print_outside(const struct vm_reading *r, int32_t vm, const struct vm_sums *s)
+static void print_outside(const struct vm_reading *r, int32_t vm, const struct vm_sums *s,
+			  uint64_t limit)
 {
 	static const struct {
 		enum vm_class class;
@@ -128,7 +141,7 @@ static void print_outside(const struct vm_reading *r, int32_t vm, const struct v
 	uint64_t wall = vm_sums_wall(s);
 	size_t i;
 
-	print_culprits(r, vm, wall);
+	print_culprits(r, vm, wall, limit);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (!s->ns[lines[i].class])
 			continue;
@@ -156,7 +169,7 @@ static void print_machine(const struct vm_reading *r, int32_t vm, const struct w
 	printf("%s      %%      time  samples  %s%s\n", say_style(stdout, STYLE_HEAD),
 	       vm_level_words[w->by], say_style(stdout, STYLE_PLAIN));
 	print_rows(r, vm, wall, w);
-	print_outside(r, vm, &s);
+	print_outside(r, vm, &s, w->limit);
 }
 
 static void print_report(const struct vm_reading *r, const struct wanted *w)

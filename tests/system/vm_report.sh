@@ -45,6 +45,17 @@ for vm in json.load(open(sys.argv[1]))["machines"]:
     assert sum(v["wall_ns"] for v in vm["vcpus"]) == vm["wall_ns"]
 END
 
+# Who took time beyond the limit is still in the sum.
+sed 's|^1 1610000 switch 501/500/0/CPU%200/KVM|1 1609000 switch 501/500/0/CPU%200/KVM 9/9/-/sh 0\n1 1610000 switch 9/9/-/sh|' \
+	"$golden/two.sample" | "$SAMPLE_MAKE" - three.ksk || fail "no recording"
+"$KISEKI" vm report three.ksk --limit 1 >out || fail "--limit"
+grep -q ' 1\.00 us .*\[ steal \] (others: 1)$' out || fail "what is beyond the limit is not said: $(cat out)"
+
+# A thread whose guest was not yet entered is not yet known to be a virtual CPU; later it is.
+sed 's|^\(1 1310000 switch .*\) 501/500/0/|\1 501/500/-/|' "$golden/two.sample" | "$SAMPLE_MAKE" - late.ksk || fail "no recording"
+"$KISEKI" vm report late.ksk >out || fail "a thread that enters its guest later"
+grep -q ' 305 us .*\[ steal \] (vcpu 0 of VM 500)$' out || fail "who took the time is not named: $(cat out)"
+
 # A guest's kernel has names if somebody gives them.
 printf 'ffffa00008002000 T do_idle\nffffa00008003000 T _etext\n' >guest.map
 "$KISEKI" vm report two.ksk --guest-kallsyms 400=guest.map >out || fail "--guest-kallsyms"

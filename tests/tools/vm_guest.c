@@ -6,16 +6,24 @@
  * line when that is done. It prints nothing in between, for every character of an emulated line leaves the
  * guest. The guest's own account of that time (/proc/stat, in hundredths of a second) is in the answer:
  *
- *	spin SECONDS	computes: three parts of the time in heavy(), one in light()
- *	duty SECONDS	computes for 10 ms, sleeps for 10 ms
- *	write SECONDS	writes to the console
+ *	spin SECONDS	computes: four parts of the time in heavy(), one in light()
+ *	mix ROUNDS	computes in the same way, so much and no more
+ *	pair ROUNDS	two processes that do so at once
+ *	duty SECONDS	computes for 10 ms in light(), sleeps for 20 ms
+ *	write LINES	writes to the console
  *	off		switches the guest off
  *
  *	go
- *	done spin pid=71 user=598 system=1 idle=0 steal=401
+ *	done spin pid=71 second=0 ns=5990112345 user=598 system=1 idle=0 steal=401
  *
- * Whoever looks from outside finds the time between "go" and "done" as the one in which nothing was printed.
+ * Whoever looks from outside finds the time between "go" and "done" as the one in which nothing was printed. `ns` is how long the
+ * process ran by the guest's own clock.
+ *
+ *	vm_guest mix ROUNDS
+ *
+ * does that on a machine without a guest, and prints the same line.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +36,8 @@
 #include <unistd.h>
 
 #define NS_PER_S 1000000000ULL
-#define DUTY_NS 10000000ULL
+#define BUSY_NS 10000000ULL
+#define SLEEP_NS 20000000ULL
 /* Rounds of the loop: about a millisecond in all, on a board that does 125 million instructions a second. */
 #define UNIT 8000U
 #define STAT_FIELDS 8U
@@ -60,7 +69,7 @@ void light(void);
 
 __attribute__((noinline)) void heavy(void)
 {
-	WORK(3 * UNIT);
+	WORK(4 * UNIT);
 }
 
 __attribute__((noinline)) void light(void)
@@ -68,31 +77,42 @@ __attribute__((noinline)) void light(void)
 	WORK(UNIT);
 }
 
-static void spin(uint64_t end)
+static void spin(uint64_t seconds)
 {
+	uint64_t end = now_ns() + seconds * NS_PER_S;
+
 	while (now_ns() < end) {
 		heavy();
 		light();
 	}
 }
 
-static void duty(uint64_t end)
+static void mix(uint64_t rounds)
 {
-	uint64_t at = now_ns();
+	while (rounds--) {
+		heavy();
+		light();
+	}
+}
+
+static void duty(uint64_t seconds)
+{
+	uint64_t at = now_ns(), end = at + seconds * NS_PER_S;
 	struct timespec until;
 
 	while (at < end) {
-		spin(at + DUTY_NS);
-		at += 2 * DUTY_NS;
+		while (now_ns() < at + BUSY_NS)
+			light(); /* heavy() takes too long to end in time */
+		at += BUSY_NS + SLEEP_NS;
 		until.tv_sec = (time_t)(at / NS_PER_S);
 		until.tv_nsec = (long)(at % NS_PER_S);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	}
 }
 
-static void print(uint64_t end)
+static void print(uint64_t lines)
 {
-	while (now_ns() < end)
+	while (lines--)
 		if (write(1, "the console of a guest is slow\n", 31) < 0)
 			_exit(1);
 }
@@ -112,49 +132,75 @@ static void read_stat(uint64_t ret[STAT_FIELDS])
 		fclose(f);
 }
 
-static void run(const char *name, void (*what)(uint64_t end), uint64_t seconds)
+struct job {
+	const char *name;
+	void (*function)(uint64_t amount);
+	unsigned int processes;
+};
+
+static const struct job jobs[] = {
+	{ "spin", spin, 1 }, { "mix", mix, 1 },	    { "pair", mix, 2 },
+	{ "duty", duty, 1 }, { "write", print, 1 }, { NULL, NULL, 0 },
+};
+
+static void run(const struct job *job, uint64_t amount)
 {
-	uint64_t before[STAT_FIELDS], after[STAT_FIELDS], d[STAT_FIELDS];
+	uint64_t before[STAT_FIELDS], after[STAT_FIELDS], d[STAT_FIELDS], start;
+	pid_t pid[2] = { 0, 0 };
 	int status;
-	pid_t pid;
 
 	printf("go\n");
 	read_stat(before);
-	pid = fork();
-	if (!pid) {
-		what(now_ns() + seconds * NS_PER_S);
-		_exit(0);
+	start = now_ns();
+	for (unsigned int i = 0; i < job->processes; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			job->function(amount);
+			_exit(0);
+		}
 	}
-	waitpid(pid, &status, 0);
+	for (unsigned int i = 0; i < job->processes; i++)
+		waitpid(pid[i], &status, 0);
+	start = now_ns() - start;
 	read_stat(after);
 	for (uint32_t i = 0; i < STAT_FIELDS; i++)
 		d[i] = after[i] - before[i];
-	printf("done %s pid=%d user=%llu system=%llu idle=%llu steal=%llu\n", name, (int)pid,
+	printf("done %s pid=%d second=%d ns=%llu user=%llu system=%llu idle=%llu steal=%llu\n",
+	       job->name, (int)pid[0], (int)pid[1], (unsigned long long)start,
 	       (unsigned long long)d[STAT_USER], (unsigned long long)d[STAT_SYSTEM],
 	       (unsigned long long)d[STAT_IDLE], (unsigned long long)d[STAT_STEAL]);
 }
 
-int main(void)
+/* Whether it knows the order. */
+static bool obey(const char *name, uint64_t amount)
+{
+	const struct job *job = jobs;
+
+	while (job->name && strcmp(job->name, name) != 0)
+		job++;
+	if (job->name)
+		run(job, amount);
+	return job->name;
+}
+
+int main(int argc, char **argv)
 {
 	char line[80], name[16];
-	unsigned int seconds;
+	unsigned int amount;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
+	if (argc == 3)
+		return !obey(argv[1], strtoull(argv[2], NULL, 10));
 	mkdir("/proc", 0755);
 	mount("proc", "/proc", "proc", 0, NULL);
 	printf("guest ready\n");
 	while (fgets(line, sizeof(line), stdin)) {
-		seconds = 0;
+		amount = 0;
 		name[0] = 0;
-		sscanf(line, "%15s %u", name, &seconds);
-		if (!strcmp(name, "spin"))
-			run(name, spin, seconds);
-		else if (!strcmp(name, "duty"))
-			run(name, duty, seconds);
-		else if (!strcmp(name, "write"))
-			run(name, print, seconds);
-		else if (!strcmp(name, "off"))
+		sscanf(line, "%15s %u", name, &amount);
+		if (!strcmp(name, "off"))
 			break;
+		obey(name, amount);
 	}
 	reboot(RB_POWER_OFF);
 	return 1;

@@ -174,7 +174,7 @@ static void test_by_places(void **state)
 {
 	static const struct step steps[] = {
 		{ 1000, SAMPLE_ENTRY, 0, 0 },	   { 1050, SAMPLE_TAKEN, 111, 0 },
-		{ 1100, SAMPLE_EXIT, 0, 112 },	   { 1110, SAMPLE_SWITCH, 0, 112 },
+		{ 1100, SAMPLE_EXIT, ABORT, 112 }, { 1110, SAMPLE_SWITCH, 0, 112 },
 		{ 1200, SAMPLE_SWITCH, 0, BACK },  { 1210, SAMPLE_ENTRY, 0, 0 },
 		{ 1300, SAMPLE_EXIT, ABORT, 113 }, { 1330, SAMPLE_ENTRY, 0, 0 },
 		{ 1400, SAMPLE_TAKEN, 214, 0 },
@@ -217,12 +217,12 @@ static void test_account(void **state)
 	PLAY(&t, steps);
 	s = vm_account_get(t.account, 0);
 	assert_int_equal(vm_sums_wall(s), 500);
-	assert_int_equal(s->ns[VM_GUEST], 60 + 30 + 40 + 100 + 90);
+	assert_int_equal(s->ns[VM_GUEST], 50 + 30 + 40 + 100 + 90);
 	assert_int_equal(s->times[VM_GUEST], 5);
-	assert_int_equal(s->ours_ns, 10);
+	assert_int_equal(s->ours_ns, 10 + 10); /* before its exit was told, and after */
 	assert_int_equal(s->ns[VM_HALT], 80);
 	assert_int_equal(vm_sums_steal1(s), 30);
-	assert_int_equal(vm_sums_steal2(s), 10 + 10 + 20 + 20 + 10);
+	assert_int_equal(vm_sums_steal2(s), 10 + 10 + 10 + 20 + 20 + 10);
 	vm_sums_add(&sum, s);
 	vm_sums_add(&sum, s);
 	assert_int_equal(vm_sums_wall(&sum), 1000);
@@ -232,8 +232,9 @@ static void test_account(void **state)
 	assert_int_equal(reasons[0]->exits, 2); /* the last one has no time */
 	assert_int_equal(reasons[0]->kernel_ns, 20);
 	assert_int_equal(reasons[0]->outside_ns, 20);
-	assert_true(reasons[1]->is_halt);
-	assert_int_equal(reasons[2]->ours_ns, 10);
+	assert_int_equal(reasons[1]->ours_ns, 20);
+	assert_int_equal(reasons[1]->exits, 1);
+	assert_true(reasons[2]->is_halt);
 	free(reasons);
 	culprits = vm_account_dup_culprits(t.account, &n);
 	assert_int_equal(n, 1);
@@ -270,9 +271,9 @@ static void test_windows(void **state)
 		truth += stat->true_ns;
 		stop(&t);
 	}
-	assert_int_equal(guest, 175);
-	assert_int_equal(truth, 175);
-	assert_int_equal(steal2, 25);
+	assert_int_equal(guest, 165);
+	assert_int_equal(truth, 165);
+	assert_int_equal(steal2, 35);
 	assert_int_equal(samples, 3);
 }
 

@@ -127,7 +127,8 @@ static void test_exits(void **state)
 	put(t, 315, SAMPLE_ENTRY, &a, 0);
 	assert_int_equal(vm_time_end(t, 400), 0);
 	check(&g, t, 0,
-	      "guest 50 guest 2 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest 10 "
+	      "guest 50 our vmm-kernel 2 our vmm-kernel 8 guest 40 vmm-kernel 10 vmm-user 90 guest "
+	      "10 "
 	      "vmm-kernel 5 "
 	      "guest 85");
 	assert_int_equal(g.samples, 1);
@@ -219,6 +220,20 @@ static void test_losses_and_ends(void **state)
 	vm_time_free(t);
 }
 
+/* A recording may begin while a virtual CPU sleeps: the kernel's word that the halt is over is then the first of it. */
+static void test_poll_first(void **state)
+{
+	struct got g;
+	struct vm_time *t = start(&g);
+
+	(void)state;
+	put(t, 100, SAMPLE_POLL, &a, 50);
+	put(t, 112, SAMPLE_ENTRY, &a, 0);
+	assert_int_equal(vm_time_end(t, 150), 0);
+	check(&g, t, 0, "vmm-kernel 12 guest 38");
+	vm_time_free(t);
+}
+
 /* Whatever comes, in whatever order: no moment is told twice or not at all. */
 static void test_anything(void **state)
 {
@@ -262,9 +277,9 @@ static void test_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits),	 cmocka_unit_test(test_two_on_one_cpu),
-		cmocka_unit_test(test_halt),	 cmocka_unit_test(test_losses_and_ends),
-		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_exits),	   cmocka_unit_test(test_two_on_one_cpu),
+		cmocka_unit_test(test_halt),	   cmocka_unit_test(test_losses_and_ends),
+		cmocka_unit_test(test_poll_first), cmocka_unit_test(test_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
