@@ -29,7 +29,8 @@ static int find_run(struct http_profile *p, const struct http_range_part *part, 
 {
 	struct store_run *run = &p->selection.run;
 	int r = part->run ? http_range_parse_run(p->q->http, part->run, run, e)
-			  : http_range_find_run(p->q, HTTP_RUN_PROFILE, run, e);
+			  : http_range_find_run(p->q, p->whole ? HTTP_RUN_VM : HTTP_RUN_PROFILE,
+						run, e);
 
 	if (r >= 0 && !run->samplers)
 		r = error_set(e, ENODATA, "run %u has no profile", run->number);
