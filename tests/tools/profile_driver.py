@@ -350,7 +350,9 @@ def scenario_exported(folder):
         kiseki("profile", "export", run, "-o", out, "-f", name, "--sysroot", FOLDER / "none")
         body = get(c, f"/api/v1/runs/1/export?format={name}")
         assert body == out.read_bytes(), (name, body[:300], out.read_bytes()[:300])
-    assert get(c, "/api/v1/devices/host/export?format=firefox") == get(c, "/api/v1/runs/1/export?format=firefox")
+    for name in ("folded", "firefox"):
+        assert get(c, f"/api/v1/devices/host/export?format={name}") == get(c, f"/api/v1/runs/1/export?format={name}")
+    get_json(c, "/api/v1/devices/host/export?format=kft", 404)
     assert "is a profile" in get_json(c, "/api/v1/runs/1/export?format=csv", 400)["error"]
     get_json(c, "/api/v1/runs/1/export?cpu=1", 400)
     get_json(c, "/api/v1/devices/host/export?kind=vm", 404)

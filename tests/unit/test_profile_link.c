@@ -35,7 +35,6 @@ static void begin(struct fixture *f, bool has_file)
 {
 	struct profile_out_options o = { .link = { .collector = "127.0.0.1:1",
 						   .name = "test",
-						   .state_dir = f->state,
 						   .spool_bytes = PROFILE_LINK_SPOOL_LEAST } };
 	struct error e = ERROR_INIT;
 
@@ -44,6 +43,7 @@ static void begin(struct fixture *f, bool has_file)
 	snprintf(f->state, sizeof(f->state), "/tmp/kiseki-profile-link-XXXXXX");
 	assert_non_null(mkdtemp(f->state));
 	snprintf(f->path, sizeof(f->path), "%s/beside.ksk", f->state);
+	o.link.state_dir = f->state;
 	o.path = has_file ? f->path : NULL;
 	assert_int_equal(profile_out_open(&f->out, &o, &e), 0);
 	sample_lane_init(&f->lane, &f->out.out, 0);
