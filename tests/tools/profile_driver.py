@@ -74,12 +74,12 @@ def wait_until(what, is_true):
 class Recorder:
     """kiseki-agent profile of a program that never sleeps."""
 
-    def __init__(self, collector, folder, *options):
+    def __init__(self, collector, folder, *options, host="127.0.0.1"):
         self.err = Path(folder) / "agent.err"
         self.burner = subprocess.Popen([sys.executable, "-c", BURN])
         with open(self.err, "w") as err:
             self.agent = subprocess.Popen(
-                [os.environ["AGENT"], "profile", "--collector", f"127.0.0.1:{collector.port}",
+                [os.environ["AGENT"], "profile", "--collector", f"{host}:{collector.port}",
                  "--name", "board", "--state-dir", str(folder), "--pid", str(self.burner.pid),
                  "--event", "cpu-clock", *options], stderr=err, stdin=subprocess.DEVNULL)
 
@@ -220,7 +220,7 @@ def scenario_overrun(folder):
 def scenario_alone(folder):
     """The same without a file: what the agent counts is what the collector has. A signal ends it, all is sent."""
     c = Collector(folder)
-    r = Recorder(c, folder, "--rate", "20000", "--spool", "512K")
+    r = Recorder(c, folder, "--rate", "20000", "--spool", "512K", host="localhost")
     wait_until("first samples", lambda: only_run(c)["events"] > 0)
     c.kill()
     before = r.burnt_s()
