@@ -11,12 +11,11 @@
 #include "command/say.h"
 
 #define WORD_MAX 4096U
-#define OPTIONS_MAX 32U
 
 struct words {
 	char agent[AGENT_PATH_MAX];
-	char texts[OPTIONS_MAX][WORD_MAX];
-	const char *list[OPTIONS_MAX + ARGS_OPERANDS_MAX + 4];
+	char texts[COMMAND_OPTIONS_MAX][WORD_MAX];
+	const char *list[COMMAND_OPTIONS_MAX + ARGS_OPERANDS_MAX + 4];
 };
 
 static int make_words(struct words *w, const char *command, const struct args *a, struct error *e)
@@ -30,9 +29,6 @@ static int make_words(struct words *w, const char *command, const struct args *a
 	for (i = 0; o[i].name; i++) {
 		if (!a->values[i])
 			continue;
-		if (i == OPTIONS_MAX)
-			return error_set(e, E2BIG, "cannot use --%s: there are too many options",
-					 o[i].name);
 		len = snprintf(w->texts[i], WORD_MAX, o[i].argument ? "--%s=%s" : "--%s", o[i].name,
 			       a->values[i]);
 		if (len >= (int)WORD_MAX)

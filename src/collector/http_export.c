@@ -247,18 +247,31 @@ static int open_events(struct http_request *q, struct extract *x, struct error *
 	return r < 0 ? r : http_range_open(q, &x->selection, NULL, &x->source, e);
 }
 
-/* What it can be exported as follows from what the run is. */
-static int open_run(struct http_request *q, struct extract *x, struct error *e)
+/* The run, by the format where nothing else says which kind: some formats are of calls, and of profiles, too. */
+static int find_run(struct http_request *q, struct extract *x, struct error *e)
 {
 	enum http_run_kind kind;
 	int r = http_range_get_kind(q, &kind, e);
 
-	if (r >= 0 && kind == HTTP_RUN_ANY && extract_wants_calls(q))
+	if (r < 0 || kind != HTTP_RUN_ANY)
+		return r < 0 ? r : http_range_find_run(q, kind, &x->selection.run, e);
+	if (extract_wants_calls(q))
 		kind = HTTP_RUN_FUNC;
-	if (r >= 0 && kind == HTTP_RUN_ANY && extract_wants_profile(q))
+	else if (extract_wants_profile(q))
 		kind = HTTP_RUN_PROFILE;
-	if (r >= 0)
-		r = http_range_find_run(q, kind, &x->selection.run, e);
+	r = http_range_find_run(q, kind, &x->selection.run, e);
+	if (r == -ENOENT && kind == HTTP_RUN_FUNC &&
+	    profile_export_find(http_target_get(&q->target, "format")) &&
+	    !http_range_find_run(q, HTTP_RUN_PROFILE, &x->selection.run, NULL))
+		r = 0;
+	return r;
+}
+
+/* What it can be exported as follows from what the run is. */
+static int open_run(struct http_request *q, struct extract *x, struct error *e)
+{
+	int r = find_run(q, x, e);
+
 	if (r < 0)
 		return r;
 	if (store_run_is_profile(&x->selection.run))

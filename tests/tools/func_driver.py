@@ -222,10 +222,11 @@ def check_http(c, sched_run, calls_run):
     kinds = {f["name"]: f["kinds"] for f in get_json(c, "/api/v1/formats")["formats"]}
     for name, of in kinds.items():
         get(c, f"/api/v1/runs/{calls_run}/export?format={name}", 200 if "func" in of else 400)
-        if "sched" not in of:
+        if "sched" not in of and "func" in of:
             get(c, f"/api/v1/runs/{sched_run}/export?format={name}", 400)
             assert get(c, f"/api/v1/devices/board/export?format={name}")
-    assert kinds["ksk"] == ["sched", "func", "boot"] and kinds["folded"] == ["func"], kinds
+    assert kinds["ksk"] == ["sched", "func", "boot", "profile", "vm"], kinds
+    assert kinds["folded"] == ["func", "profile", "vm"] and kinds["kft"] == ["func"], kinds
     assert b"sample+0x400" in get(c, f"/api/v1/runs/{calls_run}/export?format=folded")
     for senseless in ("cpu=0", "codec=bsf", "from=-5m", "kind=other"):
         get(c, f"/api/v1/runs/{calls_run}/export?{senseless}", 400)

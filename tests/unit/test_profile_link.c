@@ -35,7 +35,6 @@ static void begin(struct fixture *f, bool has_file)
 {
 	struct profile_out_options o = { .link = { .collector = "127.0.0.1:1",
 						   .name = "test",
-						   .state_dir = f->state,
 						   .spool_bytes = PROFILE_LINK_SPOOL_LEAST } };
 	struct error e = ERROR_INIT;
 
@@ -44,6 +43,7 @@ static void begin(struct fixture *f, bool has_file)
 	snprintf(f->state, sizeof(f->state), "/tmp/kiseki-profile-link-XXXXXX");
 	assert_non_null(mkdtemp(f->state));
 	snprintf(f->path, sizeof(f->path), "%s/beside.ksk", f->state);
+	o.link.state_dir = f->state;
 	o.path = has_file ? f->path : NULL;
 	assert_int_equal(profile_out_open(&f->out, &o, &e), 0);
 	sample_lane_init(&f->lane, &f->out.out, 0);
@@ -134,7 +134,7 @@ static void test_both(void **state)
 	struct sample_source *s = NULL;
 	struct sample_item item;
 	struct error e = ERROR_INIT;
-	int ends[2], stop;
+	struct profile_child signals = PROFILE_CHILD_INIT;
 	struct fixture f;
 	uint32_t n = 0;
 
@@ -146,13 +146,11 @@ static void test_both(void **state)
 	assert_int_equal(sample_lane_stop(&f.lane), 0);
 	assert_int_equal(f.lane.lost[LOSS_SPOOL], 0);
 	/* There is no collector: what waits is told to stop. */
-	assert_int_equal(pipe(ends), 0);
-	stop = ends[0];
-	assert_int_equal(write(ends[1], "x", 1), 1);
-	assert_int_equal(profile_out_finish(&f.out, stop, &e), -EAGAIN);
+	assert_int_equal(profile_child_start(&signals, NULL, &e), 0);
+	raise(SIGTERM);
+	assert_int_equal(profile_out_finish(&f.out, &signals, &e), -EAGAIN);
 	assert_non_null(strstr(e.text, "the collector lacks"));
-	close(ends[0]);
-	close(ends[1]);
+	profile_child_done(&signals);
 	assert_int_equal(sample_ksk_open(f.path, &s, &e), 0);
 	assert_false(s->is_cut);
 	while (s->ops->next(s, &item, &e) == 1) {

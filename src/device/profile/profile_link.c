@@ -209,18 +209,29 @@ int profile_link_end(struct profile_link *l, struct error *e)
 	return r < 0 ? error_set(e, -r, "cannot end the profile: the spool is full") : 0;
 }
 
-static int wait_for_link(struct profile_link *l, int stop_fd, uint64_t now_ms)
+/* The ends of the command, and of whoever looks a name up, are no reason to stop. */
+static bool is_told(struct profile_child *signals)
 {
-	struct pollfd p[] = { { .fd = stop_fd, .events = POLLIN }, profile_link_get_poll(l) };
+	pid_t command = signals->pid;
+
+	signals->is_over = false;
+	profile_child_take(signals);
+	return signals->is_over && signals->pid == command;
+}
+
+static bool wait_for_link(struct profile_link *l, struct profile_child *signals, uint64_t now_ms)
+{
+	struct pollfd p[] = { { .fd = signals->signals, .events = POLLIN },
+			      profile_link_get_poll(l) };
 	uint64_t next = side_link_next(l->link);
 	int wait = TURN_MS;
 
 	if (next < now_ms + TURN_MS)
 		wait = next > now_ms ? (int)(next - now_ms) : 1;
-	return poll(p, 2, wait) > 0 && p[0].revents;
+	return poll(p, 2, wait) > 0 && p[0].revents && is_told(signals);
 }
 
-int profile_link_drain(struct profile_link *l, int stop_fd, struct error *e)
+int profile_link_drain(struct profile_link *l, struct profile_child *signals, struct error *e)
 {
 	uint64_t now = clock_mono_ms(), since = now, left = UINT64_MAX, before;
 	int r = 0;
@@ -233,7 +244,7 @@ int profile_link_drain(struct profile_link *l, int stop_fd, struct error *e)
 			since = now;
 		if (now - since >= PATIENCE_MS)
 			r = -ETIMEDOUT;
-		else if (wait_for_link(l, stop_fd, now))
+		else if (wait_for_link(l, signals, now))
 			r = -EAGAIN;
 	}
 	side_link_bye(l->link, clock_mono_ms());

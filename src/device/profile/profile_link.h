@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "device/profile/profile_child.h"
 #include "wire/block.h"
 
 #define PROFILE_LINK_SPOOL (4U << 20)
@@ -55,8 +56,8 @@ void profile_link_begin_end(struct profile_link *l);
 /* Puts the run's end. */
 int profile_link_end(struct profile_link *l, struct error *e);
 
-/* Waits until the collector has everything, as long as it goes on, or something comes from the descriptor: -EAGAIN. */
-int profile_link_drain(struct profile_link *l, int stop_fd, struct error *e);
+/* Waits until the collector has everything, as long as it goes on, or a signal comes: -EAGAIN. */
+int profile_link_drain(struct profile_link *l, struct profile_child *signals, struct error *e);
 
 /* Of the blocks that were put. */
 uint64_t profile_link_bytes(const struct profile_link *l);

@@ -94,7 +94,7 @@ static int finish_file(struct profile_out *o, struct error *e)
 	return r < 0 ? (profile_file_finish(&o->file, NULL), r) : profile_file_finish(&o->file, e);
 }
 
-int profile_out_finish(struct profile_out *o, int stop_fd, struct error *e)
+int profile_out_finish(struct profile_out *o, struct profile_child *signals, struct error *e)
 {
 	struct error later = ERROR_INIT;
 	int r = o->o.path ? finish_file(o, e) : 0, sent = 0;
@@ -102,7 +102,7 @@ int profile_out_finish(struct profile_out *o, int stop_fd, struct error *e)
 	if (o->link)
 		sent = profile_link_end(o->link, r < 0 ? &later : e);
 	if (o->link && sent == 0)
-		sent = profile_link_drain(o->link, stop_fd, r < 0 ? &later : e);
+		sent = profile_link_drain(o->link, signals, r < 0 ? &later : e);
 	return r < 0 ? r : sent;
 }
 

@@ -50,8 +50,8 @@ bool profile_out_is_over(const struct profile_out *o);
 /* What comes now are a recording's last blocks. */
 void profile_out_begin_end(struct profile_out *o);
 
-/* The file is complete, and the collector has everything; or why not. Something from the descriptor ends the waiting. */
-int profile_out_finish(struct profile_out *o, int stop_fd, struct error *e);
+/* The file is complete, and the collector has everything; or why not. A signal ends the waiting. */
+int profile_out_finish(struct profile_out *o, struct profile_child *signals, struct error *e);
 void profile_out_close(struct profile_out *o);
 
 /* Bytes, and where they are: "in profile.ksk and at 10.0.0.1:7077". */

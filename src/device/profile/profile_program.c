@@ -92,7 +92,7 @@ static int record(struct profile *p, struct error *e)
 	run_turns(p);
 	profile_out_begin_end(&p->out);
 	profile_recorder_stop(p->recorder);
-	return profile_out_finish(&p->out, p->child.signals, e);
+	return profile_out_finish(&p->out, &p->child, e);
 }
 
 static void say_counts(const struct profile *p)

@@ -157,7 +157,7 @@ static int record(struct vm *v, struct error *e)
 	stopped = vm_recorder_stop(v->recorder, r < 0 ? &later : e);
 	if (r == 0)
 		r = stopped;
-	finished = profile_out_finish(&v->out, v->signals.signals, r < 0 ? &later : e);
+	finished = profile_out_finish(&v->out, &v->signals, r < 0 ? &later : e);
 	return r < 0 ? r : finished;
 }
 
