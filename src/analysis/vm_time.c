@@ -496,6 +496,13 @@ static int put_wake(struct vm_time *t, const struct sample_event *ev)
 		      ev->value < t->n_cpus ? (uint32_t)ev->value : VM_CPU_NONE);
 }
 
+/* A sample in the guest whose exit was told already: some KVMs do that before they serve the interrupt. */
+static bool is_told(const struct vm_time *t, const struct vcpu *v)
+{
+	return v->open.kind == VM_KERNEL && v->open.is_exit &&
+	       vm_exit_is_interrupt(t->o.exits, v->open.reason);
+}
+
 static int put_sample(struct vm_time *t, const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
@@ -511,11 +518,14 @@ static int put_sample(struct vm_time *t, const struct sample_item *item)
 		r = change(t, v, ev->tick, class, item->cpu);
 		v->on_cpu = true;
 	}
-	v->sampled |= ev->guest != 0;
+	if (ev->guest && is_told(t, v))
+		v->open.ours = true;
+	else
+		v->sampled |= ev->guest != 0;
 	/* What was before the sample comes before it. */
 	if (r == 0 && v->open.kind == VM_GUEST)
 		r = close_at(t, v, ev->tick);
-	if (r == 0 && v->open.kind == VM_GUEST)
+	if (r == 0 && (v->open.kind == VM_GUEST || v->open.ours))
 		r = flush(t, v);
 	if (r == 0 && t->o.listener->sample)
 		r = t->o.listener->sample(t->o.data, &v->open, item);

@@ -136,6 +136,25 @@ static void test_exits(void **state)
 	vm_time_free(t);
 }
 
+/* The exit before the sample that caused it. */
+static void test_told_exit(void **state)
+{
+	struct got g;
+	struct vm_time *t = start(&g);
+
+	(void)state;
+	put(t, 100, SAMPLE_ENTRY, &a, 0);
+	put(t, 150, SAMPLE_EXIT, &a, 0);
+	put(t, 152, SAMPLE_TAKEN, &a, 0);
+	assert_int_equal(g.n, 1); /* what was before the sample */
+	put(t, 160, SAMPLE_ENTRY, &a, 0);
+	put(t, 170, SAMPLE_EXIT, &a, 0);
+	put(t, 180, SAMPLE_ENTRY, &a, 0);
+	assert_int_equal(vm_time_end(t, 200), 0);
+	check(&g, t, 0, "guest 50 our vmm-kernel 10 guest 10 vmm-kernel 10 guest 20");
+	vm_time_free(t);
+}
+
 static void test_two_on_one_cpu(void **state)
 {
 	struct got g;
@@ -277,9 +296,10 @@ static void test_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits),	   cmocka_unit_test(test_two_on_one_cpu),
-		cmocka_unit_test(test_halt),	   cmocka_unit_test(test_losses_and_ends),
-		cmocka_unit_test(test_poll_first), cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_exits),		cmocka_unit_test(test_told_exit),
+		cmocka_unit_test(test_two_on_one_cpu),	cmocka_unit_test(test_halt),
+		cmocka_unit_test(test_losses_and_ends), cmocka_unit_test(test_poll_first),
+		cmocka_unit_test(test_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
