@@ -181,6 +181,7 @@ static int print_json(struct vm_reading *r, const struct wanted *w)
 
 	r->json.limit = w->limit;
 	json_object_set_new(o, "machines", vm_machines_json(&r->json));
+	json_object_set_new(o, "guests", vm_guests_json(&r->json));
 	json_object_set_new(o, by_words[w->by], vm_correct_json(&r->json, (enum vm_level)w->by));
 	return jsonout_print(o);
 }
