@@ -24,6 +24,7 @@
 #include "device/agent/program.h"
 #include "device/profile/profile_child.h"
 #include "device/profile/profile_file.h"
+#include "device/vm/vm_guests.h"
 #include "device/vm/vm_recorder.h"
 
 #define DEVICE "/dev/kiseki_vm"
@@ -35,6 +36,8 @@ struct vm {
 	struct profile_child signals; /* without a child */
 	struct profile_file file;
 	struct vm_recorder *recorder;
+	struct vm_guests_options guest_options;
+	struct vm_guests *guests; /* NULL: nobody listens to them */
 	int fd;
 	uint64_t time_ns; /* 0: until a signal comes */
 	const char *output;
@@ -80,6 +83,11 @@ static int get_buffer(struct vm_settings *s, const char *text, struct error *e)
 	return 0;
 }
 
+static void say_guest(const char *text)
+{
+	say_note("%s", text);
+}
+
 static int load_settings(struct vm *v, const struct args *a, struct error *e)
 {
 	const char *time = args_get(a, "time"), *name = args_get(a, "name");
@@ -88,6 +96,8 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	vm_settings_init(&v->settings);
 	v->output = args_get(a, "output") ? args_get(a, "output") : OUTPUT;
 	v->settings.exits = !args_has(a, "no-exits");
+	v->guest_options =
+		(struct vm_guests_options){ .addresses = args_get(a, "guests"), .say = say_guest };
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
@@ -124,9 +134,11 @@ static int run_turns(struct vm *v, struct error *e)
 
 	while (r == 0 && !v->signals.is_over && !profile_file_check(&v->file, NULL)) {
 		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
-				      { .fd = v->signals.signals, .events = POLLIN } };
+				      { .fd = v->signals.signals, .events = POLLIN },
+				      { .fd = v->guests ? vm_guests_fd(v->guests) : -1,
+					.events = POLLIN } };
 
-		if (poll(p, 2, TURN_MS) > 0 && p[1].revents)
+		if (poll(p, 3, TURN_MS) > 0 && p[1].revents)
 			profile_child_take(&v->signals);
 		r = vm_recorder_turn(v->recorder, e);
 		if (v->time_ns && clock_mono_ns() - start >= v->time_ns)
@@ -138,7 +150,7 @@ static int run_turns(struct vm *v, struct error *e)
 /* What could be written is a whole file, also where the rest could not. */
 static int record(struct vm *v, struct error *e)
 {
-	struct vm_recorder_options o = { &v->settings, v->fd, &v->file.out, v->name };
+	struct vm_recorder_options o = { &v->settings, v->fd, &v->file.out, v->name, v->guests };
 	struct error later = ERROR_INIT;
 	int r = vm_recorder_new(&v->recorder, &o, e), stopped;
 
@@ -171,6 +183,8 @@ static int run_all(struct vm *v, struct error *e)
 
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
+	if (r == 0 && v->guest_options.addresses)
+		r = vm_guests_new(&v->guests, &v->guest_options, e);
 	if (r == 0)
 		r = profile_file_open(&v->file, v->output, e);
 	if (r == 0)
@@ -196,6 +210,7 @@ static int run_vm(const struct args *a)
 	v.file.fd = -1;
 	r = run_all(&v, &e);
 	vm_recorder_free(v.recorder);
+	vm_guests_free(v.guests);
 	if (v.fd >= 0)
 		close(v.fd);
 	profile_file_close(&v.file);
@@ -208,6 +223,8 @@ static const struct cli_option options[] = {
 	{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)", NULL },
 	{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },
 	{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },
+	{ 'g', "guests", "ADDRESS[,...]",
+	  "listen to kiseki-guest in guests: vsock:PORT, unix:PATH, tcp:ADDRESS:PORT", NULL },
 	{ 't', "time", "TIME", "end after this time", NULL },
 	{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
@@ -217,6 +234,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
 	{ "This host and its virtual machines, for ten seconds:", "kiseki-agent vm -t 10s" },
+	{ "With what programs in the guests tell of themselves:",
+	  "kiseki-agent vm --guests vsock:7412" },
 	{ NULL, NULL },
 };
 
@@ -228,7 +247,8 @@ const struct command command_agent_vm = {
 		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
 		"with "
 		"KVM, and record each moment at which a guest was entered, left, halted, woken or "
-		"kept waiting, and writes one file. Nothing has to be done in the guests. It ends "
+		"kept waiting, and writes one file. Nothing has to be done in the guests; those "
+		"that run kiseki-guest tell which processes they have, with --guests. It ends "
 		"after --time, or on SIGINT or SIGTERM; the file is complete then. One that was "
 		"cut "
 		"by SIGKILL or a power cut can be read, too.\n\n"

@@ -15,6 +15,7 @@
 #include "device/profile/profile_meta.h"
 #include "device/profile/sample_lane.h"
 #include "device/profile/task_names.h"
+#include "device/vm/vm_guests.h"
 #include "device/vm/vm_reader.h"
 
 #define ORIGIN "vm"
@@ -188,6 +189,8 @@ static void see_sample(struct vm_recorder *r, const struct sample_event *ev)
 
 	r->counts.samples++;
 	r->counts.guests += ev->guest != 0;
+	if (r->o.guests)
+		vm_guests_see(r->o.guests, ev);
 	if (ev->n_user)
 		need(r, ev->task.pid, ev->tick);
 	for (i = 0; i < ev->n_kernel; i++)
@@ -255,6 +258,8 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		return more;
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
+	if (r->o.guests)
+		vm_guests_turn(r->o.guests, &r->meta);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
@@ -276,6 +281,8 @@ int vm_recorder_stop(struct vm_recorder *r, struct error *e)
 		sample_lane_stop(&r->lanes[i]);
 	}
 	kernel_names_put(r->names, &r->meta);
+	if (r->o.guests)
+		vm_guests_finish(r->o.guests, &r->meta);
 	describe(r);
 	profile_meta_flush(&r->meta);
 	return failed < 0 ? failed : more;

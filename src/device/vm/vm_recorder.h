@@ -17,12 +17,14 @@
 #include "device/vm/core/vm_settings.h"
 
 struct vm_recorder;
+struct vm_guests;
 
 struct vm_recorder_options {
 	const struct vm_settings *settings; /* borrowed, as are all of these */
 	int device_fd;			    /* /dev/kiseki_vm, which does not wait */
 	struct block_out *out;
-	const char *name; /* of this machine */
+	const char *name;	  /* of this machine */
+	struct vm_guests *guests; /* NULL: nobody listens to guests */
 };
 
 struct vm_counts {

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""vm_guests: programs of guests, good and bad ones, and a host that listens to them.
+
+	vm_guests.py CASE...
+
+A host without virtual machines (vm_guests_record) and a real kiseki-guest, which tells of this very machine. Where a VMM is
+needed there is a folder that says so. CASES are functions below whose names begin with test_; none: all.
+"""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+KISEKI, RECORD, GUEST = (os.environ[x] for x in ("KISEKI", "VM_GUESTS_RECORD", "KISEKI_GUEST"))
+UUID = "8a2b7c1e-5d44-4f1b-9a63-0c55d2e7f910"
+VM = "77777"  # of fake VMMs whose pid does not matter
+WAIT_S = 60  # until something counts as stuck
+
+
+class Failed(Exception):
+    pass
+
+
+def need(what, condition, text=""):
+    if not condition:
+        raise Failed(f"{what}: {text}")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def varint(v):
+    out = b""
+    while v > 127:
+        out += bytes([v & 127 | 128])
+        v >>= 7
+    return out + bytes([v])
+
+
+def frame(kind, body):
+    return bytes([kind]) + varint(len(body)) + body
+
+
+def text(s):
+    return varint(len(s)) + s
+
+
+def hello(version=1, uuid=UUID):
+    return frame(1, b"KSKG" + varint(version) + varint(3) + bytes.fromhex(uuid.replace("-", "")) +
+                 text(b"6.1") + text(b"aarch64") + text(b"bad"))
+
+
+class Host:
+    """vm_guests_record, and the report of what it wrote."""
+
+    def __init__(self, work, addresses, vmms):
+        self.file, self.proc = Path(work) / "host.ksk", Path(work) / "proc"
+        for pid, words in vmms.items():
+            folder = self.proc / str(pid)
+            (folder / "fd").mkdir(parents=True)
+            (folder / "fd/9").symlink_to("anon_inode:kvm-vm")
+            (folder / "cmdline").write_bytes(b"\0".join(x.encode() for x in words) + b"\0")
+        self.log = open(Path(work) / "log", "w+b")
+        self.process = subprocess.Popen([RECORD, self.file, ",".join(addresses), self.proc], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.log)
+        self.expect("ready")
+
+    def expect(self, word):
+        line = self.process.stdout.readline().decode().strip()
+        need("the host's answer", line == word, f"{line!r} instead of {word!r}: {self.said()}")
+
+    def said(self):
+        self.log.flush()
+        return Path(self.log.name).read_text()
+
+    def wait_said(self, words, times=1):
+        end = time.monotonic() + WAIT_S
+        while self.said().count(words) < times:
+            need("the host says", time.monotonic() < end and self.process.poll() is None, f"not {words!r} but {self.said()}")
+            time.sleep(0.02)
+
+    def tell(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        self.expect("ok")
+
+    def sample(self, vm, mode, pc, context):
+        """A guest's moment, between an entry and an exit."""
+        who = f"{int(vm) + 1}/{vm}/0/CPU"
+        self.tell(f"1 0 entry {who}")
+        time.sleep(0.002)
+        self.tell(f"1 0 sample {who} {mode} 1000000 k=0xffff800080110010 pc={pc:#x} table=0x41003000 context={context}")
+        time.sleep(0.002)
+        self.tell(f"1 0 exit {who} 0")
+
+    def stop(self):
+        self.process.stdin.close()
+        need("the host ends", self.process.wait(WAIT_S) == 0, self.said())
+
+    def report(self, *options):
+        done = subprocess.run([KISEKI, "vm", "report", self.file, "--limit", "0", *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        need("report", done.returncode == 0, done.stderr)
+        return done.stdout
+
+    def links(self, what):
+        return [x for x in json.loads(self.report("--json"))["guests"] if x["what"] == what]
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+class Guest:
+    """kiseki-guest; it waits until it may go."""
+
+    def __init__(self, address, *options):
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'read x; exec "$@"', "sh", GUEST, *options, address],
+                                        stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.close()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(WAIT_S)
+        self.process.stderr.close()
+
+
+def wait_for_talk(host, guest, seen):
+    """Until the host wrote that the guest talks."""
+    end = time.monotonic() + WAIT_S
+    while seen not in host.file.read_bytes():
+        need("the guest", guest.process.poll() is None and time.monotonic() < end, host.said())
+        time.sleep(0.02)
+
+
+def kernel_symbol():
+    """A function of this kernel, if it says where they are."""
+    with open("/proc/kallsyms", encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if words[1] in "tT" and int(words[0], 16) and words[2] == "schedule":
+                return int(words[0], 16)
+    return None
+
+
+def tell_story(host, guest, vm):
+    """Who was there before, who comes and goes, and what the kernel's functions are called."""
+    guest.go()
+    wait_for_talk(host, guest, b"story-guest")
+    # A host samples all the time; a short-lived process is sampled while it lives.
+    short = subprocess.Popen(["/bin/sh", "-c", "read x; exit 0"], stdin=subprocess.PIPE, executable="/bin/sh")
+    time.sleep(0.3)
+    host.sample(vm, "guest-user", 0x400000, short.pid)
+    short.communicate(b"\n")
+    time.sleep(0.3)
+    host.sample(vm, "guest-user", 0x400000, os.getpid())
+    address = kernel_symbol()
+    host.sample(vm, "guest-kernel", (address or 0xffff800080000000) + 4, os.getpid())
+    time.sleep(0.3)
+    host.stop()
+    own = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
+    report = host.report("--by", "process")
+    need("a process of before", f"{own} ({os.getpid()})" in report, report)
+    need("a process that came and went", f"sh ({short.pid})" in report, report)
+    need("one that talks has no gap", "guest program" not in report, report)
+    if address:
+        need("a function of the guest's kernel", "schedule" in host.report(), host.report())
+    clock = host.links("clock")
+    need("the clock's error", len(clock) == 1 and 0 < clock[0]["error_ns"] < 10**8, clock)
+    print(f"  {len(report.splitlines())} lines; error of the clock {clock[0]['error_ns']} ns")
+
+
+def test_unix(work):
+    """A VMM that connects: here the guest's program is its own VMM."""
+    path = f"{work}/door"
+    host = Host(work, [f"unix:{path}"], {})
+    guest = Guest(f"unix:{path}", "--name", "story-guest")
+    try:
+        vmm = host.proc / str(guest.process.pid) / "fd"
+        vmm.mkdir(parents=True)
+        (vmm / "9").symlink_to("anon_inode:kvm-vm")
+        tell_story(host, guest, guest.process.pid)
+    finally:
+        guest.close()
+        host.close()
+
+
+def test_tcp(work):
+    port = free_port()
+    host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID], "99": ["qemu", "-uuid", "0" * 32]})
+    guest = Guest(f"tcp:127.0.0.1:{port}", "--name", "story-guest", "--uuid", UUID)
+    try:
+        tell_story(host, guest, VM)
+    finally:
+        guest.close()
+        host.close()
+
+
+def test_refused(work):
+    """Who cannot be told apart, and who says what no guest's program says."""
+    port = free_port()
+    vmms = {VM: ["qemu", "-uuid", UUID], "500": ["a", "uuid=" + "1" * 32], "501": ["b", "uuid=" + "1" * 32]}
+    host = Host(work, [f"tcp:127.0.0.1:{port}"], vmms)
+    cases = (  # what it sends, what is said of it, whether its machine is known by then
+        (b"GET / HTTP/1.0\r\n\r\n", "says what no guest's program says", False),
+        (b"\0" * 64, "says what no guest's program says", False),
+        (frame(2, b""), "says what no guest's program says", False),
+        (frame(1, b"KSKG"), "says what no guest's program says", False),
+        (bytes([1]) + varint(8193) + b"x" * 100, "says what no guest's program says", False),
+        (hello(version=2), "of version 2", False),
+        (hello(uuid="2" * 32), "no virtual machine has the UUID", False),
+        (hello(uuid="0" * 32), "does not know its UUID", False),
+        (hello(uuid="1" * 32), "more than one virtual machine has the UUID", False),
+        (hello() + frame(17, b"\1"), "", True),  # before it is welcome nothing is taken
+        (hello() + frame(3, varint(1 << 40) + varint(5)), "answers what nobody asked", True),
+    )
+    try:
+        host.sample(VM, "guest-user", 0x400000, 5)
+        for n, (sent, words, _) in enumerate(cases):
+            with socket.create_connection(("127.0.0.1", port)) as s:
+                s.settimeout(WAIT_S)
+                s.sendall(sent)
+                if not words:
+                    continue
+                host.wait_said(words, sum(words == x[1] for x in cases[:n + 1]))
+                while s.recv(4096):
+                    pass
+        host.wait_said("its guest program is gone")
+        send_bad_rows(host, port)
+        host.stop()
+        report = host.report()
+        need("the gap", f"machine {VM}: its guest program is not listened to since" in report, report)
+        need("the unknown", report.count("a guest program was refused at") == sum(bool(x[1]) and not x[2] for x in cases),
+             report)
+        print(f"  {len(cases)} refused")
+    finally:
+        host.close()
+
+
+def answer_pings(s):
+    """Plays a guest's program until it is welcome."""
+    data, start = b"", time.monotonic_ns()
+    while True:
+        piece = s.recv(4096)
+        need("the host", piece, "closed the connection")
+        data += piece
+        while len(data) > 4 and len(data) >= 4 + data[1] % 128:
+            kind, body = data[0], data[4:4 + data[1] % 128]
+            data = data[4 + len(body):]
+            if kind == 16:
+                return
+            s.sendall(frame(3, body + varint(time.monotonic_ns() - start + 1)))
+
+
+def send_bad_rows(host, port):
+    """Welcome, but its rows are none; then too many of them."""
+    for number, rows in enumerate((b"\x14\x04\x02\x02\x01\x07", b"\x17\x80\x80", b"\x17\x01\xff")):
+        with socket.create_connection(("127.0.0.1", port)) as s:
+            s.settimeout(WAIT_S)
+            s.sendall(hello())
+            answer_pings(s)
+            s.sendall(frame(2, rows))
+            host.wait_said("sends rows that no guest's program sends", number + 1)
+
+
+def test_flood(work):
+    """One that never stops is read as fast as it may be, up to a ceiling; meanwhile the host goes on."""
+    port = free_port()
+    host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID]})
+    row = b"\x02\x02\x01\x00\x00\x00\x01x"  # pid 1, tid 1, tick 1
+    rows = frame(2, b"\x17" + varint(1000 * len(row)) + 1000 * row)
+    try:
+        with socket.create_connection(("127.0.0.1", port)) as s:
+            s.settimeout(WAIT_S)
+            s.sendall(hello())
+            answer_pings(s)
+            s.settimeout(0.5)
+            sent = 0
+            try:
+                while sent < 64 << 20:
+                    sent += s.send(rows)
+            except (TimeoutError, socket.timeout, OSError):
+                pass
+            need("it has to wait", sent < 48 << 20, sent)
+            host.sample(VM, "guest-user", 0x400000, 5)
+        host.stop()
+        print(f"  {sent} bytes taken or waiting, {host.file.stat().st_size} in the file")
+        need("the name that it told", "x (1)" not in host.report("--by", "process"), "of another process")
+    finally:
+        host.close()
+
+
+def test_silent(work):
+    """One that is stopped is silent, one that goes on talks again, one that is killed is gone."""
+    port = free_port()
+    host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID]})
+    guest = Guest(f"tcp:127.0.0.1:{port}", "--name", "story-guest", "--uuid", UUID)
+    try:
+        guest.go()
+        wait_for_talk(host, guest, b"story-guest")
+        host.sample(VM, "guest-user", 0x400000, 5)
+        guest.process.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + WAIT_S
+        while host.file.read_bytes().count(b"story-guest") < 2:
+            need("silence is noted", time.monotonic() < end, "it is not")
+            time.sleep(0.1)
+        guest.process.send_signal(signal.SIGCONT)
+        while host.file.read_bytes().count(b"story-guest") < 3:
+            need("that it talks again is noted", time.monotonic() < end, "it is not")
+            time.sleep(0.1)
+        guest.process.kill()
+        host.wait_said(f"machine {VM}: its guest program is gone")
+        host.sample(VM, "guest-user", 0x400000, 5)
+        host.stop()
+        need("the gap", f"machine {VM}: its guest program is gone since +" in host.report(), host.report())
+        need("silence", len(host.links("silent")) == 1 and len(host.links("talks")) == 2, host.report("--json"))
+    finally:
+        guest.close()
+        host.close()
+
+
+def main():
+    names = sys.argv[1:] or [x for x in globals() if x.startswith("test_")]
+    failed = 0
+    for name in names:
+        print(name, flush=True)
+        with tempfile.TemporaryDirectory() as work:
+            try:
+                globals()[name](work)
+            except Failed as e:
+                print(f"FAILED: {name}: {e}")
+                failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
