@@ -119,7 +119,7 @@ static void test_garbage(void **state)
 /* How it went with its program, in order; what would move a cursor does not. */
 static void test_links(void **state)
 {
-	struct guest_link_row rows[] = {
+	struct guest_link_row told[] = {
 		{ .tick = 5,
 		  .what = GUEST_LINK_TALKS,
 		  .error_ns = 40,
@@ -137,7 +137,7 @@ static void test_links(void **state)
 	guest = meta_item_begin(bytes, META_GUEST);
 	p = links = meta_item_begin(sample_meta_put_guest(guest, VM), META_GUEST_LINK);
 	for (i = 0; i < 2; i++)
-		p = guest_link_put(p, &rows[i]);
+		p = guest_link_put(p, &told[i]);
 	p = meta_item_end(guest, meta_item_end(links, p));
 	assert_int_equal(sample_guests_decode(g, bytes, (size_t)(p - bytes)), 0);
 	assert_int_equal(sample_guests_vm(g, 0), VM);

@@ -220,8 +220,9 @@ static void drop_link(struct vm_guests *g, uint32_t i, int why, const struct err
 	if (g->o.say && (m || why != -EPIPE))
 		g->o.say(text);
 	vm_guest_link_free(g->link[i]);
-	g->link[i] = g->link[--g->n_links];
-	g->is_heard[i] = g->is_heard[g->n_links];
+	g->n_links--;
+	memmove(&g->link[i], &g->link[i + 1], (g->n_links - i) * sizeof(struct vm_guest_link *));
+	memmove(&g->is_heard[i], &g->is_heard[i + 1], (g->n_links - i) * sizeof(bool));
 }
 
 void vm_guests_turn(struct vm_guests *g, struct profile_meta *meta)
@@ -234,12 +235,13 @@ void vm_guests_turn(struct vm_guests *g, struct profile_meta *meta)
 	g->meta = meta;
 	take_new(g, clock_mono_ms());
 	now_ns = clock_mono_ns();
-	for (i = g->n_links; i-- > 0;) {
+	/* The oldest first: that a program ended is seen before it comes again. */
+	for (i = 0; i < g->n_links;) {
 		r = vm_guest_link_turn(g->link[i], now_ns, &e);
 		if (r < 0)
 			drop_link(g, i, r, &e);
 		else
-			watch_link(g, i);
+			watch_link(g, i++);
 	}
 }
 
