@@ -46,13 +46,14 @@ def guest_parts(board, init, work):
 class Guest:
     """A virtual machine, from power on to power off."""
 
-    def __init__(self, machine, name, memory=192):
+    def __init__(self, machine, name, memory=192, options=""):
+        """`options` are more words for its VMM."""
         self.machine, self.name = machine, name
-        program, options, console = QEMU[machine.board.architecture]
+        program, kind, console = QEMU[machine.board.architecture]
         self.console_path, self.input = f"{FOLDER}/{name}.console", f"{FOLDER}/{name}.input"
-        command = (f"{Path(program).name} -name {name},debug-threads=on {options} -accel kvm -smp 1 -m {memory} "
+        command = (f"{Path(program).name} -name {name},debug-threads=on {kind} -accel kvm -smp 1 -m {memory} "
                    f"-nodefaults -display none -no-reboot -serial stdio -kernel {FOLDER}/vmlinuz "
-                   f"-initrd {FOLDER}/initramfs -append {shlex.quote(f'console={console} {QUIET}')}")
+                   f"-initrd {FOLDER}/initramfs -append {shlex.quote(f'console={console} {QUIET}')} {options}")
         # A pipe that is open for reading and writing never ends.
         machine.check(f"mkfifo {self.input}; taskset 1 {command} 0<>{self.input} >{self.console_path} 2>&1 &\n"
                       f"echo $! >{FOLDER}/{name}.pid")

@@ -333,6 +333,168 @@ def test_silent(work):
         host.close()
 
 
+class Reader:
+    """Numbers out of bytes."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        v = shift = 0
+        while True:
+            b = self.data[self.at]
+            self.at += 1
+            v |= (b & 127) << shift
+            shift += 7
+            if b < 128:
+                return v
+
+    def signed(self):
+        v = self.number()
+        return v >> 1 ^ -(v & 1)
+
+    def bytes(self, n=None):
+        n = self.number() if n is None else n
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def more(self):
+        return self.at < len(self.data)
+
+
+class PlainHost:
+    """The host's side as docs/format/guest.md has it: tables, lives, mappings, names, objects."""
+
+    def __init__(self, path):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        self.tables, self.lives, self.mapped, self.names, self.objects, self.pongs = [], [], [], [], [], []
+        self.data = b""
+
+    def accept(self):
+        self.listener.settimeout(WAIT_S)
+        self.link = self.listener.accept()[0]
+        self.link.settimeout(WAIT_S)
+
+    def send(self, kind, body):
+        self.link.sendall(frame(kind, body))
+
+    def take(self):
+        """The next frame: its type and body."""
+        while True:
+            r = Reader(self.data)
+            try:
+                kind, length = r.number(), r.number()
+                if len(self.data) >= r.at + length:
+                    self.data = self.data[r.at + length:]
+                    return kind, Reader(r.bytes(length))
+            except IndexError:
+                pass
+            piece = self.link.recv(65536)
+            need("the guest", piece, "closed the connection")
+            self.data += piece
+
+    def until(self, condition):
+        end = time.monotonic() + WAIT_S
+        while not condition():
+            need("waited", time.monotonic() < end, "for nothing")
+            kind, body = self.take()
+            if kind == 2:
+                self.take_rows(body)
+            elif kind == 3:
+                self.pongs.append((body.number(), body.number()))
+            elif kind == 4:
+                self.objects.append((body.bytes(), body.number(), body.number(), body.data[body.at:]))
+
+    def take_rows(self, r):
+        while r.more():
+            kind, item = r.number(), Reader(r.bytes())
+            while item.more():
+                if kind == 0x13:
+                    self.mapped.append((item.signed(), item.number(), item.number(), item.number(), item.number(),
+                                        item.bytes(), item.bytes().decode()))
+                elif kind == 0x14:
+                    self.lives.append((item.signed(), item.signed(), item.number(), item.number(), item.bytes().decode()))
+                elif kind == 0x15:
+                    self.names.append((item.number(), item.number(), item.bytes().decode()))
+                else:
+                    need("item", kind == 0x17, kind)
+                    self.tables.append((item.signed(), item.signed(), item.number(), item.number(), item.number(),
+                                        item.number(), item.bytes().decode()))
+
+
+def check_short(host):
+    """A program that is gone before anybody could look: its rows are in order, within its life."""
+    start = time.monotonic_ns()
+    child = subprocess.Popen(["/bin/true"])
+    child.wait()
+    end = time.monotonic_ns()
+    host.until(lambda: any(x[0] == child.pid and x[3] == 2 for x in host.lives))
+    lives = [x for x in host.lives if x[0] == child.pid]
+    need("its life", [x[3] for x in lives] == [0, 1, 2] and all(start <= x[2] <= end for x in lives), (start, end, lives))
+    host.until(lambda: any(x[0] == child.pid and x[3] for x in host.tables))
+    tables = [x for x in host.tables if x[0] == child.pid]
+    task = tables[-1][5]
+    if task:
+        need("its name", lives[1][4] == "true", lives)
+        need("its task", {x[5] for x in tables} == {task}, tables)
+        known = {x[4] for x in tables} - {0}
+        need("its page tables", len(known) in (0, 2) and tables[-1][4] in known | {0}, tables)
+        print(f"  tasks are known{', and page tables' if known else ''}")
+    return bool(task)
+
+
+def check_object(host):
+    """A file by its build-id, byte for byte; one that is nowhere."""
+    own = [x for x in host.mapped if x[0] == os.getpid() and x[5]]
+    need("mappings of this process", own, [x for x in host.mapped if x[0] == os.getpid()])
+    path, build_id = min(((x[6], x[5]) for x in own), key=lambda x: os.stat(x[0]).st_size)
+    for wanted in (build_id, b"\1\2\3"):
+        host.objects.clear()
+        host.send(19, text(wanted))
+        host.until(lambda: host.objects and (not host.objects[0][1] or
+                                             sum(len(x[3]) for x in host.objects) == host.objects[0][1]))
+        content = b"".join(x[3] for x in host.objects)
+        need("the file", content == (Path(path).read_bytes() if wanted == build_id else b""), path)
+    print(f"  {path}: {os.stat(path).st_size} bytes")
+
+
+def test_spoken(work):
+    """The guest's side, by a host that was written from the specification."""
+    host = PlainHost(f"{work}/door")
+    guest = Guest(f"unix:{work}/door", "--name", "story-guest", "--uuid", UUID)
+    try:
+        guest.go()
+        host.accept()
+        kind, hello_said = host.take()
+        need("HELLO", kind == 1 and hello_said.data == b"KSKG\1" + hello_said.data[5:6] +
+             bytes.fromhex(UUID.replace("-", "")) + text(os.uname().release.encode()) +
+             text(os.uname().machine.encode()) + text(b"story-guest"), hello_said.data)
+        host.send(17, varint(1))
+        host.until(lambda: host.pongs)
+        need("the time", host.pongs[0][0] == 1 and 0 <= time.monotonic_ns() - host.pongs[0][1] < 10**10, host.pongs)
+        need("before it is welcome", not host.tables, host.tables)
+        host.send(16, varint(1))
+        host.until(lambda: all(any(x[0] == os.getpid() for x in y) for y in (host.mapped, host.tables)))
+        own = Path("/proc/self/comm").read_text().strip()
+        need("this process", any(x[0] == x[1] == os.getpid() and x[6] == own for x in host.tables), host.tables[:5])
+        if hello_said.data[5] & 1:
+            check_short(host)
+        address = kernel_symbol()
+        if address:
+            host.send(18, varint(address + 4) + varint(address + 8) + varint(12))
+            host.until(lambda: host.names)
+            need("one name for two addresses", [x[0] for x in host.names] == [address] and "schedule" in host.names[0][2],
+                 host.names)
+        check_object(host)
+        host.link.sendall(b"\0garbage")
+        host.accept()  # it comes again
+        need("HELLO again", host.take()[0] == 1)
+    finally:
+        guest.close()
+
+
 def main():
     names = sys.argv[1:] or [x for x in globals() if x.startswith("test_")]
     failed = 0
