@@ -78,10 +78,14 @@ static int open_tcp(const char *address, struct error *e)
 static int open_port(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	struct termios line;
 
 	if (fd < 0)
 		return -errno;
+	/* So says a port of a VMM to whose other end nobody is connected. */
+	if (poll(&p, 1, 0) == 1 && p.revents & POLLHUP)
+		return -ENOTCONN;
 	if (isatty(fd) && tcgetattr(fd, &line) == 0) {
 		cfmakeraw(&line);
 		line.c_cflag |= CLOCAL;

@@ -28,7 +28,8 @@
 
 struct guest {
 	const char *address;
-	bool once;
+	bool once, no_tables;
+	bool told; /* why there are no page tables */
 	struct guest_session_options o;
 	char name[256];
 };
@@ -77,6 +78,7 @@ static int load_settings(struct guest *g, const struct args *a, struct error *e)
 
 	g->address = a->operands[0];
 	g->once = args_has(a, "once");
+	g->no_tables = args_has(a, "no-tables");
 	g->o.stop = &stopped;
 	if (name)
 		snprintf(g->name, sizeof(g->name), "%s", name);
@@ -90,13 +92,22 @@ static int load_settings(struct guest *g, const struct args *a, struct error *e)
 	return 0;
 }
 
+/* Nothing is in the kernel while nobody listens. */
 static int run_once(struct guest *g, struct error *e)
 {
+	CLEANUP(guest_tables) struct guest_tables *tables = NULL;
 	_cleanup_close_ int fd = guest_door_open(g->address, e);
+	struct error why = ERROR_INIT;
 
 	if (fd < 0)
 		return fd;
+	if (!g->no_tables && guest_tables_new(&tables, &why) < 0) {
+		if (!g->told)
+			say_note("%s; processes are told without them", why.text);
+		g->told = true;
+	}
 	g->o.fd = fd;
+	g->o.tables = tables;
 	return guest_session_run(&g->o, e);
 }
 
@@ -122,12 +133,15 @@ static int run_guest(const struct args *a)
 {
 	static struct guest g;
 	struct sigaction action = { .sa_handler = stop };
-	CLEANUP(guest_tables) struct guest_tables *tables = NULL;
-	struct error e = ERROR_INIT, quiet = ERROR_INIT;
+	struct error e = ERROR_INIT;
 	int r;
 
 	if (args_has(a, "man")) {
 		man_print(a->command, stdout);
+		return EXIT_OK;
+	}
+	if (args_has(a, "version")) {
+		printf("kiseki-guest " KISEKI_VERSION "\n");
 		return EXIT_OK;
 	}
 	if (!a->n_operands)
@@ -137,9 +151,6 @@ static int run_guest(const struct args *a)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (!args_has(a, "no-tables") && guest_tables_new(&tables, &quiet) < 0)
-		say_note("%s; processes are told without them", quiet.text);
-	g.o.tables = tables;
 	r = run_all(&g, &e);
 	if (r == -EINVAL)
 		return say_usage(&e);
@@ -152,6 +163,7 @@ static const struct cli_option options[] = {
 	{ 0, "once", NULL, "end with the first connection, or if there is none", NULL },
 	{ 'n', "name", "NAME", "what it calls this machine (the host name)", NULL },
 	{ 0, "uuid", "UUID", "of this machine (what its firmware says)", NULL },
+	{ 0, "version", NULL, "print the version", NULL },
 	{ 0, "man", NULL, "write the manual page in roff", NULL },
 	{ 0 },
 };
