@@ -8,6 +8,7 @@ needed there is a folder that says so. CASES are functions below whose names beg
 """
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -69,7 +70,7 @@ class Host:
             (folder / "fd/9").symlink_to("anon_inode:kvm-vm")
             (folder / "cmdline").write_bytes(b"\0".join(x.encode() for x in words) + b"\0")
         self.log = open(Path(work) / "log", "w+b")
-        self.process = subprocess.Popen([RECORD, self.file, ",".join(addresses), self.proc], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([RECORD, self.file, ",".join(addresses), self.proc, work], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.log)
         self.expect("ready")
 
@@ -157,6 +158,24 @@ def kernel_symbol():
     return None
 
 
+def own_code(host):
+    """The smallest file with a build-id whose code this process has, an address of it, and the build-id."""
+    found = []
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        words = line.split()
+        if "x" in words[1] and len(words) > 5 and words[5][0] == "/":
+            notes = subprocess.run(["readelf", "-n", words[5]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            match = re.search(r"Build ID: (\w+)", notes.stdout)
+            if match:
+                found.append((os.stat(words[5]).st_size, words[5], int(words[0].split("-")[0], 16), match[1]))
+    return min(found)[1:]
+
+
+def kept_object(host, vm, build_id):
+    path = host.file.parent / str(vm) / ".build-id" / build_id[:2] / build_id[2:]
+    return path.read_bytes() if path.exists() else None
+
+
 def tell_story(host, guest, vm):
     """Who was there before, who comes and goes, and what the kernel's functions are called."""
     guest.go()
@@ -170,8 +189,10 @@ def tell_story(host, guest, vm):
     host.sample(vm, "guest-user", 0x400000, os.getpid())
     address = kernel_symbol()
     host.sample(vm, "guest-kernel", (address or 0xffff800080000000) + 4, os.getpid())
-    time.sleep(0.3)
+    path, at, build_id = own_code(host)
+    host.sample(vm, "guest-user", at, os.getpid())
     host.stop()
+    need("the file that a sample was in", kept_object(host, vm, build_id) == Path(path).read_bytes(), path)
     own = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
     report = host.report("--by", "process")
     need("a process of before", f"{own} ({os.getpid()})" in report, report)
@@ -275,6 +296,12 @@ def send_bad_rows(host, port):
             answer_pings(s)
             s.sendall(frame(2, rows))
             host.wait_said("sends rows that no guest's program sends", number + 1)
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.settimeout(WAIT_S)
+        s.sendall(hello())
+        answer_pings(s)
+        s.sendall(frame(4, text(b"abc") + b"\5\0hello"))
+        host.wait_said("sends a file that nobody asked for")
 
 
 def test_flood(work):

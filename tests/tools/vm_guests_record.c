@@ -2,11 +2,11 @@
 /*
  * vm_guests_record: a host that listens to its guests' programs, without virtual machines.
  *
- *	vm_guests_record FILE.ksk ADDRESS[,...] PROC
+ *	vm_guests_record FILE.ksk ADDRESS[,...] PROC [OBJECTS]
  *
  * All of `kiseki-agent vm` but the module: samples come as lines on standard input (sample_text.h), whose tick is
  * now if it is 0. PROC stands for /proc: a folder PID/ in it with `cmdline`, and fd/N as a link to anon_inode:kvm-vm, is a
- * VMM. "ready" is printed when it listens, "ok" after each line. At the end of the input the file is completed. Arm64.
+ * VMM. OBJECTS is a folder for files of guests. "ready" is printed when it listens, "ok" after each line. At the end of the input the file is completed. Arm64.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -122,12 +122,13 @@ int main(int argc, char **argv)
 	uint32_t i;
 	int r;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: vm_guests_record FILE.ksk ADDRESS[,...] PROC\n");
+	if (argc < 4 || argc > 5) {
+		fprintf(stderr, "usage: vm_guests_record FILE.ksk ADDRESS[,...] PROC [OBJECTS]\n");
 		return 2;
 	}
 	o.addresses = argv[2];
 	o.proc = argv[3];
+	o.objects = argv[4];
 	r = profile_file_open(&h.file, argv[1], &e);
 	if (r == 0)
 		r = vm_guests_new(&h.guests, &o, &e);

@@ -13,9 +13,11 @@
 
 #include <cmocka.h>
 
+#include "device/profile/object_id.h"
 #include "device/vm/vm_guest_clock.h"
 #include "device/vm/vm_guest_identity.h"
 #include "device/vm/vm_guest_names.h"
+#include "device/vm/vm_guest_objects.h"
 #include "device/vm/vm_guest_rows.h"
 #include "wire/sample_meta_decode.h"
 
@@ -168,6 +170,84 @@ static void test_names(void **state)
 	assert_true(out.address[1] == 0xffff800080000004ULL);
 }
 
+/* --- objects --- */
+
+/* What the guest sends for the one that it is asked for, in two pieces. */
+static void send_file(struct vm_guest_objects *o, const struct guest_id *id, const uint8_t *bytes,
+		      uint32_t len)
+{
+	struct guest_object piece = { .id = *id, .size = len, .bytes = bytes, .len = len / 2 };
+
+	assert_true(vm_guest_objects_take(o, &piece));
+	assert_false(vm_guest_objects_take(o, &piece)); /* the same again */
+	piece.offset = piece.len;
+	piece.bytes += piece.len;
+	piece.len = len - piece.len;
+	assert_true(vm_guest_objects_take(o, &piece));
+	assert_false(vm_guest_objects_take(o, &piece)); /* nobody asked any more */
+}
+
+static void see(struct vm_guest_objects *o, uint64_t pid, uint64_t pc)
+{
+	struct sample_event ev = { .guest = SAMPLE_GUEST_PC | SAMPLE_GUEST_CONTEXT,
+				   .guest_pc = pc,
+				   .guest_context = pid };
+
+	vm_guest_objects_see(o, &ev);
+}
+
+static void test_objects(void **state)
+{
+	struct sample_mapping own = { .pid = 7, .from = 0x1000, .to = 0x2000 };
+	struct sample_mapping other = {
+		.pid = 8, .from = 0x1000, .to = 0x2000, .build_id = { 1, 2, 3 }, .build_id_len = 3
+	};
+	char folder[] = "/tmp/vm_guest_XXXXXX", command[128];
+	static uint8_t bytes[4U << 20];
+	struct vm_guest_objects *o;
+	struct guest_id id;
+	size_t len;
+	FILE *f;
+
+	(void)state;
+	f = fopen("/proc/self/exe", "re");
+	assert_non_null(f);
+	len = fread(bytes, 1, sizeof(bytes), f);
+	own.build_id_len = object_id_read(fileno(f), own.build_id);
+	fclose(f);
+	if (!own.build_id_len)
+		skip(); /* the linker here writes none */
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(vm_guest_objects_new(&o, folder, 42), 0);
+	vm_guest_objects_map(o, &own);
+	vm_guest_objects_map(o, &other);
+	assert_false(vm_guest_objects_pop(o, &id));
+	see(o, 9, 0x1800);
+	see(o, 7, 0x2800);
+	assert_false(vm_guest_objects_is_busy(o));
+	/* Of two at the same place the one of this process; asked for again by the next connection. */
+	see(o, 7, 0x1800);
+	assert_true(vm_guest_objects_pop(o, &id));
+	assert_false(vm_guest_objects_pop(o, &id));
+	vm_guest_objects_rewind(o);
+	assert_true(vm_guest_objects_pop(o, &id));
+	assert_memory_equal(id.bytes, own.build_id, own.build_id_len);
+	send_file(o, &id, bytes, (uint32_t)len);
+	/* Bytes of another file are not kept. */
+	see(o, 8, 0x1800);
+	assert_true(vm_guest_objects_pop(o, &id));
+	assert_int_equal(id.len, 3);
+	send_file(o, &id, bytes, (uint32_t)len);
+	assert_false(vm_guest_objects_is_busy(o));
+	vm_guest_objects_free(o);
+	snprintf(command, sizeof(command),
+		 "[ $(find %s -type f | wc -l) = 1 ] && cmp -s /proc/%d/exe %s/42/.build-id/*/*",
+		 folder, (int)getpid(), folder);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 /* --- rows --- */
 
 /* What comes out, apart again. */
@@ -317,7 +397,8 @@ int main(void)
 		cmocka_unit_test(test_clock),	  cmocka_unit_test(test_clock_lies),
 		cmocka_unit_test(test_cid),	  cmocka_unit_test(test_uuid),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rows),	  cmocka_unit_test(test_rows_bad),
+		cmocka_unit_test(test_objects),	  cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows_bad),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,15 @@ static void ask_names(struct vm_guest_link *l)
 	l->names_ping = l->ping;
 }
 
+static void ask_object(struct vm_guest_link *l)
+{
+	uint8_t *out = out_of(l);
+	struct guest_id id;
+
+	if (out && l->machine->objects && vm_guest_objects_pop(l->machine->objects, &id))
+		put_out(l, guest_put_fetch(out, &id));
+}
+
 /* --- taking --- */
 
 static int32_t identify(struct vm_guest_link *l, const struct guest_hello *m, struct error *e)
@@ -209,6 +218,8 @@ static int take_hello(struct vm_guest_link *l, const struct frame *f, uint64_t n
 	l->clock.is_set = false;
 	l->pong = l->ping;
 	vm_guest_names_rewind(&l->machine->names);
+	if (l->machine->objects)
+		vm_guest_objects_rewind(l->machine->objects);
 	l->opened_ns = now_ns;
 	return 0;
 }
@@ -242,7 +253,11 @@ static int take_rows(struct vm_guest_link *l, const struct frame *f, uint64_t no
 		     struct error *e)
 {
 	struct vm_guest_rows rows = {
-		.meta = l->o.meta, .vm = l->machine->vm, .clock = &l->clock, .now_ns = now_ns
+		.meta = l->o.meta,
+		.vm = l->machine->vm,
+		.clock = &l->clock,
+		.now_ns = now_ns,
+		.objects = l->machine->objects,
 	};
 	int r = vm_guest_rows_put(&rows, f->body, f->body_len);
 
@@ -251,6 +266,18 @@ static int take_rows(struct vm_guest_link *l, const struct frame *f, uint64_t no
 		return error_set(e, EPROTO, "it sends rows that no guest's program sends");
 	if (l->machine->rows >= VM_GUEST_ROWS_MOST)
 		return error_set(e, E2BIG, "it says more than a recording takes");
+	return 0;
+}
+
+/* Files have a ceiling of their own. */
+static int take_object(struct vm_guest_link *l, const struct frame *f, struct error *e)
+{
+	struct guest_object piece;
+
+	if (!guest_get_object(f, &piece) || !l->machine->objects ||
+	    !vm_guest_objects_take(l->machine->objects, &piece))
+		return error_set(e, EPROTO, "it sends a file that nobody asked for");
+	l->machine->bytes -= f->len < l->machine->bytes ? f->len : l->machine->bytes;
 	return 0;
 }
 
@@ -276,6 +303,8 @@ static int take_frame(struct vm_guest_link *l, const struct frame *f, uint64_t n
 		return 0; /* of before it was started anew */
 	if (f->type == GUEST_ROWS)
 		return take_rows(l, f, now_ns, e);
+	if (f->type == GUEST_OBJECT)
+		return take_object(l, f, e);
 	if (f->type == GUEST_MISSED)
 		return take_missed(l, f, now_ns, e);
 	return f->type < GUEST_WELCOME ? 0 : error_set(e, EPROTO, "it says what only a host says");
@@ -358,8 +387,10 @@ static int keep_up(struct vm_guest_link *l, uint64_t now_ns, struct error *e)
 		welcome(l, now_ns);
 	if (is_late || ((l->state == STATE_SYNC || l->is_ending) && l->pong == l->ping))
 		ask_time(l, clock_mono_ns());
-	if (l->state == STATE_TALKS)
+	if (l->state == STATE_TALKS) {
 		ask_names(l);
+		ask_object(l);
+	}
 	if (!l->is_silent && now_ns - l->heard_ns > VM_GUEST_SILENT_MS * CLOCK_NS_PER_MS) {
 		l->is_silent = true;
 		note(l, GUEST_LINK_SILENT, l->heard_ns, l->name);
@@ -395,7 +426,8 @@ bool vm_guest_link_is_settled(const struct vm_guest_link *l)
 {
 	return l->state == STATE_NEW || l->is_silent ||
 	       (l->state == STATE_TALKS && !l->out_len && l->pong > l->names_ping &&
-		l->machine->names.asked == l->machine->names.n);
+		l->machine->names.asked == l->machine->names.n &&
+		!(l->machine->objects && vm_guest_objects_is_busy(l->machine->objects)));
 }
 
 void vm_guest_link_finish(struct vm_guest_link *l, uint64_t now_ns)

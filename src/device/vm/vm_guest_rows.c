@@ -53,6 +53,8 @@ static bool put_mapping(struct vm_guest_rows *r, struct item *i, struct byte_rea
 		return false;
 	m.tick = tick_of(r, m.tick);
 	i->p = sample_meta_put_mapping(next_row(i, m.path_len), &m);
+	if (r->objects)
+		vm_guest_objects_map(r->objects, &m);
 	return true;
 }
 

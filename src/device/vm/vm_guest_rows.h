@@ -10,6 +10,7 @@
 
 #include "device/profile/profile_meta.h"
 #include "device/vm/vm_guest_clock.h"
+#include "device/vm/vm_guest_objects.h"
 #include "wire/guest_link.h"
 
 #define VM_GUEST_NAME_MAX 576U /* bytes of a function's name with its module */
@@ -20,7 +21,8 @@ struct vm_guest_rows {
 	int32_t vm;
 	const struct vm_guest_clock *clock;
 	uint64_t now_ns;
-	uint32_t taken; /* rows, counted here */
+	uint32_t taken;			  /* rows, counted here */
+	struct vm_guest_objects *objects; /* that want to know of mappings; may be NULL */
 };
 
 /* The body of GUEST_ROWS. 0, or -EBADMSG: no guest's program says that; rows before it are put. */

@@ -77,8 +77,10 @@ void vm_guests_free(struct vm_guests *g)
 		return;
 	for (i = 0; i < g->n_links; i++)
 		vm_guest_link_free(g->link[i]);
-	for (i = 0; i < g->n_machines; i++)
+	for (i = 0; i < g->n_machines; i++) {
+		vm_guest_objects_free(g->machine[i]->objects);
 		free(g->machine[i]);
+	}
 	for (i = 0; i < g->n_doors; i++)
 		vm_guest_door_close(&g->door[i]);
 	if (g->fd >= 0)
@@ -110,6 +112,8 @@ static struct vm_guest_machine *get_machine(void *context, int32_t vm)
 	if (!g->last)
 		return NULL;
 	g->last->vm = vm;
+	if (g->o.objects && vm && vm_guest_objects_new(&g->last->objects, g->o.objects, vm) < 0)
+		g->last->objects = NULL;
 	return g->machine[g->n_machines++] = g->last;
 }
 
@@ -117,12 +121,13 @@ void vm_guests_see(struct vm_guests *g, const struct sample_event *ev)
 {
 	struct vm_guest_machine *m;
 
-	if (ev->kind != SAMPLE_TAKEN || ev->mode != SAMPLE_GUEST_KERNEL || ev->task.pid <= 0 ||
-	    !(ev->guest & SAMPLE_GUEST_PC))
+	if (ev->kind != SAMPLE_TAKEN || ev->task.pid <= 0 || !(ev->guest & SAMPLE_GUEST_PC))
 		return;
 	m = get_machine(g, ev->task.pid);
-	if (m)
+	if (m && ev->mode == SAMPLE_GUEST_KERNEL)
 		vm_guest_names_push(&m->names, ev->guest_pc);
+	else if (m && m->objects && ev->mode == SAMPLE_GUEST_USER)
+		vm_guest_objects_see(m->objects, ev);
 }
 
 /* --- links --- */

@@ -24,6 +24,8 @@ struct vm_guests_options {
 	const char *
 		addresses; /* as vm_guest_door.h has them, with commas between; borrowed, as are these */
 	const char *proc; /* NULL: /proc */
+	const char *
+		objects; /* folder for files of guests that samples were in; NULL: they are not wanted */
 	/* What a person should know: who was refused, and why. NULL: nobody wants to. */
 	void (*say)(const char *text);
 };
@@ -34,7 +36,7 @@ DEFINE_CLEANUP(vm_guests, vm_guests_free)
 
 int vm_guests_fd(const struct vm_guests *g);
 
-/* A sample: if it is in a guest's kernel its name will be asked for. */
+/* A sample: if it is in a guest's kernel its name will be asked for, if it is in a program, that file. */
 void vm_guests_see(struct vm_guests *g, const struct sample_event *ev);
 
 /* Takes what came; rows go into the description. */

@@ -96,8 +96,9 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	vm_settings_init(&v->settings);
 	v->output = args_get(a, "output") ? args_get(a, "output") : OUTPUT;
 	v->settings.exits = !args_has(a, "no-exits");
-	v->guest_options =
-		(struct vm_guests_options){ .addresses = args_get(a, "guests"), .say = say_guest };
+	v->guest_options = (struct vm_guests_options){ .addresses = args_get(a, "guests"),
+						       .objects = args_get(a, "guest-objects"),
+						       .say = say_guest };
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
@@ -225,6 +226,8 @@ static const struct cli_option options[] = {
 	{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },
 	{ 'g', "guests", "ADDRESS[,...]",
 	  "listen to kiseki-guest in guests: vsock:PORT, unix:PATH, tcp:ADDRESS:PORT", NULL },
+	{ 0, "guest-objects", "FOLDER",
+	  "fetch programs and libraries from those guests into it, as PID/.build-id/...", NULL },
 	{ 't', "time", "TIME", "end after this time", NULL },
 	{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
