@@ -328,6 +328,14 @@ uint64_t sample_guest_table(enum sample_exits exits, uint64_t value)
 	return value & (exits == SAMPLE_EXITS_ARM64 ? ARM64_TABLE : X86_TABLE);
 }
 
+/* A guest that tells of tasks tells of all that have a table of their own. One that it did not tell of, as the one for
+ * idle CPUs, runs on the table of whoever ran before. */
+static bool is_borrowing(const struct guest *g, const struct sample_event *ev)
+{
+	return ev->mode == SAMPLE_GUEST_KERNEL && ev->guest & SAMPLE_GUEST_TASK &&
+	       g->index[BY_TASK].n;
+}
+
 bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_exits exits,
 			const struct sample_event *ev, struct sample_owner *ret)
 {
@@ -342,7 +350,7 @@ bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_e
 		row = find_row(guest, BY_TID, (uint32_t)ev->guest_context, ev->tick);
 	if (!row && ev->guest & SAMPLE_GUEST_TASK && ev->mode == SAMPLE_GUEST_KERNEL)
 		row = find_row(guest, BY_TASK, ev->guest_task, ev->tick);
-	if (!row && ev->guest & SAMPLE_GUEST_TABLE) {
+	if (!row && ev->guest & SAMPLE_GUEST_TABLE && !is_borrowing(guest, ev)) {
 		is_thread = false;
 		row = find_row(guest, BY_TABLE, sample_guest_table(exits, ev->guest_table),
 			       ev->tick);

@@ -91,8 +91,12 @@ static void test_threads(void **state)
 	assert_string_equal(who(g, VM, 150, &ev), "kworker");
 	ev.guest_task = 0x2000;
 	assert_string_equal(who(g, VM, 150, &ev), "worker");
+	/* The one for idle CPUs is told of by nobody. */
 	ev.guest_task = 0x9999;
+	assert_string_equal(who(g, VM, 130, &ev), "nobody");
+	ev.guest = SAMPLE_GUEST_TABLE;
 	assert_string_equal(who(g, VM, 130, &ev), "worker");
+	ev.guest |= SAMPLE_GUEST_TASK;
 	ev.guest |= SAMPLE_GUEST_CONTEXT;
 	ev.guest_context = 3;
 	assert_string_equal(who(g, VM, 150, &ev), "kworker");

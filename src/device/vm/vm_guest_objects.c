@@ -88,12 +88,13 @@ static int make_file(struct vm_guest_objects *o, const struct guest_id *id)
 /* Whether it stays: it is the one that was asked for. */
 static void close_file(struct vm_guest_objects *o, bool is_whole)
 {
-	const struct guest_id *id = &o->object[o->asked].id;
 	uint8_t got[SAMPLE_BUILD_ID_MAX];
 	char part[PATH_ROOM], path[PATH_ROOM];
+	const struct guest_id *id;
 
 	if (o->fd < 0)
 		return;
+	id = &o->object[o->asked].id;
 	name_of(o, id, ".part", part);
 	name_of(o, id, "", path);
 	if (!is_whole || object_id_read(o->fd, got) != id->len ||

@@ -16,6 +16,7 @@
 
 #define PORTS_MS 1000U /* between two looks into folders */
 #define LAST_TURN_MS 20
+#define ACCEPTS 64U /* in a turn */
 
 struct vm_guests {
 	struct vm_guests_options o;
@@ -188,7 +189,7 @@ static void take_new(struct vm_guests *g, uint64_t now_ms)
 {
 	bool look = now_ms - g->looked_ms >= PORTS_MS;
 	struct vm_guest_peer peer;
-	uint32_t i;
+	uint32_t i, n;
 	int fd;
 
 	if (look)
@@ -196,8 +197,10 @@ static void take_new(struct vm_guests *g, uint64_t now_ms)
 	for (i = 0; i < g->n_doors; i++) {
 		if (g->door[i].is_folder && look)
 			look_for_ports(g, &g->door[i]);
-		while (!g->door[i].is_folder && g->n_links < VM_GUESTS_LINKS &&
-		       (fd = vm_guest_door_accept(&g->door[i], &peer)) >= 0)
+		/* Whoever finds no room is thrown out: one that waits would wake us for ever. */
+		for (n = 0; !g->door[i].is_folder && n < ACCEPTS &&
+			    (fd = vm_guest_door_accept(&g->door[i], &peer)) >= 0;
+		     n++)
 			add_link(g, fd, &peer, NULL);
 	}
 }
