@@ -22,7 +22,7 @@ extern "C" {
 #define GUEST_FRAME_MAX (FRAME_HEAD_MAX + GUEST_BODY_MAX)
 #define GUEST_TEXT_MAX 255U
 #define GUEST_UUID_LEN 16U
-#define GUEST_NAMES_MAX 256U	     /* addresses of one question */
+#define GUEST_NAMES_MAX 768U	     /* addresses of one question */
 #define GUEST_PIECE_MAX 4096U	     /* bytes of an object in one frame */
 #define GUEST_OBJECT_MAX (64U << 20) /* of a whole object */
 

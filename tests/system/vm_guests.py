@@ -397,11 +397,10 @@ class PlainHost:
         self.listener.bind(path)
         self.listener.listen()
         self.tables, self.lives, self.mapped, self.names, self.objects, self.pongs = [], [], [], [], [], []
-        self.data = b""
 
     def accept(self):
         self.listener.settimeout(WAIT_S)
-        self.link = self.listener.accept()[0]
+        self.link, self.data = self.listener.accept()[0], b""
         self.link.settimeout(WAIT_S)
 
     def send(self, kind, body):
@@ -511,6 +510,7 @@ def test_spoken(work):
         address = kernel_symbol()
         if address:
             host.send(18, varint(address + 4) + varint(address + 8) + varint(12))
+            host.send(17, varint(2))
             host.until(lambda: host.names)
             need("one name for two addresses", [x[0] for x in host.names] == [address] and "schedule" in host.names[0][2],
                  host.names)

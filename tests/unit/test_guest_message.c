@@ -175,7 +175,7 @@ static void test_bounds(void **state)
 	struct guest_id long_id;
 	struct frame f;
 	uint8_t head[] = { 1, 0x81, 0x40 }; /* 8193 */
-	uint8_t bytes[300];
+	uint8_t bytes[GUEST_NAMES_MAX + 1];
 
 	(void)state;
 	assert_int_equal(guest_frame_decode(head, sizeof(head), &f), WIRE_CORRUPT);

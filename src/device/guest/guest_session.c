@@ -46,9 +46,12 @@ static void say_hello(struct session *s)
 
 static void answer_ping(struct session *s, uint64_t number)
 {
-	struct guest_pong m = { .number = number, .ns = clock_mono_ns() };
+	struct guest_pong m = { .number = number };
 	uint8_t frame[GUEST_FRAME_MAX];
 
+	/* What was asked for before is answered before. */
+	guest_teller_tell_names(s->teller);
+	m.ns = clock_mono_ns();
 	guest_channel_send(&s->channel, frame, (size_t)(guest_put_pong(frame, &m) - frame));
 }
 
@@ -79,7 +82,7 @@ static bool take_frame(struct session *s, const struct frame *f)
 	case GUEST_NAMES:
 		if (!guest_get_names(f, &names))
 			return false;
-		guest_teller_tell_names(s->teller, &names);
+		guest_teller_push_names(s->teller, &names);
 		return true;
 	case GUEST_FETCH:
 		if (!guest_get_fetch(f, &id))

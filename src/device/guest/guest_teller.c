@@ -256,12 +256,17 @@ void guest_teller_tell(struct guest_teller *t, const struct guest_event *ev)
 	}
 }
 
-void guest_teller_tell_names(struct guest_teller *t, const struct guest_names *n)
+void guest_teller_push_names(struct guest_teller *t, const struct guest_names *n)
 {
 	uint32_t i;
 
 	for (i = 0; i < n->n; i++)
-		kernel_names_push(t->names, n->address[i]);
+		if (kernel_names_push(t->names, n->address[i]))
+			kernel_names_put(t->names, &t->meta);
+}
+
+void guest_teller_tell_names(struct guest_teller *t)
+{
 	kernel_names_put(t->names, &t->meta);
 	profile_meta_flush(&t->meta);
 }

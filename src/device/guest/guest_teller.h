@@ -31,8 +31,10 @@ void guest_teller_tell_all(struct guest_teller *t);
 
 void guest_teller_tell(struct guest_teller *t, const struct guest_event *ev);
 
-/* Names of the functions at these addresses, as far as there are any; they are sent when it returns. */
-void guest_teller_tell_names(struct guest_teller *t, const struct guest_names *n);
+/* The functions at these addresses have to be named. The kernel's list is gone through once for all that were asked for:
+ * by _tell_names(), which sends what it finds. */
+void guest_teller_push_names(struct guest_teller *t, const struct guest_names *n);
+void guest_teller_tell_names(struct guest_teller *t);
 
 /* Looks again where it is time. Then sends all that is gathered. Returns ms until it should be called again, at most 1000. */
 int guest_teller_turn(struct guest_teller *t);

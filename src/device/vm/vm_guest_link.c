@@ -28,9 +28,9 @@ struct vm_guest_link {
 	struct vm_guest_machine *machine;
 	struct vm_guest_clock clock;
 	uint64_t opened_ns, heard_ns, filled_ns;
-	uint64_t ping, pong, ping_ns; /* numbers; when the last was sent */
-	uint64_t names_ping;	      /* the last one before names were asked for */
-	uint32_t room;		      /* bytes that it may send now */
+	uint64_t ping, pong, ping_ns;  /* numbers; when the last was sent */
+	uint64_t names_ping, names_ns; /* the last one before names were asked for, and when */
+	uint32_t room;		       /* bytes that it may send now */
 	bool is_silent, is_ending;
 	uint32_t in_len, out_len;
 	uint8_t in[2 * GUEST_FRAME_MAX], out[2 * GUEST_FRAME_MAX];
@@ -144,15 +144,22 @@ static void ask_time(struct vm_guest_link *l, uint64_t now_ns)
 	send_out(l);
 }
 
-static void ask_names(struct vm_guest_link *l)
+/* The guest goes through all of its kernel's symbols for it, and tells of nothing else meanwhile: at the end, or
+ * where many wait. */
+static void ask_names(struct vm_guest_link *l, uint64_t now_ns)
 {
+	struct vm_guest_names *n = &l->machine->names;
 	struct guest_names names;
 	uint8_t *out = out_of(l);
 
-	if (!out || !vm_guest_names_pop(&l->machine->names, &names))
+	if (!l->is_ending && (n->n - n->asked < GUEST_NAMES_MAX ||
+			      now_ns - l->names_ns < VM_GUEST_NAMES_MS * CLOCK_NS_PER_MS))
+		return;
+	if (!out || !vm_guest_names_pop(n, &names))
 		return;
 	put_out(l, guest_put_names(out, &names));
 	l->names_ping = l->ping;
+	l->names_ns = now_ns;
 }
 
 static void ask_object(struct vm_guest_link *l)
@@ -376,6 +383,8 @@ static int read_some(struct vm_guest_link *l, uint64_t now_ns, struct error *e)
 static int keep_up(struct vm_guest_link *l, uint64_t now_ns, struct error *e)
 {
 	bool is_late = now_ns - l->ping_ns > VM_GUEST_PING_MS * CLOCK_NS_PER_MS;
+	bool is_next = l->state == STATE_SYNC || (l->is_ending && l->machine &&
+						  l->machine->names.asked == l->machine->names.n);
 
 	if (l->state == STATE_NEW) {
 		if (!l->o.is_port && now_ns - l->opened_ns > VM_GUEST_HELLO_MS * CLOCK_NS_PER_MS)
@@ -385,10 +394,10 @@ static int keep_up(struct vm_guest_link *l, uint64_t now_ns, struct error *e)
 	if (l->state == STATE_SYNC && l->clock.is_set &&
 	    (l->ping >= VM_GUEST_PINGS || now_ns - l->opened_ns > CLOCK_NS_PER_S))
 		welcome(l, now_ns);
-	if (is_late || ((l->state == STATE_SYNC || l->is_ending) && l->pong == l->ping))
+	if (is_late || (is_next && l->pong == l->ping))
 		ask_time(l, clock_mono_ns());
 	if (l->state == STATE_TALKS) {
-		ask_names(l);
+		ask_names(l, now_ns);
 		ask_object(l);
 	}
 	if (!l->is_silent && now_ns - l->heard_ns > VM_GUEST_SILENT_MS * CLOCK_NS_PER_MS) {

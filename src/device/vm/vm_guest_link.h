@@ -21,7 +21,8 @@
 #define VM_GUEST_HELLO_MS 10000U  /* until who has to say who it is is thrown out */
 #define VM_GUEST_SILENT_MS 5000U
 #define VM_GUEST_PING_MS 1000U
-#define VM_GUEST_PINGS 8U /* before it is welcome */
+#define VM_GUEST_NAMES_MS 10000U /* between two questions for names */
+#define VM_GUEST_PINGS 8U	 /* before it is welcome */
 
 struct vm_guest_link;
 

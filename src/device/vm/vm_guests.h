@@ -43,7 +43,7 @@ void vm_guests_see(struct vm_guests *g, const struct sample_event *ev);
 void vm_guests_turn(struct vm_guests *g, struct profile_meta *meta);
 
 /* The recording ends: gives guests VM_GUESTS_LAST_MS to answer what was asked for, then says how good their clocks were. */
-#define VM_GUESTS_LAST_MS 1000U
+#define VM_GUESTS_LAST_MS 10000U
 void vm_guests_finish(struct vm_guests *g, struct profile_meta *meta);
 
 #endif
