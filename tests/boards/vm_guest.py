@@ -6,9 +6,11 @@
 
 A real kernel as guest of an emulated host, with a serial port to its VMM. Programs start and end in it while the host is
 recorded; the report must know them by name, know the functions of the guest's kernel, and not charge the kernel's own
-threads to a process. Then the program in the guest is killed, and then the guest itself: the report says since when.
+threads to a process. Where this machine can link the guest's program with BPF, it tells page tables, too, and what they say of
+each sample must be what the register with the process's number says, also where a table is used again. Then the program in the guest is killed, and then the guest itself: the report says since when.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +23,13 @@ from boards.fetch import fetch_kernel
 from boards.guests import FOLDER, Guest, guest_parts
 from boards.initramfs import Initramfs, Modules, module_name, read_module
 from boards.machine import Machine
+from vm_account import parse
 
+sys.path.insert(0, str(SRC / "tests/tools"))
+from ksk_decode import Cursor, File  # noqa: E402
+
+SAMPLE_DUMP = os.environ.get("SAMPLE_DUMP") or str(SRC / "build/tests/sample_dump")
+META_GUEST, META_TABLES = 22, 23
 PORTS = f"{FOLDER}/ports"
 MODULES = ("virtio_mmio", "virtio_console")
 NAME = "the-guest"
@@ -33,7 +41,7 @@ mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 while read m; do insmod $m; done </modules
 until name=$(grep -l kiseki /sys/class/virtio-ports/*/name 2>/dev/null); do sleep 0.1; done
 name=${name%/name}
-tell() { /kiseki-guest --no-tables --name """ + NAME + """ /dev/${name##*/} & echo $! >/guest.pid; }
+tell() { /kiseki-guest --name """ + NAME + """ /dev/${name##*/} & echo $! >/guest.pid; }
 tell
 echo 1 >/sys/kernel/mm/ksm/run; echo 1000 >/sys/kernel/mm/ksm/pages_to_scan; echo 0 >/sys/kernel/mm/ksm/sleep_millisecs
 echo guest ready
@@ -132,7 +140,58 @@ def check_names(bench):
     if not merger or merger[0]["true_ns"] < SPIN_MS * 1e6 / 4:
         raise Failed(f"the kernel's thread that merges pages is not there: {sorted(rows)}")
     expect("unnamed processes", [x for x in rows if x.startswith(("pid ", "space "))], [])
+    check_tables(path, bench.guest)
     check_functions(path)
+
+
+def read_tables(path):
+    """What the guest told of tables and tasks: rows (tick, is end, pid, table, task), in order of time."""
+    rows = []
+    for block in File(path.read_bytes()).blocks:
+        items = Cursor(block.payload if block.stream == 0 else b"")
+        while items.left():
+            kind, guest = items.varint(), Cursor(items.take(items.varint()))
+            if kind != META_GUEST:
+                continue
+            guest.signed()
+            while guest.left():
+                kind, item = guest.varint(), Cursor(guest.take(guest.varint()))
+                while kind == META_TABLES and item.left():
+                    pid, _, tick, flags, table, task = (item.signed(), item.signed(), *(item.varint() for _ in range(4)))
+                    item.take(item.varint())
+                    rows.append((tick, flags, pid, table, task))
+    return sorted(rows)
+
+
+def owner(rows, column, value, tick):
+    """Whose it was then: a pid; 0: nobody's."""
+    last = [x for x in rows if x[column] == value and x[0] <= tick][-1:]
+    return last[0][2] if last and not last[0][1] else 0
+
+
+def check_tables(path, guest):
+    """Tables and tasks against the number that the guest's kernel keeps in a register."""
+    rows = read_tables(path)
+    users = {}
+    for _, is_end, pid, table, _ in rows:
+        if table and not is_end:
+            users.setdefault(table, set()).add(pid)
+    if not users:
+        print("  the guest told no page tables")
+        return
+    text = subprocess.run([SAMPLE_DUMP, path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    samples = [s for s in parse(text.splitlines())[0] if s.task.pid == guest.pid and s.context]
+    found = {"right": 0, "wrong": 0, "not known": 0}
+    for s in samples:
+        if s.mode == "guest-user":
+            got = owner(rows, 3, s.table & 0xfffffffffffe, s.tick)
+        else:
+            got = owner(rows, 4, s.current, s.tick)
+        found["not known" if not got else "right" if got == s.context else "wrong"] += 1
+    print(f"  by page table and task: {found}; {sum(len(x) > 1 for x in users.values())} tables were used again")
+    expect("samples of another process", found["wrong"], 0)
+    if found["right"] < 0.8 * len(samples):
+        raise Failed(f"of {len(samples)} samples only {found['right']} have an owner")
 
 
 def check_functions(path):
@@ -167,12 +226,21 @@ def check_gone(bench):
     print("  the guest was killed: " + text.splitlines()[-1])
 
 
+def build_program(board):
+    """With BPF, if this machine has what it takes, else without."""
+    folder = WORK.parent / "static-bpf"
+    if board.is_native and subprocess.run([SRC / "tools/build-static-agent", "--bpf", folder], stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL).returncode == 0:
+        return folder / "kiseki-guest"
+    return build.build_guest(board, WORK / board.name)
+
+
 def test(arguments):
     board = get_board(arguments.board)
     spin = build.compile_program(board, [SRC / "tests/tools/vm_spin.c"], WORK / board.name / "vm_spin")
     module = build.build_vm_module(board, WORK / board.name)
     agent = build.build_agent(board, WORK / board.name)
-    program = build.build_guest(board, WORK / board.name)
+    program = build_program(board)
     with tempfile.TemporaryDirectory() as work:
         parts = guest_parts(board, spin, work)
         archive = make_guest(board, spin, program, work)

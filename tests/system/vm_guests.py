@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -218,6 +219,63 @@ def test_unix(work):
     finally:
         guest.close()
         host.close()
+
+
+class Port(threading.Thread):
+    """A serial port as a VMM makes it: this process listens for the host; behind it one guest's program after the other."""
+
+    def __init__(self, host_path, guest_path):
+        super().__init__(daemon=True)
+        self.doors = [socket.socket(socket.AF_UNIX) for _ in range(2)]
+        for door, path in zip(self.doors, (host_path, guest_path)):
+            door.bind(path)
+            door.listen()
+        self.start()
+
+    def run(self):
+        host = self.doors[0].accept()[0]
+        while True:
+            guest = self.doors[1].accept()[0]
+            back = threading.Thread(target=self.copy, args=(host, guest), daemon=True)
+            back.start()
+            self.copy(guest, host)
+
+    @staticmethod
+    def copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+
+
+def test_port(work):
+    """The host finds the port, whoever is behind it; its program is killed, and started anew in the same stream."""
+    Path(work, "ports").mkdir()
+    Port(f"{work}/ports/g1", f"{work}/inside")
+    vm = os.getpid()
+    host = Host(work, [f"unix:{work}/ports"], {vm: ["vmm"]})
+    guests = [Guest(f"unix:{work}/inside", "--name", name) for name in ("early-guest", "story-guest")]
+    try:
+        guests[0].go()
+        wait_for_talk(host, guests[0], b"early-guest")
+        guests[0].process.kill()
+        tell_story(host, guests[1], vm)
+        need("both", [x["note"] for x in host.links("talks")] == ["early-guest", "story-guest"], host.links("talks"))
+    finally:
+        for guest in guests:
+            guest.close()
+        host.close()
+
+
+def test_addresses(work):
+    """What is none is refused at once, on both sides."""
+    for bad in ("", "vsock:", "vsock:x", "tcp:1", "tcp:nowhere:1", "unix:", "udp:1.2.3.4:5", "unix:" + "x" * 200):
+        done = subprocess.run([RECORD, f"{work}/x.ksk", bad, "/proc"], stderr=subprocess.PIPE, text=True)
+        need(f"--guests {bad[:20]}", done.returncode == 1 and "cannot use --guests" in done.stderr, done.stderr)
+    for bad in ("", "vsock:", "vsock:-1", "tcp:1", "here", "unix:"):
+        done = subprocess.run([GUEST, "--once", bad], stderr=subprocess.PIPE, text=True)
+        need(f"kiseki-guest {bad}", done.returncode == 2, (done.returncode, done.stderr))
 
 
 def test_tcp(work):
