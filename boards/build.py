@@ -105,6 +105,11 @@ def build_boot(board, output=None):
     return build_device_part(board, "src/device/boot/kiseki-boot", output)
 
 
+def build_guest(board, output=None):
+    """kiseki-guest, static, for the board."""
+    return build_device_part(board, "src/device/guest/kiseki-guest", output)
+
+
 def build_func(board, output=None):
     """libkiseki-func.a for programs of the board."""
     return build_device_part(board, "src/device/func/libkiseki-func.a", output)

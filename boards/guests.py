@@ -51,7 +51,8 @@ def guest_parts(board, init, work):
 class Guest:
     """A virtual machine, from power on to power off."""
 
-    def __init__(self, machine, name, memory=192, is_bare=False):
+    def __init__(self, machine, name, memory=192, is_bare=False, options=""):
+        """`options` are more words for its VMM."""
         self.machine, self.name = machine, name
         program, kind, console = QEMU[machine.board.architecture]
         self.console_path, self.input = f"{FOLDER}/{name}.console", f"{FOLDER}/{name}.input"
@@ -59,7 +60,7 @@ class Guest:
                  f"-append {shlex.quote(f'console={console} {QUIET}')}")
         command = (f"{Path(program).name} -name {name},debug-threads=on {kind} -accel kvm -smp 1 "
                    f"-m {32 if is_bare else memory} -nodefaults -display none -no-reboot -serial stdio "
-                   f"{f'-kernel {FOLDER}/spin' if is_bare else linux}")
+                   f"{f'-kernel {FOLDER}/spin' if is_bare else linux} {options}")
         # A pipe that is open for reading and writing never ends.
         machine.check(f"mkfifo {self.input}; taskset 1 {command} 0<>{self.input} >{self.console_path} 2>&1 &\n"
                       f"echo $! >{FOLDER}/{name}.pid")

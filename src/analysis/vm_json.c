@@ -77,6 +77,43 @@ json_t *vm_machines_json(const struct vm_json *j)
 	return list;
 }
 
+/* --- guests --- */
+
+static json_t *link_json(const struct vm_json *j, int32_t vm, const struct sample_link *l)
+{
+	static const char *const words[] = {
+		"talks", "silent", "gone", "refused", "missed", "clock"
+	};
+	json_t *o;
+
+	if (l->what > GUEST_LINK_CLOCK)
+		return NULL;
+	o = json_pack("{siss}", "vm", (int)vm, "what", words[l->what]);
+	set_count(o, "at_ns", clock_ns(&j->source->info.clock, l->tick));
+	set_count(o, "error_ns", l->error_ns);
+	json_object_set_new(o, "note", json_value_text(l->note));
+	return o;
+}
+
+json_t *vm_guests_json(const struct vm_json *j)
+{
+	const struct sample_guests *g = j->source->guests;
+	const struct sample_link *links;
+	json_t *list = json_array(), *o;
+	size_t i, k, n;
+	int32_t vm;
+
+	for (i = 0; g && (vm = sample_guests_vm(g, i)) >= 0; i++) {
+		n = sample_guests_links(g, vm, &links);
+		for (k = 0; k < n; k++) {
+			o = link_json(j, vm, &links[k]);
+			if (o)
+				json_array_append_new(list, o);
+		}
+	}
+	return list;
+}
+
 /* --- steal --- */
 
 static void set_vcpu(json_t *o, const struct vm_json *j, uint32_t vcpu)
@@ -236,8 +273,8 @@ json_t *vm_correct_json(const struct vm_json *j, enum vm_level level)
 
 json_t *vm_report_json(const struct vm_json *j, enum vm_level level)
 {
-	return json_pack("{soso}", "machines", vm_machines_json(j), vm_level_words[level],
-			 vm_correct_json(j, level));
+	return json_pack("{sososo}", "machines", vm_machines_json(j), "guests", vm_guests_json(j),
+			 vm_level_words[level], vm_correct_json(j, level));
 }
 
 /* --- the tree --- */

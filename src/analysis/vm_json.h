@@ -23,6 +23,9 @@ struct vm_json {
 /* Machines and their virtual CPUs, with the classes of their time. */
 json_t *vm_machines_json(const struct vm_json *j);
 
+/* How it went with the programs in guests. */
+json_t *vm_guests_json(const struct vm_json *j);
+
 /* Why and by whom time was taken: reasons, culprits, functions of the host. */
 json_t *vm_steal_json(const struct vm_json *j);
 

@@ -75,10 +75,85 @@ void vm_print_machines(const struct vm_reading *r)
 	table_print(&table, stdout, 0);
 }
 
+/* --- guests --- */
+
+/* When, since the first virtual CPU was seen. */
+static const char *format_at(const struct vm_reading *r, uint64_t tick, char text[UNITS_LEN])
+{
+	const struct vm_time *t = vm_report_time(r->report);
+	const struct trace_clock *c = &r->in.source->info.clock;
+	uint64_t first = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < vm_time_count(t); i++)
+		if (vm_time_get(t, i)->first_tick < first)
+			first = vm_time_get(t, i)->first_tick;
+	return units_duration(tick > first ? clock_ns(c, tick) - clock_ns(c, first) : 0, text);
+}
+
+static void print_refused(const struct vm_reading *r, const struct sample_link *links, size_t n)
+{
+	char at[UNITS_LEN];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (links[i].what == GUEST_LINK_REFUSED)
+			printf("a guest program was refused at +%s: %s\n",
+			       format_at(r, links[i].tick, at), links[i].note);
+}
+
+/* How it ended with it, and whether something is missing before. */
+static void print_links(const struct vm_reading *r, int32_t vm, const struct sample_link *links,
+			size_t n)
+{
+	const struct sample_link *last = NULL, *missed = NULL;
+	char at[UNITS_LEN];
+	size_t i, times = 0;
+
+	for (i = 0; i < n; i++) {
+		if (links[i].what <= GUEST_LINK_REFUSED)
+			last = &links[i];
+		if (links[i].what != GUEST_LINK_MISSED)
+			continue;
+		missed = &links[i];
+		times++;
+	}
+	if (missed)
+		printf("machine %" PRId32
+		       ": its guest program missed events of processes, %zu time%s, last at +%s\n",
+		       vm, times, times == 1 ? "" : "s", format_at(r, missed->tick, at));
+	if (!last || last->what == GUEST_LINK_TALKS)
+		return;
+	if (last->what == GUEST_LINK_REFUSED)
+		printf("machine %" PRId32 ": its guest program is not listened to since +%s: %s\n",
+		       vm, format_at(r, last->tick, at), last->note);
+	else
+		printf("machine %" PRId32 ": its guest program is %s since +%s\n", vm,
+		       last->what == GUEST_LINK_SILENT ? "silent" : "gone",
+		       format_at(r, last->tick, at));
+}
+
+static void print_guests(const struct vm_reading *r)
+{
+	const struct sample_guests *g = r->in.source->guests;
+	const struct sample_link *links;
+	size_t i, n;
+	int32_t vm;
+
+	for (i = 0; g && (vm = sample_guests_vm(g, i)) >= 0; i++) {
+		n = sample_guests_links(g, vm, &links);
+		if (vm)
+			print_links(r, vm, links, n);
+		else
+			print_refused(r, links, n);
+	}
+}
+
 void vm_print_rest(const struct vm_reading *r)
 {
 	const struct vm_losses *l = vm_report_losses(r->report);
 
+	print_guests(r);
 	if (!l->places)
 		return;
 	printf("%" PRIu64 " records are missing in %" PRIu64 " places", l->events, l->places);

@@ -11,7 +11,7 @@ void vm_print_head(const struct vm_reading *r);
 /* Each virtual CPU's wall time by classes, in percent. */
 void vm_print_machines(const struct vm_reading *r);
 
-/* What the numbers do not say: losses. */
+/* What the numbers do not say: guests whose programs did not tell everything, losses. */
 void vm_print_rest(const struct vm_reading *r);
 
 /* "412/0": the machine and the number of the virtual CPU in it. */

@@ -17,6 +17,12 @@
 		  NULL },                                                                          \
 		{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },    \
 		{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },        \
+		{ 'g', "guests", "ADDRESS[,...]",                                                  \
+		  "listen to kiseki-guest in guests: vsock:PORT, unix:PATH, tcp:ADDRESS:PORT",     \
+		  NULL },                                                                          \
+		{ 0, "guest-objects", "FOLDER",                                                    \
+		  "fetch programs and libraries from those guests into it, as PID/.build-id/...",  \
+		  NULL },                                                                          \
 		{ 't', "time", "TIME", "end after this time", NULL },                              \
 		{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },               \
 		COLLECTOR_OPTIONS,                                                                 \

@@ -203,8 +203,7 @@ static void take_description(struct run_state *s, const struct block *b)
 		return;
 	meta_reader_init(&r, b->payload, b->payload_len);
 	while (meta_reader_next(&r) == WIRE_OK)
-		if (r.type == META_SAMPLING &&
-		    sample_meta_get_sampling(&sampling, &r.item) == WIRE_OK)
+		if (r.type == META_SAMPLING && sample_meta_get_sampling(&r.item, &sampling))
 			s->has_guests |= sample_sampling_has_guests(&sampling);
 }
 

@@ -15,6 +15,7 @@
 #include "store/hashtable.h"
 #include "trace/pidmap.h"
 #include "wire/meta.h"
+#include "wire/sample_meta_decode.h"
 
 enum key {
 	BY_TABLE = 0,
@@ -40,6 +41,8 @@ struct guest {
 	struct row *rows;
 	size_t n, room;
 	struct index index[KEYS];
+	struct sample_link *links;
+	size_t n_links, room_links;
 };
 
 struct sample_guests {
@@ -77,6 +80,7 @@ void sample_guests_free(struct sample_guests *g)
 	for (i = 0; i < g->n; i++) {
 		sample_spaces_free(g->guests[i].spaces);
 		free(g->guests[i].rows);
+		free(g->guests[i].links);
 		for (k = 0; k < KEYS; k++)
 			free(g->guests[i].index[k].rows);
 	}
@@ -120,20 +124,11 @@ static int get_guest(struct sample_guests *g, int32_t vm, struct guest **ret)
 
 static int take_row(struct guest *to, struct byte_reader *r)
 {
-	int64_t pid = reader_signed(r), tid = reader_signed(r);
-	struct sample_table_row told = { .pid = (int32_t)pid, .tid = (int32_t)tid };
-	const uint8_t *comm;
+	struct sample_table_row told;
 	struct row *row;
-	uint64_t len;
 	int ret;
 
-	told.tick = reader_varint(r);
-	told.is_end = reader_varint(r) & 1;
-	told.table = reader_varint(r);
-	told.task = reader_varint(r);
-	len = reader_varint(r);
-	comm = reader_bytes(r, len);
-	if (r->bad || len > SCHED_COMM_LEN || pid != told.pid || tid != told.tid)
+	if (!sample_meta_get_table(r, &told))
 		return -EBADMSG;
 	ret = array_grow(&to->rows, to->n, &to->room, sizeof(*to->rows), SAMPLE_TABLES_MAX);
 	if (ret < 0)
@@ -142,8 +137,32 @@ static int take_row(struct guest *to, struct byte_reader *r)
 	memset(row, 0, sizeof(*row));
 	row->told = told;
 	row->order = (uint32_t)to->n++;
-	if (len)
-		memcpy(row->comm, comm, (size_t)len);
+	if (told.comm_len)
+		memcpy(row->comm, told.comm, told.comm_len);
+	return 0;
+}
+
+static int take_link(struct guest *to, struct byte_reader *r)
+{
+	struct guest_link_row told;
+	struct sample_link *link;
+	int ret;
+	uint32_t i;
+
+	if (!sample_meta_get_link(r, &told))
+		return -EBADMSG;
+	ret = array_grow(&to->links, to->n_links, &to->room_links, sizeof(*to->links),
+			 SAMPLE_LINKS_MAX);
+	if (ret < 0)
+		return ret;
+	link = &to->links[to->n_links++];
+	*link = (struct sample_link){ .tick = told.tick,
+				      .error_ns = told.error_ns,
+				      .what = told.what };
+	/* What would move a terminal's cursor is none of its parts. */
+	for (i = 0; i < told.note_len; i++)
+		link->note[i] =
+			(uint8_t)told.note[i] < 0x20 || told.note[i] == 0x7f ? '?' : told.note[i];
 	return 0;
 }
 
@@ -169,6 +188,8 @@ static int take_guest(struct sample_guests *g, struct byte_reader *r)
 			return -EBADMSG;
 		while (ret == 0 && items.type == META_TABLES && reader_left(&items.item))
 			ret = take_row(to, &items.item);
+		while (ret == 0 && items.type == META_GUEST_LINK && reader_left(&items.item))
+			ret = take_link(to, &items.item);
 	}
 	return ret;
 }
@@ -283,6 +304,20 @@ struct sample_spaces *sample_guests_spaces(const struct sample_guests *g, int32_
 	return guest ? guest->spaces : NULL;
 }
 
+int32_t sample_guests_vm(const struct sample_guests *g, size_t number)
+{
+	return number < g->n ? g->guests[number].vm : -1;
+}
+
+size_t sample_guests_links(const struct sample_guests *g, int32_t vm,
+			   const struct sample_link **ret)
+{
+	const struct guest *guest = find_guest(g, vm);
+
+	*ret = guest ? guest->links : NULL;
+	return guest ? guest->n_links : 0;
+}
+
 /* Bits of the registers that are part of the address. A 64-bit kernel of x86 that keeps two tables for a process has
  * them in two pages beside each other. */
 #define ARM64_TABLE 0x0000fffffffffffeULL
@@ -291,6 +326,14 @@ struct sample_spaces *sample_guests_spaces(const struct sample_guests *g, int32_
 uint64_t sample_guest_table(enum sample_exits exits, uint64_t value)
 {
 	return value & (exits == SAMPLE_EXITS_ARM64 ? ARM64_TABLE : X86_TABLE);
+}
+
+/* A guest that tells of tasks tells of all that have a table of their own. One that it did not tell of, as the one for
+ * idle CPUs, runs on the table of whoever ran before. */
+static bool is_borrowing(const struct guest *g, const struct sample_event *ev)
+{
+	return ev->mode == SAMPLE_GUEST_KERNEL && ev->guest & SAMPLE_GUEST_TASK &&
+	       g->index[BY_TASK].n;
 }
 
 bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_exits exits,
@@ -307,7 +350,7 @@ bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_e
 		row = find_row(guest, BY_TID, (uint32_t)ev->guest_context, ev->tick);
 	if (!row && ev->guest & SAMPLE_GUEST_TASK && ev->mode == SAMPLE_GUEST_KERNEL)
 		row = find_row(guest, BY_TASK, ev->guest_task, ev->tick);
-	if (!row && ev->guest & SAMPLE_GUEST_TABLE) {
+	if (!row && ev->guest & SAMPLE_GUEST_TABLE && !is_borrowing(guest, ev)) {
 		is_thread = false;
 		row = find_row(guest, BY_TABLE, sample_guest_table(exits, ev->guest_table),
 			       ev->tick);

@@ -13,9 +13,11 @@
 
 #include "base/cleanup.h"
 #include "trace/sample_spaces.h"
+#include "wire/guest_link.h"
 #include "wire/sample_event.h"
 
 #define SAMPLE_GUESTS_MAX 4096U
+#define SAMPLE_LINKS_MAX (1U << 16)  /* of one guest */
 #define SAMPLE_TABLES_MAX (1U << 22) /* rows of one guest */
 
 struct sample_guests;
@@ -33,6 +35,21 @@ int sample_guests_settle(struct sample_guests *g);
 
 /* Its processes, by their numbers in the guest; NULL: it said nothing. */
 struct sample_spaces *sample_guests_spaces(const struct sample_guests *g, int32_t vm);
+
+/* How it went with its program (wire/guest_link.h). */
+struct sample_link {
+	uint64_t tick, error_ns;
+	uint8_t what; /* enum guest_link */
+	char note[GUEST_LINK_NOTE_MAX + 1];
+};
+
+/* The machine of the guest with this number, from 0 on; -1: there are not so many. 0 are those of which nobody knows whose
+ * they were. */
+int32_t sample_guests_vm(const struct sample_guests *g, size_t number);
+
+/* How many, in the order in which it was written. */
+size_t sample_guests_links(const struct sample_guests *g, int32_t vm,
+			   const struct sample_link **ret);
 
 struct sample_owner {
 	int32_t pid, tid;

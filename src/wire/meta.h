@@ -38,6 +38,7 @@ enum meta_item {
 		22, /* what a virtual machine says of itself: its number, then items as these */
 	META_TABLES =
 		23, /* of a guest: whose a page table and a task's place in memory are, since when */
+	META_GUEST_LINK = 24, /* of a guest: how it went with its program */
 };
 
 /* Whose real time META_CLOCK has: the device's own, or that of the collector that it came from. */

@@ -49,6 +49,17 @@ if readelf -lW "$boot" | grep -q INTERP; then
 fi
 "$boot" --version | grep -q '^kiseki-boot '
 
+# So is the program for guests, with the same limit.
+guest=$folder/kiseki-guest
+size=$(stat -c %s "$guest")
+echo "guest $size of $limit bytes"
+[ "$size" -le "$limit" ]
+if readelf -lW "$guest" | grep -q INTERP; then
+	echo "it is not static"
+	exit 1
+fi
+"$guest" --version | grep -q '^kiseki-guest '
+
 # What it can record by, on this machine and now.
 sources()
 {

@@ -91,8 +91,12 @@ static void test_threads(void **state)
 	assert_string_equal(who(g, VM, 150, &ev), "kworker");
 	ev.guest_task = 0x2000;
 	assert_string_equal(who(g, VM, 150, &ev), "worker");
+	/* The one for idle CPUs is told of by nobody. */
 	ev.guest_task = 0x9999;
+	assert_string_equal(who(g, VM, 130, &ev), "nobody");
+	ev.guest = SAMPLE_GUEST_TABLE;
 	assert_string_equal(who(g, VM, 130, &ev), "worker");
+	ev.guest |= SAMPLE_GUEST_TASK;
 	ev.guest |= SAMPLE_GUEST_CONTEXT;
 	ev.guest_context = 3;
 	assert_string_equal(who(g, VM, 150, &ev), "kworker");
@@ -116,9 +120,45 @@ static void test_garbage(void **state)
 	sample_guests_free(g);
 }
 
+/* How it went with its program, in order; what would move a cursor does not. */
+static void test_links(void **state)
+{
+	struct guest_link_row told[] = {
+		{ .tick = 5,
+		  .what = GUEST_LINK_TALKS,
+		  .error_ns = 40,
+		  .note = "g\033",
+		  .note_len = 2 },
+		{ .tick = 9, .what = GUEST_LINK_SILENT },
+	};
+	uint8_t bytes[4096], *p, *guest, *links;
+	const struct sample_link *got;
+	struct sample_guests *g;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	guest = meta_item_begin(bytes, META_GUEST);
+	p = links = meta_item_begin(sample_meta_put_guest(guest, VM), META_GUEST_LINK);
+	for (i = 0; i < 2; i++)
+		p = guest_link_put(p, &told[i]);
+	p = meta_item_end(guest, meta_item_end(links, p));
+	assert_int_equal(sample_guests_decode(g, bytes, (size_t)(p - bytes)), 0);
+	assert_int_equal(sample_guests_vm(g, 0), VM);
+	assert_int_equal(sample_guests_vm(g, 1), -1);
+	assert_int_equal(sample_guests_links(g, VM, &got), 2);
+	assert_string_equal(got[0].note, "g?");
+	assert_int_equal(got[0].error_ns, 40);
+	assert_int_equal(got[1].what, GUEST_LINK_SILENT);
+	assert_int_equal(got[1].tick, 9);
+	assert_int_equal(sample_guests_links(g, VM + 1, &got), 0);
+	sample_guests_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_garbage),

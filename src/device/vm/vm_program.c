@@ -26,6 +26,7 @@
 #include "device/agent/program.h"
 #include "device/profile/profile_child.h"
 #include "device/profile/profile_out.h"
+#include "device/vm/vm_guests.h"
 #include "device/vm/vm_recorder.h"
 
 #define DEVICE "/dev/kiseki_vm"
@@ -38,6 +39,8 @@ struct vm {
 	struct profile_out_options to;
 	struct profile_out out;
 	struct vm_recorder *recorder;
+	struct vm_guests_options guest_options;
+	struct vm_guests *guests; /* NULL: nobody listens to them */
 	int fd;
 	uint64_t time_ns; /* 0: until a signal comes */
 	char name[256];
@@ -82,6 +85,11 @@ static int get_buffer(struct vm_settings *s, const char *text, struct error *e)
 	return 0;
 }
 
+static void say_guest(const char *text)
+{
+	say_note("%s", text);
+}
+
 static int load_settings(struct vm *v, const struct args *a, struct error *e)
 {
 	const char *time = args_get(a, "time"), *name = args_get(a, "name");
@@ -89,6 +97,9 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 
 	vm_settings_init(&v->settings);
 	v->settings.exits = !args_has(a, "no-exits");
+	v->guest_options = (struct vm_guests_options){ .addresses = args_get(a, "guests"),
+						       .objects = args_get(a, "guest-objects"),
+						       .say = say_guest };
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
@@ -128,9 +139,11 @@ static int run_turns(struct vm *v, struct error *e)
 	while (r == 0 && !v->signals.is_over && !profile_out_is_over(&v->out)) {
 		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
 				      { .fd = v->signals.signals, .events = POLLIN },
-				      profile_out_get_poll(&v->out) };
+				      profile_out_get_poll(&v->out),
+				      { .fd = v->guests ? vm_guests_fd(v->guests) : -1,
+					.events = POLLIN } };
 
-		if (poll(p, 3, TURN_MS) > 0 && p[1].revents)
+		if (poll(p, 4, TURN_MS) > 0 && p[1].revents)
 			profile_child_take(&v->signals);
 		r = vm_recorder_turn(v->recorder, e);
 		profile_out_turn(&v->out);
@@ -143,8 +156,12 @@ static int run_turns(struct vm *v, struct error *e)
 /* What could be written is a whole file, and what could be sent a run that has ended, also where the rest could not. */
 static int record(struct vm *v, struct error *e)
 {
-	struct vm_recorder_options o = { &v->settings, v->fd, &v->out.out, v->name,
-					 v->out.link != NULL };
+	struct vm_recorder_options o = { .settings = &v->settings,
+					 .device_fd = v->fd,
+					 .out = &v->out.out,
+					 .name = v->name,
+					 .is_live = v->out.link != NULL,
+					 .guests = v->guests };
 	struct error later = ERROR_INIT;
 	int r = vm_recorder_new(&v->recorder, &o, e), stopped, finished;
 
@@ -181,6 +198,8 @@ static int run_all(struct vm *v, struct error *e)
 
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
+	if (r == 0 && v->guest_options.addresses)
+		r = vm_guests_new(&v->guests, &v->guest_options, e);
 	if (r == 0)
 		r = profile_out_open(&v->out, &v->to, e);
 	if (r == 0)
@@ -206,6 +225,7 @@ static int run_vm(const struct args *a)
 	v.out = (struct profile_out)PROFILE_OUT_INIT;
 	r = run_all(&v, &e);
 	vm_recorder_free(v.recorder);
+	vm_guests_free(v.guests);
 	if (v.fd >= 0)
 		close(v.fd);
 	profile_out_close(&v.out);
@@ -222,6 +242,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
 	{ "This host and its virtual machines, for ten seconds:", "kiseki-agent vm -t 10s" },
 	{ "Live at a collector, until Ctrl-C:", "kiseki-agent vm --collector 10.0.0.1:7077" },
+	{ "With what programs in the guests tell of themselves:",
+	  "kiseki-agent vm --guests vsock:7412" },
 	{ NULL, NULL },
 };
 
@@ -233,7 +255,8 @@ const struct command command_agent_vm = {
 		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
 		"with KVM, and record each moment at which a guest was entered, left, halted, "
 		"woken or kept waiting, and writes one file, or sends it to a collector while it "
-		"is recorded, or both. Nothing has to be done in the guests. It ends after --time, "
+		"is recorded, or both. Nothing has to be done in the guests; those that run "
+		"kiseki-guest tell which processes they have, with --guests. It ends after --time, "
 		"or on SIGINT or SIGTERM; the file is complete then. One that was cut by SIGKILL "
 		"or a power cut can be read, too.\n\n"
 		"With --collector it ends when the collector has everything, when there was no way "

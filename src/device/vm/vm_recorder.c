@@ -14,6 +14,7 @@
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
 #include "device/profile/task_names.h"
+#include "device/vm/vm_guests.h"
 #include "device/vm/vm_reader.h"
 #include "wire/sample_lane.h"
 
@@ -189,6 +190,8 @@ static void see_sample(struct vm_recorder *r, const struct sample_event *ev)
 
 	r->counts.samples++;
 	r->counts.guests += ev->guest != 0;
+	if (r->o.guests)
+		vm_guests_see(r->o.guests, ev);
 	if (ev->n_user)
 		need(r, ev->task.pid, ev->tick);
 	for (i = 0; i < ev->n_kernel; i++)
@@ -260,6 +263,8 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		describe(r);
 	if (r->o.is_live)
 		kernel_names_put_due(r->names, &r->meta, r->now_ms);
+	if (r->o.guests)
+		vm_guests_turn(r->o.guests, &r->meta);
 	if (r->now_ms - r->meta_ms >= META_FLUSH_MS) {
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
@@ -283,6 +288,8 @@ int vm_recorder_stop(struct vm_recorder *r, struct error *e)
 		sample_lane_stop(&r->lanes[i]);
 	}
 	kernel_names_put(r->names, &r->meta);
+	if (r->o.guests)
+		vm_guests_finish(r->o.guests, &r->meta);
 	describe(r);
 	profile_meta_flush(&r->meta);
 	return failed < 0 ? failed : more;

@@ -17,13 +17,15 @@
 #include "wire/block_out.h"
 
 struct vm_recorder;
+struct vm_guests;
 
 struct vm_recorder_options {
 	const struct vm_settings *settings; /* borrowed, as are all of these */
 	int device_fd;			    /* /dev/kiseki_vm, which does not wait */
 	struct block_out *out;
-	const char *name; /* of this machine */
-	bool is_live;	  /* somebody reads along */
+	const char *name;	  /* of this machine */
+	bool is_live;		  /* somebody reads along */
+	struct vm_guests *guests; /* NULL: nobody listens to guests */
 };
 
 struct vm_counts {
