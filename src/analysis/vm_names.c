@@ -269,7 +269,7 @@ static int find_process(struct vm_names *n, uint32_t machine, const struct sampl
 	if (r < 0 || !new)
 		return r;
 	if (key.sort == PROCESS_BY_PID) {
-		comm = sample_spaces_comm(m->source.spaces, who->pid, ev->tick);
+		comm = sample_spaces_last_comm(m->source.spaces, who->pid, ev->tick);
 		write_name(new->text, comm ? comm : who->comm, who->pid);
 	} else if (key.sort == PROCESS_BY_TABLE)
 		snprintf(new->text, sizeof(new->text), "space 0x%" PRIx64, key.value);

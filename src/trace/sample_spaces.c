@@ -415,3 +415,22 @@ const char *sample_spaces_comm(const struct sample_spaces *s, int32_t pid, uint6
 
 	return l && *l->row.comm ? l->row.comm : NULL;
 }
+
+const char *sample_spaces_last_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+{
+	uint32_t number = sample_spaces_life(s, pid, tick);
+	size_t low = 0, high = s->n_lives, mid;
+	const char *found = NULL;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (s->lives[mid].row.pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < s->n_lives && s->lives[low].row.pid == pid; low++)
+		if (s->lives[low].number == number && *s->lives[low].row.comm)
+			found = s->lives[low].row.comm;
+	return found;
+}

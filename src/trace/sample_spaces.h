@@ -63,6 +63,10 @@ const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_sp
 /* Which of the lives of this number it is, from 0: processes that had the same number one after the other. */
 uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick);
 
+/* The last name that it had in that life, which is what people call it: a process begins with its parent's. NULL:
+ * nothing was told. Terminated. */
+const char *sample_spaces_last_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick);
+
 /* The name that the process had then by what was told of its lives; NULL: nothing was. Terminated. */
 const char *sample_spaces_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick);
 

@@ -9,6 +9,7 @@ needed there is a folder that says so. CASES are functions below whose names beg
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -236,17 +237,23 @@ class Port(threading.Thread):
         host = self.doors[0].accept()[0]
         while True:
             guest = self.doors[1].accept()[0]
-            back = threading.Thread(target=self.copy, args=(host, guest), daemon=True)
-            back.start()
-            self.copy(guest, host)
+            while self.copy(host, guest):
+                pass
 
     @staticmethod
-    def copy(source, sink):
-        try:
-            while data := source.recv(65536):
+    def copy(host, guest):
+        """Takes what is there to the other side. False: the guest's program is gone."""
+        for source, sink in ((host, guest), (guest, host)):
+            if source not in select.select([host, guest], [], [], 0.01)[0]:
+                continue
+            try:
+                data = source.recv(65536)
                 sink.sendall(data)
-        except OSError:
-            pass
+            except OSError:
+                data = b""
+            if not data:
+                return False
+        return True
 
 
 def test_port(work):

@@ -143,6 +143,36 @@ static void test_reuse(void **state)
 	assert_int_equal(sample_spaces_life(spaces, 7, 400), 2);
 }
 
+static void call(int32_t pid, uint64_t tick, enum sample_life what, const char *comm)
+{
+	struct sample_life_row l = { .pid = pid,
+				     .parent = 1,
+				     .tick = tick,
+				     .what = (uint8_t)what,
+				     .comm = comm,
+				     .comm_len = (uint32_t)strlen(comm) };
+
+	assert_int_equal(sample_spaces_add_life(spaces, &l), 0);
+}
+
+/* A process is called as it was last called, and its number may be used again. */
+static void test_last_comm(void **state)
+{
+	(void)state;
+	call(7, 100, SAMPLE_LIFE_START, "sh");
+	call(7, 110, SAMPLE_LIFE_EXEC, "make");
+	call(7, 200, SAMPLE_LIFE_END, "");
+	call(7, 300, SAMPLE_LIFE_START, "sh");
+	call(8, 10, SAMPLE_LIFE_EXEC, "other");
+	sample_spaces_settle(spaces);
+	assert_string_equal(sample_spaces_comm(spaces, 7, 105), "sh");
+	assert_string_equal(sample_spaces_last_comm(spaces, 7, 105), "make");
+	assert_string_equal(sample_spaces_last_comm(spaces, 7, 250), "make");
+	assert_string_equal(sample_spaces_last_comm(spaces, 7, 300), "sh");
+	assert_string_equal(sample_spaces_last_comm(spaces, 7, 0), "make");
+	assert_null(sample_spaces_last_comm(spaces, 9, 300));
+}
+
 /* A circle of parents, which only a wrong recorder makes, has an end. */
 static void test_circle(void **state)
 {
@@ -252,6 +282,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_maps_over_maps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_fork_and_exec, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reuse, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_last_comm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_circle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kernel, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_decode, set_up, tear_down),

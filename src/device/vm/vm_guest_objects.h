@@ -20,7 +20,7 @@
 
 struct vm_guest_objects;
 
-/* `folder` is there, and stays the caller's. */
+/* `folder` is there; the text stays the caller's. */
 int vm_guest_objects_new(struct vm_guest_objects **ret, const char *folder, int32_t vm);
 void vm_guest_objects_free(struct vm_guest_objects *o);
 DEFINE_CLEANUP(vm_guest_objects, vm_guest_objects_free)

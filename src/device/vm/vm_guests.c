@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -63,6 +64,8 @@ int vm_guests_new(struct vm_guests **ret, const struct vm_guests_options *o, str
 	g->addresses = strdup(o->addresses);
 	if (g->fd < 0 || !g->addresses)
 		return error_set(e, ENOMEM, "cannot wait for guests: out of memory");
+	if (o->objects && mkdir(o->objects, 0755) < 0 && errno != EEXIST)
+		return error_set(e, errno, "cannot make %s: %s", o->objects, strerror(errno));
 	r = open_doors(g, e);
 	if (r < 0)
 		return r;
