@@ -43,7 +43,8 @@ def record(machine, board, options):
     machine.check("insmod /kiseki_vm.ko")
     guests[0].tell(f"spin {SECONDS + SLACK_S}")
     guests[1].tell(f"duty {SECONDS + SLACK_S}")
-    said = machine.check(f"taskset 1 kiseki-agent vm -t {SECONDS}s --name {board.name} -o /out/{NAME} {options}", PATIENCE_S)
+    said = machine.check(f"taskset 1 kiseki-agent vm -t {SECONDS}s --buffer 4M --name {board.name} "
+                         f"-o /out/{NAME} {options}", PATIENCE_S)
     machine.check("rmmod kiseki_vm")
     return said.strip()
 

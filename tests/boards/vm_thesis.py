@@ -130,13 +130,6 @@ def check_killed(bench, guest):
     expect("machines of a recording that was cut", guest.pid in [m["vm"] for m in rows], True)
 
 
-class Told:
-    """What is left of a guest when the board is off."""
-
-    def __init__(self, name, pid, tid):
-        self.name, self.pid, self.tid = name, pid, tid
-
-
 # --- what comes out ---
 
 class Result:
@@ -177,6 +170,13 @@ def check_sums(r):
         expect(f"{guest.name}: time of which nothing is known", vcpu["classes_ns"]["unknown"], 0)
         expect(f"{guest.name}: whether it has ended", vcpu["ended"], guest is r.guests[2])
         r.table.note(f"{guest.name}: wall time, s", vcpu["wall_ns"] / NS, "the sum of its classes, to the nanosecond")
+
+
+def check_host(r):
+    """The host's side of the file is a profile as any other, with the names of the kernel's functions."""
+    names = {row["name"] for row in r.recording.ask("profile", "report", "--limit", "0")["rows"]}
+    if "[guest user]" not in names or not any(n.startswith("kvm_") for n in names):
+        raise Failed(f"the profile has no function of KVM, or no guest: {sorted(names)[:50]}")
 
 
 def check_shares(r):
@@ -292,6 +292,7 @@ def check_migration(r):
 def check(recording, phases, guests, places):
     r = Result(recording, phases, guests)
     check_sums(r)
+    check_host(r)
     check_chains(r.samples)
     check_guest(r.samples, r.events, guests[0], phases["one"], places, r.table)
     for guest in guests:
@@ -331,12 +332,11 @@ def test(arguments):
             say("board")
             bench = Bench(machine, work)
             done, guests = do_all(bench, say)
-            told = [Told(g.name, g.pid, g.tid) for g in guests]
             check_killed(bench, guests[0])
             say("killed")
             check_unload(bench, guests[0])
             say("unloaded and loaded")
-        check(Recording(bench, board, init), done, told, functions(board, init))
+        check(Recording(bench, board, init), done, guests, functions(board, init))
     print(f"{board.name}: {time.monotonic() - begin:.0f} s")
 
 
