@@ -11,7 +11,7 @@ import { isOfKind, relatedRun } from "./related";
 import { getJson, isAbort } from "./request";
 import type { Run, Runs } from "./schema";
 
-export type RunKind = "sched" | "func" | "boot";
+export type RunKind = "sched" | "func" | "boot" | "profile";
 
 export const LIST_MAX = 200;
 

@@ -8,6 +8,7 @@ import * as fleet from "../views/fleet/words";
 import * as functions from "../views/functions/words";
 import * as latency from "../views/latency/words";
 import * as log from "../views/log/words";
+import * as profile from "../views/profile/words";
 import * as timeline from "../views/timeline/words";
 
 export interface View {
@@ -39,6 +40,12 @@ export const views: readonly View[] = [
 		key: "4",
 		load: () => import("../views/functions/functions"),
 	},
-	{ id: "boot", title: () => boot.say("title"), key: "5", load: () => import("../views/boot/boot") },
-	{ id: "log", title: () => log.say("title"), key: "6", load: () => import("../views/log/log") },
+	{
+		id: "profile",
+		title: () => profile.say("title"),
+		key: "5",
+		load: () => import("../views/profile/profile"),
+	},
+	{ id: "boot", title: () => boot.say("title"), key: "6", load: () => import("../views/boot/boot") },
+	{ id: "log", title: () => log.say("title"), key: "7", load: () => import("../views/log/log") },
 ];
