@@ -10,6 +10,7 @@ import * as latency from "../views/latency/words";
 import * as log from "../views/log/words";
 import * as profile from "../views/profile/words";
 import * as timeline from "../views/timeline/words";
+import * as vm from "../views/vm/words";
 
 export interface View {
 	/** In the address. */
@@ -46,6 +47,7 @@ export const views: readonly View[] = [
 		key: "5",
 		load: () => import("../views/profile/profile"),
 	},
-	{ id: "boot", title: () => boot.say("title"), key: "6", load: () => import("../views/boot/boot") },
-	{ id: "log", title: () => log.say("title"), key: "7", load: () => import("../views/log/log") },
+	{ id: "vm", title: () => vm.say("title"), key: "6", load: () => import("../views/vm/vm") },
+	{ id: "boot", title: () => boot.say("title"), key: "7", load: () => import("../views/boot/boot") },
+	{ id: "log", title: () => log.say("title"), key: "8", load: () => import("../views/log/log") },
 ];
