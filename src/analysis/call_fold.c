@@ -3,8 +3,7 @@
  * call_fold: see call_fold.h.
  *
  * Nodes are numbered in the order in which they were first seen, so a parent's number is less than its
- * children's, and its time is not less than theirs. Of nodes ordered by time, and of the same time by
- * number, any first part therefore has the parents of all its nodes. Trees are as deep as stacks, so nothing here
+ * children's, and its time is not less than theirs, as fold.h wants it. Trees are as deep as stacks, so nothing here
  * calls itself.
  */
 #include "analysis/call_fold.h"
@@ -12,56 +11,51 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define KEPT UINT32_MAX
+#include "analysis/fold.h"
 
 struct call_fold {
 	const struct call_tree *tree;
 	const struct call_node *nodes;
 	size_t n_nodes;
-	/* By node: KEPT; else the node that is left out topmost above it, or it itself. */
+	/* By node: FOLD_KEPT; else the node that is left out topmost above it, or it itself. */
 	uint32_t *top;
 	uint32_t *others; /* by node that is kept: its row of others + 1 */
 	struct call_fold_row *rows;
 	size_t n;
 };
 
-static bool is_wanted(const struct call_node *n, const struct call_fold_options *o)
+/* A tree and what is wanted of it. */
+struct choice {
+	const struct call_node *nodes;
+	const struct call_fold_options *o;
+};
+
+static bool is_wanted(const void *data, uint32_t node)
 {
-	return n->total_ns >= o->min_ns && (!o->depth || n->depth <= o->depth);
+	const struct choice *c = data;
+	const struct call_node *n = &c->nodes[node];
+
+	return n->total_ns >= c->o->min_ns && (!c->o->depth || n->depth <= c->o->depth);
 }
 
-static int by_time(const void *pa, const void *pb, void *data)
+static uint32_t parent_of(const void *data, uint32_t node)
 {
-	const struct call_node *nodes = data;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	return ((const struct choice *)data)->nodes[node].parent;
+}
 
-	if (nodes[a].total_ns != nodes[b].total_ns)
-		return nodes[a].total_ns < nodes[b].total_ns ? 1 : -1;
-	return (a > b) - (a < b);
+static uint64_t total_of(const void *data, uint32_t node)
+{
+	return ((const struct choice *)data)->nodes[node].total_ns;
 }
 
 /* Marks what is kept; returns how many are. */
 static size_t choose(struct call_fold *f, const struct call_fold_options *o)
 {
-	uint32_t *order = f->others, i; /* nobody uses it yet */
-	uint64_t limit = o->limit < CALL_FOLD_ROWS_MAX ? o->limit : CALL_FOLD_ROWS_MAX;
-	size_t n = 0, k;
+	const struct choice c = { f->nodes, o };
+	const struct fold_tree t = { &c, f->n_nodes, parent_of, total_of, is_wanted };
 
-	for (i = 1; i < f->n_nodes; i++)
-		if (is_wanted(&f->nodes[i], o))
-			order[n++] = i;
-	if (n > limit) {
-		qsort_r(order, n, sizeof(*order), by_time, (void *)f->nodes);
-		n = (size_t)limit;
-	}
-	f->top[0] = KEPT;
-	for (k = 0; k < n; k++)
-		f->top[order[k]] = KEPT;
-	for (i = 1; i < f->n_nodes; i++)
-		if (f->top[i] != KEPT)
-			f->top[i] =
-				f->top[f->nodes[i].parent] == KEPT ? i : f->top[f->nodes[i].parent];
-	return n;
+	return fold_choose(&t, o->limit < CALL_FOLD_ROWS_MAX ? o->limit : CALL_FOLD_ROWS_MAX,
+			   f->top, f->others); /* nobody uses the others yet */
 }
 
 static void push_node(struct call_fold *f, uint32_t node)
@@ -114,13 +108,13 @@ static void make_rows(struct call_fold *f)
 	for (i = 0; i < f->n_nodes; i++)
 		f->others[i] = 0;
 	for (i = call_tree_next(f->tree, 0, false); i != CALL_NODE_NONE;
-	     i = call_tree_next(f->tree, i, f->top[i] != KEPT))
-		if (f->top[i] == KEPT)
+	     i = call_tree_next(f->tree, i, f->top[i] != FOLD_KEPT))
+		if (f->top[i] == FOLD_KEPT)
 			push_node(f, i);
 		else
 			push_others(f, i);
 	for (i = 1; i < f->n_nodes; i++)
-		if (f->top[i] != KEPT)
+		if (f->top[i] != FOLD_KEPT)
 			add_other(f, i);
 }
 

@@ -4,7 +4,9 @@
 
 #include "analysis/json_value.h"
 
-static const char *const mode_names[SAMPLE_MODES] = {
+#define OTHERS "(others)"
+
+const char *const profile_mode_words[SAMPLE_MODES] = {
 	[SAMPLE_IDLE] = "idle",
 	[SAMPLE_KERNEL] = "kernel",
 	[SAMPLE_USER] = "user",
@@ -24,7 +26,7 @@ json_t *profile_totals_json(const struct profile_totals *t, const struct sample_
 	int i;
 
 	for (i = 0; i < SAMPLE_MODES; i++)
-		json_object_set_new(modes, mode_names[i], json_value_count(t->modes[i]));
+		json_object_set_new(modes, profile_mode_words[i], json_value_count(t->modes[i]));
 	return json_pack("{so ss so so so so so so so so so so sb}", "total",
 			 values_json(t->values), "unit", profile_walk_unit(s), "period",
 			 json_value_count(s->sampling.period), "idle", values_json(t->idle),
@@ -115,6 +117,14 @@ static json_t *node_json(const struct profile_stacks *t, uint32_t node)
 			 values_json(profile_tree_total(t->tree, node)));
 }
 
+static json_t *tree_json(const struct profile_stacks *t, const struct sample_source *s,
+			 json_t *nodes)
+{
+	return json_pack("{ss so so so}", "report", "profile tree", "totals",
+			 profile_totals_json(&t->totals, s), "folded",
+			 json_value_count(profile_tree_folded(t->tree)), "nodes", nodes);
+}
+
 json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_source *s,
 			    double percent)
 {
@@ -129,7 +139,32 @@ json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_
 			json_array_append_new(list, node_json(t, node));
 		node = profile_tree_next(t->tree, node, skip);
 	}
-	return json_pack("{ss so so so}", "report", "profile tree", "totals",
-			 profile_totals_json(&t->totals, s), "folded",
-			 json_value_count(profile_tree_folded(t->tree)), "nodes", list);
+	return tree_json(t, s, list);
+}
+
+static json_t *fold_row_json(const struct profile_stacks *t, const struct profile_fold_row *row)
+{
+	bool others = row->key == PROFILE_NODE_NONE;
+	const struct function *f = others ? NULL : functions_get(t->functions, row->key);
+	json_t *o = json_pack("{so so so so so}", "depth", json_value_count(row->depth), "name",
+			      json_value_text(others ? OTHERS : f->name), "object",
+			      !others && *f->object ? json_value_text(f->object) : json_null(),
+			      "self", values_json(row->self), "total", values_json(row->total));
+
+	if (others)
+		json_object_set_new(o, "others", json_value_count(row->nodes));
+	return o;
+}
+
+json_t *profile_fold_json(const struct profile_fold *f, const struct profile_stacks *t,
+			  const struct sample_source *s)
+{
+	const struct profile_fold_row *rows;
+	json_t *list = json_array();
+	size_t n, i;
+
+	rows = profile_fold_get(f, &n);
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, fold_row_json(t, &rows[i]));
+	return tree_json(t, s, list);
 }

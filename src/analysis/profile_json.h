@@ -9,8 +9,11 @@
 #include <jansson.h>
 
 #include "analysis/profile_diff.h"
+#include "analysis/profile_fold.h"
 #include "analysis/profile_report.h"
 #include "analysis/profile_stacks.h"
+
+extern const char *const profile_mode_words[SAMPLE_MODES];
 
 json_t *profile_totals_json(const struct profile_totals *t, const struct sample_source *s);
 
@@ -23,5 +26,9 @@ json_t *profile_diff_json(const struct profile_diff *d, uint64_t limit);
  * below them. */
 json_t *profile_stacks_json(const struct profile_stacks *t, const struct sample_source *s,
 			    double percent);
+
+/* The same of a tree that was folded; what is left out is there as "(others)". */
+json_t *profile_fold_json(const struct profile_fold *f, const struct profile_stacks *t,
+			  const struct sample_source *s);
 
 #endif

@@ -20,6 +20,33 @@ const char *profile_walk_unit(const struct sample_source *s)
 	return s->sampling.method == SAMPLE_CYCLES ? "cycles" : "ns";
 }
 
+int profile_modes_parse(uint32_t *ret, const char *text, struct error *e)
+{
+	static const struct {
+		const char *word;
+		uint32_t modes;
+	} words[] = {
+		{ "user", 1U << SAMPLE_USER },
+		{ "kernel", 1U << SAMPLE_KERNEL },
+		{ "guest", 1U << SAMPLE_GUEST_KERNEL | 1U << SAMPLE_GUEST_USER },
+		{ "idle", 1U << SAMPLE_IDLE },
+	};
+	size_t len, i;
+
+	*ret = 0;
+	for (; text; text = text[len] ? text + len + 1 : NULL) {
+		len = strcspn(text, ",");
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strlen(words[i].word) == len && !memcmp(words[i].word, text, len))
+				break;
+		if (i == sizeof(words) / sizeof(words[0]))
+			return error_set(e, EINVAL, "'%.*s' is none of user, kernel, guest, idle",
+					 (int)len, text);
+		*ret |= words[i].modes;
+	}
+	return 0;
+}
+
 static bool has_bit(const uint64_t *bits, uint32_t n)
 {
 	return n < TRACE_CPUS_MAX && bits[n / 64] >> n % 64 & 1;
@@ -141,6 +168,8 @@ static int take_event(struct walk *x, const struct sample_item *item)
 	struct profile_totals *t = x->totals;
 	uint64_t ns = clock_ns(&x->w->source->info.clock, item->event.tick);
 
+	if (select && select->is_part && !is_in_time(select, ns, ns))
+		return 0;
 	if (!is_in_time(select, ns, ns) || !is_cpu(select, item->cpu)) {
 		t->left_out += item->event.kind == SAMPLE_TAKEN && item->event.mode != SAMPLE_IDLE;
 		return 0;

@@ -27,6 +27,7 @@ struct profile_select {
 	const uint64_t *cpus;	 /* a bit each of TRACE_CPUS_MAX; NULL: all */
 	uint32_t modes;		 /* 1 << enum sample_mode; 0: all but idle */
 	uint64_t from_ns, to_ns; /* of the source's clock: from <= t < to; to 0: to the end */
+	bool is_part; /* the source has that time only: what else it gives is not counted as left out */
 };
 
 struct profile_sample {
@@ -66,6 +67,9 @@ struct profile_totals {
 };
 
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e);
+
+/* Modes out of words with commas between them: user, kernel, guest, idle. -EINVAL. */
+int profile_modes_parse(uint32_t *ret, const char *text, struct error *e);
 
 /* "ns", "cycles": the unit of the weights. */
 const char *profile_walk_unit(const struct sample_source *s);

@@ -15,6 +15,8 @@
 #include "store/array.h"
 #include "store/hashtable.h"
 
+const char *const vm_level_words[VM_LEVELS + 1] = { "process", "thread", "function", NULL };
+
 struct amount {
 	uint64_t guest_ns, steal1_ns, steal2_ns;
 };

@@ -30,6 +30,7 @@ enum vm_level {
 	VM_BY_FUNCTION = 2, /* of a thread */
 	VM_LEVELS = 3,
 };
+extern const char *const vm_level_words[VM_LEVELS + 1]; /* ends with NULL */
 
 struct vm_stat {
 	struct vm_place place; /* as far as the level goes, the rest is 0 */

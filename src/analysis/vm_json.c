@@ -232,3 +232,9 @@ json_t *vm_correct_json(const struct vm_json *j, enum vm_level level)
 	set_count(nobody, "steal2_ns", rest->steal2_ns);
 	return json_pack("{soso}", "rows", list, "nobodys", nobody);
 }
+
+json_t *vm_report_json(const struct vm_json *j, enum vm_level level)
+{
+	return json_pack("{soso}", "machines", vm_machines_json(j), vm_level_words[level],
+			 vm_correct_json(j, level));
+}

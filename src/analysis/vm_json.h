@@ -27,4 +27,7 @@ json_t *vm_steal_json(const struct vm_json *j);
 /* True and apparent times, of one level, and what is nobody's. */
 json_t *vm_correct_json(const struct vm_json *j, enum vm_level level);
 
+/* The machines, and the true times under the level's word. */
+json_t *vm_report_json(const struct vm_json *j, enum vm_level level);
+
 #endif

@@ -113,33 +113,6 @@ static int open_names(struct profile_reading *r, const struct args *a, struct er
 
 /* --- what is wanted --- */
 
-static int parse_modes(uint32_t *ret, const char *text, struct error *e)
-{
-	static const struct {
-		const char *word;
-		uint32_t modes;
-	} words[] = {
-		{ "user", 1U << SAMPLE_USER },
-		{ "kernel", 1U << SAMPLE_KERNEL },
-		{ "guest", 1U << SAMPLE_GUEST_KERNEL | 1U << SAMPLE_GUEST_USER },
-		{ "idle", 1U << SAMPLE_IDLE },
-	};
-	size_t len, i;
-
-	*ret = 0;
-	for (; text; text = text[len] ? text + len + 1 : NULL) {
-		len = strcspn(text, ",");
-		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (strlen(words[i].word) == len && !memcmp(words[i].word, text, len))
-				break;
-		if (i == sizeof(words) / sizeof(words[0]))
-			return error_set(e, EINVAL, "'%.*s' is none of user, kernel, guest, idle",
-					 (int)len, text);
-		*ret |= words[i].modes;
-	}
-	return 0;
-}
-
 static int parse_option(struct profile_reading *r, const struct args *a, const char *name,
 			struct error *e)
 {
@@ -151,7 +124,7 @@ static int parse_option(struct profile_reading *r, const struct args *a, const c
 	if (!strcmp(name, "cpu"))
 		rc = filter_parse_cpus(&r->filter, text, e);
 	else if (!strcmp(name, "mode"))
-		rc = parse_modes(&r->select.modes, text, e);
+		rc = profile_modes_parse(&r->select.modes, text, e);
 	else
 		rc = filter_parse_time(strcmp(name, "from") ? &r->filter.to : &r->filter.from, text,
 				       e);

@@ -16,8 +16,6 @@
 
 #define LIMIT_DEFAULT 20
 
-static const char *const by_words[VM_LEVELS + 1] = { "process", "thread", "function", NULL };
-
 static bool is_wanted(const struct vm_reading *r, const struct vm_stat *s, const char *pattern)
 {
 	char text[VM_NAME_TEXT + 2];
@@ -109,7 +107,7 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 
 	if (args_get_count(a, "limit", &limit, &e) < 0 ||
-	    args_get_word(a, "by", by_words, &by, &e) < 0)
+	    args_get_word(a, "by", vm_level_words, &by, &e) < 0)
 		return say_usage(&e);
 	if (vm_reading_open(&in, a, &e) < 0)
 		return vm_reading_failure(&in, &e);

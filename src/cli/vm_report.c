@@ -19,8 +19,6 @@
 
 #define LIMIT_DEFAULT 20
 
-static const char *const by_words[VM_LEVELS + 1] = { "process", "thread", "function", NULL };
-
 struct wanted {
 	size_t by;
 	uint64_t limit;
@@ -156,7 +154,7 @@ static void print_machine(const struct vm_reading *r, int32_t vm, const struct w
 	       units_percent(s.ns[VM_HALT] + s.ns[VM_POLL], wall, a[2]),
 	       units_percent(vm_sums_steal1(&s) + vm_sums_steal2(&s), wall, a[3]));
 	printf("%s      %%      time  samples  %s%s\n", say_style(stdout, STYLE_HEAD),
-	       by_words[w->by], say_style(stdout, STYLE_PLAIN));
+	       vm_level_words[w->by], say_style(stdout, STYLE_PLAIN));
 	print_rows(r, vm, wall, w);
 	print_outside(r, vm, &s);
 }
@@ -177,12 +175,8 @@ static void print_report(const struct vm_reading *r, const struct wanted *w)
 
 static int print_json(struct vm_reading *r, const struct wanted *w)
 {
-	json_t *o = json_object();
-
 	r->json.limit = w->limit;
-	json_object_set_new(o, "machines", vm_machines_json(&r->json));
-	json_object_set_new(o, by_words[w->by], vm_correct_json(&r->json, (enum vm_level)w->by));
-	return jsonout_print(o);
+	return jsonout_print(vm_report_json(&r->json, (enum vm_level)w->by));
 }
 
 static int run(const struct args *a)
@@ -193,7 +187,7 @@ static int run(const struct args *a)
 
 	w.limit = w.json ? 0 : LIMIT_DEFAULT;
 	if (args_get_count(a, "limit", &w.limit, &e) < 0 ||
-	    args_get_word(a, "by", by_words, &w.by, &e) < 0)
+	    args_get_word(a, "by", vm_level_words, &w.by, &e) < 0)
 		return say_usage(&e);
 	if (vm_reading_open(&in, a, &e) < 0)
 		return vm_reading_failure(&in, &e);

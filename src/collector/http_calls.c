@@ -51,7 +51,7 @@ static void find_join(struct http_calls *c)
 
 /* --- opening --- */
 
-static int find_run(struct http_calls *c, const struct http_calls_part *p, struct error *e)
+static int find_run(struct http_calls *c, const struct http_range_part *p, struct error *e)
 {
 	struct store_run *run = &c->selection.run;
 	int r = p->run ? http_range_parse_run(c->q->http, p->run, run, e)
@@ -87,7 +87,7 @@ static int find_ends(struct http_calls *c, struct error *e)
 	return 0;
 }
 
-static int open_source(struct http_calls *c, const struct http_calls_part *p, struct error *e)
+static int open_source(struct http_calls *c, const struct http_range_part *p, struct error *e)
 {
 	struct http_selection *s = &c->selection;
 	int r = func_ksk_open_run(c->q->http->options.store, s->run.number, &c->source, e);
@@ -184,7 +184,7 @@ static void fill_walk(struct http_calls *c)
 	c->walk.step_data = c;
 }
 
-int http_calls_open(struct http_calls *c, struct http_request *q, const struct http_calls_part *p,
+int http_calls_open(struct http_calls *c, struct http_request *q, const struct http_range_part *p,
 		    bool joined, struct error *e)
 {
 	int r;

@@ -29,15 +29,9 @@ struct http_calls {
 	bool counted; /* among those under way */
 };
 
-/* Which of several runs and times a request names: by the parameters from= and to=, or others. */
-struct http_calls_part {
-	const char *from, *to;
-	const char *run; /* NULL: the one of the path */
-};
-
 /* Opens run and time. joined: with what the scheduler did; else without, and then it need not be read from
  * its start. */
-int http_calls_open(struct http_calls *c, struct http_request *q, const struct http_calls_part *p,
+int http_calls_open(struct http_calls *c, struct http_request *q, const struct http_range_part *p,
 		    bool joined, struct error *e);
 void http_calls_close(struct http_calls *c);
 #define CLEANUP_HTTP_CALLS __attribute__((cleanup(http_calls_close)))

@@ -66,8 +66,6 @@ static int get_wanted(struct http_request *q, uint64_t most, struct wanted *w, s
 	return r;
 }
 
-static const struct http_calls_part of_path = { .from = "from", .to = "to" };
-
 /* --- report --- */
 
 static int make_report(struct http_calls *c, const struct wanted *w, struct call_report **ret,
@@ -90,7 +88,7 @@ int http_calls_report(struct http_request *q, struct http_reply *reply, struct e
 	int r = get_wanted(q, FUNCTIONS_MOST, &w, e);
 
 	if (r >= 0)
-		r = http_calls_open(&c, q, &of_path, true, e);
+		r = http_calls_open(&c, q, &http_range_of_path, true, e);
 	if (r >= 0)
 		r = make_report(&c, &w, &report, e);
 	return r < 0 ? r
@@ -109,7 +107,7 @@ int http_calls_tree(struct http_request *q, struct http_reply *reply, struct err
 	int r = get_wanted(q, CALL_FOLD_ROWS_MAX, &w, e);
 
 	if (r >= 0)
-		r = http_calls_open(&c, q, &of_path, true, e);
+		r = http_calls_open(&c, q, &http_range_of_path, true, e);
 	if (r >= 0)
 		r = call_tree_new(&tree, &c.walk, e);
 	if (r < 0)
@@ -139,49 +137,22 @@ static void sides_done(struct sides *s)
 	}
 }
 
-/* Without with= the other one is the same run at another time. */
-static void choose_side(struct http_request *q, const struct sides *s, struct http_calls_part *p,
-			char number[16])
-{
-	p->from = "with_from";
-	p->to = "with_to";
-	p->run = http_target_get(&q->target, "with");
-	if (p->run)
-		return;
-	snprintf(number, 16, "%u", s->calls[0].selection.run.number);
-	p->run = number;
-}
-
-static int check_sides(struct http_request *q, struct error *e)
-{
-	static const char *const names[] = { "with", "with_from", "with_to", "with_from_ns",
-					     "with_to_ns" };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (http_target_get(&q->target, names[i]))
-			return 0;
-	return error_set(e, EINVAL,
-			 "cannot compare: with=RUN, or with_from= and with_to=, say with what");
-}
-
 int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	__attribute__((cleanup(sides_done))) struct sides s = { .diff = NULL };
 	struct wanted w = { .limit = 0 };
-	struct http_calls_part with;
-	char number[16];
+	struct http_range_part with;
 	int r = get_wanted(q, FUNCTIONS_MOST, &w, e);
 
 	if (r >= 0)
-		r = check_sides(q, e);
+		r = http_range_check_with(q, e);
 	if (r >= 0)
-		r = http_calls_open(&s.calls[0], q, &of_path, true, e);
+		r = http_calls_open(&s.calls[0], q, &http_range_of_path, true, e);
 	if (r >= 0)
 		r = make_report(&s.calls[0], &w, &s.reports[0], e);
 	if (r < 0)
 		return r;
-	choose_side(q, &s, &with, number);
+	http_range_get_with(q, s.calls[0].selection.run.number, &with);
 	r = http_calls_open(&s.calls[1], q, &with, true, e);
 	if (r >= 0)
 		r = make_report(&s.calls[1], &w, &s.reports[1], e);
@@ -217,7 +188,7 @@ int http_calls_slices(struct http_request *q, struct http_reply *reply, struct e
 		r = http_target_get_count(&q->target, "min_ns",
 					  (struct http_bounds){ 0, INT64_MAX }, &o.min_ns, e);
 	if (r >= 0)
-		r = http_calls_open(&c, q, &of_path, false, e);
+		r = http_calls_open(&c, q, &http_range_of_path, false, e);
 	if (r < 0)
 		return r;
 	c.walk.window = &c.window;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,26 @@ int http_target_get_count(const struct http_target *t, const char *name, struct 
 				 name, text, bounds.least, bounds.most);
 	*ret = value;
 	return 0;
+}
+
+int http_target_get_word(const struct http_target *t, const char *name, const char *const *words,
+			 size_t *ret, struct error *e)
+{
+	const char *text = http_target_get(t, name);
+	char list[128] = "";
+	size_t i, len = 0;
+
+	if (!text)
+		return 0;
+	for (i = 0; words[i]; i++)
+		if (!strcmp(text, words[i])) {
+			*ret = i;
+			return 0;
+		}
+	for (i = 0; words[i] && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					words[i]);
+	return error_set(e, EINVAL, "cannot take %s=%s: it is one of %s", name, text, list);
 }
 
 bool http_target_match(const struct http_target *t, const char *pattern,

@@ -45,6 +45,10 @@ struct http_bounds {
 int http_target_get_count(const struct http_target *t, const char *name, struct http_bounds bounds,
 			  uint64_t *ret, struct error *e);
 
+/* A parameter that is one of some words, which end with NULL: its number. *ret stays what it was if it is not given. -EINVAL. */
+int http_target_get_word(const struct http_target *t, const char *name, const char *const *words,
+			 size_t *ret, struct error *e);
+
 /* Does the path fit a pattern like "/devices/{device}/runs"? Then captured[] has what stands for
  * the words in braces, in their order. */
 #define HTTP_CAPTURES_MAX 2U

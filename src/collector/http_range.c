@@ -103,6 +103,8 @@ static const char *lacking(const struct latest *l, enum http_run_kind kind)
 		return " of its programs";
 	if (kind == HTTP_RUN_BOOT)
 		return " of its boot";
+	if (kind == HTTP_RUN_PROFILE)
+		return " with a profile";
 	return l->run[HTTP_RUN_FUNC].number || l->run[HTTP_RUN_BOOT].number ? " of its scheduler"
 									    : "";
 }
@@ -259,6 +261,36 @@ int http_range_select_times(struct http_request *q, const char *from, const char
 		s->to_tick = clock_tick_at(&s->clock, s->to.ns);
 	return 0;
 }
+
+/* --- two runs, or two times --- */
+
+const struct http_range_part http_range_of_path = { .from = "from", .to = "to" };
+
+int http_range_check_with(struct http_request *q, struct error *e)
+{
+	static const char *const names[] = { "with", "with_from", "with_to", "with_from_ns",
+					     "with_to_ns" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (http_target_get(&q->target, names[i]))
+			return 0;
+	return error_set(e, EINVAL,
+			 "cannot compare: with=RUN, or with_from= and with_to=, say with what");
+}
+
+void http_range_get_with(struct http_request *q, uint32_t run, struct http_range_part *ret)
+{
+	ret->from = "with_from";
+	ret->to = "with_to";
+	ret->run = http_target_get(&q->target, "with");
+	if (ret->run)
+		return;
+	snprintf(ret->number, sizeof(ret->number), "%u", run);
+	ret->run = ret->number;
+}
+
+/* --- all of it --- */
 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e)
 {

@@ -56,6 +56,20 @@ int http_range_get_filter(struct http_request *q, struct trace_filter *ret, stru
 int http_range_select_times(struct http_request *q, const char *from, const char *to,
 			    struct http_selection *s, struct error *e);
 
+/* Which of several runs and times a request names: by the parameters from= and to=, or others. */
+struct http_range_part {
+	const char *from, *to;
+	const char *run; /* NULL: the one of the path */
+	char number[16]; /* of a run, as text */
+};
+extern const struct http_range_part http_range_of_path;
+
+/* What a run is compared with: with=, with_from=, with_to=, and the latter two with _ns; without with= it is the same run
+ * at another time. -EINVAL: none of them is given. */
+#define HTTP_RANGE_WITH "with with_from with_to with_from_ns with_to_ns"
+int http_range_check_with(struct http_request *q, struct error *e);
+void http_range_get_with(struct http_request *q, uint32_t run, struct http_range_part *ret);
+
 /* By its number. */
 int http_range_parse_run(struct http *h, const char *text, struct store_run *ret, struct error *e);
 

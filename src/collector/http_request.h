@@ -142,6 +142,14 @@ int http_calls_report(struct http_request *q, struct http_reply *reply, struct e
 int http_calls_tree(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_diff(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_calls_slices(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_profile_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_profile_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_profile_diff(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_profile_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_vm_report(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_vm_steal(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_vm_correct(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_vm_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_timeline(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_slices(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_events(struct http_request *q, struct http_reply *reply, struct error *e);

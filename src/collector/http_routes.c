@@ -22,7 +22,13 @@
 #define BOOT_REPORT BOOT " to path min kernel limit"
 #define BOOT_DIFF BOOT " with min kernel limit"
 #define CALLS HTTP_RANGE_TIMES " process thread"
-#define CALLS_WITH "with with_from with_to with_from_ns with_to_ns"
+#define PROFILE HTTP_RANGE_TIMES " process thread cpu mode value"
+#define PROFILE_ROWS PROFILE " by sort limit"
+#define PROFILE_TREE PROFILE " groups callers depth min limit"
+#define PROFILE_TIMELINE PROFILE " width by limit"
+#define VM HTTP_RANGE_TIMES " limit"
+#define VM_BY VM " by"
+#define VM_SLICES VM " width"
 #define TIMELINE HTTP_RANGE_TIMES " width tasks"
 #define EVENTS HTTP_RANGE_PARAMS " limit after before"
 #define CHAIN "from to pid at_ns limit"
@@ -55,10 +61,25 @@ static const struct http_route routes[] = {
 	  "what each function cost" },
 	{ "GET", DEVICE "/calls/tree", CALLS " depth min limit", http_calls_tree,
 	  "who called whom, for a flame graph" },
-	{ "GET", DEVICE "/calls/diff", CALLS " function min sort limit " CALLS_WITH,
+	{ "GET", DEVICE "/calls/diff", CALLS " function min sort limit " HTTP_RANGE_WITH,
 	  http_calls_diff, "what functions cost at two times" },
 	{ "GET", DEVICE "/calls/slices", CALLS " min_ns limit", http_calls_slices,
 	  "calls as spans, for a timeline" },
+	{ "GET", DEVICE "/profile/report", PROFILE_ROWS " function percent", http_profile_report,
+	  "where the time went" },
+	{ "GET", DEVICE "/profile/tree", PROFILE_TREE, http_profile_tree,
+	  "stacks of samples, for a flame graph" },
+	{ "GET", DEVICE "/profile/diff", PROFILE_ROWS " " HTTP_RANGE_WITH, http_profile_diff,
+	  "where the time went at two times" },
+	{ "GET", DEVICE "/profile/timeline", PROFILE_TIMELINE, http_profile_timeline,
+	  "a profile over time, for an overview" },
+	{ "GET", DEVICE "/vm/report", VM_BY, http_vm_report,
+	  "where the time of virtual machines went" },
+	{ "GET", DEVICE "/vm/steal", VM, http_vm_steal,
+	  "who and what kept virtual CPUs from running" },
+	{ "GET", DEVICE "/vm/correct", VM_BY, http_vm_correct, "true times of what ran in guests" },
+	{ "GET", DEVICE "/vm/slices", VM_SLICES, http_vm_slices,
+	  "virtual and physical CPUs over time" },
 	{ "GET", DEVICE "/ledger", HTTP_RANGE_TIMES " kind", http_ledger,
 	  "what its latest run lacks" },
 	{ "GET", DEVICE "/boot.html", BOOT_CHART, http_boot_html, "its latest boot as a page" },
@@ -84,10 +105,25 @@ static const struct http_route routes[] = {
 	  "what each function cost" },
 	{ "GET", RUN "/calls/tree", CALLS " depth min limit", http_calls_tree,
 	  "who called whom, for a flame graph" },
-	{ "GET", RUN "/calls/diff", CALLS " function min sort limit " CALLS_WITH, http_calls_diff,
-	  "what functions cost at two times" },
+	{ "GET", RUN "/calls/diff", CALLS " function min sort limit " HTTP_RANGE_WITH,
+	  http_calls_diff, "what functions cost at two times" },
 	{ "GET", RUN "/calls/slices", CALLS " min_ns limit", http_calls_slices,
 	  "calls as spans, for a timeline" },
+	{ "GET", RUN "/profile/report", PROFILE_ROWS " function percent", http_profile_report,
+	  "where the time went" },
+	{ "GET", RUN "/profile/tree", PROFILE_TREE, http_profile_tree,
+	  "stacks of samples, for a flame graph" },
+	{ "GET", RUN "/profile/diff", PROFILE_ROWS " " HTTP_RANGE_WITH, http_profile_diff,
+	  "where the time went at two times" },
+	{ "GET", RUN "/profile/timeline", PROFILE_TIMELINE, http_profile_timeline,
+	  "a profile over time, for an overview" },
+	{ "GET", RUN "/vm/report", VM_BY, http_vm_report,
+	  "where the time of virtual machines went" },
+	{ "GET", RUN "/vm/steal", VM, http_vm_steal,
+	  "who and what kept virtual CPUs from running" },
+	{ "GET", RUN "/vm/correct", VM_BY, http_vm_correct, "true times of what ran in guests" },
+	{ "GET", RUN "/vm/slices", VM_SLICES, http_vm_slices,
+	  "virtual and physical CPUs over time" },
 	{ "GET", RUN "/ledger", HTTP_RANGE_TIMES, http_ledger, "what the run lacks" },
 	{ "GET", RUN "/boot.html", BOOT_CHART, http_boot_html, "the boot as a page" },
 	{ "GET", RUN "/boot.svg", BOOT_CHART, http_boot_svg, "the boot as a picture" },

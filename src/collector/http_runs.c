@@ -5,6 +5,7 @@
 #include "analysis/json_value.h"
 #include "collector/http_calls.h"
 #include "collector/http_device.h"
+#include "collector/http_profile.h"
 #include "collector/http_range.h"
 #include "trace/func_ksk.h"
 
@@ -117,5 +118,7 @@ int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 		add_processes(q, &run, o);
 		json_object_set_new(o, "calls", http_calls_json(q, &run));
 	}
+	if (o && run.samplers)
+		json_object_set_new(o, "profile", http_profile_json(q, &run));
 	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

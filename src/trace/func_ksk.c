@@ -12,6 +12,7 @@
 #include "trace/func_sched.h"
 #include "trace/info_meta.h"
 #include "trace/ksk_source.h"
+#include "trace/stream_span.h"
 
 struct func_ksk {
 	struct func_source source;
@@ -301,29 +302,6 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 	return c ? func_cursor_totals(c) : NULL;
 }
 
-/* The tick of its first event; 0: it has none that decodes. */
-static uint64_t find_first(struct block_reader *r, uint32_t stream)
-{
-	uint64_t place = 0, at;
-	struct block b;
-
-	while (r->ops->next(r, stream, &place, &b, &at) == 1)
-		if (b.flags & BLOCK_KEY && b.events)
-			return b.first_tick;
-	return 0;
-}
-
-/* Where a stream ends: its last segment leads there. */
-static uint64_t find_last(struct block_reader *r, uint32_t stream)
-{
-	uint64_t place = r->ops->seek(r, stream, UINT64_MAX), at, until = 0;
-	struct block b;
-
-	while (r->ops->next(r, stream, &place, &b, &at) == 1)
-		until = ksk_until(until, &b);
-	return until;
-}
-
 bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to)
 {
 	const struct func_ksk *k = (const struct func_ksk *)s;
@@ -335,8 +313,8 @@ bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *re
 		if (!k->cursors[i])
 			continue;
 		stream = STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2);
-		first = find_first(k->reader, stream);
-		last = find_last(k->reader, stream);
+		first = stream_span_first(k->reader, stream);
+		last = stream_span_last(k->reader, stream);
 		from = first && first < from ? first : from;
 		to = last > to ? last : to;
 	}
@@ -354,7 +332,7 @@ uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread)
 	for (i = 0; i < 2; i++) {
 		if (!k->cursors[2 * (size_t)thread + i])
 			continue;
-		one = find_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i);
+		one = stream_span_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i);
 		last = one > last ? one : last;
 	}
 	return last;

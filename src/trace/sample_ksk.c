@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/store_reader.h"
 #include "trace/info_meta.h"
+#include "trace/stream_span.h"
 
 /* One CPU, and what comes next of it. */
 struct lane {
@@ -302,7 +302,14 @@ int sample_ksk_open_memory(const uint8_t *data, size_t len, struct sample_source
 
 int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **ret, struct error *e)
 {
-	const struct store_range range = { .to_tick = UINT64_MAX };
+	const struct store_range all = { .to_tick = UINT64_MAX };
+
+	return sample_ksk_open_part(s, run, &all, ret, e);
+}
+
+int sample_ksk_open_part(struct store *s, uint32_t run, const struct store_range *range,
+			 struct sample_source **ret, struct error *e)
+{
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
 	struct store_clock clock;
@@ -310,7 +317,7 @@ int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **re
 	int r = store_get_run(s, run, &about, e);
 
 	if (r == 0)
-		r = store_reader_open(&reader, s, run, &range, e);
+		r = store_reader_open(&reader, s, run, range, e);
 	if (r < 0)
 		return r;
 	r = open_source(reader, NULL, ret, &reason);
@@ -342,4 +349,21 @@ const struct sample_totals *sample_ksk_totals(const struct sample_source *s, siz
 struct ksk_file *sample_ksk_file(const struct sample_source *s)
 {
 	return ((const struct sample_ksk *)s)->file;
+}
+
+bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const struct sample_ksk *k = (const struct sample_ksk *)s;
+	uint64_t first, last, from = UINT64_MAX, to = 0;
+	size_t i;
+
+	for (i = 0; i < k->n_lanes; i++) {
+		first = stream_span_first(k->reader, STREAM_SAMPLE(k->lanes[i].cpu));
+		last = stream_span_last(k->reader, STREAM_SAMPLE(k->lanes[i].cpu));
+		from = first && first < from ? first : from;
+		to = last > to ? last : to;
+	}
+	*ret_from = from;
+	*ret_to = to;
+	return from <= to;
 }

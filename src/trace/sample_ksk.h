@@ -9,7 +9,7 @@
 #define KISEKI_TRACE_SAMPLE_KSK_H
 
 #include "store/ksk_file.h"
-#include "store/store.h"
+#include "store/store_reader.h"
 #include "trace/sample_cursor.h"
 #include "trace/sample_source.h"
 
@@ -18,6 +18,11 @@ int sample_ksk_open(const char *path, struct sample_source **ret, struct error *
 int sample_ksk_open_memory(const uint8_t *data, size_t len, struct sample_source **ret,
 			   struct error *e);
 int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **ret, struct error *e);
+
+/* A part of a run: from where the segments begin that hold its first tick. That there is more before and behind it is no
+ * loss. */
+int sample_ksk_open_part(struct store *s, uint32_t run, const struct store_range *range,
+			 struct sample_source **ret, struct error *e);
 
 /* Whether there are streams of samples. */
 bool sample_ksk_has_samples(struct block_reader *r);
@@ -28,5 +33,8 @@ size_t sample_ksk_cpus(const struct sample_source *s);
 uint32_t sample_ksk_cpu(const struct sample_source *s, size_t n);
 const struct sample_totals *sample_ksk_totals(const struct sample_source *s, size_t n);
 struct ksk_file *sample_ksk_file(const struct sample_source *s);
+
+/* When its records begin and end, without reading them; false: it has none. */
+bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to);
 
 #endif

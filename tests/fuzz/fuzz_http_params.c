@@ -11,8 +11,9 @@ static void try_target(const char *text)
 	struct http_target *t = malloc(sizeof(*t));
 	const char *got[HTTP_CAPTURES_MAX];
 	struct error e = ERROR_INIT;
+	static const char *const words[] = { "one", "two", NULL };
 	uint64_t n = 0;
-	size_t i;
+	size_t i, word = 0;
 	int r = t ? http_target_parse(t, text, &e) : -1;
 
 	for (i = 0; r == 0 && i < t->n_segments; i++)
@@ -21,9 +22,10 @@ static void try_target(const char *text)
 	if (r == 0) {
 		http_target_match(t, "/api/v1/devices/{device}/runs/{run}", got);
 		http_target_check(t, "from to", &e);
+		http_target_get_word(t, "by", words, &word, &e);
 		http_target_get_count(t, "n", (struct http_bounds){ 1, 9 }, &n, &e);
 	}
-	if (n > 9 || (r < 0 && t && !e.text[0]) || strchr(e.text, '\n'))
+	if (n > 9 || word > 1 || (r < 0 && t && !e.text[0]) || strchr(e.text, '\n'))
 		abort();
 	free(t);
 }

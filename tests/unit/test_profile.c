@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "analysis/profile_diff.h"
+#include "analysis/profile_fold.h"
 #include "analysis/profile_list.h"
+#include "analysis/profile_timeline.h"
 
 #define ITEMS_MAX 32U
 #define K 0xffff000000001000ULL
@@ -372,12 +374,133 @@ static void test_list(void **state)
 	tear_down(&r);
 }
 
+/* Whatever is left out: own parts and totals of what is right below are the total, and own parts together are all. */
+static void check_fold(const struct profile_stacks *s, const struct profile_fold_options *o,
+		       size_t most)
+{
+	const struct profile_fold_row *rows;
+	struct profile_fold *f = NULL;
+	struct error e = ERROR_INIT;
+	uint64_t all = 0, below, nodes = 0;
+	size_t n, i, k, kept = 0;
+
+	assert_int_equal(profile_fold_new(&f, s->tree, o, &e), 0);
+	rows = profile_fold_get(f, &n);
+	for (i = 0; i < n; i++) {
+		below = rows[i].self[PROFILE_WEIGHT];
+		all += below;
+		nodes += rows[i].nodes;
+		kept += rows[i].key != PROFILE_NODE_NONE;
+		assert_true(!o->depth || rows[i].depth <= o->depth);
+		for (k = i + 1; k < n && rows[k].depth > rows[i].depth; k++)
+			if (rows[k].depth == rows[i].depth + 1)
+				below += rows[k].total[PROFILE_WEIGHT];
+		assert_int_equal(below, rows[i].total[PROFILE_WEIGHT]);
+	}
+	assert_int_equal(all, 53);
+	assert_int_equal(nodes, profile_tree_count(s->tree) - 1);
+	assert_true(kept <= most);
+	profile_fold_free(f);
+}
+
+static void test_fold(void **state)
+{
+	const struct profile_shape shape = { .processes = true, .numbered = true };
+	struct profile_fold_options o = { .value = PROFILE_WEIGHT };
+	struct error e = ERROR_INIT;
+	struct profile_stacks s;
+	struct rig r;
+
+	(void)state;
+	set_up(&r);
+	fill(&r);
+	assert_int_equal(profile_stacks_init(&s, &r.walk, &shape, &e), 0);
+	assert_int_equal(profile_stacks_sort(&s, PROFILE_WEIGHT), 0);
+	for (o.limit = 1; o.limit < 12; o.limit++) {
+		check_fold(&s, &o, o.limit);
+		for (o.depth = 1; o.depth < 4; o.depth++)
+			check_fold(&s, &o, o.limit);
+		o.depth = 0;
+	}
+	o.least = 29; /* the process, and what it all went through */
+	check_fold(&s, &o, 2);
+	profile_stacks_done(&s);
+	tear_down(&r);
+}
+
+static struct profile_timeline *timeline_of(struct rig *r, const struct profile_timeline_options *o)
+{
+	static struct profile_select all = { .modes = (1U << SAMPLE_MODES) - 1 };
+	struct profile_timeline *t = NULL;
+	struct error e = ERROR_INIT;
+
+	fake_rewind(&r->fake.source, NULL);
+	r->walk.select = &all;
+	assert_int_equal(profile_timeline_new(&t, &r->walk, o, &e), 0);
+	return t;
+}
+
+static void test_timeline(void **state)
+{
+	struct profile_timeline_options o = { .from_ns = 1000,
+					      .to_ns = 1007,
+					      .width = 3, /* 1000, 1002 and 1004 begin one each */
+					      .by = PROFILE_BY_CPU,
+					      .value = PROFILE_WEIGHT,
+					      .limit = 1 };
+	const struct profile_timeline_row *rows;
+	struct profile_timeline *t;
+	struct rig r;
+	size_t n;
+
+	(void)state;
+	set_up(&r);
+	fill(&r);
+	t = timeline_of(&r, &o);
+	rows = profile_timeline_get(t, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(rows[0].total, 5 + 11 + 17);
+	assert_memory_equal(rows[0].cells[SAMPLE_USER], ((uint64_t[]){ 5, 0, 17 }), 24);
+	assert_memory_equal(rows[0].cells[SAMPLE_KERNEL], ((uint64_t[]){ 0, 11, 0 }), 24);
+	assert_memory_equal(rows[1].cells[SAMPLE_USER], ((uint64_t[]){ 7, 13, 0 }), 24);
+	assert_memory_equal(rows[1].cells[SAMPLE_IDLE], ((uint64_t[]){ 0, 0, 100 }), 24);
+	assert_int_equal(rows[1].total, 20);
+	assert_null(rows[1].cells[SAMPLE_KERNEL]);
+	profile_timeline_free(t);
+
+	/* One process is shown, the other and nobody's time are the others. */
+	o.by = PROFILE_BY_PROCESS;
+	o.value = PROFILE_SAMPLES;
+	o.to_ns = 1004;
+	t = timeline_of(&r, &o);
+	rows = profile_timeline_get(t, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(rows[0].total, 3);
+	assert_int_equal(rows[1].key, UINT32_MAX);
+	assert_int_equal(rows[1].total, 1);
+	profile_timeline_free(t);
+
+	/* Buckets of weeks. */
+	o = (struct profile_timeline_options){
+		.to_ns = INT64_MAX, .width = 4096, .by = PROFILE_BY_CPU, .value = PROFILE_SAMPLES
+	};
+	r.fake.items[0].event.tick = INT64_MAX - 1;
+	r.fake.items[1].event.tick = INT64_MAX / 4096 * 7 + 8;
+	t = timeline_of(&r, &o);
+	rows = profile_timeline_get(t, &n);
+	assert_int_equal(rows[0].cells[SAMPLE_USER][4095], 1);
+	assert_int_equal(rows[1].cells[SAMPLE_USER][7], 1);
+	profile_timeline_free(t);
+	tear_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report), cmocka_unit_test(test_select),
-		cmocka_unit_test(test_tree),   cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_report),	 cmocka_unit_test(test_select),
+		cmocka_unit_test(test_tree),	 cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_list),	 cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_timeline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

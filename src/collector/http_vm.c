@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_vm: …/vm/report, steal, correct and slices: what `kiseki vm` says with --json, and spans for a timeline.
+ *
+ * Each reads the run from its start: what a virtual CPU does at a moment, the last of its events before tells, and that may
+ * be long ago.
+ */
+#include <errno.h>
+#include <microhttpd.h>
+#include <string.h>
+
+#include "analysis/vm_json.h"
+#include "analysis/vm_slices.h"
+#include "collector/http_profile.h"
+
+#define ROWS_MOST 1000000U
+#define SPANS_DEFAULT 200000U
+#define WIDTH_DEFAULT 1000U
+
+struct http_vm {
+	struct http_profile profile;
+	struct vm_names *names;
+	struct vm_report *report;
+	struct vm_json json;
+};
+
+static void http_vm_close(struct http_vm *v)
+{
+	vm_report_free(v->report);
+	vm_names_free(v->names);
+	http_profile_close(&v->profile);
+}
+#define CLEANUP_HTTP_VM __attribute__((cleanup(http_vm_close)))
+
+/* Guests' objects are believed by their build-ids alone: a path in a guest is no path of the device. */
+static int open_names(struct http_vm *v, struct http_request *q, struct error *e)
+{
+	struct http_profile *p = &v->profile;
+	int r = http_profile_open(p, q, &http_range_of_path, true, e);
+	struct vm_names_options o = { .source = p->source, .symbols = { .folders = p->folders } };
+
+	if (r < 0)
+		return r;
+	o.guests = p->source->guests;
+	return vm_names_new(&v->names, &o, e);
+}
+
+/* What is said of a run that has none tells which run. */
+static int name_run(const struct http_vm *v, int r, struct error *e)
+{
+	return r == -ENODATA && v->profile.source
+		       ? error_prefix(e, ENODATA, "run %u", v->profile.selection.run.number)
+		       : r;
+}
+
+static int open_report(struct http_vm *v, struct http_request *q, struct error *e)
+{
+	int r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, ROWS_MOST },
+				      &v->json.limit, e);
+	struct vm_report_options o = { .step = http_profile_step, .step_data = &v->profile };
+
+	if (r >= 0)
+		r = open_names(v, q, e);
+	if (r < 0)
+		return r;
+	o.source = v->profile.source;
+	o.names = v->names;
+	o.host = v->profile.names;
+	o.from_ns = v->profile.select.from_ns;
+	o.to_ns = v->profile.select.to_ns;
+	r = vm_report_new(&v->report, &o, e);
+	if (r < 0)
+		return name_run(v, r, e);
+	v->json.report = v->report;
+	v->json.names = v->names;
+	v->json.host = v->profile.names;
+	v->json.source = v->profile.source;
+	return 0;
+}
+
+int http_vm_report(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	CLEANUP_HTTP_VM struct http_vm v = { .names = NULL };
+	size_t by = VM_BY_FUNCTION;
+	int r = http_target_get_word(&q->target, "by", vm_level_words, &by, e);
+
+	if (r >= 0)
+		r = open_report(&v, q, e);
+	return r < 0 ? r
+		     : http_reply_json(reply, vm_report_json(&v.json, (enum vm_level)by),
+				       JSON_COMPACT, e);
+}
+
+int http_vm_steal(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	CLEANUP_HTTP_VM struct http_vm v = { .names = NULL };
+	int r = open_report(&v, q, e);
+
+	return r < 0 ? r : http_reply_json(reply, vm_steal_json(&v.json), JSON_COMPACT, e);
+}
+
+int http_vm_correct(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	CLEANUP_HTTP_VM struct http_vm v = { .names = NULL };
+	size_t by = VM_BY_PROCESS;
+	int r = http_target_get_word(&q->target, "by", vm_level_words, &by, e);
+
+	if (r >= 0)
+		r = open_report(&v, q, e);
+	return r < 0 ? r
+		     : http_reply_json(reply, vm_correct_json(&v.json, (enum vm_level)by),
+				       JSON_COMPACT, e);
+}
+
+static int get_slices(struct http_request *q, struct vm_slices_options *o, struct error *e)
+{
+	int r = http_target_get_count(&q->target, "width",
+				      (struct http_bounds){ 1, VM_SLICES_WIDTH_MAX }, &o->width, e);
+
+	return r < 0 ? r
+		     : http_target_get_count(&q->target, "limit",
+					     (struct http_bounds){ 1, VM_SLICES_ROWS_MAX },
+					     &o->limit, e);
+}
+
+int http_vm_slices(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	CLEANUP_HTTP_VM struct http_vm v = { .names = NULL };
+	CLEANUP(vm_slices) struct vm_slices *s = NULL;
+	struct vm_slices_options o = { .width = WIDTH_DEFAULT, .limit = SPANS_DEFAULT };
+	struct vm_slices_about about;
+	char *text = NULL;
+	size_t len = 0;
+	int r = get_slices(q, &o, e);
+
+	if (r >= 0)
+		r = open_names(&v, q, e);
+	if (r < 0)
+		return r;
+	o.source = v.profile.source;
+	o.names = v.names;
+	o.from_ns = v.profile.from_ns;
+	o.to_ns = v.profile.to_ns;
+	o.step = http_profile_step;
+	o.step_data = &v.profile;
+	r = vm_slices_new(&s, &o, e);
+	if (r == -E2BIG)
+		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
+	if (r < 0)
+		return name_run(&v, r, e);
+	about.run = v.profile.selection.run.number;
+	about.is_final = v.profile.selection.run.ended;
+	if (vm_slices_format(s, &about, &text, &len) < 0)
+		return error_set(e, ENOMEM, "cannot answer: out of memory");
+	return http_reply_text(reply, "application/json", text, len, e);
+}
