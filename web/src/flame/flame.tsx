@@ -97,13 +97,13 @@ function drawOn(canvas: HTMLCanvasElement, props: FlameProps, stage: Stage, isDa
 	canvas.dataset["drawn"] = String(shapes.length);
 }
 
-/** Scrolls to the root when the direction changes, and to the box that the keyboard is at. */
+/** Scrolls to the root when the direction changes or a flame gets another height, and to the box that the keyboard is at. */
 function useScroll(outer: RefObject<HTMLDivElement>, props: FlameProps, stage: Stage): void {
 	const { layout, levels, size, lift } = stage;
 	const { focus, upward } = props;
 	useLayoutEffect(() => {
 		if (outer.current) outer.current.scrollTop = upward ? outer.current.scrollHeight : 0;
-	}, [upward, levels > 0]);
+	}, [upward, size.width > 0, upward ? levels : 0]);
 	useLayoutEffect(() => {
 		const at = focus && layout.places.get(focus);
 		const e = outer.current;

@@ -13,8 +13,31 @@ import { say } from "./words";
 
 const HEIGHT_MIN_PX = 48;
 const HEIGHT_MAX_PX = 96;
-const ROW_PX = 22;
+const ROW_PX = 26;
 const GAP_PX = 2;
+const NAME_PX = 18;
+
+/** Numbers of CPUs, where rows are high enough to read them. */
+function drawNames(
+	pen: CanvasRenderingContext2D,
+	canvas: HTMLCanvasElement,
+	t: ProfileTimeline,
+	rowPx: number,
+): void {
+	if (rowPx < NAME_PX) return;
+	const style = getComputedStyle(canvas);
+	pen.font = '11px system-ui, "Noto Sans JP", sans-serif';
+	pen.textBaseline = "middle";
+	t.rows.forEach((row, r) => {
+		const name = say("cpuName", { n: row.name });
+		pen.globalAlpha = 0.8;
+		pen.fillStyle = style.getPropertyValue("--ground").trim();
+		pen.fillRect(6, (r + 0.5) * rowPx - 8, pen.measureText(name).width + 8, 14);
+		pen.globalAlpha = 1;
+		pen.fillStyle = style.getPropertyValue("--text").trim();
+		pen.fillText(name, 10, (r + 0.5) * rowPx - 1);
+	});
+}
 
 function draw(canvas: HTMLCanvasElement, t: ProfileTimeline, width: number, height: number): void {
 	const pen = canvas.getContext("2d");
@@ -35,6 +58,7 @@ function draw(canvas: HTMLCanvasElement, t: ProfileTimeline, width: number, heig
 				pen.fillRect(i * step, bottom - (part.from + part.share) * room, step + 0.3, part.share * room);
 			}
 	});
+	drawNames(pen, canvas, t, rowPx);
 	canvas.dataset["rows"] = String(t.rows.length);
 }
 

@@ -11,7 +11,6 @@ import { nameKey } from "../../app/keys";
 import { pictureOf, usePicture, type Drawing } from "../../app/picture";
 import { dark } from "../../app/theme";
 import type { Held } from "../../parts/motion";
-import { colorOfName } from "../../parts/palette";
 import { PlotInput } from "../../parts/plot_input";
 import { aroundSpan, formatSpan, lengthOf, panSpan, type Span } from "../../parts/scale";
 import { useSize } from "../../parts/size";
@@ -20,6 +19,7 @@ import { drawFrame, drawLane, drawLink, drawMark, drawRuler, FONT, type Surface 
 import { describe, Facts } from "./facts";
 import { culpritRows, type VcpuPiece } from "./lanes";
 import { rowAt, type Row } from "./layout";
+import { colorOfMachine } from "./looks";
 import { laneName, machineName } from "./names";
 import type { Stage } from "./stage";
 import { change, choose, type Chosen } from "./state";
@@ -245,7 +245,7 @@ function RowName({ row }: { row: Row }) {
 				<i
 					class="machine-color"
 					aria-hidden="true"
-					ref={(e) => e?.style.setProperty("background", colorOfName(`VM ${vm}`))}
+					ref={(e) => e?.style.setProperty("background", colorOfMachine(vm))}
 				/>
 			)}
 			<bdi>{vm === null ? say("physical") : machineName(vm, row.name)}</bdi>

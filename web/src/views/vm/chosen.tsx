@@ -3,7 +3,7 @@
 import { Facts } from "./facts";
 import type { VcpuPiece } from "./lanes";
 import type { Stage } from "./stage";
-import { choose } from "./state";
+import { choose, type Chosen } from "./state";
 import { say } from "./words";
 
 /** To the row of who had the CPU instead. */
@@ -24,10 +24,10 @@ function ToCulprit({ stage, piece }: { stage: Stage; piece: VcpuPiece }) {
 	);
 }
 
-export function ChosenPanel({ stage }: { stage: Stage }) {
+export function ChosenPanel({ stage, at }: { stage: Stage; at: Chosen | null }) {
 	/* Drawn again when finer pieces have come. */
 	void stage.version.value;
-	const { chosen } = stage;
+	const chosen = stage.find(at);
 	if (!chosen) return null;
 	return (
 		<aside class="vm-chosen" aria-label={say("chosen")}>

@@ -2,6 +2,7 @@
 // draw: rows of pieces on a canvas. A piece stands as high as its class does; merged ones are a stack of the shares that
 // each class has, so that from far away a row shows how much of its time was spent in the guest, and how much was taken.
 import { CLASSES, type Class } from "../../api/vm";
+import { dark } from "../../app/theme";
 import { fitText } from "../../flame/shapes";
 import { formatOffset } from "../../parts/format";
 import { inkOn } from "../../parts/ink";
@@ -11,7 +12,7 @@ import { stepOf, ticksOf } from "../../parts/ruler";
 import { toX, type Span } from "../../parts/scale";
 import { plain } from "../../parts/text";
 import { firstBehind, KINDS, type CpuPiece, type Kind, type Lane, type VcpuPiece } from "./lanes";
-import { colorOfClass, LOOKS } from "./looks";
+import { colorOfClass, colorOfMachine, LOOKS } from "./looks";
 import { labelOf } from "./names";
 
 const PAD_PX = 3;
@@ -112,17 +113,19 @@ function drawVcpu(s: Surface, b: Box, piece: VcpuPiece): void {
 	fill(s, b, LOOKS[piece.cls].height, 0, style);
 }
 
-const KIND_CLASS: Readonly<Record<Kind, Class>> = {
+const KIND_CLASS: Readonly<Record<Exclude<Kind, "vcpu">, Class>> = {
 	unknown: "unknown",
 	idle: "halt",
-	vcpu: "guest",
 	other: "waiting",
 };
+
+/** Virtual CPUs of which nobody can tell any more whose they were. */
+const SEVERAL = { light: "#aebdca", dark: "#56626e" } as const;
 
 /** Of a task of the host: a virtual CPU has its machine's color. */
 export function colorOfTask(piece: CpuPiece): string {
 	if (!piece.task) return colorOfClass("unknown");
-	return colorOfName(piece.task.vcpu === null ? piece.task.comm : `VM ${piece.task.pid}`);
+	return piece.task.vcpu === null ? colorOfName(piece.task.comm) : colorOfMachine(piece.task.pid);
 }
 
 function drawCpu(s: Surface, b: Box, piece: CpuPiece): void {
@@ -131,7 +134,8 @@ function drawCpu(s: Surface, b: Box, piece: CpuPiece): void {
 		let from = 0;
 		for (const kind of ["vcpu", "other", "unknown"] as const) {
 			const share = (piece.merged[KINDS.indexOf(kind)] ?? 0) / whole;
-			fill(s, b, share, from, colorOfClass(KIND_CLASS[kind]));
+			const several = dark.value ? SEVERAL.dark : SEVERAL.light;
+			fill(s, b, share, from, kind === "vcpu" ? several : colorOfClass(KIND_CLASS[kind]));
 			from += share;
 		}
 		return;

@@ -14,6 +14,8 @@ export interface Box extends Path {
 	samples: number;
 	/** That it stands for, or lies below. */
 	cls: Class | null;
+	/** Of a machine's own box, its number. */
+	vm: number | null;
 }
 
 export interface Forest extends Paths {
@@ -38,6 +40,7 @@ const PARTS = [
 ] as const;
 
 interface Leaf {
+	readonly vm: number;
 	readonly path: readonly string[];
 	readonly object: string | null;
 	readonly cls: Class;
@@ -47,6 +50,7 @@ interface Leaf {
 
 function leavesOfRow(row: GuestRow, machine: string, names: Names): readonly Leaf[] {
 	return PARTS.map(([cls, field]) => ({
+		vm: row.vm,
 		path: [
 			machine,
 			row.process,
@@ -65,6 +69,7 @@ function leavesOfRow(row: GuestRow, machine: string, names: Names): readonly Lea
 function leavesOfRest(m: Machine, rows: readonly GuestRow[], machine: string, names: Names): readonly Leaf[] {
 	const whole = { true_ns: m.classes_ns.guest, steal1_ns: m.steal1_ns, steal2_ns: m.steal2_ns };
 	const rest = PARTS.map(([cls, field]): Leaf => ({
+		vm: m.vm,
 		path: [machine, names.nobody, names.cls(cls)],
 		object: null,
 		cls,
@@ -72,6 +77,7 @@ function leavesOfRest(m: Machine, rows: readonly GuestRow[], machine: string, na
 		samples: 0,
 	}));
 	const idle = IDLE.map((cls): Leaf => ({
+		vm: m.vm,
 		path: [machine, names.cls(cls)],
 		object: null,
 		cls,
@@ -95,6 +101,7 @@ function plant(g: Grower<Box>, leaf: Leaf): void {
 		(box, s) => {
 			box.ns += leaf.ns;
 			box.samples += leaf.samples;
+			if (s.depth === 0) box.vm = leaf.vm;
 			if (s.depth >= (idle ? 1 : 2)) box.cls = leaf.cls;
 		},
 	);
@@ -108,7 +115,7 @@ export function growForest(
 	names: Names,
 	withIdle: boolean,
 ): Forest {
-	const g = new Grower<Box>((box) => Object.assign(box as Box, { ns: 0, samples: 0, cls: null }));
+	const g = new Grower<Box>((box) => Object.assign(box as Box, { ns: 0, samples: 0, cls: null, vm: null }));
 	for (const m of machines) {
 		const machine = names.machine(m.vm, m.name);
 		const own = rows.filter((r) => r.vm === m.vm);

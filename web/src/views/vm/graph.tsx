@@ -2,7 +2,7 @@
 // graph: the time of the machines as a flame graph of the synthetic stack machine, process, class, file, function.
 import { useMemo } from "preact/hooks";
 
-import type { VmReport } from "../../api/vm";
+import type { Class, VmReport } from "../../api/vm";
 import { FlameBar } from "../../flame/bar";
 import type { Box as AnyBox } from "../../flame/forest";
 import { colorOfBox, Graph } from "../../flame/graph";
@@ -12,10 +12,16 @@ import { titleOf } from "../../flame/title";
 import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { language } from "../../words/dictionary";
 import { growForest, valuesOf, type Box } from "./forest";
-import { colorOfClass } from "./looks";
+import { colorOfClass, colorOfMachine } from "./looks";
 import { className, machineName } from "./names";
 import { change, type State } from "./state";
 import { say } from "./words";
+
+/** Steal of a row is known by its type only. */
+function partName(cls: Class): string {
+	if (cls === "steal") return say("steal1");
+	return cls === "vmm-kernel" ? say("steal2") : className(cls);
+}
 
 function BoxFigures({ box, whole }: { box: Box; whole: number }) {
 	return (
@@ -23,7 +29,7 @@ function BoxFigures({ box, whole }: { box: Box; whole: number }) {
 			<strong>
 				<bdi class="name">{titleOf(box)}</bdi>
 			</strong>
-			{box.cls && <div class="object">{className(box.cls)}</div>}
+			{box.cls && <div class="object">{partName(box.cls)}</div>}
 			<dl class="figures">
 				<dt>{say("time")}</dt>
 				<dd>
@@ -43,7 +49,7 @@ function BoxFigures({ box, whole }: { box: Box; whole: number }) {
 export function VmGraph({ report, state }: { report: VmReport; state: State }) {
 	const spoken = language.value;
 	const forest = useMemo(() => {
-		const names = { machine: machineName, cls: className, nobody: say("nobodys") };
+		const names = { machine: machineName, cls: partName, nobody: say("nobodys") };
 		return growForest(report.machines, report.function?.rows ?? [], names, state.idle);
 	}, [report, state.idle, spoken]);
 	const widths = useMemo(() => ({ values: valuesOf(forest), change: null }), [forest]);
@@ -53,7 +59,8 @@ export function VmGraph({ report, state }: { report: VmReport; state: State }) {
 	const whole = forest.root.ns;
 	/* A class has its colour where it stands; what is below it, that of its name. */
 	const color = (box: AnyBox): string => {
-		const { cls, parent } = own(box);
+		const { cls, parent, vm } = own(box);
+		if (vm !== null) return colorOfMachine(vm);
 		return cls && parent?.cls !== cls ? colorOfClass(cls) : colorOfBox(box);
 	};
 	const figure = (box: AnyBox): string =>

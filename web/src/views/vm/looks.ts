@@ -6,7 +6,7 @@
 // a thin line. So a print without colour still tells them apart.
 import type { Class } from "../../api/vm";
 import { dark } from "../../app/theme";
-import type { Look } from "../../parts/palette";
+import { colorOfName, type Look } from "../../parts/palette";
 
 export const LOOKS: Readonly<Record<Class, Look>> = {
 	guest: { light: "#1e7d34", dark: "#4fc06a", pattern: "solid", height: 1 },
@@ -22,4 +22,9 @@ export const LOOKS: Readonly<Record<Class, Look>> = {
 
 export function colorOfClass(cls: Class): string {
 	return dark.value ? LOOKS[cls].dark : LOOKS[cls].light;
+}
+
+/** The same wherever it is: beside its name, on the CPUs that it had, in the flame graph. */
+export function colorOfMachine(vm: number): string {
+	return colorOfName(`VM ${vm}`);
 }

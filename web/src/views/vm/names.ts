@@ -28,6 +28,11 @@ export function taskName(task: HostTask | null): string {
 	return `${nameOf(task.comm, task.tid)} (${task.tid})`;
 }
 
+/** As it is written on a piece: the colours say the rest. */
+function shortName(task: HostTask): string {
+	return task.vcpu !== null ? vcpuName(task.pid, task.vcpu) : task.tid === 0 ? say("nobody") : task.comm;
+}
+
 export function laneName(lane: Lane): string {
 	return lane.kind === "cpu"
 		? say("cpuName", { n: lane.cpu })
@@ -50,14 +55,14 @@ function isVcpu(piece: VcpuPiece | CpuPiece): piece is VcpuPiece {
 export function labelOf(piece: VcpuPiece | CpuPiece): string {
 	if (!isVcpu(piece)) {
 		if (piece.kind !== "vcpu" && piece.kind !== "other") return "";
-		return piece.task?.vcpu != null ? vcpuName(piece.task.pid, piece.task.vcpu) : (piece.task?.comm ?? "");
+		return piece.task ? shortName(piece.task) : "";
 	}
 	switch (piece.cls) {
 		case "guest":
 			return piece.place ? `${piece.place.function} · ${piece.place.process}` : "";
 		case "steal":
 		case "waiting":
-			return piece.culprit ? `${className(piece.cls)}: ${taskName(piece.culprit)}` : className(piece.cls);
+			return piece.culprit ? `← ${shortName(piece.culprit)}` : className(piece.cls);
 		case "vmm-kernel":
 		case "vmm-user":
 			return piece.exit ?? "";

@@ -27,6 +27,11 @@ export interface Hover {
 	readonly piece: VcpuPiece | CpuPiece | null;
 }
 
+export interface Found {
+	readonly lane: Lane;
+	readonly piece: VcpuPiece | CpuPiece;
+}
+
 export class Stage implements Plot {
 	readonly layout = signal<Layout>({ rows: [], height: 0 });
 	readonly hover = signal<Hover | null>(null);
@@ -184,15 +189,15 @@ export class Stage implements Plot {
 		return this.layout.value.rows.find((r) => r.lane?.id === id)?.lane ?? null;
 	}
 
-	get chosen(): {
-		readonly chosen: Chosen;
-		readonly lane: Lane;
-		readonly piece: VcpuPiece | CpuPiece;
-	} | null {
-		const { chosen } = this.state;
+	/** The row and the piece of a moment, as much of it as is known by now. */
+	find(chosen: Chosen | null): Found | null {
 		const lane = chosen && this.laneOf(chosen.lane);
 		const piece = lane && this.pieceOf(lane.id, chosen.ns);
-		return chosen && lane && piece ? { chosen, lane, piece } : null;
+		return lane && piece ? { lane, piece } : null;
+	}
+
+	get chosen(): Found | null {
+		return this.find(this.state.chosen);
 	}
 
 	// --- what is asked for ---

@@ -74,7 +74,7 @@ function Machines({ run, bounds, isLive }: { run: Run; bounds: Span; isLive: boo
 			{stage.error.value ? <Problem error={stage.error.value} /> : null}
 			<div class="vm-top">
 				<Board stage={stage} />
-				{state.chosen && <ChosenPanel stage={stage} />}
+				<ChosenPanel stage={stage} at={state.chosen} />
 			</div>
 			<Panel state={state} part={partOf(state, run.run)} bounds={stage.bounds} round={bounds.to} />
 		</div>
