@@ -107,7 +107,7 @@ async function checkTables() {
 	await summary(page).filter({ hasText: `${count(batch.self.samples)} samples` }).waitFor();
 	await page.getByRole("button", { name: "Select all" }).click();
 	await addressHas(page, "process", "");
-	await page.getByLabel("where").selectOption("kernel");
+	await page.getByRole("combobox", { name: /^where/ }).selectOption("kernel");
 	const kernel = await web.api(`runs/${machines}/profile/report?by=cpu&mode=kernel`);
 	await summary(page).filter({ hasText: `${count(kernel.totals.total.samples)} samples` }).waitFor();
 	await page.context().close();
@@ -193,7 +193,7 @@ async function checkCompare() {
 	await page.getByRole("group", { name: "before" }).waitFor();
 	await web.keep(page, "profile-compare");
 	await page.getByRole("button", { name: "Functions" }).click();
-	const diff = await web.api(`runs/${after}/profile/diff?with=${before}&by=function`);
+	const diff = await web.api(`runs/${before}/profile/diff?with=${after}&by=function`);
 	const table = page.getByRole("table", { name: "Functions" });
 	await table.waitFor();
 	const grown = diff.rows.toSorted((a, b) => b.self_change - a.self_change)[0];

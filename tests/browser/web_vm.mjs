@@ -114,6 +114,8 @@ async function checkSteal() {
 	await chosen.getByText(lengthText(steal.length), { exact: true }).waitFor();
 	const rowsOfIt = [`c${steal.cpu}`, ...(task.vcpu === null ? [] : [`t${task.tid}`])].join();
 	await page.locator(`.vm-rows[data-culprits="${rowsOfIt}"]`).waitFor();
+	await page.setViewportSize({ width: 1400, height: 640 });
+	await page.locator(`.vm-rows[data-pending='0'][data-culprits="${rowsOfIt}"]`).waitFor();
 	await web.keep(page, "vm-steal");
 	await page.reload();
 	await chosen.getByText(culprit, { exact: true }).waitFor();
@@ -137,7 +139,7 @@ async function checkMovement() {
 	await page.keyboard.down("Control");
 	await page.mouse.wheel(0, -600);
 	await page.keyboard.up("Control");
-	await until(span, (n) => n < 0.5 * whole, "the wheel zooms");
+	await until(span, (n) => n < 0.7 * whole, "the wheel zooms");
 	await page.waitForFunction(() => /from=\d+/.test(location.hash) && /to=\d+/.test(location.hash));
 	await rows(page).waitFor();
 	const [from, to] = ["from", "to"].map((k) => Number(params(page).get(k)));
@@ -197,7 +199,7 @@ async function checkRange() {
 async function checkTables() {
 	const page = await open("&tab=guests");
 	for (const by of ["function", "process"]) {
-		await page.getByLabel("by", { exact: true }).selectOption(by);
+		await page.getByRole("combobox", { name: /^by/ }).selectOption(by);
 		const answer = (await api(`report?by=${by}&limit=2000`))[by];
 		const table = body(page, "What ran in guests");
 		await page.locator(`table[aria-rowcount="${answer.rows.length}"]`).waitFor();

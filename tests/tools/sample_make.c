@@ -252,8 +252,8 @@ static int put_table(struct maker *m, char *line)
 	char table[32], task[32], what[8];
 	unsigned long long tick;
 
-	if (sscanf(line, "table %d %d %llu %31s %31s %7s", &r.pid, &r.tid, &tick, table, task, what) !=
-		    6 ||
+	if (sscanf(line, "table %d %d %llu %31s %31s %7s", &r.pid, &r.tid, &tick, table, task,
+		   what) != 6 ||
 	    !sample_text_parse_number(table, &r.table) || !sample_text_parse_number(task, &r.task))
 		return -EINVAL;
 	r.tick = tick;

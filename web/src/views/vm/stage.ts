@@ -116,6 +116,12 @@ export class Stage implements Plot {
 		this.restTimer = window.setTimeout(() => this.rest(), REST_MS);
 	}
 
+	/** Nothing goes on by itself afterwards. */
+	showAll(): void {
+		this.motion.stop();
+		this.setSpan(this.bounds);
+	}
+
 	private rest(): void {
 		const isAll = this.view.from <= this.bounds.from && this.view.to >= this.bounds.to;
 		this.isPlaced = !isAll;

@@ -43,7 +43,7 @@ function Toolbar({ stage, isLive }: { stage: Stage; isLive: boolean }) {
 	return (
 		<div class="bar">
 			<RunPicker />
-			<button type="button" onClick={() => stage.setSpan(stage.bounds)}>
+			<button type="button" onClick={() => stage.showAll()}>
 				{say("showAll")}
 			</button>
 			{isLive && (
@@ -81,13 +81,19 @@ function Machines({ run, bounds, isLive }: { run: Run; bounds: Span; isLive: boo
 	);
 }
 
-/** A profile without machines leads to one that has some, if there is any; the list does not say which do. */
+/** A collector may say in its list which recordings have machines. */
+function isSaid(run: Run): boolean {
+	return (run.kinds as readonly string[]).includes("vm");
+}
+
+/** A profile without machines leads to one that has some, if there is any. */
 function Elsewhere({ run }: { run: Run }) {
 	const [isSearching, setSearching] = useState(true);
 	useEffect(() => {
 		const abort = new AbortController();
 		const search = async (): Promise<void> => {
-			for (const other of known.peek().slice(0, SEARCHED_MAX)) {
+			const list = known.peek().toSorted((a, b) => Number(isSaid(b)) - Number(isSaid(a)));
+			for (const other of list.slice(0, SEARCHED_MAX)) {
 				if (other.run === run.run) continue;
 				const found = await getRun(other.run, abort.signal);
 				if (!found.profile?.has_guests) continue;
