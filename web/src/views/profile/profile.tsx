@@ -7,12 +7,11 @@ import { useMemo } from "preact/hooks";
 
 import { useGrowing } from "../../api/growing";
 import { profileOf } from "../../api/profile";
-import { getRun, useRuns } from "../../api/runs";
+import { useOtherRun, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { useKeys, type Key } from "../../app/keys";
 import { say as sayFrame } from "../../app/words";
 import type { Extent } from "../../parts/brush";
-import { useLoaded } from "../../parts/loaded";
 import { Problem } from "../../parts/problem";
 import "../../style/figures.css";
 import { useReport, useTimeline } from "./data";
@@ -54,14 +53,6 @@ function Tabs({ state }: { state: State }) {
 	);
 }
 
-/** The run that is compared with; the one that is there already, or one that has to be asked for. */
-function useBaseRun(run: Run, base: number | null): Run | undefined {
-	const other = base !== null && base !== run.run ? base : null;
-	const asked = useLoaded(other === null ? null : (abort) => getRun(other, abort), [other]);
-	if (base === run.run) return run;
-	return other === asked.value?.run ? asked.value : undefined;
-}
-
 function Body({ run, extent }: { run: Run; extent: Extent }) {
 	const state = currentState();
 	const round = extent.to;
@@ -70,7 +61,7 @@ function Body({ run, extent }: { run: Run; extent: Extent }) {
 	const timeline = useTimeline(run.run, round);
 	/* One row: what is wanted here is the sum. */
 	const report = useReport(after, "cpu", round);
-	const baseExtent = extentOf(useBaseRun(run, state.base));
+	const baseExtent = extentOf(useOtherRun(run, state.base));
 	const error = report.error ?? timeline.error;
 	const totals = report.value?.totals;
 	const shown = useMemo(() => ({ state, after, before, round }), [JSON.stringify(state), run.run, round]);

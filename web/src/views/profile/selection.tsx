@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // selection: of which samples: recording, processes, threads, CPUs, where they were, and what they are compared with.
-import { known } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { setParams } from "../../app/address";
 import { Brush, type Extent } from "../../parts/brush";
-import { describeRun, RunPicker } from "../../parts/run_picker";
+import { CompareWith } from "../../parts/compare_with";
+import { RunPicker } from "../../parts/run_picker";
 import { change, SELECTS, type State } from "./state";
 import { say } from "./words";
 
@@ -53,31 +53,6 @@ function startCompare(run: Run, other: number, state: State, extent: Extent): vo
 	});
 }
 
-function CompareWith({ run, state, extent }: { run: Run; state: State; extent: Extent }) {
-	const others = known.value.filter((r) => r.run !== run.run);
-	return (
-		<label class="picker">
-			{say("compareWith")}{" "}
-			<select
-				value={state.base === null ? "" : String(state.base)}
-				onChange={(e) => {
-					const { value } = e.currentTarget;
-					if (value === "") change({ base: null, baseFrom: null, baseTo: null, zoom: "", at: "" });
-					else startCompare(run, Number(value), state, extent);
-				}}
-			>
-				<option value="">{say("nothingElse")}</option>
-				<option value={String(run.run)}>{say("sameRun")}</option>
-				{others.map((r) => (
-					<option key={r.run} value={String(r.run)}>
-						{describeRun(r)}
-					</option>
-				))}
-			</select>
-		</label>
-	);
-}
-
 export function Selection({ run, state, extent }: { run: Run; state: State; extent: Extent }) {
 	const cut = state.process || state.thread || state.cpu || state.mode;
 	return (
@@ -103,7 +78,14 @@ export function Selection({ run, state, extent }: { run: Run; state: State; exte
 				/>{" "}
 				{say("countSamples")}
 			</label>
-			<CompareWith run={run} state={state} extent={extent} />
+			<CompareWith
+				run={run}
+				base={state.base}
+				choose={(other) => {
+					if (other === null) change({ base: null, baseFrom: null, baseTo: null, zoom: "", at: "" });
+					else startCompare(run, other, state, extent);
+				}}
+			/>
 		</div>
 	);
 }

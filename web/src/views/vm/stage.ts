@@ -19,6 +19,8 @@ const REST_MS = 200; /* after so long without movement the address is written, a
 const WHOLE_PX = 1600;
 const BESIDE = 0.5; /* of what is in sight, on each side */
 
+const keyOf = (span: Span | null): string => (span ? `${span.from}-${span.to}` : "all");
+
 export interface Hover {
 	readonly x: number;
 	readonly y: number;
@@ -46,6 +48,8 @@ export class Stage implements Plot {
 	state: State;
 
 	private view: Span;
+	/** What it last put into the address. */
+	private written = "";
 	private isPlaced = false;
 	private whole: Lanes | null = null;
 	private detail: Lanes | null = null;
@@ -61,7 +65,7 @@ export class Stage implements Plot {
 		readonly run: number,
 		public bounds: Span,
 		state: State,
-		private readonly rested: (span: Span) => void,
+		private readonly rested: (span: Span | null) => void,
 	) {
 		this.state = state;
 		this.view = state.span ?? bounds;
@@ -84,10 +88,9 @@ export class Stage implements Plot {
 	apply(state: State): void {
 		const old = this.state;
 		this.state = state;
-		const { span } = state;
-		const isOwn = span && Math.abs(span.from - this.view.from) <= 1 && Math.abs(span.to - this.view.to) <= 1;
-		if (span && !isOwn && (span.from !== old.span?.from || span.to !== old.span.to)) this.setSpan(span);
-		else if (!span && old.span) this.setSpan(this.bounds);
+		/* What this stage wrote itself may come back when somebody has moved on already. */
+		if (keyOf(state.span) !== keyOf(old.span) && keyOf(state.span) !== this.written)
+			this.setSpan(state.span ?? this.bounds);
 		if (state.follow && !old.follow) this.toEnd();
 		this.redraw();
 	}
@@ -125,7 +128,12 @@ export class Stage implements Plot {
 	private rest(): void {
 		const isAll = this.view.from <= this.bounds.from && this.view.to >= this.bounds.to;
 		this.isPlaced = !isAll;
-		if (!this.state.follow) this.rested(this.view);
+		if (!this.state.follow) {
+			const { from, to } = this.view;
+			const span = isAll ? null : { from: Math.round(Math.max(0, from)), to: Math.round(to) };
+			this.written = keyOf(span);
+			this.rested(span);
+		}
 		void this.askDetail();
 	}
 

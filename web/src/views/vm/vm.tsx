@@ -28,10 +28,9 @@ const SEARCHED_MAX = 30;
 function useStage(run: number, bounds: Span): Stage {
 	const stage = useMemo(
 		() =>
-			new Stage(run, bounds, currentState(), (span) => {
-				const isAll = span.from <= bounds.from && span.to >= bounds.to;
-				setParams({ from: isAll ? null : Math.round(span.from), to: isAll ? null : Math.round(span.to) });
-			}),
+			new Stage(run, bounds, currentState(), (span) =>
+				setParams({ from: span?.from ?? null, to: span?.to ?? null }),
+			),
 		[run],
 	);
 	useEffect(() => () => stage.close(), [stage]);
