@@ -3,7 +3,7 @@
 // here from the collector's answers, apart from the page's own code.
 import assert from "node:assert/strict";
 
-import { addressHas, lengthText, params, percent, start } from "./page.mjs";
+import { addressHas, lengthText, params, percent, start, until } from "./page.mjs";
 
 const web = await start();
 const { before, after, machines, native, board } = web.data.runs;
@@ -207,7 +207,7 @@ async function checkCompare() {
 /** A run of another kind leads to one of this kind; machines have their own view. */
 async function checkWays() {
 	const page = await web.open(`#profile?run=${board}`);
-	await page.waitForFunction((run) => !location.hash.includes(`run=${run}`), board);
+	await until(() => params(page).get("run"), (run) => run !== null && run !== String(board), "a profile is shown");
 	await drawn(page);
 	await page.goto(`${web.url}#profile?run=${machines}`);
 	await page.getByRole("link", { name: "Virtual machines of this recording" }).click();
