@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_marks: places in a run's calls from which a walk can go on without all that was before.
+ * call_marks: places in a run's calls from which a walk can go on (marks.h).
  *
  * A mark has what is open at its tick: of each thread the calls, by address, and which generation of maps
  * each process had. A walk leaves marks as it goes, each some hundred thousand items; one that only
  * needs a later part, and not what the machine did to the threads, begins at the last mark before it.
- *
- * Marks are of a run that has ended. Several threads may use and add to them at the same time.
  */
 #ifndef KISEKI_ANALYSIS_CALL_MARKS_H
 #define KISEKI_ANALYSIS_CALL_MARKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
+#include "analysis/marks.h"
 
 #define CALL_MARK_EVERY 262144U	      /* items */
 #define CALL_MARKS_MAX 4096U	      /* of a run */
@@ -37,24 +31,12 @@ struct call_mark {
 
 void call_mark_done(struct call_mark *m);
 
-struct call_marks;
-
-int call_marks_new(struct call_marks **ret, uint64_t every); /* items from mark to mark */
-struct call_marks *call_marks_ref(struct call_marks *m);
-void call_marks_unref(struct call_marks *m);
-DEFINE_CLEANUP(call_marks, call_marks_unref)
-
-uint64_t call_marks_every(const struct call_marks *m);
-
-/* Is one at this tick wanted? Only those behind the last are, up to the ceilings. */
-bool call_marks_wants(struct call_marks *m, uint64_t tick);
+int call_marks_new(struct marks **ret, uint64_t every); /* items from mark to mark; -ENOMEM */
 
 /* Takes the mark, whether it is kept or not. */
-void call_marks_push(struct call_marks *m, struct call_mark *mark);
+void call_marks_push(struct marks *m, struct call_mark *mark);
 
 /* A copy of the last one at or before this tick: 1; 0: there is none; -ENOMEM. */
-int call_marks_dup(struct call_marks *m, uint64_t tick, struct call_mark *ret);
-
-size_t call_marks_count(struct call_marks *m);
+int call_marks_dup(struct marks *m, uint64_t tick, struct call_mark *ret);
 
 #endif

@@ -322,7 +322,7 @@ static void leave_mark(struct walk *k, uint64_t tick)
 	int r = 0;
 
 	k->since_mark = 0;
-	if (!call_marks_wants(k->w->marks, tick))
+	if (!marks_wants(k->w->marks, tick))
 		return;
 	m.generations = malloc((s->n_processes + 1) * sizeof(*m.generations));
 	for (i = 0; m.generations && r == 0 && i < s->n_threads; i++)
@@ -342,7 +342,7 @@ static bool see_marks(struct walk *k, const struct func_item *item)
 
 	if (k->w->resume && tick < k->w->resume->tick)
 		return true;
-	if (k->w->marks && ++k->since_mark > call_marks_every(k->w->marks) && tick > k->last_tick)
+	if (k->w->marks && ++k->since_mark > marks_every(k->w->marks) && tick > k->last_tick)
 		leave_mark(k, tick);
 	if (tick > k->last_tick)
 		k->last_tick = tick;

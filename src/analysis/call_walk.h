@@ -33,7 +33,7 @@ struct call_walk {
 	struct call_names *names;
 	const struct call_select *select; /* NULL: all */
 	const struct call_window *window; /* NULL: all of the time */
-	struct call_marks *marks;	  /* to leave some; NULL: none. All threads are selected */
+	struct marks *marks;		  /* to leave some; NULL: none. All threads are selected */
 	const struct call_mark *resume;	  /* to begin at; NULL: the source's start */
 	const struct call_listener *listener;
 	void *data;

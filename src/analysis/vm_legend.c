@@ -44,7 +44,7 @@ static int put(struct vm_legend_table *t, uint64_t hash, hashtable_is_fn is,
 	       const struct vm_legend_entry *like, struct vm_legend_entry **ret)
 {
 	struct vm_legend_entry *entry = hashtable_get(&t->entries, hash, is, like);
-	int r = 0;
+	int r;
 
 	if (!entry) {
 		entry = malloc(sizeof(*entry));
@@ -100,7 +100,7 @@ int vm_legend_put_exit(struct vm_legend *l, const char *name, int32_t *ret)
 	size_t i;
 	int r;
 
-	for (i = 0; name[i] && i < sizeof(like.exit) - 1; i++) {
+	for (i = 0; i < sizeof(like.exit) - 1 && name[i]; i++) {
 		like.exit[i] = name[i];
 		hash = hashtable_hash_number(hash + (uint8_t)name[i] + 1);
 	}

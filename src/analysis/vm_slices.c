@@ -45,8 +45,11 @@ struct vm_slices {
 	uint32_t n_cores;
 	uint64_t first_ns, last_ns; /* of all items so far */
 	bool has_items;
-	bool is_all;	     /* the recording was read to its end */
-	struct error *error; /* while it is made */
+	uint64_t items;		  /* since the last mark */
+	uint64_t last_tick;	  /* of all items */
+	uint64_t last_event_tick; /* where what is told of virtual CPUs ends */
+	bool is_all;		  /* the recording was read to its end */
+	struct error *error;	  /* while it is made */
 };
 
 void vm_slices_free(struct vm_slices *s)
@@ -277,14 +280,110 @@ static int put_core(struct vm_slices *s, const struct sample_item *item, uint64_
 	return r;
 }
 
+/* --- marks --- */
+
+static int dup_rows(struct vm_slices *to, const struct vm_slices *s)
+{
+	to->rows = calloc(s->n_rows + 1, sizeof(*to->rows));
+	if (!to->rows)
+		return -ENOMEM;
+	to->room_rows = s->n_rows + 1;
+	for (; to->n_rows < s->n_rows; to->n_rows++) {
+		to->rows[to->n_rows] = s->rows[to->n_rows];
+		to->rows[to->n_rows].is_named = false; /* in another legend */
+		vm_lane_init(&to->rows[to->n_rows].lane, to->min_ns, &to->room);
+	}
+	return 0;
+}
+
+static int dup_cores(struct vm_slices *to, const struct vm_slices *s)
+{
+	to->cores = calloc(s->n_cores + 1, sizeof(*to->cores));
+	if (!to->cores)
+		return -ENOMEM;
+	for (; to->n_cores < s->n_cores; to->n_cores++) {
+		to->cores[to->n_cores] = s->cores[to->n_cores];
+		vm_lane_init(&to->cores[to->n_cores].lane, to->min_ns, &to->room);
+	}
+	return 0;
+}
+
+/* All but what is shown, into one that has nothing yet. */
+static int copy_state(struct vm_slices *to, const struct vm_slices *s,
+		      const struct vm_time_options *o)
+{
+	int r = vm_time_dup(&to->time, s->time, o);
+
+	if (r == 0)
+		r = dup_rows(to, s);
+	if (r == 0)
+		r = dup_cores(to, s);
+	to->first_ns = s->first_ns;
+	to->last_ns = s->last_ns;
+	to->has_items = s->has_items;
+	to->last_tick = s->last_tick;
+	to->last_event_tick = s->last_event_tick;
+	return r;
+}
+
+static void free_mark(void *state)
+{
+	vm_slices_free(state);
+}
+
+int vm_slices_marks_new(struct marks **ret, uint64_t every)
+{
+	const struct marks_options o = { every, VM_MARKS_MAX, VM_MARKS_BYTES_MAX, free_mark };
+
+	return marks_new(ret, &o);
+}
+
+static int leave_mark(struct vm_slices *s, uint64_t tick)
+{
+	CLEANUP(vm_slices) struct vm_slices *mark = NULL;
+	size_t bytes = sizeof(*mark) + s->n_rows * (sizeof(*s->rows) + sizeof(struct vm_segment)) +
+		       s->n_cores * sizeof(*s->cores);
+	int r;
+
+	if (!marks_wants(s->o.marks, tick))
+		return 0;
+	mark = calloc(1, sizeof(*mark));
+	if (!mark)
+		return -ENOMEM;
+	vm_legend_init(&mark->legend);
+	r = copy_state(mark, s, NULL);
+	if (r == 0)
+		marks_push(s->o.marks, tick, take_ptr(mark), bytes);
+	return r;
+}
+
 /* --- all --- */
+
+static uint64_t tick_of(const struct sample_item *item)
+{
+	return item->type == ITEM_EVENT ? item->event.tick : item->loss.from_tick;
+}
+
+/* Between two ticks, so that nobody has to know which of several items at one was the last. */
+static int mark_now_and_then(struct vm_slices *s, const struct sample_item *item)
+{
+	uint64_t tick = tick_of(item), before = s->last_tick;
+
+	s->items++;
+	s->last_tick = tick > before ? tick : before;
+	if (!s->o.marks || s->items < marks_every(s->o.marks) || tick <= before)
+		return 0;
+	s->items = 0;
+	return leave_mark(s, tick);
+}
 
 static int put(struct vm_slices *s, const struct sample_item *item)
 {
-	uint64_t tick = item->type == ITEM_EVENT ? item->event.tick : item->loss.from_tick;
-	uint64_t ns = ns_of(s, tick);
+	uint64_t ns = ns_of(s, tick_of(item));
 	int r;
 
+	if (item->type == ITEM_EVENT && item->event.tick > s->last_event_tick)
+		s->last_event_tick = item->event.tick;
 	if (!s->has_items)
 		s->first_ns = ns;
 	s->has_items = true;
@@ -309,10 +408,10 @@ static bool is_over(const struct vm_slices *s)
 	return true;
 }
 
-static int finish(struct vm_slices *s, uint64_t last_tick)
+static int finish(struct vm_slices *s)
 {
 	uint32_t i;
-	int r = vm_time_end(s->time, last_tick);
+	int r = vm_time_end(s->time, s->last_event_tick);
 
 	for (i = 0; r >= 0 && i < s->n_rows; i++) {
 		r = let_go(s, &s->rows[i]);
@@ -332,22 +431,24 @@ static int run(struct vm_slices *s, struct error *e)
 {
 	struct sample_source *source = s->o.source;
 	struct sample_item item;
-	uint64_t last = 0, behind = 0;
+	uint64_t behind = 0;
 	int r;
 
 	while ((r = source->ops->next(source, &item, e)) > 0) {
-		if (item.type == ITEM_EVENT && item.event.tick > last)
-			last = item.event.tick;
-		r = put(s, &item);
+		if (s->o.resume && tick_of(&item) < s->o.resume_tick)
+			continue;
+		r = mark_now_and_then(s, &item);
+		if (r == 0)
+			r = put(s, &item);
 		if (r == 0 && s->o.step)
 			r = s->o.step(s->o.step_data);
 		if (r < 0)
 			return r;
 		if (s->last_ns >= s->o.to_ns && behind++ % LOOK_EVERY == 0 && is_over(s))
-			return finish(s, last);
+			return finish(s);
 	}
 	s->is_all = true;
-	return r < 0 ? r : finish(s, last);
+	return r < 0 ? r : finish(s);
 }
 
 static const struct vm_time_listener listener = { take_segment, take_sample };
@@ -380,7 +481,7 @@ int vm_slices_new(struct vm_slices **ret, const struct vm_slices_options *o, str
 	s->room.most = o->limit < VM_SLICES_ROWS_MAX ? o->limit : VM_SLICES_ROWS_MAX;
 	vm_legend_init(&s->legend);
 	e->text[0] = 0;
-	r = vm_time_new(&s->time, &time);
+	r = o->resume ? copy_state(s, o->resume, &time) : vm_time_new(&s->time, &time);
 	if (r == 0)
 		r = run(s, e);
 	if (r < 0)

@@ -4,12 +4,13 @@
  * did, and who had each physical one.
  *
  * What a virtual CPU did is vm_time's to say, so its rows add up to what reports say of the same window. The recording is
- * read from its start, and behind the window only until each virtual CPU's episode across its end is over. Memory depends on the
- * rows and on what they name.
+ * read from its start, or from a mark that was left before (marks.h), and behind the window only until each virtual CPU's episode across its
+ * end is over. Memory depends on the rows and on what they name.
  */
 #ifndef KISEKI_ANALYSIS_VM_SLICES_H
 #define KISEKI_ANALYSIS_VM_SLICES_H
 
+#include "analysis/marks.h"
 #include "analysis/vm_lane.h"
 #include "analysis/vm_legend.h"
 #include "analysis/vm_names.h"
@@ -28,11 +29,15 @@ enum vm_owner {
 extern const char *const vm_owner_words[VM_OWNERS];
 
 struct vm_slices_options {
-	struct sample_source *source; /* at its start */
+	struct sample_source *source;
 	struct vm_names *names;
 	uint64_t from_ns, to_ns; /* of the run's clock: from <= t < to */
 	uint64_t width;		 /* what is shorter than this part of the window is merged */
 	uint64_t limit;		 /* rows, up to VM_SLICES_ROWS_MAX */
+	struct marks *marks;	 /* are left there; NULL: none */
+	const struct vm_slices
+		*resume;      /* out of the marks: the source begins at its tick or before; */
+	uint64_t resume_tick; /* NULL: the source is at its start */
 	/* After each item; may be NULL. < 0 ends it. */
 	int (*step)(void *data);
 	void *step_data;
@@ -61,6 +66,12 @@ struct vm_slices_about {
 };
 int vm_slices_format(struct vm_slices *s, const struct vm_slices_about *about, char **ret,
 		     size_t *ret_len);
+
+/* Marks for it; what it leaves there has no rows. */
+#define VM_MARK_EVERY 65536U				     /* items */
+#define VM_MARKS_MAX 4096U				     /* of a run */
+#define VM_MARKS_BYTES_MAX (64U * 1048576)		     /* of all marks of a run */
+int vm_slices_marks_new(struct marks **ret, uint64_t every); /* -ENOMEM */
 
 /* For vm_slices_format(). */
 struct vm_legend *vm_slices_legend(struct vm_slices *s);

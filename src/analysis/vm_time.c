@@ -31,8 +31,8 @@ const char *const vm_class_words[VM_CLASSES] = {
 
 struct vcpu {
 	struct vm_vcpu shown;
-	struct vm_segment open; /* its to_tick is not known yet */
-	struct vm_segment held[EPISODE_MAX];
+	struct vm_segment open;	 /* its to_tick is not known yet */
+	struct vm_segment *held; /* EPISODE_MAX */
 	uint32_t n_held;
 	uint32_t wait_next,
 		wait_before; /* of those who wait for the same CPU, index + 1; 0: none */
@@ -82,12 +82,86 @@ int vm_time_new(struct vm_time **ret, const struct vm_time_options *o)
 
 void vm_time_free(struct vm_time *t)
 {
+	size_t i;
+
 	if (!t)
 		return;
+	for (i = 0; i < t->n; i++)
+		free(t->vcpus[i].held);
 	pidmap_free(t->places);
 	free(t->vcpus);
 	free(t->cpus);
 	free(t);
+}
+
+/* --- copies --- */
+
+static int dup_vcpus(struct vm_time *to, const struct vm_time *t, size_t n_held)
+{
+	to->vcpus = calloc(t->n + 1, sizeof(*to->vcpus));
+	if (!to->vcpus)
+		return -ENOMEM;
+	to->room = t->n + 1;
+	for (; to->n < t->n; to->n++) {
+		const struct vcpu *from = &t->vcpus[to->n];
+		size_t room = from->n_held > n_held ? from->n_held : n_held;
+		struct vm_segment *held = calloc(room + 1, sizeof(*held));
+
+		if (!held)
+			return -ENOMEM;
+		memcpy(held, from->held, from->n_held * sizeof(*held));
+		to->vcpus[to->n] = *from;
+		to->vcpus[to->n].held = held;
+	}
+	return 0;
+}
+
+static int dup_cpus(struct vm_time *to, const struct vm_time *t)
+{
+	to->cpus = malloc((t->n_cpus + 1) * sizeof(*to->cpus));
+	if (!to->cpus)
+		return -ENOMEM;
+	if (t->n_cpus)
+		memcpy(to->cpus, t->cpus, t->n_cpus * sizeof(*to->cpus));
+	to->n_cpus = t->n_cpus;
+	return 0;
+}
+
+/* Of several that had a number the newest has it. */
+static int find_places(struct vm_time *t)
+{
+	struct place *p;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		p = pidmap_add(t->places, t->vcpus[i].shown.tid);
+		if (!p)
+			return -ENOMEM;
+		p->vcpu = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+int vm_time_dup(struct vm_time **ret, const struct vm_time *t, const struct vm_time_options *o)
+{
+	CLEANUP(vm_time) struct vm_time *to = calloc(1, sizeof(*to));
+	int r;
+
+	if (!to)
+		return -ENOMEM;
+	if (o)
+		to->o = *o;
+	r = dup_vcpus(to, t, o ? EPISODE_MAX : 0);
+	if (r == 0)
+		r = dup_cpus(to, t);
+	if (r == 0 && o) {
+		to->places = pidmap_new(sizeof(struct place));
+		r = to->places ? find_places(to) : -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	*ret = take_ptr(to);
+	return 0;
 }
 
 size_t vm_time_count(const struct vm_time *t)
@@ -207,6 +281,9 @@ static int add(struct vm_time *t, const struct sample_task *task, uint64_t tick,
 		return r;
 	v = &t->vcpus[t->n];
 	memset(v, 0, sizeof(*v));
+	v->held = calloc(EPISODE_MAX, sizeof(*v->held));
+	if (!v->held)
+		return -ENOMEM;
 	v->shown.tid = task->tid;
 	v->shown.pid = task->pid;
 	v->shown.number = SAMPLE_NO_VCPU;

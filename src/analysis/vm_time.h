@@ -80,6 +80,10 @@ int vm_time_new(struct vm_time **ret, const struct vm_time_options *o);
 void vm_time_free(struct vm_time *t);
 DEFINE_CLEANUP(vm_time, vm_time_free)
 
+/* A copy as it is now, which goes on with another listener. o NULL: one to be kept, with little memory, which only takes copies
+ * of itself. -ENOMEM. */
+int vm_time_dup(struct vm_time **ret, const struct vm_time *t, const struct vm_time_options *o);
+
 /* 0; what the listener returned below 0; -ENOMEM, -E2BIG: more virtual CPUs than VM_VCPUS_MAX. */
 int vm_time_put(struct vm_time *t, const struct sample_item *item);
 

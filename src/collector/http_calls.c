@@ -141,7 +141,7 @@ static int skip(struct http_calls *c, struct error *e)
 
 	if (!s->run.ended)
 		return 0;
-	c->marks = http_marks_get(c->q->http->marks, s->run.number);
+	c->marks = http_marks_get(c->q->http->marks, s->run.number, HTTP_MARKS_CALLS);
 	r = c->marks ? call_marks_dup(c->marks, tick, &c->resume) : 0;
 	if (r <= 0)
 		return r < 0 ? error_set(e, -r, "cannot read the calls: out of memory") : 0;
@@ -216,7 +216,7 @@ void http_calls_close(struct http_calls *c)
 	func_source_free(c->source);
 	free(c->last_ns);
 	call_mark_done(&c->resume);
-	call_marks_unref(c->marks);
+	marks_unref(c->marks);
 	memset(c, 0, sizeof(*c));
 }
 

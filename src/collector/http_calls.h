@@ -21,7 +21,7 @@ struct http_calls {
 	struct call_window window;
 	uint64_t *last_ns;	      /* by thread */
 	uint64_t from_ns, to_ns;      /* of all calls; 0, 0: there are none */
-	struct call_marks *marks;     /* NULL: not asked for */
+	struct marks *marks;	      /* NULL: not asked for */
 	struct call_mark resume;      /* where the source begins; its tick is 0: at the start */
 	struct call_walk walk;	      /* for reports */
 	struct call_slices_join join; /* to the clock of `sched` */

@@ -5,13 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "analysis/call_marks.h"
+#include "analysis/vm_slices.h"
+
 struct http_marks {
 	pthread_mutex_t lock;
 	uint64_t asked; /* so often */
 	struct {
 		uint32_t run; /* 0: free */
 		uint64_t asked;
-		struct call_marks *marks;
+		struct marks *marks[HTTP_MARKS_KINDS];
 	} runs[HTTP_MARKS_RUNS];
 };
 
@@ -24,6 +27,14 @@ struct http_marks *http_marks_new(void)
 	return m;
 }
 
+static void drop(struct http_marks *m, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < HTTP_MARKS_KINDS; i++)
+		marks_unref(take_ptr(m->runs[at].marks[i]));
+}
+
 void http_marks_free(struct http_marks *m)
 {
 	size_t i;
@@ -31,7 +42,7 @@ void http_marks_free(struct http_marks *m)
 	if (!m)
 		return;
 	for (i = 0; i < HTTP_MARKS_RUNS; i++)
-		call_marks_unref(m->runs[i].marks);
+		drop(m, i);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -50,20 +61,26 @@ static size_t find_place(const struct http_marks *m, uint32_t run)
 	return oldest;
 }
 
-struct call_marks *http_marks_get(struct http_marks *m, uint32_t run)
+static int make(struct marks **ret, enum http_marks_kind kind)
 {
-	struct call_marks *marks = NULL;
+	return kind == HTTP_MARKS_CALLS ? call_marks_new(ret, CALL_MARK_EVERY)
+					: vm_slices_marks_new(ret, VM_MARK_EVERY);
+}
+
+struct marks *http_marks_get(struct http_marks *m, uint32_t run, enum http_marks_kind kind)
+{
+	struct marks **marks, *ret = NULL;
 	size_t at;
 
 	pthread_mutex_lock(&m->lock);
 	at = find_place(m, run);
-	if (m->runs[at].run != run && call_marks_new(&marks, CALL_MARK_EVERY) == 0) {
-		call_marks_unref(m->runs[at].marks);
-		m->runs[at].marks = marks;
-		m->runs[at].run = run;
-	}
-	marks = m->runs[at].run == run ? call_marks_ref(m->runs[at].marks) : NULL;
+	if (m->runs[at].run != run)
+		drop(m, at);
+	m->runs[at].run = run;
 	m->runs[at].asked = ++m->asked;
+	marks = &m->runs[at].marks[kind];
+	if (*marks || make(marks, kind) == 0)
+		ret = marks_ref(*marks);
 	pthread_mutex_unlock(&m->lock);
-	return marks;
+	return ret;
 }

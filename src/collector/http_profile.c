@@ -115,8 +115,7 @@ static int open_names(struct http_profile *p, struct error *e)
 	return r < 0 ? r : profile_names_new(&p->names, p->source, p->symbols, e);
 }
 
-static int open_all(struct http_profile *p, const struct http_range_part *part, bool whole,
-		    struct error *e)
+static int open_all(struct http_profile *p, const struct http_range_part *part, struct error *e)
 {
 	int r = find_run(p, part, e);
 
@@ -127,7 +126,7 @@ static int open_all(struct http_profile *p, const struct http_range_part *part, 
 		r = select_times(p, part, e);
 	if (r >= 0)
 		r = select_samples(p, e);
-	if (r >= 0 && !whole)
+	if (r >= 0 && !p->whole)
 		r = narrow(p, e);
 	return r < 0 ? r : open_names(p, e);
 }
@@ -139,12 +138,13 @@ int http_profile_open(struct http_profile *p, struct http_request *q,
 
 	memset(p, 0, sizeof(*p));
 	p->q = q;
+	p->whole = whole;
 	p->counted = true;
 	filter_init(&p->filter);
 	if (atomic_fetch_add(&q->http->exports, 1) >= HTTP_EXPORTS_MAX)
 		return error_set(e, EBUSY, "%u exports and reports are under way; try again later",
 				 HTTP_EXPORTS_MAX);
-	r = open_all(p, part, whole, e);
+	r = open_all(p, part, e);
 	if (r < 0)
 		return r;
 	profile_tasks_init(&p->tasks, p->source);

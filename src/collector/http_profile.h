@@ -24,6 +24,7 @@ struct http_profile {
 	struct profile_walk walk; /* ready to be run */
 	uint64_t from_ns, to_ns;  /* the window; all of the run if none is given */
 	uint64_t items;
+	bool whole;   /* it is read from its start */
 	bool counted; /* among those under way */
 };
 

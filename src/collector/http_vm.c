@@ -3,7 +3,7 @@
  * http_vm: …/vm/report, steal, correct and slices: what `kiseki vm` says with --json, and spans for a timeline.
  *
  * Each reads the run from its start: what a virtual CPU does at a moment, the last of its events before tells, and that may
- * be long ago.
+ * be long ago. Only slices, which a page asks for again and again, go on from marks that others left.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -11,7 +11,9 @@
 
 #include "analysis/vm_json.h"
 #include "analysis/vm_slices.h"
+#include "collector/http_marks.h"
 #include "collector/http_profile.h"
+#include "trace/sample_ksk.h"
 
 #define ROWS_MOST 1000000U
 #define SPANS_DEFAULT 200000U
@@ -22,12 +24,14 @@ struct http_vm {
 	struct vm_names *names;
 	struct vm_report *report;
 	struct vm_json json;
+	struct marks *marks; /* of a run that has ended */
 };
 
 static void http_vm_close(struct http_vm *v)
 {
 	vm_report_free(v->report);
 	vm_names_free(v->names);
+	marks_unref(v->marks);
 	http_profile_close(&v->profile);
 }
 #define CLEANUP_HTTP_VM __attribute__((cleanup(http_vm_close)))
@@ -123,14 +127,57 @@ static int get_slices(struct http_request *q, struct vm_slices_options *o, struc
 					     &o->limit, e);
 }
 
+/* Goes on from the last mark before the window, if there is one. Names are looked up by what the first source told. */
+static int skip(struct http_vm *v, struct vm_slices_options *o, struct sample_source **later,
+		struct error *e)
+{
+	const struct http_profile *p = &v->profile;
+	struct store_range range = { 0, UINT64_MAX };
+	int r;
+
+	if (!p->selection.run.ended)
+		return 0;
+	v->marks = http_marks_get(p->q->http->marks, p->selection.run.number, HTTP_MARKS_VM);
+	if (!v->marks)
+		return error_set(e, ENOMEM, "cannot read the virtual machines: out of memory");
+	o->marks = v->marks;
+	o->resume = marks_get(v->marks, clock_tick_at(&p->selection.clock, p->from_ns),
+			      &range.from_tick);
+	if (!o->resume)
+		return 0;
+	r = sample_ksk_open_part(p->q->http->options.store, p->selection.run.number, &range, later,
+				 e);
+	o->resume_tick = range.from_tick;
+	o->source = *later;
+	return r;
+}
+
+static int make_slices(struct http_vm *v, struct vm_slices_options *o, struct http_reply *reply,
+		       struct error *e)
+{
+	const struct vm_slices_about about = { v->profile.selection.run.number,
+					       v->profile.selection.run.ended };
+	CLEANUP(sample_source) struct sample_source *later = NULL;
+	CLEANUP(vm_slices) struct vm_slices *s = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	int r = skip(v, o, &later, e);
+
+	if (r >= 0)
+		r = vm_slices_new(&s, o, e);
+	if (r == -E2BIG)
+		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
+	if (r < 0)
+		return name_run(v, r, e);
+	if (vm_slices_format(s, &about, &text, &len) < 0)
+		return error_set(e, ENOMEM, "cannot answer: out of memory");
+	return http_reply_text(reply, "application/json", text, len, e);
+}
+
 int http_vm_slices(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	CLEANUP_HTTP_VM struct http_vm v = { .names = NULL };
-	CLEANUP(vm_slices) struct vm_slices *s = NULL;
 	struct vm_slices_options o = { .width = WIDTH_DEFAULT, .limit = SPANS_DEFAULT };
-	struct vm_slices_about about;
-	char *text = NULL;
-	size_t len = 0;
 	int r = get_slices(q, &o, e);
 
 	if (r >= 0)
@@ -143,14 +190,5 @@ int http_vm_slices(struct http_request *q, struct http_reply *reply, struct erro
 	o.to_ns = v.profile.to_ns;
 	o.step = http_profile_step;
 	o.step_data = &v.profile;
-	r = vm_slices_new(&s, &o, e);
-	if (r == -E2BIG)
-		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
-	if (r < 0)
-		return name_run(&v, r, e);
-	about.run = v.profile.selection.run.number;
-	about.is_final = v.profile.selection.run.ended;
-	if (vm_slices_format(s, &about, &text, &len) < 0)
-		return error_set(e, ENOMEM, "cannot answer: out of memory");
-	return http_reply_text(reply, "application/json", text, len, e);
+	return make_slices(&v, &o, reply, e);
 }

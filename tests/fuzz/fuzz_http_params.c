@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/profile_walk.h"
 #include "collector/event_page.h"
 #include "collector/http_params.h"
 
@@ -43,6 +44,16 @@ static void try_cursor(const char *text)
 		abort();
 }
 
+static void try_modes(const char *text)
+{
+	struct error e = ERROR_INIT;
+	uint32_t modes = 0;
+	int r = profile_modes_parse(&modes, text, &e);
+
+	if (modes >> SAMPLE_MODES || (r == 0) != !e.text[0])
+		abort();
+}
+
 static void try_headers(const char *text, uint8_t which)
 {
 	struct http_range range = { 0, 0 };
@@ -53,6 +64,7 @@ static void try_headers(const char *text, uint8_t which)
 	    (!range.len || range.from + range.len > which))
 		abort();
 	try_cursor(text);
+	try_modes(text);
 	http_tag_match(text, "\"a\"");
 	http_host_allow(text, "127.0.0.1");
 	http_origin_allow(text, "localhost");

@@ -178,46 +178,58 @@ same $v/correct "/runs/$vm/vm/correct?by=thread&limit=1" vm correct two.ksk --js
 same $v/steal "/runs/$long/vm/steal?limit=3" vm steal long.ksk --json --limit 3
 
 # What is drawn adds up to what is reported of the same time, however much is merged.
+mkdir drawn
 for run in "$vm" "$long"; do
-	for width in 1 5 100000; do
-		for window in "" "&from_ns=$from&to_ns=$to" "&from_ns=1250000&to_ns=1650000"; do
-			described 200 $v/slices "/runs/$run/vm/slices?width=$width&limit=1000000$window"
-			mv body slices
-			get 200 "/runs/$run/vm/report?by=process$window"
-			python3 - <<'END' || fail "slices of run $run, width $width, $window"
-import json
-d, report = json.load(open("slices")), json.load(open("body"))
-wanted = {}
-for m in report["machines"]:
-    for v in m["vcpus"]:
-        if v["wall_ns"]:
-            wanted.setdefault((m["vm"], v["tid"]), []).append(v["classes_ns"])
-got = {}
-for lane in d["vcpus"] + d["cpus"]:
-    rows = sorted(lane["spans"] + lane["merged"])
-    at = lane["from_ns"] - d["from_ns"]
-    for row in rows:
-        assert row[0] == at, (row, at)
-        at += row[1]
-    assert at == lane["to_ns"] - d["from_ns"]
-    assert all(sum(m[2:]) == m[1] for m in lane["merged"])
-for lane in d["vcpus"]:
-    sums = dict.fromkeys(d["classes"], 0)
-    for start, length, kind, cpu, what in lane["spans"]:
-        sums[d["classes"][kind]] += length
-        table = {"guest": "places", "vmm-kernel": "exits", "vmm-user": "exits", "steal": "tasks", "waiting": "tasks"}
-        assert -1 <= what < len(d[table[d["classes"][kind]]]) if d["classes"][kind] in table else what == -1
-    for row in lane["merged"]:
-        for kind, ns in enumerate(row[2:]):
-            sums[d["classes"][kind]] += ns
-    got.setdefault((lane["vm"], lane["tid"]), []).append(sums)
-assert got == wanted, (got, wanted)
-for lane in d["cpus"]:
-    assert all(-1 <= task < len(d["tasks"]) for _, _, task in lane["spans"])
-END
+	for window in "" "&from_ns=$from&to_ns=$to" "&from_ns=1250000&to_ns=1650000"; do
+		get 200 "/runs/$run/vm/report?by=process$window"
+		mv body "drawn/$run$window.report"
+		for width in 1 5 100000; do
+			get 200 "/runs/$run/vm/slices?width=$width&limit=1000000$window"
+			mv body "drawn/$run$window.$width"
 		done
 	done
 done
+python3 - <<'END' || fail "what is drawn is not what is reported"
+import json, pathlib
+
+TABLES = {"guest": "places", "vmm-kernel": "exits", "vmm-user": "exits", "steal": "tasks", "waiting": "tasks"}
+
+
+def check(d, report):
+    wanted, got = {}, {}
+    for m in report["machines"]:
+        for v in m["vcpus"]:
+            if v["wall_ns"]:
+                wanted.setdefault((m["vm"], v["tid"]), []).append(v["classes_ns"])
+    for lane in d["vcpus"] + d["cpus"]:
+        at = lane["from_ns"] - d["from_ns"]
+        for row in sorted(lane["spans"] + lane["merged"]):
+            assert row[0] == at, (row, at)
+            at += row[1]
+        assert at == lane["to_ns"] - d["from_ns"]
+        assert all(sum(m[2:]) == m[1] for m in lane["merged"])
+    for lane in d["vcpus"]:
+        sums = dict.fromkeys(d["classes"], 0)
+        for _, length, kind, _, what in lane["spans"]:
+            word = d["classes"][kind]
+            sums[word] += length
+            assert -1 <= what < (len(d[TABLES[word]]) if word in TABLES else 0)
+        for row in lane["merged"]:
+            for kind, ns in enumerate(row[2:]):
+                sums[d["classes"][kind]] += ns
+        got.setdefault((lane["vm"], lane["tid"]), []).append(sums)
+    assert got == wanted, (got, wanted)
+    for lane in d["cpus"]:
+        assert all(-1 <= task < len(d["tasks"]) for _, _, task in lane["spans"])
+    return len(got)
+
+
+lanes = 0
+for path in pathlib.Path("drawn").glob("*.report"):
+    for width in (1, 5, 100000):
+        lanes += check(json.load(open(path.with_suffix(f".{width}"))), json.load(open(path)))
+assert lanes == 3 * (2 + 2 + 4 + 4), lanes
+END
 
 # --- what is wrong ---
 wrong 404 "/runs/$sched/profile/report" "run $sched has no profile"

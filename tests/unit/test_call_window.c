@@ -264,7 +264,7 @@ static uint8_t *slices_of(struct open *o, const struct call_mark *resume, size_t
 }
 
 /* From a mark a walk finds the same as from the start. */
-static void compare_from_mark(struct open *o, struct call_marks *marks)
+static void compare_from_mark(struct open *o, struct marks *marks)
 {
 	struct call_mark mark = { .tick = 0 };
 	uint8_t *whole, *part;
@@ -284,7 +284,7 @@ static void compare_from_mark(struct open *o, struct call_marks *marks)
 
 static void goes_on_from_marks(void **state)
 {
-	struct call_marks *marks;
+	struct marks *marks;
 	uint64_t end;
 	struct open o;
 	char *text;
@@ -299,13 +299,13 @@ static void goes_on_from_marks(void **state)
 		assert_int_equal(call_marks_new(&marks, 1 + draw(40)), 0);
 		o.walk.marks = marks;
 		call_report_free(report_of(&o, 0, UINT64_MAX));
-		assert_true(call_marks_count(marks) > 4);
+		assert_true(marks_count(marks) > 4);
 		for (j = 0; j < 20; j++) {
 			o.window.from_ns = 1000 + draw((uint32_t)(end - 1000));
 			o.window.to_ns = o.window.from_ns + 1 + draw(300);
 			compare_from_mark(&o, marks);
 		}
-		call_marks_unref(marks);
+		marks_unref(marks);
 		close_script(&o);
 		free(text);
 	}
@@ -314,7 +314,7 @@ static void goes_on_from_marks(void **state)
 static void keeps_marks_in_order(void **state)
 {
 	struct call_mark mark = { .tick = 10 };
-	struct call_marks *marks = NULL;
+	struct marks *marks = NULL;
 
 	(void)state;
 	assert_int_equal(call_marks_new(&marks, 5), 0);
@@ -323,9 +323,9 @@ static void keeps_marks_in_order(void **state)
 	mark.tick = 20;
 	call_marks_push(marks, &mark);
 	mark.tick = 15; /* somebody else was further */
-	assert_false(call_marks_wants(marks, 15));
+	assert_false(marks_wants(marks, 15));
 	call_marks_push(marks, &mark);
-	assert_int_equal(call_marks_count(marks), 2);
+	assert_int_equal(marks_count(marks), 2);
 	assert_int_equal(call_marks_dup(marks, 9, &mark), 0);
 	assert_int_equal(call_marks_dup(marks, 10, &mark), 1);
 	assert_int_equal(mark.tick, 10);
@@ -336,7 +336,7 @@ static void keeps_marks_in_order(void **state)
 	assert_int_equal(call_marks_dup(marks, 1000, &mark), 1);
 	assert_int_equal(mark.tick, 20);
 	call_mark_done(&mark);
-	call_marks_unref(marks);
+	marks_unref(marks);
 }
 
 /* --- folded trees --- */

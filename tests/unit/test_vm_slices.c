@@ -468,6 +468,70 @@ static void test_random(void **state)
 	}
 }
 
+/* --- marks --- */
+
+static char *text_of(struct vm_slices *s)
+{
+	const struct vm_slices_about about = { 1, true };
+	char *text = NULL;
+	size_t len;
+
+	assert_int_equal(vm_slices_format(s, &about, &text, &len), 0);
+	vm_slices_free(s);
+	return text;
+}
+
+/* From a mark on, it says what it says from the start on; the source may begin somewhat before the mark. */
+static void check_marked(struct rig *r, struct marks *marks, uint64_t from_ns, uint64_t to_ns)
+{
+	char *wanted = text_of(make(r, from_ns, to_ns, 300)), *got;
+	struct vm_slices_options o = { .source = &r->fake.source,
+				       .names = r->names,
+				       .from_ns = from_ns,
+				       .to_ns = to_ns,
+				       .width = 300,
+				       .limit = VM_SLICES_ROWS_MAX,
+				       .marks = marks };
+	struct vm_slices *s = NULL;
+	struct error e = ERROR_INIT;
+	size_t at = 0;
+
+	o.resume = marks_get(marks, from_ns, &o.resume_tick);
+	while (o.resume && r->fake.items[at].event.tick < o.resume_tick)
+		at++;
+	r->fake.at = at > 50 ? at - draw(50) : 0;
+	assert_int_equal(vm_slices_new(&s, &o, &e), 0);
+	got = text_of(s);
+	assert_string_equal(got, wanted);
+	free(got);
+	free(wanted);
+}
+
+static void test_marks(void **state)
+{
+	struct rig *r = *state;
+	struct marks *marks;
+	uint64_t end, from, to;
+	int round, i;
+
+	for (round = 0; round < 5; round++) {
+		seed = (uint64_t)round + 1000;
+		fill_randomly(r);
+		end = r->fake.items[ITEMS_MAX - 1].event.tick;
+		assert_int_equal(vm_slices_marks_new(&marks, 100), 0);
+		check_marked(r, marks, 0, end / 2);
+		check_marked(r, marks, 0, end + 1);
+		assert_true(marks_count(marks) > 40 && marks_count(marks) < 60);
+		for (i = 0; i < 20; i++) {
+			from = draw((uint32_t)end);
+			to = from + 1 + draw(50000);
+			check_marked(r, marks, from, to);
+		}
+		check_marked(r, marks, end + 10, end + 20);
+		marks_unref(marks);
+	}
+}
+
 /* --- the document --- */
 
 static void check_rows(const json_t *lane, size_t n_span, size_t n_merged)
@@ -549,6 +613,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_poll, set_up_rig, tear_down_rig),
 		cmocka_unit_test_setup_teardown(test_refused, set_up_rig, tear_down_rig),
 		cmocka_unit_test_setup_teardown(test_random, set_up_rig, tear_down_rig),
+		cmocka_unit_test_setup_teardown(test_marks, set_up_rig, tear_down_rig),
 		cmocka_unit_test_setup_teardown(test_document, set_up_rig, tear_down_rig),
 	};
 
