@@ -47,7 +47,7 @@ export function Summary({ run, totals, waiting }: { run: Run; totals: ProfileTot
 					samples: formatCount(totals.total.samples),
 					weight: formatValue(totals.total.weight, totals.unit),
 					length: formatLength(Math.max(0, totals.to_ns - totals.from_ns)),
-					cpus: totals.cpus,
+					cpus: totals.cpus === 1 ? say("oneCpu") : say("manyCpus", { n: totals.cpus }),
 					period: formatValue(totals.period, totals.unit),
 				})}
 			</span>
