@@ -81,6 +81,28 @@ export async function start() {
 	return new Web(browser, url, shots, data ? JSON.parse(data) : {});
 }
 
+/** What the address of a page has behind its view. */
+export const params = (page) => new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
+
+/** Waits until the address has a value ("" for none) under a key. */
+export const addressHas = (page, key, value) =>
+	page.waitForFunction(
+		([k, v]) => (new URLSearchParams(location.hash.split("?")[1]).get(k) ?? "") === v,
+		[key, value],
+	);
+
+/** A share and a length of time as the page writes them. */
+export function percent(share) {
+	const n = 100 * share;
+	return `${n.toFixed(n >= 10 || n === 0 ? 1 : 2)} %`;
+}
+export function lengthText(ns) {
+	if (ns === 0) return "0";
+	const [scale, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([s]) => ns >= s);
+	const n = ns / scale;
+	return scale === 1 ? `${ns} ns` : `${n.toFixed(n >= 100 ? 0 : n >= 10 ? 1 : 2)} ${unit}`;
+}
+
 /** Waits until an asked-for value is what it should be: for what is behind the page. */
 export async function until(ask, ok, what) {
 	const end = Date.now() + TIMEOUT_MS;

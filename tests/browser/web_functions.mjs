@@ -4,14 +4,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-import { start, until } from "./page.mjs";
+import { addressHas, params, start, until } from "./page.mjs";
 
 const web = await start();
 const { kernel, func } = web.data.runs;
 const LEVEL = 20; /* pixels of a level */
 
 const drawn = (page) => page.locator(".flame canvas[data-drawn]").waitFor();
-const params = (page) => new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
 const tip = (page) => page.getByRole("tooltip");
 const spoken = (page) => page.locator(".spoken");
 
@@ -20,13 +19,6 @@ async function openGraph(query = "", options = {}) {
 	await drawn(page);
 	return page;
 }
-
-/** Waits until the address has a value ("" for none) under a key. */
-const addressHas = (page, key, value) =>
-	page.waitForFunction(
-		([k, v]) => (new URLSearchParams(location.hash.split("?")[1]).get(k) ?? "") === v,
-		[key, value],
-	);
 
 /** The outermost functions as they stand: the longest first, each with its middle on the screen. */
 async function outermost(page) {

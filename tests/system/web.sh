@@ -3,7 +3,7 @@
 # web.sh SCENARIO: the page of a real collector in Chromium; tests/browser/web_SCENARIO.mjs has what is checked.
 #
 # The store has recordings that are in the tree: a scheduler's with a clock, one with losses and a hostile name,
-# calls of a program, calls of a kernel with the scheduler beside them, two boots. For scenarios that need a device
+# calls of a program, calls of a kernel with the scheduler beside them, two boots; profiles, of a host of virtual machines, too. For scenarios that need a device
 # there is a real agent that traces this machine, and a program that stops, starts, freezes and thaws it.
 # Screenshots are kept in SHOTS. The script gets as JSON what it has to know: the numbers of the runs, and a
 # program that stops and starts the collector.
@@ -59,6 +59,23 @@ kernel=$(fill board-7 kernel.ksk $end) || exit 1
 "$BOOT_MAKE" "$SRC/tests/data/boot/small.boot" small.ksk || exit 1
 boot=$(fill board-7 "$SRC/docs/examples/boot.ksk") || exit 1
 boot_small=$(fill board-7 small.ksk) || exit 1
+# Profiles are only there where they are looked at. One is of this machine, where it can be recorded.
+before=0 after=0 machines=0 native=0
+case $scenario in
+profile | vm)
+	"$SAMPLE_MAKE" "$SRC/tests/golden/profile/before.profile" before.ksk || exit 1
+	"$SAMPLE_MAKE" "$SRC/tests/golden/profile/after.profile" after.ksk || exit 1
+	python3 "$SRC/tests/tools/vm_host.py" 10 >machines.sample && "$SAMPLE_MAKE" machines.sample machines.ksk || exit 1
+	before=$(fill box before.ksk) || exit 1
+	after=$(fill box after.ksk) || exit 1
+	machines=$(fill host-2 machines.ksk $end) || exit 1
+	if "$AGENT" profile -o native.ksk -e cpu-clock -- gzip -9 -c "$KISEKI" >native.gz 2>native.err && [ -s native.ksk ]; then
+		native=$(fill board-7 native.ksk $end) || exit 1
+	else
+		echo "no profile of this machine: $(tail -n 1 native.err)"
+	fi
+	;;
+esac
 
 # --- a collector that can be stopped and started again, on the same ports ---
 cat >control <<END
@@ -116,8 +133,9 @@ END
 esac
 
 mkdir -p "$SHOTS"
-data=$(printf '{"control":"%s","agent":"%s","kiseki":"%s","work":"%s","device":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d}}' \
-	"$work/control" "$work/device" "$KISEKI" "$work" "$device" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small")
+data=$(printf '{"control":"%s","agent":"%s","kiseki":"%s","work":"%s","device":"%s","runs":{"board":%d,"hostile":%d,"lossy":%d,"long":%d,"func":%d,"kernel":%d,"boot":%d,"boot_small":%d,"before":%d,"after":%d,"machines":%d,"native":%d}}' \
+	"$work/control" "$work/device" "$KISEKI" "$work" "$device" "$board" "$old" "$lossy" "$long" "$func" "$kernel" "$boot" "$boot_small" \
+	"$before" "$after" "$machines" "$native")
 timeout 400 node "$SRC/tests/browser/web_$scenario.mjs" "$modules" "$url" "$SHOTS" "$data" || {
 	tail -n 20 serve.err
 	exit 1

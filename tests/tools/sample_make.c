@@ -13,6 +13,8 @@
  *	mapping PID TICK FROM TO OFFSET BUILD-ID PATH		BUILD-ID in hexadecimal, - if it is not known
  *	life PID PARENT TICK start|exec|end [NAME]
  *	function FROM TO NAME...				of the kernel
+ *	guest VM mapping|life|function ...			the same of a guest, as it says it itself
+ *	guest VM table PID TID TICK TABLE TASK begin|end NAME...	whose a page table is from then on, or not any more
  *	loss CPU CAUSE COUNT					cause by number; ? if the count is not known
  *
  * Lines that are empty or begin with # are comments. A tick is a nanosecond. sample_dump is the other way.
@@ -244,6 +246,52 @@ static int put_function(struct maker *m, char *line)
 	return 0;
 }
 
+static int put_table(struct maker *m, char *line)
+{
+	struct sample_table_row r = { 0 };
+	char table[32], task[32], what[8];
+	unsigned long long tick;
+
+	if (sscanf(line, "table %d %d %llu %31s %31s %7s", &r.pid, &r.tid, &tick, table, task,
+		   what) != 6 ||
+	    !sample_text_parse_number(table, &r.table) || !sample_text_parse_number(task, &r.task))
+		return -EINVAL;
+	r.tick = tick;
+	r.is_end = !strcmp(what, "end");
+	r.comm = rest(line, 7);
+	r.comm_len = (uint32_t)strlen(r.comm);
+	m->end = meta_item_begin(m->end, META_TABLES);
+	m->end = meta_item_end(m->end, sample_meta_put_table(m->end, &r));
+	return 0;
+}
+
+/* What the process of a machine, or of a guest, is made of. */
+static int put_process(struct maker *m, char *line)
+{
+	if (!strncmp(line, "mapping ", 8))
+		return put_mapping(m, line);
+	if (!strncmp(line, "life ", 5))
+		return put_life(m, line);
+	if (!strncmp(line, "function ", 9))
+		return put_function(m, line);
+	return -EINVAL;
+}
+
+static int put_guest(struct maker *m, char *line)
+{
+	uint8_t *body = meta_item_begin(m->end, META_GUEST);
+	char *item = rest(line, 2);
+	int vm;
+
+	if (sscanf(line, "guest %d", &vm) != 1)
+		return -EINVAL;
+	m->end = sample_meta_put_guest(body, vm);
+	if ((strncmp(item, "table ", 6) ? put_process(m, item) : put_table(m, item)) < 0)
+		return -EINVAL;
+	m->end = meta_item_end(body, m->end);
+	return 0;
+}
+
 static int put_sampling(struct maker *m, const char *line)
 {
 	struct sample_sampling s = { 0 };
@@ -290,15 +338,11 @@ static int put_line(struct maker *m, char *line, struct error *e)
 		return put_event(m, line, e);
 	if (!strncmp(line, "loss ", 5))
 		return put_loss(m, line, e);
-	if (!strncmp(line, "mapping ", 8))
-		r = put_mapping(m, line);
-	else if (!strncmp(line, "life ", 5))
-		r = put_life(m, line);
-	else if (!strncmp(line, "function ", 9))
-		r = put_function(m, line);
+	if (!strncmp(line, "guest ", 6))
+		r = put_guest(m, line);
 	else if (!strncmp(line, "sampling ", 9))
 		r = put_sampling(m, line);
-	else
+	else if ((r = put_process(m, line)) < 0)
 		r = put_info(m, line);
 	return r < 0 ? error_set(e, EINVAL, "no such line") : 0;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { spanOf, stepOf } from "../src/parts/brush";
 import { contrast, inkOn } from "../src/parts/ink";
-import { placeBeside } from "../src/views/functions/tip";
+import { placeBeside } from "../src/parts/tip";
 
 const extent = { from: 1000, to: 2000 };
 

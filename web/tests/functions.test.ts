@@ -2,20 +2,14 @@
 import { describe, expect, it } from "vitest";
 
 import type { CallNode } from "../src/api/calls";
-import { changeOf, colorOfChange, compare } from "../src/views/functions/change";
-import {
-	addFigures,
-	boxOf,
-	growForest,
-	knownMeasures,
-	NOTHING,
-	valuesOf,
-} from "../src/views/functions/forest";
-import { findAt, layOut, stepFrom } from "../src/views/functions/layout";
+import { changeOf, colorOfChange, compare } from "../src/flame/change";
+import { addFigures, growForest, knownMeasures, NOTHING, valuesOf } from "../src/views/functions/forest";
+import { boxOf } from "../src/flame/forest";
+import { findAt, layOut, stepFrom } from "../src/flame/layout";
 import { openByItself, parseTurned, rowsOf, turn } from "../src/views/functions/rows";
 import { sandwichOf } from "../src/views/functions/sandwich";
-import { matcherOf, search } from "../src/views/functions/search";
-import { fitText } from "../src/views/functions/shapes";
+import { matcherOf, search } from "../src/flame/search";
+import { fitText } from "../src/flame/shapes";
 import { baseOf, readState } from "../src/views/functions/state";
 
 const node = (depth: number, name: string, total: number, local: number, calls = 1): CallNode => ({
@@ -155,7 +149,7 @@ describe("comparing", () => {
 	const before = [node(0, "main", 50, 10), node(1, "parse", 30, 30), node(1, "load", 10, 10)];
 	const both = growForest(nodes, before);
 	it("lays two over each other", () => {
-		const c = compare(both, "total", false);
+		const c = compare(valuesOf(both, "total", true), valuesOf(both, "total"), false);
 		const of = (name: string, depth: number) => {
 			const box = both.boxes.find((b) => b.name === name && b.depth === depth);
 			return box && c.of(box);
@@ -166,7 +160,7 @@ describe("comparing", () => {
 		expect(c.widths[0]).toBe(150);
 	});
 	it("compares parts of the whole when it is told to", () => {
-		const c = compare(both, "total", true);
+		const c = compare(valuesOf(both, "total", true), valuesOf(both, "total"), true);
 		expect(c.of(both.root)).toMatchObject({ before: 1, after: 1, kind: "same" });
 	});
 	it("takes small differences for noise, and tells directions apart by more than colour", () => {

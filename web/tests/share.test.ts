@@ -95,6 +95,8 @@ describe("commands", () => {
 		]);
 		expect(commandsOf(wholeOf(run(["func"])), "x").map((c) => c.id)).toEqual(["export", "func", "ledger"]);
 		expect(commandOf(wholeOf(run(["func"])), "export")).not.toContain("--from");
+		const ids = commandsOf(wholeOf(run(["profile"])), "x").map((c) => c.id);
+		expect(ids).toEqual(["export", "profile", "ledger"]);
 	});
 	it("run nothing else, whatever a device is called", () => {
 		expect(commandOf(part(["sched"], "a; rm -rf $HOME"), "export")).toContain("-o a_rm_-rf_HOME-7.pftrace");

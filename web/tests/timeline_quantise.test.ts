@@ -6,7 +6,8 @@ import { feedCpu, feedTask, KIND_NAME, Labels, type Feed } from "../src/views/ti
 import { putDetailLosses, Stretches } from "../src/views/timeline/losses";
 import { mix, pack, parseColour } from "../src/views/timeline/names";
 import { paintColumns } from "../src/views/timeline/paint";
-import { isInked, makeInks } from "../src/views/timeline/patterns";
+import { isInked } from "../src/parts/pattern";
+import { makeInks } from "../src/views/timeline/patterns";
 import {
 	CLASS_NONE,
 	CLASS_PREEMPTED,

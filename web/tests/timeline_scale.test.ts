@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 
 import { Follow } from "../src/views/timeline/follow";
-import { Motion } from "../src/views/timeline/motion";
-import { partsOf, stepOf, ticksOf } from "../src/views/timeline/ruler";
+import { Motion } from "../src/parts/motion";
+import { partsOf, stepOf, ticksOf } from "../src/parts/ruler";
 import {
 	aroundSpan,
 	clampSpan,
@@ -15,7 +15,7 @@ import {
 	toNs,
 	toX,
 	zoomSpan,
-} from "../src/views/timeline/scale";
+} from "../src/parts/scale";
 
 const bounds = { from: 1e12, to: 1e12 + 600e9 };
 

@@ -7,11 +7,12 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { param, setParams } from "../app/address";
+import { useLoaded } from "../parts/loaded";
 import { isOfKind, relatedRun } from "./related";
 import { getJson, isAbort } from "./request";
 import type { Run, Runs } from "./schema";
 
-export type RunKind = "sched" | "func" | "boot";
+export type RunKind = "sched" | "func" | "boot" | "profile";
 
 export const LIST_MAX = 200;
 
@@ -80,4 +81,12 @@ export function useRuns(kind: RunKind | null): Chosen {
 		return () => abort.abort();
 	}, [kind, text]);
 	return chosen;
+}
+
+/** The run that one is compared with; the one that is there already, or one that has to be asked for. */
+export function useOtherRun(run: Run, other: number | null): Run | undefined {
+	const number = other !== null && other !== run.run ? other : null;
+	const asked = useLoaded(number === null ? null : (abort) => getRun(number, abort), [number]);
+	if (other === run.run) return run;
+	return number === asked.value?.run ? asked.value : undefined;
 }

@@ -8,7 +8,7 @@ import { fileName, hasRange, type Part } from "../api/formats";
 import { quoteShell } from "../parts/shell";
 
 export interface CommandLine {
-	readonly id: "export" | "sched" | "latency" | "ledger" | "func" | "boot" | "bootReport";
+	readonly id: "export" | "sched" | "latency" | "ledger" | "func" | "boot" | "bootReport" | "profile" | "vm";
 	readonly text: string;
 }
 
@@ -52,6 +52,12 @@ export function commandsOf(part: Part, origin: string): readonly CommandLine[] {
 					{ id: "boot", text: join(["kiseki", "boot", "chart", run.run, "-o", out(".html"), ...server]) },
 					{ id: "bootReport", text: join(["kiseki", "boot", "report", run.run, ...server]) },
 				] as const)
+			: []),
+		...(has("profile")
+			? ([{ id: "profile", text: join(["kiseki", "profile", "report", run.run, ...server]) }] as const)
+			: []),
+		...(run.profile?.has_guests
+			? ([{ id: "vm", text: join(["kiseki", "vm", "report", run.run, ...server]) }] as const)
 			: []),
 		{ id: "ledger", text: join(["kiseki", "ledger", run.run, ...server]) },
 	];

@@ -43,6 +43,8 @@ const COMMANDS: Record<CommandLine["id"], () => string> = {
 	func: () => say("cFunc"),
 	boot: () => say("cBoot"),
 	bootReport: () => say("cBootReport"),
+	profile: () => say("cProfile"),
+	vm: () => say("cVm"),
 };
 
 /** The part of each run of the address that is shown. */

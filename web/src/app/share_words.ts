@@ -13,7 +13,7 @@ export const say = dictionary(
 		picture: "Picture of this view",
 		noPicture: "This view has no picture of its own.",
 		export: "Export {what}",
-		exportWhole: "Recordings of programs and boots are exported whole.",
+		exportWhole: "Recordings of programs, boots and profiles are exported whole.",
 		perfetto: "Open in Perfetto",
 		perfettoNote:
 			"Opens ui.perfetto.dev in another window and hands it this part of the recording. The data goes to that site's page in your browser; nothing is sent until you click.",
@@ -30,6 +30,8 @@ export const say = dictionary(
 		cFunc: "what functions cost",
 		cBoot: "the boot as a page",
 		cBootReport: "why the boot took so long",
+		cProfile: "where the CPUs spent their time",
+		cVm: "where the time of virtual machines went",
 		noRun: "Choose a recording, and it can be exported here.",
 	},
 	{
@@ -42,7 +44,7 @@ export const say = dictionary(
 		picture: "この画面の画像",
 		noPicture: "この画面には画像がありません。",
 		export: "エクスポート: {what}",
-		exportWhole: "プログラムとブートの記録は全体がエクスポートされます。",
+		exportWhole: "プログラム・ブート・プロファイルの記録は全体がエクスポートされます。",
 		perfetto: "Perfetto で開く",
 		perfettoNote:
 			"別ウィンドウで ui.perfetto.dev を開き、この範囲の記録を渡します。データはブラウザ内でそのサイトのページに渡されます。クリックするまで何も送信されません。",
@@ -60,6 +62,8 @@ export const say = dictionary(
 		cFunc: "関数ごとの時間",
 		cBoot: "ブートをページとして保存",
 		cBootReport: "ブートに時間がかかった理由",
+		cProfile: "CPU 時間の内訳",
+		cVm: "仮想マシンの時間の内訳",
 		noRun: "記録を選ぶと、ここからエクスポートできます。",
 	},
 );

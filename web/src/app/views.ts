@@ -8,7 +8,9 @@ import * as fleet from "../views/fleet/words";
 import * as functions from "../views/functions/words";
 import * as latency from "../views/latency/words";
 import * as log from "../views/log/words";
+import * as profile from "../views/profile/words";
 import * as timeline from "../views/timeline/words";
+import * as vm from "../views/vm/words";
 
 export interface View {
 	/** In the address. */
@@ -39,6 +41,13 @@ export const views: readonly View[] = [
 		key: "4",
 		load: () => import("../views/functions/functions"),
 	},
-	{ id: "boot", title: () => boot.say("title"), key: "5", load: () => import("../views/boot/boot") },
-	{ id: "log", title: () => log.say("title"), key: "6", load: () => import("../views/log/log") },
+	{
+		id: "profile",
+		title: () => profile.say("title"),
+		key: "5",
+		load: () => import("../views/profile/profile"),
+	},
+	{ id: "vm", title: () => vm.say("title"), key: "6", load: () => import("../views/vm/vm") },
+	{ id: "boot", title: () => boot.say("title"), key: "7", load: () => import("../views/boot/boot") },
+	{ id: "log", title: () => log.say("title"), key: "8", load: () => import("../views/log/log") },
 ];

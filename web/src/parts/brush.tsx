@@ -3,6 +3,7 @@
 //
 // Values are nanoseconds; null at both ends means all of it. A drag says what it would be while it lasts and tells
 // its owner once, when it ends: every step would ask the collector.
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import "../style/brush.css";
@@ -21,6 +22,8 @@ export interface BrushProps {
 	readonly extent: Extent;
 	readonly value: Extent | null;
 	readonly choose: (value: Extent | null) => void;
+	/** What the time is like, drawn below the brush; it makes the track as high as it is. */
+	readonly children?: ComponentChildren;
 }
 
 /** Two ends in any order as a part of the extent; null if it is all of it, or too short to mean anything. */
@@ -114,13 +117,14 @@ export function Brush(props: BrushProps) {
 		<div class="brush" role="group" aria-label={props.label}>
 			<span aria-hidden="true">{props.label}</span>
 			<div
-				class="brush-track"
+				class={props.children ? "brush-track over" : "brush-track"}
 				ref={track}
 				onPointerDown={start}
 				onPointerMove={(e) => drag && setDrag({ ...drag, at: timeAt(e.clientX) })}
 				onPointerUp={end}
 				onPointerCancel={() => setDrag(null)}
 			>
+				{props.children}
 				<span
 					class="brush-span"
 					ref={(e) => {

@@ -4,7 +4,6 @@
 // Functions come whole. Paths may be millions, so the longest come, and the others as sums; who zooms into a box that
 // has such sums below it gets more of them.
 import { getCallReport, getCallTree, type CallReport, type CallSelection } from "../../api/calls";
-import { getRun } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import type { Extent } from "../../parts/brush";
 import { useLoaded, type Loaded } from "../../parts/loaded";
@@ -35,14 +34,6 @@ export function extentOf(run: Run | undefined): Extent | null {
 	return run?.calls && run.calls.to_ns > run.calls.from_ns
 		? { from: run.calls.from_ns, to: run.calls.to_ns }
 		: null;
-}
-
-/** The run that is compared with; the one that is there already, or one that has to be asked for. */
-export function useBaseRun(run: Run, base: number | null): Run | undefined {
-	const other = base !== null && base !== run.run ? base : null;
-	const asked = useLoaded(other === null ? null : (abort) => getRun(other, abort), [other]);
-	if (base === run.run) return run;
-	return other === asked.value?.run ? asked.value : undefined;
 }
 
 export function usePaths(

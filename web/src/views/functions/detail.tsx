@@ -4,7 +4,7 @@ import type { Figures } from "../../api/calls";
 import { formatCount, formatLength } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { FigureList } from "./figures";
-import { idOf, pathOf, type Box } from "./forest";
+import { idOf, pathOf, type Box } from "../../flame/forest";
 import type { Edge, Sandwich } from "./sandwich";
 import { say } from "./words";
 

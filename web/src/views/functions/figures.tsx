@@ -3,10 +3,10 @@
 import type { Figures } from "../../api/calls";
 import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { Name } from "../../parts/name";
-import { SIGNS, type Change } from "./change";
+import { SIGNS, type Change } from "../../flame/change";
 import type { Box, Measure } from "./forest";
 import { SplitBar, SplitLegend, isSplit } from "./split";
-import { titleOf } from "./title";
+import { titleOf } from "../../flame/title";
 import { say } from "./words";
 
 export function formatValue(value: number, by: Measure, shares = false): string {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // forest: the paths of a report as a tree, of one recording or of two laid over each other.
 //
-// A box is one path: all calls that have the same callers. Above the outermost ones stands one box that is
-// everything. A box keeps the same key in every answer that has its path (a hash of the names on the way), so an
-// address can name it. With two recordings a box has figures of both; a path that only one has is zero in the other.
+// A box has the figures of all calls with the same callers (flame/forest.ts). With two recordings it has those of both; a
+// path that only one has is zero in the other.
 import type { CallNode, Figures } from "../../api/calls";
+import { Grower, type Box as Path, type Forest as Paths } from "../../flame/forest";
 
 export const NOTHING: Figures = {
 	calls: 0,
@@ -21,28 +21,18 @@ export const NOTHING: Figures = {
 	open: 0,
 };
 
-export interface Box {
-	/** In the forest's list, and in every list of values. */
-	readonly index: number;
+export interface Box extends Path {
 	readonly parent: Box | null;
-	readonly depth: number;
-	readonly name: string;
-	readonly object: string | null;
-	readonly key: string;
-	/** How many paths it stands for that the answer has no room for; 0: it is a path itself. */
-	readonly others: number;
 	readonly children: Box[];
 	figures: Figures;
 	/** Of the recording that it is compared with; null if there is none. */
 	before: Figures | null;
 }
 
-export interface Forest {
+export interface Forest extends Paths {
 	readonly root: Box;
-	/** Parents before children, in the order of the tree. */
 	readonly boxes: readonly Box[];
 	readonly compared: boolean;
-	readonly depth: number;
 }
 
 export type Measure = "total" | "calls" | "running" | "user" | "kernel" | "preempted" | "blocked" | "unknown";
@@ -58,67 +48,6 @@ export const MEASURES: readonly Measure[] = [
 	"unknown",
 ];
 
-/** The file's name of a path: two builds of a library lie in two folders and are compared all the same. */
-export function fileOf(object: string | null): string {
-	return object ? object.slice(object.lastIndexOf("/") + 1) : "";
-}
-
-/** What makes two functions the same. */
-export function idOf(name: string, object: string | null): string {
-	return `${name}@${fileOf(object)}`;
-}
-
-/** 52 bits, as 13 hexadecimal digits: two multiplicative hashes side by side. */
-export function hashOf(above: string, name: string): string {
-	let a = 0x811c9dc5;
-	let b = 0x9e3779b9;
-	const text = `${above}\u0001${name}`;
-	for (let i = 0; i < text.length; i++) {
-		const c = text.charCodeAt(i);
-		a = Math.imul(a ^ c, 0x01000193) >>> 0;
-		b = Math.imul(b ^ c, 0x85ebca6b) >>> 0;
-		b = (b ^ (b >>> 13)) >>> 0;
-	}
-	return (a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0")).slice(0, 13);
-}
-
-interface Growing {
-	readonly boxes: Box[];
-	readonly byKey: Map<string, Box>;
-	depth: number;
-}
-
-interface Path {
-	readonly function: string;
-	readonly object: string | null;
-	readonly others?: number;
-}
-
-function addBox(g: Growing, parent: Box | null, path: Path): Box {
-	const { function: name, object, others = 0 } = path;
-	const key = parent ? hashOf(parent.key, others ? "" : idOf(name, object)) : "all";
-	const known = g.byKey.get(key);
-	if (known) return known;
-	const depth = parent ? parent.depth + 1 : 0;
-	const box: Box = {
-		index: g.boxes.length,
-		parent,
-		depth,
-		name,
-		object,
-		key,
-		others,
-		children: [],
-		figures: NOTHING,
-		before: null,
-	};
-	g.boxes.push(box);
-	g.byKey.set(key, box);
-	g.depth = Math.max(g.depth, depth);
-	parent?.children.push(box);
-	return box;
-}
-
 /** Sums of two figures; what one of them does not know is not known. */
 export function addFigures(a: Figures, b: Figures): Figures {
 	const sum: Record<string, number | null> = {};
@@ -128,20 +57,6 @@ export function addFigures(a: Figures, b: Figures): Figures {
 		sum[key] = x === null || y === null ? null : x + y;
 	}
 	return sum as unknown as Figures;
-}
-
-function takeNodes(g: Growing, nodes: readonly CallNode[], put: (box: Box, f: Figures) => void): void {
-	const root = g.boxes[0];
-	const path: Box[] = root ? [root] : [];
-	for (const node of nodes) {
-		// An answer that jumps in depth is not believed: the node then stands below the deepest known caller.
-		path.length = Math.min(path.length, node.depth + 1);
-		const parent = path[path.length - 1];
-		if (!parent) continue;
-		const box = addBox(g, parent, node);
-		put(box, node);
-		path.push(box);
-	}
 }
 
 function addTo(old: Figures, f: Figures): Figures {
@@ -159,15 +74,15 @@ function closeRoot(root: Box): void {
 }
 
 export function growForest(nodes: readonly CallNode[], before: readonly CallNode[] | null = null): Forest {
-	const g: Growing = { boxes: [], byKey: new Map(), depth: 0 };
-	const root = addBox(g, null, { function: "", object: null });
-	takeNodes(g, nodes, (box, f) => (box.figures = addTo(box.figures, f)));
+	const g = new Grower<Box>((box) => Object.assign(box as Box, { figures: NOTHING, before: null }));
+	const path = (n: CallNode) => ({ depth: n.depth, name: n.function, object: n.object, others: n.others });
+	g.take(nodes, path, (box, f) => (box.figures = addTo(box.figures, f)));
 	if (before) {
-		takeNodes(g, before, (box, f) => (box.before = addTo(box.before ?? NOTHING, f)));
+		g.take(before, path, (box, f) => (box.before = addTo(box.before ?? NOTHING, f)));
 		for (const box of g.boxes) box.before ??= NOTHING;
 	}
-	closeRoot(root);
-	return { root, boxes: g.boxes, compared: before !== null, depth: g.depth };
+	closeRoot(g.root);
+	return { root: g.root, boxes: g.boxes, compared: before !== null, depth: g.depth };
 }
 
 function own(f: Figures, measure: Measure): number {
@@ -206,14 +121,4 @@ export function knownMeasures(forest: Forest): readonly Measure[] {
 	};
 	const list = MEASURES.filter(known);
 	return list.includes("user") || list.includes("kernel") ? list.filter((m) => m !== "running") : list;
-}
-
-export function boxOf(forest: Forest, key: string): Box | null {
-	return key === "" ? null : (forest.boxes.find((b) => b.key === key) ?? null);
-}
-
-export function pathOf(box: Box): readonly Box[] {
-	const path: Box[] = [];
-	for (let b: Box | null = box; b; b = b.parent) path.unshift(b);
-	return path;
 }

@@ -4,11 +4,11 @@
 //
 // The address has all of it (state.ts). Figures of functions and paths are two answers; each is shown when it is
 // there, and stays until the next one comes.
-import { useRuns } from "../../api/runs";
+import { useOtherRun, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { Problem } from "../../parts/problem";
 import { say as sayFrame } from "../../app/words";
-import { extentOf, useBaseRun, useReport } from "./data";
+import { extentOf, useReport } from "./data";
 import "../../style/figures.css";
 import "./functions.css";
 import { Paths } from "./paths";
@@ -23,7 +23,7 @@ function Calls({ run }: { run: Run }) {
 	const before = baseOf(state, run.run);
 	const report = useReport(after);
 	const base = useReport(before);
-	const baseRun = useBaseRun(run, state.base);
+	const baseRun = useOtherRun(run, state.base);
 	const error = report.error ?? (before ? base.error : null);
 	return (
 		<div class="functions">

@@ -3,14 +3,15 @@
 import { useMemo, useRef } from "preact/hooks";
 
 import type { CallReport, CallSelection } from "../../api/calls";
+import { compare } from "../../flame/change";
+import { boxOf, idOf, type Box } from "../../flame/forest";
+import { usePicked as usePickedBoxes } from "../../flame/picked";
 import { Problem } from "../../parts/problem";
-import { compare } from "./change";
 import { hasOthers, PATHS, PATHS_MORE, usePaths } from "./data";
 import { Detail } from "./detail";
-import { boxOf, idOf, knownMeasures, valuesOf, type Box, type Forest } from "./forest";
+import { knownMeasures, valuesOf, type Forest } from "./forest";
 import { Graph } from "./graph";
 import { sandwichOf } from "./sandwich";
-import { matcherOf, search } from "./search";
 import { change, type State } from "./state";
 import { CompareTable, compareFunctions, FunctionTable } from "./table";
 import { Toolbar } from "./toolbar";
@@ -41,21 +42,14 @@ function useForest(props: PathsProps) {
 function usePicked(forest: Forest | undefined, state: State): Picked | null {
 	const measures = useMemo(() => (forest ? knownMeasures(forest) : []), [forest]);
 	const by = measures.includes(state.by) ? state.by : "total";
-	const drawn = useMemo(() => {
+	const widths = useMemo(() => {
 		if (!forest) return null;
-		if (!forest.compared) return { values: valuesOf(forest, by), of: null };
-		const comparison = compare(forest, by, state.shares);
-		return { values: comparison.widths, of: comparison.of };
+		if (!forest.compared) return { values: valuesOf(forest, by), change: null };
+		const comparison = compare(valuesOf(forest, by, true), valuesOf(forest, by), state.shares);
+		return { values: comparison.widths, change: comparison.of };
 	}, [forest, by, state.shares]);
-	const zoom = useMemo(() => (forest ? boxOf(forest, state.zoom) : null), [forest, state.zoom]);
-	const matches = useMemo(() => matcherOf(state.find), [state.find]);
-	const found = useMemo(
-		() => (forest && drawn && matches ? search(forest, drawn.values, matches, zoom) : null),
-		[forest, drawn, matches, zoom],
-	);
-	if (!forest || !drawn) return null;
-	const focus = boxOf(forest, state.at);
-	return { forest, measures, by, values: drawn.values, change: drawn.of, zoom, focus, matches, found };
+	const picked = usePickedBoxes(forest, widths, state);
+	return picked && forest ? { ...picked, forest, measures, by } : null;
 }
 
 function selectBox(box: Box, remember: boolean): void {

@@ -3,6 +3,7 @@
 //
 // By itself the path that took longest is open down to where it splits; `turned` are those that are not as they
 // are by themselves, so that the address stays short. What is looked for is always to be seen: its callers are open.
+import type { Box as AnyBox } from "../../flame/forest";
 import type { Box, Forest } from "./forest";
 
 export interface Row {
@@ -42,11 +43,11 @@ export function turn(text: string, key: string): string {
 export interface Opening {
 	readonly usual: ReadonlySet<Box>;
 	readonly turned: ReadonlySet<string>;
-	readonly found: ReadonlySet<Box> | null;
+	readonly found: ReadonlySet<AnyBox> | null;
 }
 
-function callersOf(found: ReadonlySet<Box>): ReadonlySet<Box> {
-	const callers = new Set<Box>();
+function callersOf(found: ReadonlySet<AnyBox>): ReadonlySet<AnyBox> {
+	const callers = new Set<AnyBox>();
 	for (const box of found) for (let b = box.parent; b && !callers.has(b); b = b.parent) callers.add(b);
 	return callers;
 }

@@ -5,7 +5,8 @@
 // (docs/reports.md): so the times of the callers add up to the function's.
 import type { Figures } from "../../api/calls";
 import type { Box, Forest } from "./forest";
-import { addFigures, idOf, NOTHING } from "./forest";
+import { idOf } from "../../flame/forest";
+import { addFigures, NOTHING } from "./forest";
 
 export interface Edge {
 	readonly name: string;

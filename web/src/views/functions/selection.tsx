@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // selection: of which calls: recording, time, processes and threads, and what they are compared with.
-import { known } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { setParams } from "../../app/address";
 import { Brush, type Extent } from "../../parts/brush";
-import { describeRun, RunPicker } from "../../parts/run_picker";
+import { CompareWith } from "../../parts/compare_with";
+import { RunPicker } from "../../parts/run_picker";
 import { plain } from "../../parts/text";
 import { change, type State } from "./state";
 import { say } from "./words";
@@ -64,32 +64,6 @@ function startCompare(run: Run, other: number, state: State, extent: Extent | nu
 	);
 }
 
-function CompareWith(props: { run: Run; state: State; extent: Extent | null }) {
-	const { run, state } = props;
-	const others = known.value.filter((r) => r.run !== run.run);
-	return (
-		<label>
-			{say("compareWith")}{" "}
-			<select
-				value={state.base === null ? "" : String(state.base)}
-				onChange={(e) => {
-					const value = e.currentTarget.value;
-					if (value === "") change({ base: null, baseFrom: null, baseTo: null, zoom: "", at: "" });
-					else startCompare(run, Number(value), state, props.extent);
-				}}
-			>
-				<option value="">{say("nothingElse")}</option>
-				<option value={String(run.run)}>{say("sameRun")}</option>
-				{others.map((r) => (
-					<option key={r.run} value={String(r.run)}>
-						{describeRun(r)}
-					</option>
-				))}
-			</select>
-		</label>
-	);
-}
-
 export interface SelectionProps {
 	readonly run: Run;
 	readonly state: State;
@@ -108,7 +82,14 @@ export function Selection(props: SelectionProps) {
 				<RunPicker />
 				<Processes run={run} state={state} />
 				<Threads state={state} />
-				<CompareWith run={run} state={state} extent={extent} />
+				<CompareWith
+					run={run}
+					base={state.base}
+					choose={(other) => {
+						if (other === null) change({ base: null, baseFrom: null, baseTo: null, zoom: "", at: "" });
+						else startCompare(run, other, state, extent);
+					}}
+				/>
 				{state.base !== null && (
 					<label title={say("sharesHint")}>
 						<input

@@ -2,21 +2,15 @@
 // state: what the view shows, as the address has it (app/address.ts); a value that means nothing is the usual one.
 import type { CallSelection } from "../../api/calls";
 import { address, parseTime, setParams } from "../../app/address";
+import { flameChanges, readFlame, type FlameState } from "../../flame/state";
 import { MEASURES, type Measure } from "./forest";
 
 export type Tab = "graph" | "tree" | "table";
 export const TABS: readonly Tab[] = ["graph", "tree", "table"];
 
-export interface State {
+export interface State extends FlameState {
 	readonly tab: Tab;
 	readonly by: Measure;
-	/** A flame grows from below, an icicle hangs from above. */
-	readonly upward: boolean;
-	/** Key of the box that has the whole width. */
-	readonly zoom: string;
-	/** Key of the box that the keyboard is at. */
-	readonly at: string;
-	readonly find: string;
 	/** Column of the table, with '-' in front if it falls. */
 	readonly sort: string;
 	/** The function whose figures stand beside it: NAME@FILE. */
@@ -42,10 +36,7 @@ export function readState(params: ReadonlyMap<string, string>): State {
 	return {
 		tab: one("tab", TABS, "graph"),
 		by: one("by", MEASURES, "total"),
-		upward: text("grow") === "up",
-		zoom: text("zoom"),
-		at: text("at"),
-		find: text("find"),
+		...readFlame(params),
 		sort: text("sort"),
 		fn: text("fn"),
 		turned: text("turned"),
@@ -66,21 +57,17 @@ export function currentState(): State {
 
 /** The usual values are left out, so that addresses stay short. */
 export function change(next: Partial<Omit<State, "from" | "to">>, remember = true): void {
-	const changes: Record<string, string | number | null> = {};
+	const changes: Record<string, string | number | null> = flameChanges(next);
 	const keep = (key: string, value: string | undefined, usual: string): void => {
 		if (value !== undefined) changes[key] = value === usual ? null : value;
 	};
 	keep("tab", next.tab, "graph");
 	keep("by", next.by, "total");
-	keep("zoom", next.zoom, "");
-	keep("at", next.at, "");
-	keep("find", next.find, "");
 	keep("sort", next.sort, "");
 	keep("fn", next.fn, "");
 	keep("turned", next.turned, "");
 	keep("process", next.process, "");
 	keep("thread", next.thread, "");
-	if (next.upward !== undefined) changes["grow"] = next.upward ? "up" : null;
 	if (next.shares !== undefined) changes["shares"] = next.shares ? "1" : null;
 	if (next.base !== undefined) changes["base"] = next.base;
 	if (next.baseFrom !== undefined) changes["basefrom"] = next.baseFrom;

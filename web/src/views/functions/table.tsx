@@ -4,11 +4,11 @@ import type { Figures, FunctionFigures, Named, Split } from "../../api/calls";
 import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { formatOrder, parseOrder, Table, type Column, type Order } from "../../parts/table";
-import { changeOf, type Change } from "./change";
+import { changeOf, type Change } from "../../flame/change";
 import { formatChange } from "./figures";
-import { idOf } from "./forest";
+import { idOf } from "../../flame/forest";
 import { isSplit, partsOf, SplitBar, type Part } from "./split";
-import type { Matcher } from "./search";
+import type { Matcher } from "../../flame/search";
 import { say } from "./words";
 
 /** An order that was chosen; one by a column that is not there any more is none. */

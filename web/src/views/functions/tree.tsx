@@ -9,12 +9,13 @@ import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { useSize } from "../../parts/size";
 import { ROW_PX } from "../../parts/table";
-import type { Change } from "./change";
+import type { Change } from "../../flame/change";
 import { formatChange, formatValue } from "./figures";
+import type { Box as AnyBox } from "../../flame/forest";
 import type { Box, Forest, Measure } from "./forest";
 import { openByItself, parseTurned, rowsOf, type Row } from "./rows";
 import { isSplit, SplitBar } from "./split";
-import { titleOf } from "./title";
+import { titleOf } from "../../flame/title";
 import { say } from "./words";
 
 export interface TreeProps {
@@ -22,8 +23,8 @@ export interface TreeProps {
 	readonly values: Float64Array;
 	readonly by: Measure;
 	readonly turned: string;
-	readonly focus: Box | null;
-	readonly found: ReadonlySet<Box> | null;
+	readonly focus: AnyBox | null;
+	readonly found: ReadonlySet<AnyBox> | null;
 	readonly change: ((box: Box) => Change) | null;
 	readonly shares: boolean;
 	readonly onTurn: (box: Box) => void;

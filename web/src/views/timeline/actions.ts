@@ -11,9 +11,9 @@ import { nameOf } from "../../parts/text";
 import { lengthWord, stateWord } from "./details";
 import type { Slice } from "./hit";
 import type { Row } from "./layout";
-import type { Held } from "./motion";
+import type { Held } from "../../parts/motion";
 import { formatChosen, markChanges, toggleRow, type Chosen } from "./place";
-import { aroundSpan, lengthOf, panSpan } from "./scale";
+import { aroundSpan, lengthOf, panSpan } from "../../parts/scale";
 import type { Stage } from "./stage";
 import { say } from "./words";
 

@@ -10,10 +10,10 @@ import { nameOf, plain } from "../../parts/text";
 import type { Actions } from "./actions";
 import { lengthWord, stateWord } from "./details";
 import { drawingOf } from "./drawing";
-import { Input } from "./input";
+import { PlotInput } from "../../parts/plot_input";
 import { markChanges } from "./place";
 import { RowNames } from "./row_names";
-import { panSpan, toNs } from "./scale";
+import { panSpan, toNs } from "../../parts/scale";
 import type { Hover, Stage } from "./stage";
 import { say } from "./words";
 
@@ -123,7 +123,7 @@ export function Board({ stage, actions }: { stage: Stage; actions: Actions }) {
 	}, [stage]);
 
 	useEffect(() => {
-		const input = new Input(stage, {
+		const input = new PlotInput(stage, {
 			click: (x, y) => actions.choose(stage.chosenAt(x, y), true),
 			mark: (span, isDone) => setParams(markChanges(span), isDone),
 			scrollBy: (px) => scroller.current?.scrollBy(0, px),

@@ -13,7 +13,7 @@ import { nameOf, plain } from "../../parts/text";
 import { endOf, linesOf, type Line } from "./chain";
 import { wakingBefore, type Slice } from "./hit";
 import { formatChosen, markChanges } from "./place";
-import { lengthOf } from "./scale";
+import { lengthOf } from "../../parts/scale";
 import type { Source } from "./source";
 import type { Stage } from "./stage";
 import { levelOf } from "./tiles";

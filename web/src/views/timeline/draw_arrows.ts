@@ -7,7 +7,7 @@ import type { Detail } from "./decode";
 import type { Row } from "./layout";
 import { rowY, type Picture } from "./picture";
 import { findEnd } from "./quantise";
-import { toX, type Span } from "./scale";
+import { toX, type Span } from "../../parts/scale";
 import type { Source } from "./source";
 
 export const ARROWS_MAX = 250;

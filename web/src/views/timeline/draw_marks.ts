@@ -5,7 +5,7 @@ import { CALL_HEIGHT } from "./layout";
 import type { Slice } from "./hit";
 import { cssOf } from "./names";
 import { rowY, type Picture } from "./picture";
-import { toX, type Span } from "./scale";
+import { toX, type Span } from "../../parts/scale";
 
 function drawOutside(c: CanvasRenderingContext2D, p: Picture): void {
 	let from = Infinity;

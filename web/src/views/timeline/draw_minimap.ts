@@ -3,7 +3,7 @@
 // sight. It is painted when data comes; the frame around what is in sight is painted over it each time.
 import { cssOf } from "./names";
 import type { Picture } from "./picture";
-import { toX, type Span } from "./scale";
+import { toX, type Span } from "../../parts/scale";
 
 export interface MinimapInput {
 	readonly context: CanvasRenderingContext2D;

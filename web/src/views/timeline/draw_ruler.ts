@@ -4,8 +4,8 @@
 import { formatOffset, formatWall } from "../../parts/format";
 import { cssOf } from "./names";
 import type { Picture } from "./picture";
-import { partsOf, stepOf, ticksOf } from "./ruler";
-import { toX, type Span } from "./scale";
+import { partsOf, stepOf, ticksOf } from "../../parts/ruler";
+import { toX, type Span } from "../../parts/scale";
 
 const MARK_PX = 110; /* least distance of two marks with words */
 const ticks = new Float64Array(256);

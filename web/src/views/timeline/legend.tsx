@@ -4,7 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { dark } from "../../app/theme";
 import { STATES, type State } from "../../parts/palette";
-import { makeInks, SIDE } from "./patterns";
+import { SIDE } from "../../parts/pattern";
+import { makeInks } from "./patterns";
 import { say } from "./words";
 
 const WIDTH = 40;

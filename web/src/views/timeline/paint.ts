@@ -3,7 +3,8 @@
 // written in a few milliseconds, while tens of thousands of rectangles are not, least of all without a GPU.
 import { KIND_NAME } from "./feed";
 import { mix } from "./names";
-import { SIDE, type Inks } from "./patterns";
+import { SIDE } from "../../parts/pattern";
+import type { Inks } from "./patterns";
 import {
 	CLASS_BLOCKED,
 	CLASS_PREEMPTED,

@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: MIT
 // patterns: states as 8 by 8 pixels of ink and paper, so that they can be told apart without colour. The same tables
 // paint the rows and the legend.
-import { colorOf, looks, STATES, type Pattern, type State } from "../../parts/palette";
+import { colorOf, looks, STATES, type State } from "../../parts/palette";
+import { isInked, PAPER, SIDE } from "../../parts/pattern";
 import { mix, parseColour } from "./names";
-
-export const SIDE = 8;
-
-/** Is there ink at this place? */
-export function isInked(pattern: Pattern, x: number, y: number): boolean {
-	const u = x & (SIDE - 1);
-	const v = y & (SIDE - 1);
-	switch (pattern) {
-		case "solid":
-		case "line":
-			return true;
-		case "rise":
-			return ((u + v) & 3) < 2;
-		case "fall":
-			return ((u - v) & 7) < 3;
-		case "dots":
-			return (u & 3) < 2 && (v & 3) < 2;
-		case "cross":
-			return ((u + v) & 7) < 1 || ((u - v) & 7) < 1;
-		case "none":
-			return false;
-	}
-}
-
-const PAPER = 0.28; /* how much of the colour is in what is not inked */
 
 export interface Inks {
 	/** By state * 64 + y * 8 + x. */

@@ -7,7 +7,7 @@ import type { Layout, Row } from "./layout";
 import { rowAt } from "./layout";
 import type { Overview } from "./overview";
 import type { Inks } from "./patterns";
-import type { Span } from "./scale";
+import type { Span } from "../../parts/scale";
 import type { Source } from "./source";
 import { coverSpan, levelOf, tileLength, type Piece } from "./tiles";
 

@@ -3,7 +3,7 @@
 // `mark` a range, `sel` a slice ("ROW@ns") or a call ("ROW/DEPTH@ns"), `pin` and `fold` rows, `filter` tasks, `arrows` and `follow` switches.
 import { parseTime, type Changes } from "../../app/address";
 import type { Arrows } from "./draw_arrows";
-import { formatSpan, parseSpan, type Span } from "./scale";
+import { formatSpan, parseSpan, type Span } from "../../parts/scale";
 
 export interface Chosen {
 	readonly rowId: string;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // plan: which tiles a picture needs, the most wanted first: those in sight, then their neighbours, so that the next
 // movement finds them there. Where a tile would have too many events, the overview of the same place.
-import { overlaps, type Span } from "./scale";
+import { overlaps, type Span } from "../../parts/scale";
 import type { CallSource, Source } from "./source";
 import { keyOf, levelOf, splitTail, tileLength, tileSpan, tilesOf, type TileId } from "./tiles";
 

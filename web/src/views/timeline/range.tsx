@@ -9,7 +9,7 @@ import { Problem } from "../../parts/problem";
 import { Table, type Column } from "../../parts/table";
 import { nameOf, plain } from "../../parts/text";
 import { formatChosen, markChanges } from "./place";
-import { aroundSpan, lengthOf, type Span } from "./scale";
+import { aroundSpan, lengthOf, type Span } from "../../parts/scale";
 import type { Source } from "./source";
 import type { Stage } from "./stage";
 import { say } from "./words";

@@ -7,7 +7,7 @@ import type { Run } from "../../api/schema";
 import type { Calls } from "./calls";
 import type { Detail } from "./decode";
 import { eventsBetween, type Overview } from "./overview";
-import type { Span } from "./scale";
+import type { Span } from "../../parts/scale";
 import { indexTasks, Tasks, type TileTasks } from "./tasks";
 import { coverSpan, keyOf, levelOf, TileCache, type Piece, type TileId } from "./tiles";
 

@@ -9,11 +9,11 @@ import { Follow } from "./follow";
 import { callSlice, sliceAt, type Slice } from "./hit";
 import { CALL_HEIGHT, makeLayout, type Layout } from "./layout";
 import { Loader } from "./loader";
-import { Motion, type Held } from "./motion";
+import { Motion, type Held } from "../../parts/motion";
 import { coverKey, makeCover, rowUnder, rowY, type Cover } from "./picture";
 import { parsePlace, type Chosen, type Place } from "./place";
 import { planSource, type Wish } from "./plan";
-import { clampSpan, lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "./scale";
+import { clampSpan, lengthOf, panSpan, toNs, toX, zoomSpan, type Span } from "../../parts/scale";
 import { Screen, type Canvases } from "./screen";
 import { alignStarts, type Source } from "./source";
 import { levelOf } from "./tiles";
@@ -198,6 +198,16 @@ export class Stage {
 	zoomAt(x: number, factor: number): void {
 		const at = this.place.follow ? this.view.to : toNs(this.view, this.width, x);
 		this.setSpan(zoomSpan(this.view, factor, at, this.wide()));
+	}
+
+	point(at: { readonly x: number; readonly y: number } | null, marks: boolean): void {
+		const ns = at ? toNs(this.view, this.width, at.x) : null;
+		this.pointerNs = ns;
+		if (at && ns !== null) {
+			const chosen = marks ? null : this.chosenAt(at.x, at.y);
+			this.hover.value = { x: at.x, y: at.y, ns, slice: chosen && this.sliceOf(chosen) };
+		} else this.hover.value = null;
+		this.redraw();
 	}
 
 	panBy(px: number): void {

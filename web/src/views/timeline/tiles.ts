@@ -5,7 +5,7 @@
 // `coverSpan` says what to draw a span with: the tile of the level that fits; where that has not come yet, whatever
 // finer or coarser tiles have been kept. So a picture never becomes empty while it is made better. The cache is
 // bounded by bytes and gives up what was not looked at for the longest time.
-import type { Span } from "./scale";
+import type { Span } from "../../parts/scale";
 
 export interface TileId {
 	readonly level: number;

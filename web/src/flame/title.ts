@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // title: what a box is called where it is shown.
-import { formatCount } from "../../parts/format";
-import { plain } from "../../parts/text";
+import { formatCount } from "../parts/format";
+import { plain } from "../parts/text";
 import type { Box } from "./forest";
 import { say } from "./words";
 

@@ -4,8 +4,7 @@
 //
 // Two ranges are seldom equally long; `shares` compares parts of the whole instead of times, so that twice the length
 // is not twice as slow.
-import type { Box, Forest, Measure } from "./forest";
-import { valuesOf } from "./forest";
+import type { Box } from "./forest";
 
 export type Kind = "same" | "more" | "less" | "new" | "gone";
 
@@ -47,14 +46,12 @@ export interface Comparison {
 	readonly of: (box: Box) => Change;
 }
 
-export function compare(forest: Forest, measure: Measure, shares: boolean): Comparison {
-	const before = valuesOf(forest, measure, true);
-	const after = valuesOf(forest, measure, false);
-	if (shares) {
-		const [a, b] = [before[0] || 1, after[0] || 1];
-		before.forEach((v, i) => (before[i] = v / a));
-		after.forEach((v, i) => (after[i] = v / b));
-	}
+const partsOf = (values: Float64Array): Float64Array => values.map((v) => v / (values[0] || 1));
+
+/** Two lists of values of one forest. */
+export function compare(then: Float64Array, now: Float64Array, shares: boolean): Comparison {
+	const before = shares ? partsOf(then) : then;
+	const after = shares ? partsOf(now) : now;
 	const widths = before.map((v, i) => v + (after[i] ?? 0));
 	return {
 		before,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // shapes: a flame graph as a list of rectangles with colours, patterns and words. The canvas draws it, and so does
 // the picture that is taken away; neither decides anything by itself.
-import { inkOn } from "../../parts/ink";
+import { inkOn } from "../parts/ink";
 import type { Change } from "./change";
 import { colorOfChange, SIGNS } from "./change";
 import type { Box } from "./forest";
@@ -40,7 +40,7 @@ export interface Drawing {
 	/** What is behind the name where there is room for both. */
 	readonly figure: (box: Box) => string;
 	readonly dark: boolean;
-	readonly color: (name: string) => string;
+	readonly color: (box: Box) => string;
 	readonly measureText: (text: string) => number;
 	readonly found: ReadonlySet<Box> | null;
 	readonly change: ((box: Box) => Change) | null;
@@ -75,11 +75,7 @@ function shapeOf(d: Drawing, placed: Placed): Shape {
 	const change = d.change?.(box) ?? null;
 	const found = d.found?.has(box) ?? false;
 	const neutral = d.dark ? "#4a525b" : "#dfe4e9";
-	const fill = change
-		? colorOfChange(change, d.dark)
-		: box.parent && !box.others
-			? d.color(box.name)
-			: neutral;
+	const fill = change ? colorOfChange(change, d.dark) : box.parent && !box.others ? d.color(box) : neutral;
 	const x = placed.x0 * d.width;
 	const width = (placed.x1 - placed.x0) * d.width;
 	const sign = change && change.kind !== "same" ? `${SIGNS[change.kind]} ` : "";

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: MIT
-// input: mouse and touch. The wheel scrolls rows, with Ctrl (and by a pinch on a touchpad, which comes as the same) it
+// plot_input: mouse and touch over a plot of time. The wheel scrolls rows, with Ctrl (and by a pinch on a touchpad, which comes as the same) it
 // zooms where the pointer is, with Shift or sideways it moves along the time. A drag moves; in the ruler, or with
 // Shift, it marks a range. Two fingers zoom; one moves. What moved less than a few pixels was a click.
-import type { Stage } from "./stage";
 import { toNs, type Span } from "./scale";
 
 const CLICK_PX = 4;
 const WHEEL_ZOOM = 0.0022;
+
+/** What is moved. */
+export interface Plot {
+	/** In sight now. */
+	readonly now: Span;
+	readonly width: number;
+	panBy(px: number): void;
+	zoomAt(x: number, factor: number): void;
+	/** The mouse is here; null: nowhere. `marks`: over what marks ranges. */
+	point(at: Finger | null, marks: boolean): void;
+}
 
 export interface Intents {
 	readonly click: (x: number, y: number) => void;
@@ -15,22 +25,23 @@ export interface Intents {
 	readonly grab: () => void; /* a movement by hand begins: nothing is followed any more */
 }
 
-interface Finger {
-	x: number;
-	y: number;
+export interface Finger {
+	readonly x: number;
+	readonly y: number;
 }
 
-export class Input {
+export class PlotInput {
 	private readonly fingers = new Map<number, Finger>();
 	private pressed: Finger | null = null;
 	private isMarking = false;
 	private moved = false;
+	private isOver = false;
 	private gap = 0;
 	private rect = { left: 0, top: 0 };
 	private readonly abort = new AbortController();
 
 	constructor(
-		private readonly stage: Stage,
+		private readonly plot: Plot,
 		private readonly intents: Intents,
 	) {}
 
@@ -86,11 +97,12 @@ export class Input {
 		if (!this.moved && Math.hypot(at.x - this.pressed.x, at.y - this.pressed.y) < CLICK_PX) return;
 		if (!this.moved && !this.isMarking) this.intents.grab();
 		this.moved = true;
-		this.stage.hover.value = null;
+		this.isOver = false;
+		this.plot.point(null, marks);
 		if (this.fingers.size > 1) this.pinch(e.pointerId, at);
 		else if (this.isMarking) this.intents.mark(this.markTo(at.x), false);
 		else {
-			this.stage.panBy(finger.x - at.x);
+			this.plot.panBy(finger.x - at.x);
 			this.intents.scrollBy(finger.y - at.y);
 		}
 		this.fingers.set(e.pointerId, at);
@@ -102,16 +114,16 @@ export class Input {
 		const after = [...this.fingers.values()];
 		const middle = (l: Finger[]): number => l.reduce((n, f) => n + f.x, 0) / l.length;
 		const gap = this.gapOf();
-		this.stage.panBy(middle(before) - middle(after));
-		if (this.gap && gap) this.stage.zoomAt(middle(after), this.gap / gap);
+		this.plot.panBy(middle(before) - middle(after));
+		if (this.gap && gap) this.plot.zoomAt(middle(after), this.gap / gap);
 		this.gap = gap;
 	}
 
 	private markTo(x: number): Span | null {
-		const { stage } = this;
+		const { plot } = this;
 		if (!this.pressed) return null;
-		const a = toNs(stage.now, stage.width, this.pressed.x);
-		const b = toNs(stage.now, stage.width, x);
+		const a = toNs(plot.now, plot.width, this.pressed.x);
+		const b = toNs(plot.now, plot.width, x);
 		return a === b ? null : { from: Math.min(a, b), to: Math.max(a, b) };
 	}
 
@@ -128,25 +140,19 @@ export class Input {
 	}
 
 	private hover(e: PointerEvent, element: HTMLElement, marks: boolean): void {
-		const { stage } = this;
 		/* Read on entering an element, not with each movement. */
-		if (!stage.hover.value) {
+		if (!this.isOver) {
 			const { left, top } = element.getBoundingClientRect();
 			this.rect = { left, top };
 		}
-		const at = this.place(e);
-		const ns = toNs(stage.now, stage.width, at.x);
-		const chosen = marks ? null : stage.chosenAt(at.x, at.y);
-		stage.pointerNs = ns;
-		stage.hover.value = { x: at.x, y: at.y, ns, slice: chosen && stage.sliceOf(chosen) };
-		stage.redraw();
+		this.isOver = true;
+		this.plot.point(this.place(e), marks);
 	}
 
 	private leave(): void {
 		if (this.pressed) return;
-		this.stage.hover.value = null;
-		this.stage.pointerNs = null;
-		this.stage.redraw();
+		this.isOver = false;
+		this.plot.point(null, false);
 	}
 
 	private wheel(e: WheelEvent): void {
@@ -155,12 +161,12 @@ export class Input {
 			e.preventDefault();
 			const target = e.currentTarget;
 			if (!(target instanceof HTMLElement)) return;
-			const x = e.clientX - (this.stage.hover.value ? this.rect.left : target.getBoundingClientRect().left);
-			this.stage.zoomAt(x, Math.exp(Math.max(-200, Math.min(200, e.deltaY * unit)) * WHEEL_ZOOM));
+			const x = e.clientX - (this.isOver ? this.rect.left : target.getBoundingClientRect().left);
+			this.plot.zoomAt(x, Math.exp(Math.max(-200, Math.min(200, e.deltaY * unit)) * WHEEL_ZOOM));
 		} else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
 			e.preventDefault();
 			this.intents.grab();
-			this.stage.panBy((e.deltaX || e.deltaY) * unit);
+			this.plot.panBy((e.deltaX || e.deltaY) * unit);
 		} else {
 			e.preventDefault();
 			this.intents.scrollBy(e.deltaY * unit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // paint: puts shapes on a pen, that of the screen or of a picture.
-import type { Pen } from "../../parts/pen";
+import type { Pen } from "../parts/pen";
 import type { Shape } from "./shapes";
 import { FONT, LEVEL_PX } from "./shapes";
 import type { Box } from "./forest";

@@ -7,16 +7,18 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { dark } from "../../app/theme";
-import { colorOfName } from "../../parts/palette";
-import { useSize, type Size } from "../../parts/size";
+import { dark } from "../app/theme";
+import { useSize, type Size } from "../parts/size";
+import { Tip } from "../parts/tip";
+import "../style/figures.css";
 import type { Change } from "./change";
+import "./flame.css";
 import type { Box, Forest } from "./forest";
 import { findAt, layOut, type Layout, type Placed } from "./layout";
 import { paint } from "./paint";
 import { FONT, LEVEL_PX, rowOf, shapesOf } from "./shapes";
 import { titleOf } from "./title";
-import { Tip } from "./tip";
+
 import { say } from "./words";
 
 export interface FlameProps {
@@ -27,6 +29,7 @@ export interface FlameProps {
 	readonly found: ReadonlySet<Box> | null;
 	readonly upward: boolean;
 	readonly change: ((box: Box) => Change) | null;
+	readonly color: (box: Box) => string;
 	/** In few letters, for the box itself. */
 	readonly figure: (box: Box) => string;
 	readonly describe: (box: Box) => ComponentChildren;
@@ -85,7 +88,7 @@ function drawOn(canvas: HTMLCanvasElement, props: FlameProps, stage: Stage, isDa
 		title: titleOf,
 		figure: props.figure,
 		dark: isDark,
-		color: colorOfName,
+		color: props.color,
 		measureText: measurer(pen),
 		found: props.found,
 		change: props.change,
@@ -94,13 +97,13 @@ function drawOn(canvas: HTMLCanvasElement, props: FlameProps, stage: Stage, isDa
 	canvas.dataset["drawn"] = String(shapes.length);
 }
 
-/** Scrolls to the root when the direction changes, and to the box that the keyboard is at. */
+/** Scrolls to the root when the direction changes or a flame gets another height, and to the box that the keyboard is at. */
 function useScroll(outer: RefObject<HTMLDivElement>, props: FlameProps, stage: Stage): void {
 	const { layout, levels, size, lift } = stage;
 	const { focus, upward } = props;
 	useLayoutEffect(() => {
 		if (outer.current) outer.current.scrollTop = upward ? outer.current.scrollHeight : 0;
-	}, [upward, levels > 0]);
+	}, [upward, size.width > 0, upward ? levels : 0]);
 	useLayoutEffect(() => {
 		const at = focus && layout.places.get(focus);
 		const e = outer.current;
