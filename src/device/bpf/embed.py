@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """embed: an object file as an array of C.
 
-	embed.py OBJECT HEADER [STRIP]
+	embed.py NAME OBJECT HEADER [STRIP]
+
+NAME_object is the array's name, NAME.bpf.c what it was made from.
 
 STRIP, if it is not empty, is a program like llvm-strip that takes debugging sections out first;
 it leaves BTF in, which the programs need.
@@ -10,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-source, header, strip = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else ""
+name, source, header, strip = *sys.argv[1:4], sys.argv[4] if len(sys.argv) > 4 else ""
 if strip:
     shutil.copy(source, header + ".o")
     source = header + ".o"
@@ -18,8 +20,8 @@ if strip:
 with open(source, "rb") as f:
     data = f.read()
 with open(header, "w", encoding="ascii") as f:
-    f.write("/* Made from sched.bpf.c. */\n")
-    f.write("static const unsigned char sched_object[] __attribute__((aligned(8))) = {\n")
+    f.write(f"/* Made from {name}.bpf.c. */\n")
+    f.write(f"static const unsigned char {name}_object[] __attribute__((aligned(8))) = {{\n")
     for at in range(0, len(data), 16):
         f.write("\t" + "".join(f"{b:#04x}," for b in data[at:at + 16]) + "\n")
     f.write("};\n")

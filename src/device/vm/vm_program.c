@@ -2,7 +2,7 @@
 /*
  * vm_program: see vm_program.h.
  *
- * The device is opened before the file is made, so that who has no module, or no rights, loses nothing that was there.
+ * The source is opened before the file is made, so that who has none, or no rights, loses nothing that was there.
  * Signals that end programs end the recording, and the file is completed.
  */
 #include "device/vm/vm_program.h"
@@ -26,7 +26,6 @@
 #include "device/profile/profile_file.h"
 #include "device/vm/vm_recorder.h"
 
-#define DEVICE "/dev/kiseki_vm"
 #define OUTPUT "vm.ksk"
 #define TURN_MS 100
 
@@ -35,8 +34,9 @@ struct vm {
 	struct profile_child signals; /* without a child */
 	struct profile_file file;
 	struct vm_recorder *recorder;
-	int fd;
-	uint64_t time_ns; /* 0: until a signal comes */
+	struct vm_source *source;
+	const char *source_name; /* NULL: the best that there is */
+	uint64_t time_ns;	 /* 0: until a signal comes */
 	const char *output;
 	char name[256];
 };
@@ -88,6 +88,10 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	vm_settings_init(&v->settings);
 	v->output = args_get(a, "output") ? args_get(a, "output") : OUTPUT;
 	v->settings.exits = !args_has(a, "no-exits");
+	v->source_name = args_get(a, "source");
+	if (v->source_name && strcmp(v->source_name, "module") && strcmp(v->source_name, "bpf"))
+		return error_set(e, EINVAL, "cannot use --source %s: module or bpf is possible",
+				 v->source_name);
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
@@ -102,19 +106,28 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	return r;
 }
 
-static int open_device(struct vm *v, struct error *e)
+#ifndef HAVE_BPF
+int vm_bpf_open(struct vm_source **ret, struct error *e)
 {
-	v->fd = open(DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (v->fd >= 0)
-		return 0;
-	if (errno == ENOENT)
-		return error_set(e, ENOENT,
-				 "cannot open " DEVICE
-				 ": the module kiseki_vm is not loaded on this machine");
-	if (errno == EBUSY)
-		return error_set(e, EBUSY,
-				 "cannot open " DEVICE ": another program records already");
-	return error_set(e, errno, "cannot open " DEVICE ": %s", strerror(errno));
+	(void)ret;
+	return error_set(e, EOPNOTSUPP, "cannot record by BPF: this program was built without it");
+}
+#endif
+
+/* Unless one is asked for: the module, which knows more; BPF where that is not loaded. */
+static int open_source(struct vm *v, struct error *e)
+{
+	struct error why = ERROR_INIT;
+	int r;
+
+	if (v->source_name && !strcmp(v->source_name, "bpf"))
+		return vm_bpf_open(&v->source, e);
+	if (v->source_name || !access(VM_DEVICE, F_OK))
+		return vm_device_open(&v->source, e);
+	r = vm_bpf_open(&v->source, &why);
+	return r < 0 ? error_set(e, -r, "the module kiseki_vm is not loaded on this machine; %s",
+				 why.text)
+		     : 0;
 }
 
 static int run_turns(struct vm *v, struct error *e)
@@ -123,7 +136,7 @@ static int run_turns(struct vm *v, struct error *e)
 	int r = 0;
 
 	while (r == 0 && !v->signals.is_over && !profile_file_check(&v->file, NULL)) {
-		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
+		struct pollfd p[] = { { .fd = v->source->fd, .events = POLLIN },
 				      { .fd = v->signals.signals, .events = POLLIN } };
 
 		if (poll(p, 2, TURN_MS) > 0 && p[1].revents)
@@ -138,7 +151,7 @@ static int run_turns(struct vm *v, struct error *e)
 /* What could be written is a whole file, also where the rest could not. */
 static int record(struct vm *v, struct error *e)
 {
-	struct vm_recorder_options o = { &v->settings, v->fd, &v->file.out, v->name };
+	struct vm_recorder_options o = { &v->settings, v->source, &v->file.out, v->name };
 	struct error later = ERROR_INIT;
 	int r = vm_recorder_new(&v->recorder, &o, e), stopped;
 
@@ -167,7 +180,7 @@ static void say_counts(const struct vm *v)
 
 static int run_all(struct vm *v, struct error *e)
 {
-	int r = open_device(v, e);
+	int r = open_source(v, e);
 
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
@@ -196,8 +209,7 @@ static int run_vm(const struct args *a)
 	v.file.fd = -1;
 	r = run_all(&v, &e);
 	vm_recorder_free(v.recorder);
-	if (v.fd >= 0)
-		close(v.fd);
+	vm_source_free(v.source);
 	profile_file_close(&v.file);
 	profile_child_done(&v.signals);
 	return r < 0 ? say_failure(&e) : EXIT_OK;
@@ -205,6 +217,7 @@ static int run_vm(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'o', "output", "FILE", "write this file (" OUTPUT ")", NULL },
+	{ 's', "source", "SOURCE", "module or bpf (the module where it is loaded)", NULL },
 	{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)", NULL },
 	{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },
 	{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },
@@ -225,14 +238,18 @@ const struct command command_agent_vm = {
 	.summary = "sample the virtual machines of this host, from outside",
 	.usage = "[OPTION...]",
 	.description =
-		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
+		"Lets the module kiseki_vm, or BPF, sample all CPUs of a host that runs virtual "
+		"machines "
 		"with "
 		"KVM, and record each moment at which a guest was entered, left, halted, woken or "
 		"kept waiting, and writes one file. Nothing has to be done in the guests. It ends "
 		"after --time, or on SIGINT or SIGTERM; the file is complete then. One that was "
 		"cut "
 		"by SIGKILL or a power cut can be read, too.\n\n"
-		"It needs root or CAP_PERFMON, and the module loaded.\n\n"
+		"It needs root or CAP_PERFMON, and the module loaded. Without the module, programs "
+		"of BPF do the same on "
+		"arm64 and AMD's x86, as far as they can see: not the processes of arm64 "
+		"guests.\n\n"
 		"The time between two samples varies at random: with a fixed one, samples meet a "
 		"guest's own ticks again and again, and its shares are wrong.",
 	.options = options,
