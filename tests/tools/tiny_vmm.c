@@ -119,14 +119,19 @@ extern const uint8_t user_code[], user_heavy[], user_light[], user_end[];
 extern const uint8_t kernel_code[], kernel_trap[], kernel_tick[], kernel_heavy[], kernel_light[],
 	kernel_end[];
 
+static size_t distance(const uint8_t *from, const uint8_t *to)
+{
+	return (uintptr_t)to - (uintptr_t)from;
+}
+
 static uint64_t in_kernel(const uint8_t *label)
 {
-	return KERNEL + CODE + (uint64_t)(label - kernel_code);
+	return KERNEL + CODE + distance(kernel_code, label);
 }
 
 static uint64_t in_program(uint64_t at, const uint8_t *label)
 {
-	return at + (uint64_t)(label - user_code);
+	return at + distance(user_code, label);
 }
 
 static int print_names(void)
@@ -191,9 +196,9 @@ static void fill_memory(enum mode mode)
 	set_gate(0x80, kernel_trap, 0xee);
 	map_pages(TABLES_A, PROGRAM_A, PAGE_2M);
 	map_pages(TABLES_B, PROGRAM_B, 2 * PAGE_2M);
-	memcpy(memory + CODE, kernel_code, (size_t)(kernel_end - kernel_code));
-	memcpy(memory + PAGE_2M, user_code, (size_t)(user_end - user_code));
-	memcpy(memory + 2 * PAGE_2M, user_code, (size_t)(user_end - user_code));
+	memcpy(memory + CODE, kernel_code, distance(kernel_code, kernel_end));
+	memcpy(memory + PAGE_2M, user_code, distance(user_code, user_end));
+	memcpy(memory + 2 * PAGE_2M, user_code, distance(user_code, user_end));
 	words_at(WORDS)[WORD_MODE] = mode;
 	words_at(WORDS)[WORD_UNIT] = UNIT;
 }

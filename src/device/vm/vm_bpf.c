@@ -359,14 +359,14 @@ static ssize_t bpf_read(struct vm_source *base, uint8_t *to, size_t room)
 	uint64_t times;
 	size_t done = 0;
 	uint32_t i;
-	ssize_t n;
 
 	if (read(base->fd, &times, sizeof(times)) > 0) {
 		vm_clock_change(&b->clock);
 		ask_for_missed(b);
 	}
 	for (i = 0; i < b->n_cpus; i++) {
-		n = read_cpu(b, (b->turn + i) % b->n_cpus, to + done, room - done);
+		ssize_t n = read_cpu(b, (b->turn + i) % b->n_cpus, to + done, room - done);
+
 		if (n < 0)
 			return n;
 		done += (size_t)n;
