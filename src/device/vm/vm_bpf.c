@@ -269,10 +269,8 @@ static int bpf_start(struct vm_source *base, const struct vm_settings *s, struct
 	struct vm_bpf *b = (struct vm_bpf *)base;
 	const struct itimerspec every = { .it_interval.tv_nsec = READ_MS * CLOCK_NS_PER_MS,
 					  .it_value.tv_nsec = READ_MS * CLOCK_NS_PER_MS };
-	int r = load(b, s, e);
+	int r = attach(b, e);
 
-	if (r == 0)
-		r = attach(b, e);
 	if (r == 0)
 		r = vm_clock_open(&b->clock, s,
 				  bpf_program__fd(
@@ -405,7 +403,7 @@ static const struct vm_source_ops ops = {
 	.free = bpf_free,
 };
 
-int vm_bpf_open(struct vm_source **ret, struct error *e)
+int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, struct error *e)
 {
 	struct vm_bpf *b = calloc(1, sizeof(*b));
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -426,6 +424,8 @@ int vm_bpf_open(struct vm_source **ret, struct error *e)
 		r = error_set(e, ENOMEM, "cannot record: out of memory");
 	else
 		r = look_at_kernel(b, e);
+	if (r == 0)
+		r = load(b, settings, e);
 	if (r < 0)
 		bpf_free(&b->base);
 	else

@@ -107,9 +107,10 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 }
 
 #ifndef HAVE_BPF
-int vm_bpf_open(struct vm_source **ret, struct error *e)
+int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, struct error *e)
 {
 	(void)ret;
+	(void)settings;
 	return error_set(e, EOPNOTSUPP, "cannot record by BPF: this program was built without it");
 }
 #endif
@@ -121,10 +122,10 @@ static int open_source(struct vm *v, struct error *e)
 	int r;
 
 	if (v->source_name && !strcmp(v->source_name, "bpf"))
-		return vm_bpf_open(&v->source, e);
+		return vm_bpf_open(&v->source, &v->settings, e);
 	if (v->source_name || !access(VM_DEVICE, F_OK))
 		return vm_device_open(&v->source, e);
-	r = vm_bpf_open(&v->source, &why);
+	r = vm_bpf_open(&v->source, &v->settings, &why);
 	return r < 0 ? error_set(e, -r, "the module kiseki_vm is not loaded on this machine; %s",
 				 why.text)
 		     : 0;

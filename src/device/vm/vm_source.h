@@ -37,8 +37,8 @@ struct vm_source {
 /* The module's. */
 int vm_device_open(struct vm_source **ret, struct error *e);
 
-/* Of programs of BPF; where they were not built in it says so. */
-int vm_bpf_open(struct vm_source **ret, struct error *e);
+/* Of programs of BPF, loaded for these settings; where they were not built in it says so. */
+int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, struct error *e);
 
 static inline void vm_source_free(struct vm_source *s)
 {
