@@ -73,15 +73,16 @@ struct vm_bpf {
 
 /* --- what this kernel has --- */
 
-static bool has_struct(const struct btf *types, const char *module, const char *name)
+/* In the kernel's own types, or in those of a module. */
+static bool has_type(const struct btf *types, const char *module, const char *name, uint32_t kind)
 {
 	struct btf *own;
 	bool has;
 
-	if (btf__find_by_name_kind(types, name, BTF_KIND_STRUCT) > 0)
+	if (btf__find_by_name_kind(types, name, kind) > 0)
 		return true;
 	own = btf__load_module_btf(module, (struct btf *)(uintptr_t)types);
-	has = own && btf__find_by_name_kind(own, name, BTF_KIND_STRUCT) > 0;
+	has = own && btf__find_by_name_kind(own, name, kind) > 0;
 	btf__free(own);
 	return has;
 }
@@ -89,7 +90,7 @@ static bool has_struct(const struct btf *types, const char *module, const char *
 /* Whose guests these are, by what KVM is made of; it may be a module. */
 static int find_exits(struct vm_bpf *b, const struct btf *types, struct error *e)
 {
-	if (!has_struct(types, "kvm", "kvm_vcpu"))
+	if (!has_type(types, "kvm", "btf_trace_kvm_entry", BTF_KIND_TYPEDEF))
 		return error_set(e, ENOENT,
 				 "cannot record by BPF: this kernel has no KVM, or its module is "
 				 "not loaded");
@@ -97,7 +98,7 @@ static int find_exits(struct vm_bpf *b, const struct btf *types, struct error *e
 	b->exits = SAMPLE_EXITS_ARM64;
 	return 0;
 #else
-	if (!has_struct(types, "kvm_amd", "vcpu_svm"))
+	if (!has_type(types, "kvm_amd", "vcpu_svm", BTF_KIND_STRUCT))
 		return error_set(e, EOPNOTSUPP,
 				 "cannot record by BPF: only the module kiseki_vm can read the "
 				 "registers of guests on this processor");
