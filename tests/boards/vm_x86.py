@@ -27,6 +27,7 @@ RECORD_S = 4  # of the board
 SWITCH_NS = 200_000  # what a switch may add to the scheduler's own account
 SLOW_S = 300  # of this machine, until a command counts as stuck
 USER, KERNEL = "guest-user", "guest-kernel"
+HALTS_LEAST = 10  # of one that halts after each tick of 10 ms
 SAMPLES_LEAST = 200  # of a guest that computes; there are some thousands on a machine that has time
 
 
@@ -159,7 +160,7 @@ def check_spin(bench):
     for who, part in (("a", 50), ("b", 25), ("kernel", 25)):
         both = counts[f"{who}_heavy"] + counts[f"{who}_light"]
         share(f"samples in {who}'s functions", both, total, part)
-        share(f"of these in heavy()", counts[f"{who}_heavy"], both, 75)
+        share("of these in heavy()", counts[f"{who}_heavy"], both, 75)
     vcpu = r.vcpu(vmm)
     if percent(vcpu, "guest") < 50:
         raise Failed(f"it was {percent(vcpu, 'guest'):.0f} % of its time in its guest only")
@@ -175,7 +176,7 @@ def check_spin(bench):
     print("  exits: " + ", ".join(f"{k} {n}" for k, (_, n) in words.items()))
     for word in ("interrupt", "MSR", "nested page fault"):
         if word not in words:
-            raise Failed(f"no exit is called {word}: {sorted(words)}")
+            raise Failed(f"no exit is called {word}: {list(words)}")
 
 
 def check_halt(bench):
@@ -190,8 +191,9 @@ def check_halt(bench):
     print(f"  idle {idle:.1f} %, by the guest's clock {guests:.1f} %; the host's work {work:.1f} %")
     if not guests - work - 2 < idle < guests + 2:
         raise Failed(f"idle {idle:.1f} %, but the guest halted for {guests:.1f} % of its time")
-    if r.exits(vmm)["halt"][1] < 50:
-        raise Failed(f"{r.exits(vmm)['halt'][1]} halts in {RECORD_S} s")
+    halts = r.exits(vmm)["halt"][1]
+    if halts < HALTS_LEAST:
+        raise Failed(f"{halts} halts in {RECORD_S} s")
 
 
 def check_write(bench):
@@ -216,7 +218,7 @@ def check_both(bench):
         check_places(r, vmm, bench)
         near("steal, %", percent(r.vcpu(vmm, *window), "steal", "waiting"), 50, 2)
         taken = {(x["by"] or {}).get("tid"): x["steal_ns"] + x["waiting_ns"] for x in culprits if x["tid"] == vmm.tid}
-        near("of it by the other's, %", 100 * taken.get(other.tid, 0) / sum(taken.values()), 97, 3)
+        near("of it by the other's, %", 100 * taken.get(other.tid, 0) / sum(taken.values()), 92, 8)
         whole = r.vcpu(vmm)["steal1_ns"]
         near("steal and the scheduler's account of it, ms", whole / 1e6, delay / 1e6,
              (delay / 100 + times * SWITCH_NS) / 1e6)
