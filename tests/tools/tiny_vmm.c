@@ -17,6 +17,7 @@
  * counted itself, the last two in units of its time stamp counter.
  */
 #include <asm/kvm.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/kvm.h>
 #include <pthread.h>
@@ -291,7 +292,8 @@ static void *run_vcpu(void *cpu_number)
 	vcpu = make_machine(&run);
 	printf("ready tid=%d tables=%#x,%#x\n", gettid(), TABLES_A, TABLES_B);
 	for (;;) {
-		ORDER(vcpu, KVM_RUN, 0);
+		if (ioctl(vcpu, KVM_RUN, 0) < 0 && errno == EINTR)
+			continue; /* it was stopped for a while */
 		if (run->exit_reason != KVM_EXIT_IO)
 			break;
 		if (write(nowhere, (uint8_t *)run + run->io.data_offset, 1) != 1)

@@ -25,6 +25,7 @@
 #include "wire/sample_meta.h"
 
 #define PF_VCPU 0x00000001U
+#define PF_EXITING 0x00000004U
 #define PF_IO_WORKER 0x00000010U
 #define PF_KTHREAD 0x00200000U
 
@@ -138,12 +139,12 @@ static __always_inline struct preempt_ops *ops_of(struct preempt_notifier *n)
 	return ops;
 }
 
-/* The virtual CPU that a thread is inside KVM's call with. */
+/* The virtual CPU that a thread is inside KVM's call with. Who ends takes its machine down, and is inside with each in turn. */
 static __always_inline struct kvm_vcpu *vcpu_of(const struct task_struct *t)
 {
 	struct preempt_notifier *n = notifier_of(t);
 
-	if (!n || !kvm_ops || ops_of(n) != kvm_ops)
+	if (!n || !kvm_ops || t->flags & PF_EXITING || ops_of(n) != kvm_ops)
 		return NULL;
 	return (void *)((char *)n - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier));
 }
