@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from boards.catalog import BoardError
-from boards.fetch import fetch_kernel, locked
+from boards.fetch import fetch_kernel, fetch_root, locked
 from boards.source_kernel import update_source_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -15,7 +15,7 @@ AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "
 # In the words of Meson.
 CROSS_FILE = """\
 [binaries]
-c = '{gcc}'
+{more}c = '{gcc}'
 ar = '{ar}'
 objcopy = '{objcopy}'
 strip = '{strip}'
@@ -25,6 +25,12 @@ system = 'linux'
 cpu_family = '{family}'
 cpu = '{family}'
 endian = 'little'
+"""
+# Where libbpf and what it needs is found: beside this machine's own, if it has any.
+BPF_FILE = """
+[properties]
+sys_root = '{root}'
+pkg_config_libdir = '{root}/usr/lib/{triplet}/pkgconfig'
 """
 FAMILIES = {"arm": "arm", "arm64": "aarch64", "x86_64": "x86_64"}
 
@@ -78,26 +84,29 @@ def compile_program(board, sources, output, options=()):
     return Path(output)
 
 
-def build_device_part(board, target, output=None):
-    """A file of the device's part of the build, static, for the board."""
-    folder = Path(output or ROOT / f"build/boards/{board.name}") / "agent"
+def build_device_part(board, target, output=None, has_bpf=False):
+    """A file of the device's part of the build, static, for the board; with BPF it takes the board's own libbpf."""
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / ("agent-bpf" if has_bpf else "agent")
     folder.mkdir(parents=True, exist_ok=True)
-    cross = folder / "cross.ini"
-    text = CROSS_FILE.format(family=FAMILIES[board.kbuild],
+    cross, options = folder / "cross.ini", AGENT_OPTIONS
+    text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if has_bpf else "",
                              **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
+    if has_bpf:
+        text += BPF_FILE.format(root=fetch_root(board, "libbpf-dev"), triplet=board.compiler[:-1])
+        options = [x.replace("disabled", "enabled") for x in AGENT_OPTIONS]
     if not cross.exists() or cross.read_text() != text:
         cross.write_text(text)
         shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
     name = Path(target).name
     if not (folder / "build/build.ninja").exists():
-        run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *AGENT_OPTIONS)
+        run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *options)
     run(name, "ninja", "-C", folder / "build", target)
     return folder / "build" / target
 
 
-def build_agent(board, output=None):
+def build_agent(board, output=None, has_bpf=False):
     """kiseki-agent, static, for the board."""
-    return build_device_part(board, "src/device/agent/kiseki-agent", output)
+    return build_device_part(board, "src/device/agent/kiseki-agent", output, has_bpf)
 
 
 def build_boot(board, output=None):

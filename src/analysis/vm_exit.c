@@ -41,17 +41,34 @@ static const struct row arm64_rows[] = {
 
 #define SVM_HLT 0x78U
 #define SVM_INTR 0x60U
+/* Below it a code for each register: reading one, writing one. */
+#define SVM_CR_END 0x20U
+#define SVM_DR_END 0x40U
 
 static const struct row svm_rows[] = {
 	{ 0x41, "debug" },
 	{ 0x43, "breakpoint" },
+	{ 0x46, "exception" },
 	{ 0x47, "FP access" },
+	{ 0x4d, "exception" },
 	{ 0x4e, "page fault" },
+	{ 0x51, "exception" },
+	{ 0x52, "exception" },
 	{ SVM_INTR, "interrupt" },
 	{ 0x61, "NMI" },
 	{ 0x62, "SMI" },
 	{ 0x64, "interrupt window" },
+	{ 0x65, "control register" },
+	{ 0x66, "descriptor table" },
+	{ 0x67, "descriptor table" },
+	{ 0x68, "descriptor table" },
+	{ 0x69, "descriptor table" },
+	{ 0x6a, "descriptor table" },
+	{ 0x6b, "descriptor table" },
+	{ 0x6c, "descriptor table" },
+	{ 0x6d, "descriptor table" },
 	{ 0x6e, "TSC" },
+	{ 0x6f, "PMC" },
 	{ 0x72, "CPUID" },
 	{ 0x73, "RSM" },
 	{ 0x76, "INVD" },
@@ -69,7 +86,9 @@ static const struct row svm_rows[] = {
 	{ 0x89, "WBINVD" },
 	{ 0x8a, "MONITOR" },
 	{ 0x8b, "MWAIT" },
+	{ 0x8c, "MWAIT" },
 	{ 0x8d, "XSETBV" },
+	{ 0xa2, "INVPCID" },
 	{ 0x400, "nested page fault" },
 	{ 0x401, "interrupt controller" },
 	{ 0x402, "interrupt controller" },
@@ -138,6 +157,8 @@ static const char *word_of(enum sample_exits exits, uint64_t reason, uint64_t de
 			return detail & WFX_IS_WFE ? "yield" : "halt";
 		return find(ROWS(arm64_rows), reason);
 	case SAMPLE_EXITS_SVM:
+		if (reason < SVM_DR_END)
+			return reason < SVM_CR_END ? "control register" : "debug register";
 		return find(ROWS(svm_rows), reason);
 	case SAMPLE_EXITS_VMX:
 		return find(ROWS(vmx_rows), reason);

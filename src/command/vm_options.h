@@ -13,6 +13,8 @@
 /* For the tables of commands. */
 #define VM_OPTIONS                                                                                 \
 	{ 'o', "output", "FILE", "write this file (" VM_OUTPUT ")", NULL },                        \
+		{ 's', "source", "SOURCE", "module or bpf (the module where it is loaded)",        \
+		  NULL },                                                                          \
 		{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)",       \
 		  NULL },                                                                          \
 		{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },    \

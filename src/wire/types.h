@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * types: the few words of the C library that src/wire needs, in user space and in the kernel.
+ * types: the few words of the C library that src/wire needs, in user space, in the kernel and in programs that the kernel runs.
  *
  * Everything under src/wire is freestanding C11: fixed-size integers, memcpy, memset, memcmp, and
  * nothing else. This is the only file there that may ask which world it is compiled for.
@@ -23,6 +23,13 @@
 #define INT32_MIN S32_MIN
 #define INT64_MAX S64_MAX
 #define INT64_MIN S64_MIN
+#elif defined(__bpf__)
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
 #else
 #include <stdbool.h>
 #include <stddef.h>

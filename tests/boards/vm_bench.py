@@ -146,6 +146,12 @@ class Recording:
         return parse(run(SAMPLE_DUMP, self.path).splitlines())
 
 
+def near(what, got, wanted, slack):
+    print(f"  {what}: {got:.2f}, expected {wanted:.2f} ± {slack:.2f}")
+    if abs(got - wanted) > slack:
+        raise Failed(f"{what}: {got:.2f} instead of {wanted:.2f} ± {slack:.2f}")
+
+
 def run(*command):
     done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)

@@ -17,6 +17,7 @@
  * counted itself, the last two in units of its time stamp counter.
  */
 #include <asm/kvm.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/kvm.h>
 #include <pthread.h>
@@ -119,14 +120,19 @@ extern const uint8_t user_code[], user_heavy[], user_light[], user_end[];
 extern const uint8_t kernel_code[], kernel_trap[], kernel_tick[], kernel_heavy[], kernel_light[],
 	kernel_end[];
 
+static size_t distance(const uint8_t *from, const uint8_t *to)
+{
+	return (uintptr_t)to - (uintptr_t)from;
+}
+
 static uint64_t in_kernel(const uint8_t *label)
 {
-	return KERNEL + CODE + (uint64_t)(label - kernel_code);
+	return KERNEL + CODE + distance(kernel_code, label);
 }
 
 static uint64_t in_program(uint64_t at, const uint8_t *label)
 {
-	return at + (uint64_t)(label - user_code);
+	return at + distance(user_code, label);
 }
 
 static int print_names(void)
@@ -191,9 +197,9 @@ static void fill_memory(enum mode mode)
 	set_gate(0x80, kernel_trap, 0xee);
 	map_pages(TABLES_A, PROGRAM_A, PAGE_2M);
 	map_pages(TABLES_B, PROGRAM_B, 2 * PAGE_2M);
-	memcpy(memory + CODE, kernel_code, (size_t)(kernel_end - kernel_code));
-	memcpy(memory + PAGE_2M, user_code, (size_t)(user_end - user_code));
-	memcpy(memory + 2 * PAGE_2M, user_code, (size_t)(user_end - user_code));
+	memcpy(memory + CODE, kernel_code, distance(kernel_code, kernel_end));
+	memcpy(memory + PAGE_2M, user_code, distance(user_code, user_end));
+	memcpy(memory + 2 * PAGE_2M, user_code, distance(user_code, user_end));
 	words_at(WORDS)[WORD_MODE] = mode;
 	words_at(WORDS)[WORD_UNIT] = UNIT;
 }
@@ -286,7 +292,8 @@ static void *run_vcpu(void *cpu_number)
 	vcpu = make_machine(&run);
 	printf("ready tid=%d tables=%#x,%#x\n", gettid(), TABLES_A, TABLES_B);
 	for (;;) {
-		ORDER(vcpu, KVM_RUN, 0);
+		if (ioctl(vcpu, KVM_RUN, 0) < 0 && errno == EINTR)
+			continue; /* it was stopped for a while */
 		if (run->exit_reason != KVM_EXIT_IO)
 			break;
 		if (write(nowhere, (uint8_t *)run + run->io.data_offset, 1) != 1)

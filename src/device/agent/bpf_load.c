@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "device/agent/bpf_kernel.h"
 #include "device/agent/filter.h"
 #include "device/bpf/sched_record.h"
 
@@ -40,9 +41,6 @@ static const char *const programs[SCHED_KINDS] = {
 	[SCHED_EXIT] = "sched_process_exit",  [SCHED_RENAME] = "task_rename",
 	[SCHED_SETPRIO] = "sched_pi_setprio",
 };
-
-/* What libbpf last complained about. */
-static char complaint[256];
 
 struct loading {
 	const struct bpf_order *order;
@@ -58,34 +56,9 @@ const char *bpf_get_program(uint32_t kind)
 	return programs[kind];
 }
 
-__attribute__((format(printf, 2, 0))) static int keep_complaint(enum libbpf_print_level level,
-								const char *format, va_list ap)
-{
-	if (level == LIBBPF_WARN && !complaint[0])
-		vsnprintf(complaint, sizeof(complaint), format, ap);
-	complaint[strcspn(complaint, "\n")] = 0;
-	return 0;
-}
-
 static int fail(struct loading *l, int r, const char *what)
 {
-	return error_set(l->e, -r, "cannot %s: %s%s%s", what, strerror(-r),
-			 complaint[0] ? "; " : "", complaint);
-}
-
-/* The number of arguments of a tracepoint; -ENOENT if the kernel does not have it. */
-static int count_arguments(const struct btf *types, const char *tracepoint)
-{
-	const struct btf_type *t;
-	char name[64];
-	int id;
-
-	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
-	id = btf__find_by_name_kind(types, name, BTF_KIND_TYPEDEF);
-	t = id < 0 ? NULL : btf__type_by_id(types, (uint32_t)id);
-	t = t ? btf__type_by_id(types, t->type) : NULL; /* a pointer */
-	t = t ? btf__type_by_id(types, t->type) : NULL; /* to a function */
-	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -ENOENT;
+	return bpf_kernel_fail(l->e, r, what);
 }
 
 /* Whether a struct has a member, itself or in a nameless part of it. */
@@ -149,7 +122,7 @@ static int prepare(struct loading *l)
 	if (l->setup.follows_forks)
 		wanted |= 1U << SCHED_FORK;
 	for (kind = 0; kind < SCHED_KINDS; kind++) {
-		n = count_arguments(l->types, programs[kind]);
+		n = bpf_kernel_count_arguments(l->types, programs[kind]);
 		p = bpf_object__find_program_by_name(l->object, programs[kind]);
 		if (!p)
 			return error_set(l->e, EINVAL, "cannot load BPF programs: %s is missing",
@@ -295,13 +268,9 @@ static int load(const struct bpf_order *o, struct error *e)
 	struct loading l = { .order = o, .e = e };
 	int r;
 
-	libbpf_set_print(keep_complaint);
-	l.types = btf__load_vmlinux_btf();
+	l.types = bpf_kernel_load_types(e);
 	if (!l.types)
-		return error_set(e, errno,
-				 "cannot read the kernel's types from /sys/kernel/btf/vmlinux: %s; "
-				 "it needs CONFIG_DEBUG_INFO_BTF",
-				 strerror(errno));
+		return -errno;
 	l.object = bpf_object__open_mem(sched_object, sizeof(sched_object), &opts);
 	if (!l.object)
 		return fail(&l, -errno, "read the BPF programs");

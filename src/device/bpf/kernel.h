@@ -71,13 +71,25 @@ enum bpf_func_id___typed {
 	BPF_FUNC_get_current_task_btf___typed = 158,
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+} KERNEL_STRUCT;
+
+struct hlist_head {
+	struct hlist_node *first;
+} KERNEL_STRUCT;
+
 struct signal_struct {
 	int16_t oom_score_adj;
 } KERNEL_STRUCT;
 
 struct task_struct {
 	struct thread_info thread_info;
+	uint32_t flags;
 	int32_t pid;
+	int32_t tgid;
+	void *mm;
+	struct hlist_head preempt_notifiers;
 	int32_t prio;
 	int32_t normal_prio;
 	int32_t exit_state;

@@ -21,16 +21,8 @@
 #include <bpf/bpf_core_read.h>
 
 #include "device/bpf/sched_record.h"
+#include "device/bpf/task.h"
 #include "wire/sched_kind.h"
-
-/* The kernel's numbers, the same from 4.14 to today (include/linux/sched.h). */
-#define TASK_UNINTERRUPTIBLE 0x0002U
-#define TASK_REPORT 0x007fU
-#define TASK_REPORT_IDLE 0x0080U
-#define TASK_REPORT_MAX 0x0100U
-#define TASK_IDLE 0x0402U
-#define TASK_RTLOCK_WAIT 0x1000U
-#define TASK_FROZEN 0x8000U
 
 #define RING_HEADER 8
 
@@ -205,35 +197,6 @@ static __always_inline int put_two(struct about *a, const struct pair *p)
 	return 0;
 }
 
-/* 5.18 hands the state over, because the task may be woken, and its state changed, before it is
- * read here; older kernels have nothing better than what is read. */
-static __always_inline uint32_t state_before(uint64_t *ctx, const struct task_struct *prev)
-{
-	const struct task_struct___old_state *old = (const void *)prev;
-	const struct task_struct___state *now = (const void *)prev;
-
-	if (setup.has_prev_state)
-		return (uint32_t)ctx[3];
-	if (bpf_core_field_exists(now->__state))
-		return now->__state;
-	return (uint32_t)old->state;
-}
-
-/* As the kernel's own event computes prev_state: the highest bit of those that are reported. */
-static __always_inline uint32_t state_reported(uint32_t state, uint32_t exit_state)
-{
-	uint32_t reported = (state | exit_state) & TASK_REPORT;
-
-	if ((state & TASK_IDLE) == TASK_IDLE)
-		reported = TASK_REPORT_IDLE;
-	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN))
-		reported = TASK_UNINTERRUPTIBLE;
-	reported |= reported >> 1;
-	reported |= reported >> 2;
-	reported |= reported >> 4;
-	return reported - (reported >> 1);
-}
-
 SEC("tp_btf/sched_switch")
 int sched_switch(uint64_t *ctx)
 {
@@ -249,27 +212,11 @@ int sched_switch(uint64_t *ctx)
 	p.two = name_of(next);
 	if (!passes(&a, &p.one, &p.two))
 		return 0;
-	a.number = (uint8_t)ctx[0]
-			   ? TASK_REPORT_MAX
-			   : state_reported(state_before(ctx, prev), (uint32_t)prev->exit_state);
+	a.number = (uint8_t)ctx[0] ? TASK_REPORT_MAX
+				   : task_state_reported(ctx, prev, setup.has_prev_state);
 	p.prio_one = prev->prio;
 	p.prio_two = next->prio;
 	return put_two(&a, &p);
-}
-
-/* The CPU of a task has been in three places. */
-static __always_inline uint32_t cpu_of(const struct task_struct *t)
-{
-	const struct task_struct___cpu *with_cpu = (const void *)t;
-	const struct task_struct___stack *with_stack = (const void *)t;
-	uint32_t cpu = 0;
-
-	if (bpf_core_field_exists(with_cpu->cpu))
-		return with_cpu->cpu;
-	if (bpf_core_field_exists(t->thread_info))
-		return t->thread_info.cpu;
-	bpf_core_read(&cpu, sizeof(cpu), &((const struct thread_info *)with_stack->stack)->cpu);
-	return cpu;
 }
 
 static __always_inline int32_t current_pid(void)
@@ -344,7 +291,7 @@ static __always_inline int wake(uint64_t *ctx, uint32_t kind)
 	n = name_of(t);
 	if (!passes(&a, &n, NULL))
 		return 0;
-	a.number = (cpu_of(t) & RECORD_CPU_MASK) | context();
+	a.number = (task_cpu(t) & RECORD_CPU_MASK) | context();
 	return put_one(&a, &n, t->prio);
 }
 

@@ -2,7 +2,7 @@
 /*
  * vm_program: see vm_program.h.
  *
- * The device is opened before the file is made, so that who has no module, or no rights, loses nothing that was there.
+ * The source is opened before the file is made, so that who has none, or no rights, loses nothing that was there.
  * Signals that end programs end the recording, and the file is completed, or the collector gets the rest; another one
  * ends the waiting for that.
  */
@@ -29,7 +29,6 @@
 #include "device/vm/vm_guests.h"
 #include "device/vm/vm_recorder.h"
 
-#define DEVICE "/dev/kiseki_vm"
 #define TURN_MS 100
 #define PLACE_MAX 4608U
 
@@ -41,8 +40,9 @@ struct vm {
 	struct vm_recorder *recorder;
 	struct vm_guests_options guest_options;
 	struct vm_guests *guests; /* NULL: nobody listens to them */
-	int fd;
-	uint64_t time_ns; /* 0: until a signal comes */
+	struct vm_source *source;
+	const char *source_name; /* NULL: the best that there is */
+	uint64_t time_ns;	 /* 0: until a signal comes */
 	char name[256];
 };
 
@@ -100,6 +100,10 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	v->guest_options = (struct vm_guests_options){ .addresses = args_get(a, "guests"),
 						       .objects = args_get(a, "guest-objects"),
 						       .say = say_guest };
+	v->source_name = args_get(a, "source");
+	if (v->source_name && strcmp(v->source_name, "module") && strcmp(v->source_name, "bpf"))
+		return error_set(e, EINVAL, "cannot use --source %s: module or bpf is possible",
+				 v->source_name);
 	if (name)
 		snprintf(v->name, sizeof(v->name), "%s", name);
 	else
@@ -116,19 +120,29 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	return r;
 }
 
-static int open_device(struct vm *v, struct error *e)
+#ifndef HAVE_BPF
+int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, struct error *e)
 {
-	v->fd = open(DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (v->fd >= 0)
-		return 0;
-	if (errno == ENOENT)
-		return error_set(e, ENOENT,
-				 "cannot open " DEVICE
-				 ": the module kiseki_vm is not loaded on this machine");
-	if (errno == EBUSY)
-		return error_set(e, EBUSY,
-				 "cannot open " DEVICE ": another program records already");
-	return error_set(e, errno, "cannot open " DEVICE ": %s", strerror(errno));
+	(void)ret;
+	(void)settings;
+	return error_set(e, EOPNOTSUPP, "cannot record by BPF: this program was built without it");
+}
+#endif
+
+/* Unless one is asked for: the module, which knows more; BPF where that is not loaded. */
+static int open_source(struct vm *v, struct error *e)
+{
+	struct error why = ERROR_INIT;
+	int r;
+
+	if (v->source_name && !strcmp(v->source_name, "bpf"))
+		return vm_bpf_open(&v->source, &v->settings, e);
+	if (v->source_name || !access(VM_DEVICE, F_OK))
+		return vm_device_open(&v->source, e);
+	r = vm_bpf_open(&v->source, &v->settings, &why);
+	return r < 0 ? error_set(e, -r, "the module kiseki_vm is not loaded on this machine; %s",
+				 why.text)
+		     : 0;
 }
 
 static int run_turns(struct vm *v, struct error *e)
@@ -137,7 +151,7 @@ static int run_turns(struct vm *v, struct error *e)
 	int r = 0;
 
 	while (r == 0 && !v->signals.is_over && !profile_out_is_over(&v->out)) {
-		struct pollfd p[] = { { .fd = v->fd, .events = POLLIN },
+		struct pollfd p[] = { { .fd = v->source->fd, .events = POLLIN },
 				      { .fd = v->signals.signals, .events = POLLIN },
 				      profile_out_get_poll(&v->out),
 				      { .fd = v->guests ? vm_guests_fd(v->guests) : -1,
@@ -157,7 +171,7 @@ static int run_turns(struct vm *v, struct error *e)
 static int record(struct vm *v, struct error *e)
 {
 	struct vm_recorder_options o = { .settings = &v->settings,
-					 .device_fd = v->fd,
+					 .source = v->source,
 					 .out = &v->out.out,
 					 .name = v->name,
 					 .is_live = v->out.link != NULL,
@@ -194,7 +208,7 @@ static void say_counts(const struct vm *v)
 
 static int run_all(struct vm *v, struct error *e)
 {
-	int r = open_device(v, e);
+	int r = open_source(v, e);
 
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
@@ -226,8 +240,7 @@ static int run_vm(const struct args *a)
 	r = run_all(&v, &e);
 	vm_recorder_free(v.recorder);
 	vm_guests_free(v.guests);
-	if (v.fd >= 0)
-		close(v.fd);
+	vm_source_free(v.source);
 	profile_out_close(&v.out);
 	profile_child_done(&v.signals);
 	return r < 0 ? say_failure(&e) : EXIT_OK;
@@ -252,7 +265,8 @@ const struct command command_agent_vm = {
 	.summary = "sample the virtual machines of this host, from outside",
 	.usage = "[OPTION...]",
 	.description =
-		"Lets the module kiseki_vm sample all CPUs of a host that runs virtual machines "
+		"Lets the module kiseki_vm, or BPF, sample all CPUs of a host that runs virtual "
+		"machines "
 		"with KVM, and record each moment at which a guest was entered, left, halted, "
 		"woken or kept waiting, and writes one file, or sends it to a collector while it "
 		"is recorded, or both. Nothing has to be done in the guests; those that run "
@@ -263,7 +277,9 @@ const struct command command_agent_vm = {
 		"to it for half a minute, or on a second signal. Until then what it lacks is kept "
 		"in memory, of --spool; what has no room there is counted as lost. The device is "
 		"that of the agent of the same --name.\n\n"
-		"It needs root or CAP_PERFMON, and the module loaded.\n\n"
+		"It needs root or CAP_PERFMON, and the module loaded. Without the module, programs "
+		"of BPF do the same on arm64 and AMD's x86, as far as they can see: not the "
+		"processes of arm64 guests.\n\n"
 		"The time between two samples varies at random: with a fixed one, samples meet a "
 		"guest's own ticks again and again, and its shares are wrong.",
 	.options = options,

@@ -28,7 +28,7 @@ struct vm_recorder {
 	struct vm_recorder_options o;
 	struct sample_lane *lanes; /* of each CPU */
 	uint64_t *told,
-		*lost; /* of each: losses that its lane knows, and those that the module does */
+		*lost; /* of each: losses that its lane knows, and those that the source does */
 	uint32_t n_lanes;
 	uint8_t *buffer;
 	struct profile_meta meta;
@@ -91,8 +91,8 @@ static void describe(struct vm_recorder *r)
 	struct sample_sampling sampling = {
 		.period = s->period_ns,
 		.jitter = s->jitter,
-		.collector = SAMPLE_BY_MODULE,
-		.method = SAMPLE_TIMER,
+		.collector = r->o.source->ops->collector,
+		.method = r->o.source->ops->method,
 		.exits = s->exits ? (uint8_t)r->exits : SAMPLE_EXITS_NONE,
 		.has = SAMPLE_HAS_GUESTS | SAMPLE_HAS_CHAINS | SAMPLE_HAS_WHOLE
 	};
@@ -154,25 +154,14 @@ static void meet_all(struct vm_recorder *r)
 		closedir(folder);
 }
 
-static int order(struct vm_recorder *r, const char *line, size_t len, const char *what,
-		 struct error *e)
-{
-	if (write(r->o.device_fd, line, len) == (ssize_t)len)
-		return 0;
-	return error_set(e, errno, "cannot %s sampling virtual machines: %s", what,
-			 strerror(errno));
-}
-
 int vm_recorder_start(struct vm_recorder *r, struct error *e)
 {
-	char line[VM_SETTINGS_MAX];
-	uint32_t len = vm_settings_format(r->o.settings, line);
 	int failed;
 
 	r->start_tick = clock_mono_ns();
 	r->now_ms = r->meta_ms = r->start_tick / CLOCK_NS_PER_MS;
 	describe(r);
-	failed = order(r, line, len, "start", e);
+	failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
 	if (failed < 0)
 		return failed;
 	meet_all(r);
@@ -230,20 +219,20 @@ static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
 	}
 	return status == WIRE_MORE ? 0
 				   : error_set(e, EPROTO,
-					       "cannot read virtual machines: the module's records "
+					       "cannot read virtual machines: its records "
 					       "are of another version");
 }
 
 /* 1: there may be more; 0: that was all. */
 static int read_some(struct vm_recorder *r, struct error *e)
 {
-	ssize_t n = read(r->o.device_fd, r->buffer, BUFFER);
+	ssize_t n = r->o.source->ops->read(r->o.source, r->buffer, BUFFER);
 	int failed;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n == -EAGAIN || n == -EINTR)
 		return 0;
 	if (n < 0)
-		return error_set(e, errno, "cannot read virtual machines: %s", strerror(errno));
+		return error_set(e, (int)-n, "cannot read virtual machines: %s", strerror((int)-n));
 	failed = take_chunks(r, (size_t)n, e);
 	return failed < 0 ? failed : n > 0;
 }
@@ -276,7 +265,7 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 
 int vm_recorder_stop(struct vm_recorder *r, struct error *e)
 {
-	int failed = order(r, "stop", 4, "stop", e), more = 1;
+	int failed = r->o.source->ops->stop(r->o.source, e), more = 1;
 	uint32_t i;
 
 	while (failed == 0 && more > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vm_recorder: from the module's records to blocks: a lane for each CPU, and the description of who was there.
+ * vm_recorder: from a source's records to blocks: a lane for each CPU, and the description of who was there.
  *
- * The module tells who ran, but not which code lies where. Names of processes are told at the start, and what a process
+ * The kernel's side tells who ran, but not which code lies where. Names of processes are told at the start, and what a process
  * has mapped is read when the first sample shows that it is needed: of one that was there before it holds from
  * the start on. The names of the kernel's functions that were seen come at the end.
  *
@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "device/vm/core/vm_settings.h"
+#include "device/vm/vm_source.h"
 #include "wire/block_out.h"
 
 struct vm_recorder;
@@ -21,7 +21,7 @@ struct vm_guests;
 
 struct vm_recorder_options {
 	const struct vm_settings *settings; /* borrowed, as are all of these */
-	int device_fd;			    /* /dev/kiseki_vm, which does not wait */
+	struct vm_source *source;
 	struct block_out *out;
 	const char *name;	  /* of this machine */
 	bool is_live;		  /* somebody reads along */
@@ -39,10 +39,10 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 void vm_recorder_free(struct vm_recorder *r);
 DEFINE_CLEANUP(vm_recorder, vm_recorder_free)
 
-/* Puts the description and lets the module start. */
+/* Puts the description and lets the source start. */
 int vm_recorder_start(struct vm_recorder *r, struct error *e);
 
-/* Takes what the module has by now. */
+/* Takes what it has by now. */
 int vm_recorder_turn(struct vm_recorder *r, struct error *e);
 
 /* Lets it stop, takes the rest, and puts the names of the kernel's functions and the description as it is known now. */

@@ -42,7 +42,8 @@ struct kvm_vcpu *vcpus_find(const struct vcpus *v, struct task_struct *t)
 {
 	struct preempt_notifier *n = first_of(t);
 
-	if (!n || n->ops != READ_ONCE(v->ops))
+	/* Who ends takes its machine down, and is inside with each virtual CPU in turn. */
+	if (!n || t->flags & PF_EXITING || n->ops != READ_ONCE(v->ops))
 		return NULL;
 	return container_of(n, struct kvm_vcpu, preempt_notifier);
 }
