@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
 
+import { nextPause } from "../src/api/growing";
 import type { ProfileNode, ProfileReport, ProfileTimeline } from "../src/api/profile";
 import { fullOf, partsOf } from "../src/views/profile/buckets";
 import { growForest, valuesOf, withoutNumber } from "../src/views/profile/forest";
@@ -165,5 +166,14 @@ describe("state", () => {
 		expect(selectionOf(s, 7).process).toBe("42");
 		expect(baseOf(s, 7)).toMatchObject({ run: 7, process: "42", mode: "kernel" });
 		expect(baseOf(s, 8)).toMatchObject({ run: 7, process: "", mode: "kernel" });
+	});
+});
+
+describe("a run that grows", () => {
+	it("is asked for less and less often while nothing comes, and often again when something did", () => {
+		let pause = 2000;
+		const pauses = [false, false, false, false, false].map((grew) => (pause = nextPause(pause, grew)));
+		expect(pauses).toEqual([4000, 8000, 16_000, 30_000, 30_000]);
+		expect(nextPause(pause, true)).toBe(2000);
 	});
 });

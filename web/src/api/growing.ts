@@ -1,38 +1,59 @@
 // SPDX-License-Identifier: MIT
-// growing: a run that is still recorded, as it is now. Its device says when more came; the run is then asked for again,
-// not more often than somebody can look, and whatever depends on it is drawn anew.
-import { useEffect, useRef, useState } from "preact/hooks";
+// growing: a run that is still recorded, as it is now. Whoever records a profile sends it without being a device that is
+// there, so nobody says that more came: the run is asked for again until it has ended, less and less often while nothing
+// comes, and not at all while nobody looks.
+import { useEffect, useState } from "preact/hooks";
 
-import { deviceOf } from "./devices";
+import { isAbort } from "./request";
 import { getRun } from "./runs";
 import type { Run } from "./schema";
 
 const PAUSE_MS = 2000;
+const PAUSE_MAX_MS = 30_000;
 
 export interface Growing {
 	readonly run: Run;
+	/** More came the last time. */
 	readonly isLive: boolean;
 }
 
+/** How long to wait before the next question. */
+export function nextPause(pauseMs: number, grew: boolean): number {
+	return grew ? PAUSE_MS : Math.min(2 * pauseMs, PAUSE_MAX_MS);
+}
+
 export function useGrowing(first: Run): Growing {
-	const [run, setRun] = useState(first);
-	const device = deviceOf(first.device_id);
-	const isLive = !run.ended && device?.run === first.run;
-	const events = isLive ? (device?.received.events ?? 0) : 0;
-	const next = useRef(0);
+	const [growing, setGrowing] = useState<Growing>({ run: first, isLive: false });
 	useEffect(() => {
-		if (!isLive) return undefined;
 		const abort = new AbortController();
-		const wait = Math.max(0, next.current - Date.now());
-		const timer = setTimeout(() => {
-			next.current = Date.now() + PAUSE_MS;
-			/* What could not be asked for is asked for again when more comes. */
-			getRun(first.run, abort.signal).then(setRun, () => undefined);
-		}, wait);
+		let timer = 0;
+		let pause = PAUSE_MS;
+		let run = first;
+		const ask = async (): Promise<void> => {
+			if (!document.hidden) {
+				const now = await getRun(first.run, abort.signal);
+				const grew = now.events !== run.events;
+				pause = nextPause(pause, grew);
+				run = now;
+				setGrowing({ run: now, isLive: grew && !now.ended });
+			}
+			if (!run.ended) later();
+		};
+		const later = (): void => {
+			timer = window.setTimeout(
+				() =>
+					void ask().catch((e: unknown) => {
+						pause = nextPause(pause, false);
+						if (!isAbort(e)) later();
+					}),
+				pause,
+			);
+		};
+		if (!first.ended) later();
 		return () => {
 			clearTimeout(timer);
 			abort.abort();
 		};
-	}, [first.run, isLive, events]);
-	return { run, isLive };
+	}, [first.run]);
+	return growing;
 }
