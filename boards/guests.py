@@ -99,9 +99,10 @@ class Guest:
 
     def answer(self, name, timeout_s=BOOT_S):
         """What a program like tests/tools/vm_guest.c says when it has done what it was told: numbers by name."""
+        # A line that is not yet whole has no end.
         text = self.machine.check(
-            f"while [ -d /proc/{self.pid} ]; do tail -n +$(($(cat {self.console_path}.n) + 1)) {self.console_path} | "
-            f"grep '^done {name}.*=[0-9]*[^0-9]' && exit; sleep {ANSWER_S}; done; exit 1", timeout_s)
+            f"end=$(printf '\\r'); while [ -d /proc/{self.pid} ]; do tail -n +$(($(cat {self.console_path}.n) + 1)) "
+            f"{self.console_path} | grep \"^done {name} .*$end\" && exit; sleep {ANSWER_S}; done; exit 1", timeout_s)
         return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", text)}
 
     def stop(self):

@@ -86,8 +86,6 @@ def do_all(bench, say):
     say("guests ready")
     bench.load()
     check_refused(machine)
-    done["alone"] = bench.do([first], f"mix {ROUNDS}")
-    say("alone, and nobody records")
     bench.start("--buffer 8M")
     say("recording")
     start, _ = bench.mark([])
@@ -259,23 +257,23 @@ def check_type2(r):
 
 
 def check_corrected(r):
-    """The time of a program without what was stolen, whoever was in its way; the sampler's own part, too, which is a few percent of
-    so slow a CPU."""
-    alone = r.phases["alone"].answers[0]["ns"]
+    """The time of a program without what was stolen, whoever was in its way. One alone is recorded as well: the sampler's own part, 3 % of
+    so slow a CPU, is in its apparent time and in nobody's corrected one."""
+    alone = r.phases["one"].answers[0]["ns"]
     for others, name in enumerate(("one", "two", "three")):
         phase = r.phases[name]
         answer = phase.answers[0]
         r.table.near(f"{name}: apparent time, times that of one alone", answer["ns"] / alone, others + 1,
-                     0.1 * (others + 1), "machines on the CPU")
+                     0.05 * (others + 1), "machines on the CPU")
         row, functions = r.recording.process(r.guests[0], answer["pid"], phase.window())
         r.table.near(f"{name}: apparent time, ms", row["apparent_ns"] / 1e6, answer["ns"] / 1e6,
                      answer["ns"] / 50e6, "the guest's clock")
-        r.table.near(f"{name}: corrected time, ms", row["true_ns"] / 1e6, alone / 1e6, alone / 20e6, "alone, not recorded")
+        r.table.near(f"{name}: corrected time, ms", row["true_ns"] / 1e6, alone / 1e6, alone / 20e6, "one alone")
         for function, share in (("heavy", HEAVY), ("light", 100 - HEAVY)):
             got, wanted = functions[function], alone * share / 100
             slack = wanted / 20 + alone * chance(share, got["samples"] * 100 / share) / 100
             r.table.near(f"{name}: corrected time of {function}(), ms", got["true_ns"] / 1e6, wanted / 1e6,
-                         slack / 1e6, "alone, not recorded")
+                         slack / 1e6, "one alone")
 
 
 def check_migration(r):
@@ -285,8 +283,8 @@ def check_migration(r):
             phase.start <= s.tick / NS < phase.end}
     expect("CPUs on which it was seen", cpus, {0, 1})
     row, _ = r.recording.process(guest, phase.answers[0]["pid"], phase.window())
-    alone = r.phases["alone"].answers[0]["ns"] / 2
-    r.table.near("moved to and fro: corrected time, ms", row["true_ns"] / 1e6, alone / 1e6, alone / 10e6, "alone, not recorded")
+    alone = r.phases["one"].answers[0]["ns"] / 2
+    r.table.near("moved to and fro: corrected time, ms", row["true_ns"] / 1e6, alone / 1e6, alone / 10e6, "one alone")
 
 
 def check(recording, phases, guests, places):
