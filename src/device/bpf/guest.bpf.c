@@ -49,27 +49,12 @@ struct bpf_iter__task {
 	struct task_struct___guest *task;
 } KERNEL_STRUCT;
 
-/* Of arm64 and of x86; a kernel has one of them, or none. */
-extern const void memstart_addr __ksym __weak;
-extern const void page_offset_base __ksym __weak;
-
 uint64_t missed; /* records that did not fit */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
 } ring SEC(".maps");
-
-static __always_inline uint64_t base_of(void)
-{
-	uint64_t v = 0;
-
-	if (&memstart_addr)
-		bpf_probe_read_kernel(&v, sizeof(v), &memstart_addr);
-	else if (&page_offset_base)
-		bpf_probe_read_kernel(&v, sizeof(v), &page_offset_base);
-	return v;
-}
 
 static __always_inline void fill(struct guest_record *r, const struct task_struct___guest *t)
 {
@@ -81,7 +66,6 @@ static __always_inline void fill(struct guest_record *r, const struct task_struc
 	r->pgd = mm ? (uint64_t)mm->pgd : 0;
 	r->task = (uint64_t)t;
 	r->stack = (uint64_t)t->stack;
-	r->base = base_of();
 	r->pid = t->tgid;
 	r->tid = t->pid;
 	r->parent = parent ? parent->tgid : 0;

@@ -22,8 +22,6 @@ struct guest_record {
 	uint64_t
 		pgd; /* address of its page table, as the kernel has it; 0: it has none of its own */
 	uint64_t task, stack;
-	uint64_t
-		base; /* what tells the physical address from that: memstart_addr, page_offset_base; 0: not known */
 	int32_t pid, tid, parent;
 	uint16_t kind;	  /* enum guest_record_kind */
 	uint16_t is_last; /* of an end: no thread of the process is left */

@@ -2,9 +2,7 @@
 /*
  * guest_tables: see guest_tables.h.
  *
- * The kernel's address of a page table is one of its linear map; what the host sees is the physical one. On arm64 the linear map is the lower
- * half of the kernel's addresses, so the number of leading ones tells how many bits an address has, and memstart_addr where the
- * memory begins; on x86 page_offset_base is the beginning of the map.
+ * The kernel's address of a page table is one of its map of all memory; what the host sees is the physical one (guest_linear.h).
  */
 #include "device/guest/guest_tables.h"
 
@@ -18,11 +16,9 @@
 #include <unistd.h>
 
 #include "device/bpf/guest_record.h"
+#include "device/guest/guest_linear.h"
 
 #define LINKS 5U
-#define ARM64_TABLE 0x0000fffffffffffeULL
-#define X86_TABLE 0x000fffffffffe000ULL
-#define X86_BASE 0xffff888000000000ULL
 
 typedef void (*take_event)(void *context, const struct guest_event *ev);
 
@@ -31,6 +27,7 @@ struct guest_tables {
 	struct bpf_link *link[LINKS], *list;
 	uint32_t n_links;
 	struct ring_buffer *ring;
+	struct guest_linear linear;
 	uint64_t told; /* of those that were missed */
 	take_event take;
 	void *context;
@@ -50,32 +47,15 @@ __attribute__((format(printf, 2, 0))) static int keep_complaint(enum libbpf_prin
 
 /* --- records --- */
 
-#if defined(__aarch64__)
-static uint64_t physical_of(uint64_t address, uint64_t base)
-{
-	uint32_t bits = 64 - (uint32_t)__builtin_clzll(~address);
-
-	return ((address & ((1ULL << bits) - 1)) + base) & ARM64_TABLE;
-}
+/* Without what a register has beside it, and on x86 without the bit that tells a process's two tables apart. */
+#if defined(__x86_64__)
+#define TABLE 0x000fffffffffe000ULL
 #else
-static uint64_t physical_of(uint64_t address, uint64_t base)
-{
-	return (address - (base ? base : X86_BASE)) & X86_TABLE;
-}
+#define TABLE 0x0000fffffffffffeULL
 #endif
 
-static bool has_physical(const struct guest_record *r)
-{
-#if defined(__aarch64__)
-	return r->pgd >> 63 && ~r->pgd && r->base;
-#elif defined(__x86_64__)
-	return r->pgd >> 63;
-#else
-	return false;
-#endif
-}
-
-static void translate(const struct guest_record *r, struct guest_event *ret)
+static void translate(const struct guest_tables *t, const struct guest_record *r,
+		      struct guest_event *ret)
 {
 	static const enum guest_event_type types[] = { GUEST_EVENT_FORK, GUEST_EVENT_EXEC,
 						       GUEST_EVENT_NAME, GUEST_EVENT_EXIT };
@@ -86,8 +66,8 @@ static void translate(const struct guest_record *r, struct guest_event *ret)
 				     .tid = r->tid,
 				     .parent = r->parent,
 				     .is_last = r->is_last };
-	if (has_physical(r))
-		ret->table = physical_of(r->pgd, r->base);
+	if (r->pgd && guest_linear_get(&t->linear, r->pgd, &ret->table))
+		ret->table &= TABLE;
 #if defined(__x86_64__)
 	ret->task = r->stack;
 #else
@@ -103,7 +83,7 @@ static int take_record(void *context, void *data, size_t len)
 
 	if (len < sizeof(struct guest_record))
 		return 0;
-	translate(data, &ev);
+	translate(t, data, &ev);
 	t->take(t->context, &ev);
 	return 0;
 }
@@ -145,6 +125,7 @@ int guest_tables_new(struct guest_tables **ret, struct error *e)
 
 	if (!t)
 		return error_set(e, ENOMEM, "cannot tell page tables: out of memory");
+	guest_linear_load(&t->linear, "/proc/kcore");
 	libbpf_set_print(keep_complaint);
 	t->object = bpf_object__open_mem(guest_object, sizeof(guest_object), &opts);
 	if (!t->object)
@@ -227,7 +208,7 @@ int guest_tables_list(struct guest_tables *t, take_event take, void *context)
 	       (n < 0 && errno == EINTR)) {
 		have += n > 0 ? (size_t)n : 0;
 		for (i = 0; i < have / sizeof(r[0]); i++) {
-			translate(&r[i], &ev);
+			translate(t, &r[i], &ev);
 			take(context, &ev);
 		}
 		have %= sizeof(r[0]);
