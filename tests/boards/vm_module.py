@@ -76,7 +76,8 @@ class Bench:
         before = self.delays(guests)
         recorder = AGENT if by_agent else MODULE
         self.machine.check(f"taskset 1 {recorder.format(f'/tmp/r{self.number}')} >/tmp/r.log 2>&1 &\n"
-                           "echo $! >/tmp/r.pid; sleep 0.3; cat /tmp/r.log")
+                           f"echo $! >/tmp/r.pid; while [ ! -s /tmp/r{self.number} ] && [ -d /proc/$(cat /tmp/r.pid) ]; "
+                           "do sleep 0.1; done; sleep 0.3; cat /tmp/r.log", PHASE_S)
         marks = "; ".join(f"rm -f {g.console_path}.n; wc -l <{g.console_path} >{g.console_path}.n" for g in guests)
         told = "; ".join(f"echo {words} >{g.input}" for g in guests)
         self.machine.check(f"{marks}; {told}")
