@@ -52,10 +52,16 @@ class Vmm:
         _, ns, times = self.machine.check(f"cat /proc/{self.pid}/task/{self.tid}/schedstat").split()
         return int(ns), int(times)
 
+    def freeze(self):
+        """Nobody waits for it any more, and it does not go on."""
+        self.machine.check(f"kill -STOP {self.pid}; sleep 0.2", SLOW_S)
+
+    def kill(self):
+        self.machine.check(f"kill -9 {self.pid}; while [ -d /proc/{self.pid} ]; do sleep 0.1; done", SLOW_S)
+
     def stop(self):
         """What its guest counted."""
-        self.machine.check(f"kill -CONT {self.pid}; kill {self.pid}; while [ -d /proc/{self.pid} ]; do sleep 0.1; done",
-                           SLOW_S)
+        self.machine.check(f"kill {self.pid}; while [ -d /proc/{self.pid} ]; do sleep 0.1; done", SLOW_S)
         text = self.machine.check(f"grep '^done' {self.log}")
         return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", text)}
 
@@ -73,9 +79,8 @@ class Recording:
         self.vmms = [Vmm(machine, f"vmm{i}", mode) for i, mode in enumerate(modes)]
         for vmm in self.vmms:
             vmm.wait()
-        machine.check(f"sleep {RECORD_S}; kill -STOP {' '.join(str(x.pid) for x in self.vmms)}; sleep 0.2", SLOW_S)
-        self.delays = [x.delay() for x in self.vmms]
-        self.counts = [x.stop() for x in self.vmms]
+        machine.check(f"sleep {RECORD_S}", SLOW_S)
+        self.finish()
         text = machine.check("kill $(cat /tmp/r.pid); while [ -d /proc/$(cat /tmp/r.pid) ]; do sleep 0.1; done; "
                              "cat /tmp/r.log; mkdir -p /tmp/take; mv /tmp/r.ksk /tmp/take/", SLOW_S)
         machine.get("/tmp/take", bench.work)
@@ -84,6 +89,17 @@ class Recording:
         text = subprocess.run([SAMPLE_DUMP, self.path], stdout=subprocess.PIPE, text=True, check=True).stdout
         self.samples, self.events, lost = parse(text.splitlines())
         expect("lost records", lost, 0)
+
+    def finish(self):
+        """One says what it counted. Of several, none waits for another any more when the scheduler is asked."""
+        if len(self.vmms) == 1:
+            self.counts = self.vmms[0].stop()
+            return
+        for vmm in self.vmms:
+            vmm.freeze()
+        self.delays = [x.delay() for x in self.vmms]
+        for vmm in self.vmms:
+            vmm.kill()
 
     def guest_samples(self, vmm):
         return [s for s in self.samples if s.task.tid == vmm.tid and s.pc is not None]
@@ -182,7 +198,7 @@ def check_spin(bench):
 def check_halt(bench):
     print(f"halt, by {bench.source}")
     r = Recording(bench, ["halt"])
-    vmm, count = r.vmms[0], r.counts[0]
+    vmm, count = r.vmms[0], r.counts
     entries = [e.tick for e in r.events if e.kind == "entry" and e.task.tid == vmm.tid]
     vcpu = r.vcpu(vmm, "--from", f"{entries[0] / NS:.9f}", "--to", f"{entries[-1] / NS:.9f}")
     idle, guests = percent(vcpu, "halt", "halt-polling", "waiting"), 100 * count["halted"] / count["total"]
@@ -227,13 +243,17 @@ def check_both(bench):
 def check_modules(machine):
     """Ours may be there before KVM, and KVM may go while it records."""
     machine.check("rmmod kvm_amd kvm; insmod /kiseki_vm.ko; taskset 1 /kiseki-agent vm --source module -o /tmp/x.ksk "
-                  ">/tmp/x.log 2>&1 & echo $! >/tmp/x.pid; sleep 1; insmod /lib/modules/kvm.ko; insmod /lib/modules/kvm_amd.ko; "
-                  "/tiny_vmm 1 spin & v=$!; sleep 1; kill $v; wait $v; rmmod kvm_amd kvm; kill $(cat /tmp/x.pid); "
-                  "while [ -d /proc/$(cat /tmp/x.pid) ]; do sleep 0.1; done; rm /tmp/x.ksk; "
+                  ">/tmp/x.log 2>&1 & echo $! >/tmp/x.pid; while [ ! -s /tmp/x.ksk ]; do sleep 0.1; done; "
                   "insmod /lib/modules/kvm.ko; insmod /lib/modules/kvm_amd.ko", SLOW_S)
+    vmm = Vmm(machine, "later", "spin")
+    vmm.wait()
+    machine.check("sleep 1")
+    rounds = vmm.stop()["rounds"]
+    machine.check("rmmod kvm_amd kvm; kill $(cat /tmp/x.pid); while [ -d /proc/$(cat /tmp/x.pid) ]; do sleep 0.1; done; "
+                  "rm /tmp/x.ksk; insmod /lib/modules/kvm.ko; insmod /lib/modules/kvm_amd.ko", SLOW_S)
     said = machine.check("cat /tmp/x.log")
     if not re.search(r", [1-9]\d* of them in guests", said):
-        raise Failed(f"a KVM that came later was not seen: {said}")
+        raise Failed(f"a KVM that came later was not seen, for {rounds} rounds of its guest: {said}")
     print("  KVM came and went while it recorded")
 
 
