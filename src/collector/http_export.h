@@ -33,6 +33,7 @@ struct extract {
 	struct boot_source *boot;		     /* owned; NULL: the run is no boot chart */
 	struct sample_source *profile;		     /* owned; NULL: the run is no profile */
 	const struct profile_format *profile_format; /* NULL: ksk */
+	bool machines; /* the time of virtual machines, not what was sampled on the host */
 	atomic_bool cancelled;
 	bool counted; /* among http->exports */
 };

@@ -4,7 +4,8 @@
  *
  * All are made whole. The formats are those of `kiseki profile export`, and ksk, from which all others can be made
  * wherever the programs are. A function is named by the profile, or by the folder of the devices' objects (`kiseki serve
- * --symbols`), which is the root of all paths that a device names; else by its object and place.
+ * --symbols`), which is the root of all paths that a device names; else by its object and place. Of a run of virtual
+ * machines it is what `kiseki vm export` writes, unless `kind=profile` asks for the host's side.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,8 +30,10 @@ bool extract_wants_profile(struct http_request *q)
 int extract_open_profile(struct http_request *q, struct extract *x, struct error *e)
 {
 	const char *name = http_target_get(&q->target, "format");
+	const char *kind = http_target_get(&q->target, "kind");
 	int r = extract_check_whole(q, "a profile", e);
 
+	x->machines = x->selection.run.has_guests && !(kind && !strcmp(kind, "profile"));
 	x->profile_format = name ? profile_export_find(name) : NULL;
 	if (r >= 0 && name && !x->profile_format && strcmp(name, "ksk") != 0)
 		r = error_set(e, EINVAL,
@@ -123,6 +126,60 @@ static int write_format(const struct profile_walk *w, const struct profile_forma
 	return r < 0 ? r : outfile_commit(out, e);
 }
 
+static int write_cells(const struct vm_tree_options *o, const struct profile_format *f,
+		       const char *path, struct error *e)
+{
+	CLEANUP(outfile) struct outfile *out = NULL;
+	int r = outfile_open(&out, path, e);
+
+	if (r >= 0)
+		r = f->write_vm(o, out, e);
+	return r < 0 ? r : outfile_commit(out, e);
+}
+
+/* Guests' objects are believed by their build-ids alone: a path in a guest is no path of the device. -ENODATA: there was
+ * no virtual machine. */
+static int write_machines(struct sample_source *s, const struct extract *x,
+			  struct profile_names *host, const char *path, struct error *e)
+{
+	const char *const folders[] = { x->q->http->options.symbols, NULL };
+	struct vm_names_options names = { .source = s,
+					  .symbols = { .folders = folders },
+					  .guests = s->guests };
+	struct vm_report_options o = { .source = s,
+				       .host = host,
+				       .with_cells = true,
+				       .with_spans = x->profile_format->has_spans };
+	CLEANUP(vm_report) struct vm_report *report = NULL;
+	struct vm_tree_options tree = { .host = host, .source = s };
+	int r = vm_names_new(&o.names, &names, e);
+
+	if (r >= 0)
+		r = vm_report_new(&report, &o, e);
+	tree.report = report;
+	tree.names = o.names;
+	if (r >= 0)
+		r = write_cells(&tree, x->profile_format, path, e);
+	vm_names_free(o.names);
+	return r;
+}
+
+static int write_samples(struct sample_source *s, const struct extract *x,
+			 struct profile_names *names, const char *path, struct error *e)
+{
+	struct profile_select select = { 0 };
+	struct profile_tasks tasks;
+	struct profile_walk walk = {
+		.source = s, .tasks = &tasks, .select = &select, .names = names
+	};
+	int r;
+
+	profile_tasks_init(&tasks, s);
+	r = write_format(&walk, x->profile_format, path, e);
+	profile_tasks_done(&tasks);
+	return r;
+}
+
 static int write_named(struct sample_source *s, const struct extract *x, const char *path,
 		       struct error *e)
 {
@@ -131,18 +188,17 @@ static int write_named(struct sample_source *s, const struct extract *x, const c
 	const struct symbols_options o = { .sysroot = folder, .folders = folders };
 	struct symbols *symbols = NULL;
 	struct profile_names *names = NULL;
-	struct profile_select select = { 0 };
-	struct profile_tasks tasks;
-	struct profile_walk walk = { .source = s, .tasks = &tasks, .select = &select };
 	int r = folder ? symbols_new(&o, &symbols, e) : 0;
 
 	if (r >= 0)
 		r = profile_names_new(&names, s, symbols, e);
-	walk.names = names;
-	profile_tasks_init(&tasks, s);
-	if (r >= 0)
-		r = write_format(&walk, x->profile_format, path, e);
-	profile_tasks_done(&tasks);
+	if (r >= 0 && x->machines) {
+		r = write_machines(s, x, names, path, e);
+		if (r == -ENODATA)
+			r = s->ops->rewind(s, e) < 0 ? -EIO : write_samples(s, x, names, path, e);
+	} else if (r >= 0) {
+		r = write_samples(s, x, names, path, e);
+	}
 	profile_names_free(names);
 	symbols_free(symbols);
 	return r;

@@ -12,8 +12,7 @@
 #define API "/api/v1"
 #define DEVICE API "/devices/{device}"
 #define RUN API "/runs/{run}"
-#define EXPORT HTTP_RANGE_PARAMS " format codec"
-#define EXPORT_LATEST EXPORT " kind"
+#define EXPORT HTTP_RANGE_PARAMS " format codec kind"
 #define SCHED HTTP_RANGE_TIMES " task pid comm sort limit"
 #define LATENCY SCHED " worst"
 #define BOOT "sampled"
@@ -51,7 +50,7 @@ static const struct http_route routes[] = {
 	{ "POST", DEVICE "/group", "", http_group, "put it into a group" },
 	{ "GET", DEVICE "/runs", "limit kind", http_device_runs,
 	  "runs of a device, the latest first" },
-	{ "GET", DEVICE "/export", EXPORT_LATEST, http_export, "its latest run in any format" },
+	{ "GET", DEVICE "/export", EXPORT, http_export, "its latest run in any format" },
 	{ "GET", DEVICE "/timeline", TIMELINE, http_timeline, "its latest run for a drawing" },
 	{ "GET", DEVICE "/slices", SLICES, http_slices, "a part of its latest run in detail" },
 	{ "GET", DEVICE "/events", EVENTS, http_events, "a page of the events of its latest run" },

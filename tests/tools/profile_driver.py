@@ -330,12 +330,21 @@ def same_machines(c, name):
         assert without_name(here, path) == without_name(there, name), (args, here, there)
 
 
+def same_exports(c, run, command, address):
+    """Without the objects, as the collector has none."""
+    (FOLDER / "none").mkdir(exist_ok=True)
+    for name in ("folded", "pprof", "speedscope", "firefox", "json"):
+        out = run.parent / f"out.{name}"
+        kiseki(command, "export", run, "-o", out, "-f", name, "--sysroot", FOLDER / "none")
+        body = get(c, f"{address}format={name}")
+        assert body == out.read_bytes(), (name, body[:300], out.read_bytes()[:300])
+
+
 def scenario_exported(folder):
     """Over HTTP in each format of kiseki profile export, byte by byte what that makes of the run's own file, which differs
     from the one that was sent in the real time that the collector measured."""
     c, path = Collector(folder), FOLDER / "plain.ksk"
     bring(c, path, 7)
-    (FOLDER / "none").mkdir(exist_ok=True)
     formats = {f["name"]: f for f in get_json(c, "/api/v1/formats")["formats"]}
     for name in ("folded", "pprof", "speedscope", "firefox", "json", "ksk"):
         assert "profile" in formats[name]["kinds"] and "vm" in formats[name]["kinds"], formats[name]
@@ -344,12 +353,7 @@ def scenario_exported(folder):
     run.write_bytes(get(c, "/api/v1/devices/host/export?kind=profile"))
     same = without_name(kiseki("profile", "report", path, "--json"), path)
     assert without_name(kiseki("profile", "report", run, "--json"), run) == same
-    for name in ("folded", "pprof", "speedscope", "firefox", "json"):
-        out = Path(folder) / f"out.{name}"
-        # Without the objects, as the collector has none.
-        kiseki("profile", "export", run, "-o", out, "-f", name, "--sysroot", FOLDER / "none")
-        body = get(c, f"/api/v1/runs/1/export?format={name}")
-        assert body == out.read_bytes(), (name, body[:300], out.read_bytes()[:300])
+    same_exports(c, run, "profile", "/api/v1/runs/1/export?")
     for name in ("folded", "firefox"):
         assert get(c, f"/api/v1/devices/host/export?format={name}") == get(c, f"/api/v1/runs/1/export?format={name}")
     get_json(c, "/api/v1/devices/host/export?format=kft", 404)
@@ -389,9 +393,13 @@ def scenario_machines(folder):
     c.again()
     same_machines(c, "host")
     assert get_json(c, f"/api/v1/runs/{number}")["kinds"] == ["profile", "vm"]
+    run = Path(folder) / "run.ksk"
+    run.write_bytes(get(c, "/api/v1/devices/host/export?kind=vm"))
+    same_exports(c, run, "vm", "/api/v1/devices/host/export?kind=vm&")
+    same_exports(c, run, "profile", f"/api/v1/runs/{number}/export?kind=profile&")
     c.stop()
     kiseki("vm", "report", folder)
-    print("machines: told apart, the same reports")
+    print("machines: told apart, the same reports and exports")
 
 
 def scenario_twice(folder):
