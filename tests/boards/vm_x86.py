@@ -46,11 +46,13 @@ class Vmm:
     def wait(self):
         words = self.said("ready")
         self.tid, self.tables = int(words["tid"]), [int(x, 0) for x in words["tables"].split(",")]
+        self.before = int(words["delay"])
 
     def delay(self):
-        """ns for which its virtual CPU could run and did not, by the scheduler, and how often it got a CPU."""
+        """ns for which its virtual CPU could run and did not, by the scheduler, since its guest began; how often it got a
+        CPU."""
         _, ns, times = self.machine.check(f"cat /proc/{self.pid}/task/{self.tid}/schedstat").split()
-        return int(ns), int(times)
+        return int(ns) - self.before, int(times)
 
     def freeze(self):
         """Nobody waits for it any more, and it does not go on."""
