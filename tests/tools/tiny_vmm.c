@@ -13,7 +13,7 @@
  *	halt	one such round, then it waits for the next tick
  *	write	a hundredth of a unit in the kernel, then a byte to a port, which leaves the guest for this program
  *
- * It says "ready tid=N tables=A,B" when its guest runs, and at its end "done rounds=N ticks=N halted=N total=N": what the guest
+ * It says "ready tid=N tables=A,B delay=NS" when its guest begins to run, with what the thread has waited for a CPU before, and at its end "done rounds=N ticks=N halted=N total=N": what the guest
  * counted itself, the last two in units of its time stamp counter.
  */
 #include <asm/kvm.h>
@@ -278,6 +278,19 @@ static int make_machine(struct kvm_run **ret)
 	return vcpu;
 }
 
+/* ns for which this thread could run and did not, so far. */
+static unsigned long long get_delay(void)
+{
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	unsigned long long ran = 0, delay = 0;
+
+	if (f && fscanf(f, "%llu %llu", &ran, &delay) != 2)
+		delay = 0;
+	if (f)
+		fclose(f);
+	return delay;
+}
+
 /* Runs the guest on a CPU of the host; what it writes goes nowhere. */
 static void *run_vcpu(void *cpu_number)
 {
@@ -290,7 +303,8 @@ static void *run_vcpu(void *cpu_number)
 	sched_setaffinity(0, sizeof(cpu), &cpu);
 	pthread_setname_np(pthread_self(), "CPU 0/KVM");
 	vcpu = make_machine(&run);
-	printf("ready tid=%d tables=%#x,%#x\n", gettid(), TABLES_A, TABLES_B);
+	printf("ready tid=%d tables=%#x,%#x delay=%llu\n", gettid(), TABLES_A, TABLES_B,
+	       get_delay());
 	for (;;) {
 		if (ioctl(vcpu, KVM_RUN, 0) < 0 && errno == EINTR)
 			continue; /* it was stopped for a while */
