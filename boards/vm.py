@@ -2,7 +2,8 @@
 """vm: a board that runs two virtual machines and records them from outside: `make board-vm`.
 
 Boots the board with KVM and two guests on one of its CPUs: one computes all the time, the other one half of it. kiseki-agent records
-both with kiseki_vm.ko, and `kiseki vm` says where their time went:
+both with kiseki_vm.ko and sends to a collector meanwhile; `kiseki vm` says where their time went, and the collector's page shows it, until
+Ctrl-C:
 
 	build/vm.ksk               the recording
 	OUT=…                      another folder for it
@@ -20,8 +21,6 @@ from boards.collector import HOST
 from boards.guests import Guest, guest_parts
 from boards.machine import Machine
 
-# Whether the agent sends to a collector as well, whose page has the view.
-SENDS = False
 TARGET = Path(os.environ.get("OUT") or build.ROOT / "build")
 SECONDS = int(os.environ.get("DURATION", 10))
 NAME = "vm.ksk"
@@ -73,14 +72,12 @@ def report():
 def show(board, say):
     if not live.PROGRAM.exists():
         raise BoardError(f"{live.PROGRAM} is not built; make board-vm builds it")
-    collector = live.start_collector() if SENDS else None
+    collector = live.start_collector()
     try:
-        boot(board, f"--collector {HOST}:{collector.port}" if collector else "", say)
+        boot(board, f"--collector {HOST}:{collector.port}", say)
         report()
-        if collector:
-            print(f"{collector.url}/#/vm\n  is where to look; Ctrl-C ends the collector.", flush=True)
-            collector.process.wait()
+        print(f"{collector.url}/#vm\n  is where to look; Ctrl-C ends the collector.", flush=True)
+        collector.process.wait()
     finally:
-        if collector:
-            collector.stop()
+        collector.stop()
     return 0
