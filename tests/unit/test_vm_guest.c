@@ -240,9 +240,15 @@ static void test_objects(void **state)
 	send_file(o, &id, bytes, (uint32_t)len);
 	assert_false(vm_guest_objects_is_busy(o));
 	vm_guest_objects_free(o);
+	/* What /proc calls this program is the emulator, where there is one. */
+	snprintf(command, sizeof(command), "%s/own", folder);
+	f = fopen(command, "we");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	fclose(f);
 	snprintf(command, sizeof(command),
-		 "[ $(find %s -type f | wc -l) = 1 ] && cmp -s /proc/%d/exe %s/42/.build-id/*/*",
-		 folder, (int)getpid(), folder);
+		 "cd %s && [ $(find 42 -type f | wc -l) = 1 ] && cmp -s own 42/.build-id/*/*",
+		 folder);
 	assert_int_equal(system(command), 0);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	assert_int_equal(system(command), 0);
