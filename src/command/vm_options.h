@@ -17,6 +17,8 @@
 		  NULL },                                                                          \
 		{ 'i', "period", "TIME", "a sample of each CPU so often, in the mean (1ms)",       \
 		  NULL },                                                                          \
+		{ 0, "cycles", "N", "a sample each N cycles of a CPU instead, by its counter",     \
+		  NULL },                                                                          \
 		{ 'j', "jitter", "PERCENT", "by how much that varies, either way (50)", NULL },    \
 		{ 0, "no-exits", NULL, "do not record entries and exits of guests", NULL },        \
 		{ 'g', "guests", "ADDRESS[,...]",                                                  \

@@ -36,6 +36,10 @@ static void test_takes(void **state)
 			 VM_ORDER_START);
 	assert_int_equal(s.period_ns, 1000000000);
 	assert_int_equal(s.exits, 1);
+	assert_int_equal(parse(&s, "start cycles=100000"), VM_ORDER_START);
+	assert_int_equal(s.cycles, 100000);
+	assert_int_equal(parse(&s, "start cycles=0"), VM_ORDER_START);
+	assert_memory_equal(&s, &d, sizeof(s));
 }
 
 static void test_refuses(void **state)
@@ -61,6 +65,8 @@ static void test_refuses(void **state)
 		"start buffer_kib=24",
 		"start buffer_kib=131072",
 		"start period=1",
+		"start cycles=99999",
+		"start cycles=4000000001",
 		"start=1",
 		"stop now",
 		"starts",
@@ -90,15 +96,16 @@ static void test_shows_what_it_takes(void **state)
 
 	(void)state;
 	assert_int_equal(vm_settings_format(&s, line), strlen(line));
-	assert_string_equal(line,
-			    "start period_ns=123456 jitter=7 exits=0 switches=1 buffer_kib=64");
+	assert_string_equal(
+		line, "start period_ns=123456 jitter=7 exits=0 switches=1 buffer_kib=64 cycles=0");
 	assert_int_equal(parse(&t, line), VM_ORDER_START);
 	assert_memory_equal(&s, &t, sizeof(s));
 	s = (struct vm_settings){ .period_ns = UINT32_MAX,
 				  .jitter = UINT32_MAX,
 				  .exits = UINT32_MAX,
 				  .switches = UINT32_MAX,
-				  .buffer_kib = UINT32_MAX };
+				  .buffer_kib = UINT32_MAX,
+				  .cycles = UINT32_MAX };
 	assert_true(vm_settings_format(&s, line) < sizeof(line));
 }
 

@@ -23,7 +23,13 @@ static int device_start(struct vm_source *s, const struct vm_settings *settings,
 {
 	char line[VM_SETTINGS_MAX];
 
-	return order(s, line, vm_settings_format(settings, line), "start", e);
+	int r = order(s, line, vm_settings_format(settings, line), "start", e);
+
+	if (settings->cycles && (r == -ENOENT || r == -ENODEV || r == -EOPNOTSUPP))
+		r = error_set(e, -r,
+			      "cannot sample by --cycles: this machine has no counter for it; "
+			      "--period does without");
+	return r;
 }
 
 static int device_stop(struct vm_source *s, struct error *e)

@@ -59,6 +59,17 @@ static int get_period(struct vm_settings *s, const char *text, struct error *e)
 	return 0;
 }
 
+static int get_cycles(struct vm_settings *s, const char *text, struct error *e)
+{
+	uint64_t n = 0;
+
+	if (text && (value_number(&n, text, VM_CYCLES_MOST) < 0 || n < VM_CYCLES_LEAST))
+		return error_set(e, EINVAL, "cannot use --cycles %s: %u to %u is possible", text,
+				 VM_CYCLES_LEAST, VM_CYCLES_MOST);
+	s->cycles = (uint32_t)n;
+	return 0;
+}
+
 static int get_jitter(struct vm_settings *s, const char *text, struct error *e)
 {
 	uint64_t percent = s->jitter;
@@ -112,6 +123,8 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 	if (r == 0)
 		r = get_period(&v->settings, args_get(a, "period"), e);
 	if (r == 0)
+		r = get_cycles(&v->settings, args_get(a, "cycles"), e);
+	if (r == 0)
 		r = get_jitter(&v->settings, args_get(a, "jitter"), e);
 	if (r == 0)
 		r = get_buffer(&v->settings, args_get(a, "buffer"), e);
@@ -132,12 +145,17 @@ int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, stru
 /* Unless one is asked for: the module, which knows more; BPF where that is not loaded. */
 static int open_source(struct vm *v, struct error *e)
 {
+	bool is_bpf = v->source_name && !strcmp(v->source_name, "bpf");
 	struct error why = ERROR_INIT;
 	int r;
 
-	if (v->source_name && !strcmp(v->source_name, "bpf"))
+	if (is_bpf && v->settings.cycles)
+		return error_set(
+			e, EOPNOTSUPP,
+			"cannot sample by --cycles with BPF: that takes the module kiseki_vm");
+	if (is_bpf)
 		return vm_bpf_open(&v->source, &v->settings, e);
-	if (v->source_name || !access(VM_DEVICE, F_OK))
+	if (v->source_name || v->settings.cycles || !access(VM_DEVICE, F_OK))
 		return vm_device_open(&v->source, e);
 	r = vm_bpf_open(&v->source, &v->settings, &why);
 	return r < 0 ? error_set(e, -r, "the module kiseki_vm is not loaded on this machine; %s",

@@ -89,10 +89,10 @@ static void describe(struct vm_recorder *r)
 {
 	const struct vm_settings *s = r->o.settings;
 	struct sample_sampling sampling = {
-		.period = s->period_ns,
+		.period = s->cycles ? s->cycles : s->period_ns,
 		.jitter = s->jitter,
 		.collector = r->o.source->ops->collector,
-		.method = r->o.source->ops->method,
+		.method = s->cycles ? SAMPLE_CYCLES : r->o.source->ops->method,
 		.exits = s->exits ? (uint8_t)r->exits : SAMPLE_EXITS_NONE,
 		.has = SAMPLE_HAS_GUESTS | SAMPLE_HAS_CHAINS | SAMPLE_HAS_WHOLE
 	};

@@ -21,6 +21,7 @@ static const struct key keys[] = {
 	KEY(exits, 0, 1, false),
 	KEY(switches, 0, 1, false),
 	KEY(buffer_kib, VM_BUFFER_LEAST_KIB, VM_BUFFER_MOST_KIB, true),
+	KEY(cycles, 0, VM_CYCLES_MOST, false),
 };
 
 #define KEYS ((uint32_t)(sizeof(keys) / sizeof(keys[0])))
@@ -32,6 +33,7 @@ void vm_settings_init(struct vm_settings *s)
 	s->exits = 1;
 	s->switches = 1;
 	s->buffer_kib = 512;
+	s->cycles = 0;
 }
 
 static bool get_number(const char *text, uint32_t len, const struct key *k, uint32_t *ret)
@@ -106,6 +108,8 @@ enum vm_order vm_settings_parse(struct vm_settings *ret, const char *text, uint3
 		if (!set(&s, text, n, &seen))
 			return VM_ORDER_NONE;
 	}
+	if (s.cycles && s.cycles < VM_CYCLES_LEAST)
+		return VM_ORDER_NONE;
 	*ret = s;
 	return VM_ORDER_START;
 }

@@ -2,7 +2,7 @@
 /*
  * vm_settings: what is written to /dev/kiseki_vm, one line:
  *
- *	start [period_ns=N] [jitter=N] [exits=0|1] [switches=0|1] [buffer_kib=N]
+ *	start [period_ns=N] [jitter=N] [exits=0|1] [switches=0|1] [buffer_kib=N] [cycles=N]
  *	stop
  *
  * A key stands once at most, and a value is digits only. What is not understood is refused as a whole.
@@ -18,6 +18,8 @@
 #define VM_JITTER_MOST 50U /* percent of the period, either way */
 #define VM_BUFFER_LEAST_KIB 16U
 #define VM_BUFFER_MOST_KIB 65536U
+#define VM_CYCLES_LEAST 100000U
+#define VM_CYCLES_MOST 4000000000U
 
 struct vm_settings {
 	uint32_t period_ns;  /* the mean */
@@ -25,6 +27,7 @@ struct vm_settings {
 	uint32_t exits;	     /* entries, exits, ways out and halts are recorded */
 	uint32_t switches;   /* switches of all tasks, and wakeups of virtual CPUs */
 	uint32_t buffer_kib; /* of each CPU; a power of two */
+	uint32_t cycles;     /* the mean of them between two samples of a CPU; 0: period_ns holds */
 };
 
 enum vm_order {

@@ -22,6 +22,7 @@
 #include "device/vm/module/vcpus.h"
 #include "wire/sample_event.h"
 
+struct perf_event;
 struct recorder;
 
 /* Of the guest that this CPU ran last: why it was left. */
@@ -33,6 +34,9 @@ struct recorder_exit {
 struct recorder_cpu {
 	struct recorder *owner;
 	struct hrtimer timer;
+	struct perf_event *counter; /* NULL: the timer asks for samples */
+	struct irq_work
+		later; /* takes the sample that the counter asked for where nothing could be recorded */
 	struct irq_work work; /* says that the ring is half full, from where nobody can be woken */
 	struct vm_ring ring;
 	u64 last_tick;

@@ -8,6 +8,7 @@
 #include "device/vm/module/sampler.h"
 
 #include <linux/kvm_host.h>
+#include <linux/math64.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -16,22 +17,29 @@
 
 #include "device/vm/module/arch/arch.h"
 #include "device/vm/module/compat/timer.h"
+#include "device/vm/module/counter.h"
 #include "device/vm/module/recorder.h"
 
 #define KERNEL_MOST (VM_RECORD_CHAIN - 1)
 
+/* In ns or in cycles. */
+static u64 mean_period(const struct vm_settings *s)
+{
+	return s->cycles ? s->cycles : s->period_ns;
+}
+
 /* From half of the period to one and a half of it, or as near to the period as was asked for. */
-static u64 next_interval(struct recorder_cpu *cpu)
+u64 sampler_next(struct recorder_cpu *cpu)
 {
 	const struct vm_settings *s = &cpu->owner->settings;
-	u64 reach = (u64)s->period_ns * s->jitter / 100;
+	u64 mean = mean_period(s), reach = mean * s->jitter / 100;
 	u32 x = cpu->random;
 
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
 	cpu->random = x;
-	return s->period_ns - reach + ((2 * reach * x) >> 32);
+	return mean - reach + mul_u64_u32_shr(2 * reach, x, 32);
 }
 
 /* false: the thread is in none after all. */
@@ -74,7 +82,7 @@ static void put_chain(struct vm_record_sample *s, struct pt_regs *regs)
 	s->n_user = 1;
 }
 
-static void take_sample(struct recorder_cpu *cpu, u32 periods)
+void sampler_take(struct recorder_cpu *cpu, u32 periods)
 {
 	struct recorder *r = cpu->owner;
 	struct vm_record_sample *s = &cpu->record.sample;
@@ -85,7 +93,7 @@ static void take_sample(struct recorder_cpu *cpu, u32 periods)
 	memset((u8 *)s + sizeof(s->base), 0,
 	       offsetof(struct vm_record_sample, chain) - sizeof(s->base));
 	s->base.number = periods;
-	s->period_ns = r->settings.period_ns;
+	s->period_ns = mean_period(&r->settings);
 	if (!put_guest(cpu)) {
 		if (regs && user_mode(regs))
 			s->base.mode = SAMPLE_USER;
@@ -101,15 +109,16 @@ static void take_sample(struct recorder_cpu *cpu, u32 periods)
 static enum hrtimer_restart go_off(struct hrtimer *timer)
 {
 	struct recorder_cpu *cpu = container_of(timer, struct recorder_cpu, timer);
-	u64 periods = hrtimer_forward_now(timer, ns_to_ktime(next_interval(cpu)));
+	u64 periods = hrtimer_forward_now(timer, ns_to_ktime(sampler_next(cpu)));
 
-	take_sample(cpu, (u32)min_t(u64, periods, U32_MAX));
+	sampler_take(cpu, (u32)min_t(u64, periods, U32_MAX));
 	return HRTIMER_RESTART;
 }
 
 void sampler_init(struct recorder_cpu *cpu)
 {
 	compat_timer_setup(&cpu->timer, go_off, HRTIMER_MODE_REL_PINNED_HARD);
+	counter_init(cpu);
 }
 
 /* There is one recording, and the kernel's interface for CPUs that come has no room for a pointer. */
@@ -119,12 +128,15 @@ static int start_cpu(unsigned int number)
 {
 	struct recorder_cpu *cpu = running->cpus[number];
 
-	hrtimer_start(&cpu->timer, ns_to_ktime(next_interval(cpu)), HRTIMER_MODE_REL_PINNED_HARD);
+	if (cpu->owner->settings.cycles)
+		return counter_start(cpu, number);
+	hrtimer_start(&cpu->timer, ns_to_ktime(sampler_next(cpu)), HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
 }
 
 static int stop_cpu(unsigned int number)
 {
+	counter_stop(running->cpus[number]);
 	hrtimer_cancel(&running->cpus[number]->timer);
 	return 0;
 }

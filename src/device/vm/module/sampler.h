@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sampler: a timer of each CPU that looks where the CPU is.
+ * sampler: a timer of each CPU that looks where the CPU is, or its counter of cycles (counter.h).
  *
  * The timer is bound to its CPU and runs in the interrupt itself. It goes off at a random moment of each period,
  * since a fixed one would meet a guest's own ticks again and again at the same point. CPUs that come
@@ -9,10 +9,16 @@
 #ifndef KISEKI_DEVICE_VM_MODULE_SAMPLER_H
 #define KISEKI_DEVICE_VM_MODULE_SAMPLER_H
 
+#include <linux/types.h>
+
 struct recorder;
 struct recorder_cpu;
 
 void sampler_init(struct recorder_cpu *cpu);
+
+/* For who asks for samples: the length of the next period; a sample of the CPU that this runs on, in an interrupt. */
+u64 sampler_next(struct recorder_cpu *cpu);
+void sampler_take(struct recorder_cpu *cpu, u32 periods);
 
 /* Both may sleep. */
 int sampler_start(struct recorder *r);
