@@ -10,6 +10,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const TIMEOUT_MS = 60000;
+const TRIES = 100;
+const PAUSE_MS = 200;
 const [modules, folder, ...files] = process.argv.slice(2);
 const { chromium } = createRequire(modules + "/node_modules/")("playwright-core");
 const browser = await chromium.launch({
@@ -41,6 +43,20 @@ const rowsOf = (page) =>
 			.filter(([total]) => total.endsWith("%)"))
 			.map(([total, self, name]) => ({ name, total: total.split(" ")[0], self: self.split(" ")[0] })));
 
+// The table is drawn after the title, and bit by bit: it is there when it does not change any more.
+async function settledRows(page) {
+	const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+	let before = "";
+	for (let tries = 0; tries < TRIES; tries++) {
+		await page.evaluate(frames);
+		const rows = await rowsOf(page);
+		if (rows.length && JSON.stringify(rows) === before) return rows;
+		before = JSON.stringify(rows);
+		await page.waitForTimeout(PAUSE_MS);
+	}
+	return rowsOf(page);
+}
+
 // All profiles of a file: of several the bar above says which it is, and "n" is the next; of one the title does.
 async function read(file) {
 	const { page, problems } = await open(file);
@@ -50,7 +66,7 @@ async function read(file) {
 		if (i > 0) await page.keyboard.press("n");
 		if (wanted.length > 1) await page.getByText(`${name} (${i + 1}/${wanted.length})`, { exact: true }).waitFor();
 		else assert.equal(await page.title(), `${name} - speedscope`);
-		profiles.push({ title: name, rows: await rowsOf(page) });
+		profiles.push({ title: name, rows: await settledRows(page) });
 	}
 	await page.close();
 	assert.deepEqual(problems, [], `speedscope has problems with ${file}`);
