@@ -34,6 +34,8 @@ int extract_open_profile(struct http_request *q, struct extract *x, struct error
 	int r = extract_check_whole(q, "a profile", e);
 
 	x->machines = x->selection.run.has_guests && !(kind && !strcmp(kind, "profile"));
+	if (r >= 0 && kind && !strcmp(kind, "vm") && !x->machines)
+		r = error_set(e, ENOENT, "run %u has no virtual machines", x->selection.run.number);
 	x->profile_format = name ? profile_export_find(name) : NULL;
 	if (r >= 0 && name && !x->profile_format && strcmp(name, "ksk") != 0)
 		r = error_set(e, EINVAL,
@@ -194,8 +196,11 @@ static int write_named(struct sample_source *s, const struct extract *x, const c
 		r = profile_names_new(&names, s, symbols, e);
 	if (r >= 0 && x->machines) {
 		r = write_machines(s, x, names, path, e);
-		if (r == -ENODATA)
-			r = s->ops->rewind(s, e) < 0 ? -EIO : write_samples(s, x, names, path, e);
+		if (r == -ENODATA) {
+			r = s->ops->rewind(s, e);
+			if (r >= 0)
+				r = write_samples(s, x, names, path, e);
+		}
 	} else if (r >= 0) {
 		r = write_samples(s, x, names, path, e);
 	}

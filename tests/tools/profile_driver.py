@@ -360,6 +360,7 @@ def scenario_exported(folder):
     assert "is a profile" in get_json(c, "/api/v1/runs/1/export?format=csv", 400)["error"]
     get_json(c, "/api/v1/runs/1/export?cpu=1", 400)
     get_json(c, "/api/v1/devices/host/export?kind=vm", 404)
+    get_json(c, "/api/v1/runs/1/export?kind=vm", 404)
     head = http.client.HTTPConnection("127.0.0.1", c.http_port, timeout=60)
     head.request("GET", "/api/v1/runs/1/export?format=pprof")
     answer = head.getresponse()
