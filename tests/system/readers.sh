@@ -33,12 +33,12 @@ if [ -n "${PPROF-}" ] || command -v go >/dev/null; then
 		python3 "$SRC/tests/tools/pprof_check.py" "$name.pb.gz" ${PPROF:-go tool pprof} || fail "pprof of $name"
 	done
 else
-	echo "pprof is not installed: its files were decoded by others alone"
+	echo "skipped: pprof is not installed, its files were decoded by others alone"
 fi
 
 for name in vm profile; do
 	if ! command -v node >/dev/null || [ ! -d "$modules/node_modules/@firefox-devtools/profiler-cli" ]; then
-		echo "the program of the Firefox Profiler is not installed: it was not asked"
+		echo "skipped: the program of the Firefox Profiler is not installed, it was not asked"
 		break
 	fi
 	"$KISEKI" "$name" export $name.ksk -o $name.firefox.json 2>err || fail "$name export for Firefox: $(cat err)"
@@ -46,7 +46,7 @@ for name in vm profile; do
 done
 
 if [ -z "$CHROMIUM" ] || ! command -v node >/dev/null || [ ! -d "$modules/node_modules/speedscope" ]; then
-	echo "the browser or speedscope is not installed: speedscope was not asked"
+	echo "skipped: the browser or speedscope is not installed, speedscope was not asked"
 	exit $failed
 fi
 if timeout 300 node "$SRC/tests/browser/speedscope.mjs" "$modules" "$work" {vm,profile,func}.speedscope.json >shown; then

@@ -6,11 +6,13 @@
 
 Of each thread: which functions have how much for themselves and in all, to the nanosecond, and how many markers of a name there are
 and how long they are together. The program answers questions out of a second process that has the file, which is started here: left to
-itself it would give that half a second, whatever else the machine has to do.
+itself it would give that half a second, whatever else the machine has to do. Nor is it asked before that process listens: a question that
+comes too early takes its files for those of a dead one, and removes them.
 """
 import json
 import math
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -34,10 +36,20 @@ def ask(modules, *words):
     return out.stdout
 
 
-def wait_for(modules, server):
-    """Until it answers, or has ended."""
+def listens(folder):
+    """Whether the second process takes connections, and has said so to those who look for it."""
+    if not os.path.exists(f"{folder}/{SESSION}.json"):
+        return False
+    with socket.socket(socket.AF_UNIX) as s:
+        return s.connect_ex(f"{folder}/{SESSION}.sock") == 0
+
+
+def wait_for(modules, folder, server):
+    """Until it has read the file, or has ended."""
+    heard = False
     for _ in range(TRIES):
-        if subprocess.run(command(modules, "status"), capture_output=True, timeout=120).returncode == 0:
+        heard = heard or listens(folder)
+        if heard and subprocess.run(command(modules, "status"), capture_output=True, timeout=120).returncode == 0:
             return
         need(server.poll() is None, "profiler-cli does not take the file")
         time.sleep(0.1)
@@ -88,7 +100,7 @@ def main():
         os.environ.update(HOME=folder, PROFILER_CLI_SESSION_DIR=folder, PROFILER_CLI_NO_SYMBOLICATE="1")
         server = subprocess.Popen(command(modules, "--daemon", path), stdout=subprocess.DEVNULL)
         try:
-            wait_for(modules, server)
+            wait_for(modules, folder, server)
             listed = json.loads(ask(modules, "thread", "list", "--limit", "100000", "--json"))["threads"]
             handles = {(t["processName"], t["name"], t["tid"]): t["threadHandle"] for t in listed}
             need(len(handles) == len(document["threads"]), f"{len(handles)} threads: {listed}")
