@@ -16,6 +16,7 @@ struct vm_report {
 	struct vm_cells *cells; /* NULL: nobody asked for them */
 	struct hashtable host;
 	struct vm_losses losses;
+	uint64_t events;
 	struct error *error; /* of the run, while it goes on */
 };
 
@@ -157,6 +158,13 @@ static void count_loss(struct vm_report *r, const struct trace_loss *l)
 		r->losses.events += l->count;
 }
 
+/* Returns the later of both ticks. */
+static uint64_t count_event(struct vm_report *r, uint64_t tick, uint64_t last)
+{
+	r->events += is_inside(r, tick);
+	return tick > last ? tick : last;
+}
+
 static int run(struct vm_report *r, struct error *e)
 {
 	struct sample_source *s = r->o.source;
@@ -167,8 +175,8 @@ static int run(struct vm_report *r, struct error *e)
 	while ((ret = s->ops->next(s, &item, e)) > 0) {
 		if (item.type == ITEM_LOSS)
 			count_loss(r, &item.loss);
-		else if (item.event.tick > last)
-			last = item.event.tick;
+		else
+			last = count_event(r, item.event.tick, last);
 		ret = vm_time_put(r->time, &item);
 		if (ret == 0 && r->o.step)
 			ret = r->o.step(r->o.step_data);
@@ -258,6 +266,11 @@ const struct vm_cells *vm_report_cells(const struct vm_report *r)
 const struct vm_losses *vm_report_losses(const struct vm_report *r)
 {
 	return &r->losses;
+}
+
+uint64_t vm_report_events(const struct vm_report *r)
+{
+	return r->events;
 }
 
 static int compare_host(const void *x, const void *y)

@@ -60,4 +60,7 @@ struct vm_losses {
 };
 const struct vm_losses *vm_report_losses(const struct vm_report *r);
 
+/* Records within the window. */
+uint64_t vm_report_events(const struct vm_report *r);
+
 #endif

@@ -66,28 +66,6 @@ uint64_t summariser_events(const struct summariser *m)
 	return m->events;
 }
 
-int summarise_read_info(struct block_reader *r, struct trace_info *ret, struct error *e)
-{
-	struct trace_orders orders = { 0 };
-	uint64_t place = 0, at;
-	struct block b;
-	int rc;
-
-	while ((rc = r->ops->next(r, STREAM_META, &place, &b, &at)) == 1) {
-		if (!b.payload || b.codec != CODEC_META)
-			continue;
-		rc = info_decode(ret, &orders, b.payload, b.payload_len);
-		if (rc < 0)
-			break;
-	}
-	orders_done(&orders);
-	if (rc < 0)
-		return error_set(e, rc == -EBADMSG ? EBADE : -rc,
-				 "cannot read the description of the run: %s",
-				 rc == -EBADMSG ? "not understood" : strerror(-rc));
-	return 0;
-}
-
 /* --- one stream --- */
 
 static int load_carry(struct work *w)
@@ -378,7 +356,7 @@ int summarise_run(struct summariser *m, uint32_t run, struct error *e)
 	w.reader = reader;
 	w.info = &info;
 	w.ended = about.ended;
-	r = summarise_read_info(reader, &info, e);
+	r = info_read(&info, reader, e);
 	if (r == 0)
 		r = work_on(&w, &about, e);
 	if (r == -ESTALE) /* its blocks go on behind what was taken for the end: all of it again */

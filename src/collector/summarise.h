@@ -38,7 +38,4 @@ uint64_t summariser_events(const struct summariser *m);
  * not. 1: it is where the next block is; 0: there is none yet; < 0. */
 int summarise_find(struct block_reader *r, uint32_t stream, struct stream_mark *m);
 
-/* What a run says about itself, as far as it has come. */
-int summarise_read_info(struct block_reader *r, struct trace_info *ret, struct error *e);
-
 #endif

@@ -17,6 +17,7 @@
 #include "collector/summary_db.h"
 #include "collector/timeline_grid.h"
 #include "store/store_reader.h"
+#include "trace/info_meta.h"
 
 #define WIDTH_DEFAULT 1000U
 
@@ -357,7 +358,7 @@ static int open_run(struct query *q, struct error *e)
 	if (r == 0)
 		r = store_reader_open(&q->reader, store, q->asked.run, &all, e);
 	if (r == 0)
-		r = summarise_read_info(q->reader, &q->info, e);
+		r = info_read(&q->info, q->reader, e);
 	if (r < 0)
 		return r;
 	streams = q->reader->ops->streams(q->reader);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/block_reader.h"
 #include "wire/meta_encode.h"
 
 #define ITEM_HEAD_MAX (2 * VARINT_MAX)
@@ -402,4 +403,26 @@ int info_decode(struct trace_info *i, struct trace_orders *orders, const uint8_t
 			return ret;
 	}
 	return status == WIRE_MORE ? 0 : -EBADMSG;
+}
+
+int info_read(struct trace_info *i, struct block_reader *r, struct error *e)
+{
+	struct trace_orders orders = { 0 };
+	uint64_t place = 0, at;
+	struct block b;
+	int rc;
+
+	while ((rc = r->ops->next(r, STREAM_META, &place, &b, &at)) == 1) {
+		if (!b.payload || b.codec != CODEC_META)
+			continue;
+		rc = info_decode(i, &orders, b.payload, b.payload_len);
+		if (rc < 0)
+			break;
+	}
+	orders_done(&orders);
+	if (rc < 0)
+		return error_set(e, rc == -EBADMSG ? EBADE : -rc,
+				 "cannot read the description of the run: %s",
+				 rc == -EBADMSG ? "not understood" : strerror(-rc));
+	return 0;
 }

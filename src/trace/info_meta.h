@@ -42,6 +42,10 @@ size_t info_encode_orders(const struct trace_orders *o, size_t *from, uint8_t *o
 /* Adds what a payload says. -EBADMSG for what no encoder wrote; orders may be NULL. */
 int info_decode(struct trace_info *i, struct trace_orders *orders, const uint8_t *in, size_t len);
 
+/* All of what a trace says about itself, as far as it has come. */
+struct block_reader;
+int info_read(struct trace_info *i, struct block_reader *r, struct error *e);
+
 struct byte_reader;
 struct meta_clock;
 

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* fact_pool: see fact_pool.h. */
+#include "facts/fact_pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define LOOK_EVERY 4096U /* items, for the end */
+
+struct hand {
+	struct fact_pool *pool;
+	pthread_t thread;
+	const char *folders[2];
+	struct symbols_options options;
+	struct symbols *symbols; /* NULL: none */
+	uint64_t items;
+};
+
+struct fact_pool {
+	struct fact_pool_options o;
+	struct hand *hands; /* the first is that of who gives the jobs */
+	unsigned int n, started;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	struct fact_job *jobs;
+	size_t n_jobs, next, done;
+	bool ends;
+};
+
+static int look(void *data)
+{
+	struct hand *h = data;
+
+	return ++h->items % LOOK_EVERY || !atomic_load(h->pool->o.stop) ? 0 : -EINTR;
+}
+
+static void do_job(struct hand *h, struct fact_job *j)
+{
+	uint64_t since = clock_mono_ns();
+
+	j->build.host = h->symbols;
+	j->build.symbols = h->options;
+	j->build.step = look;
+	j->build.step_data = h;
+	j->result = atomic_load(h->pool->o.stop) ? -EINTR :
+						   fact_build_run(&j->build, &j->set, &j->error);
+	j->ns = clock_mono_ns() - since;
+}
+
+/* Takes jobs until there are none; the lock is held before and after. */
+static void do_jobs(struct hand *h)
+{
+	struct fact_pool *p = h->pool;
+	struct fact_job *j;
+
+	while (p->next < p->n_jobs) {
+		j = &p->jobs[p->next++];
+		pthread_mutex_unlock(&p->lock);
+		do_job(h, j);
+		pthread_mutex_lock(&p->lock);
+		if (++p->done == p->n_jobs)
+			pthread_cond_broadcast(&p->changed);
+	}
+}
+
+static void *work(void *data)
+{
+	struct hand *h = data;
+	struct fact_pool *p = h->pool;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), p->o.niceness);
+	pthread_mutex_lock(&p->lock);
+	while (!p->ends) {
+		do_jobs(h);
+		pthread_cond_wait(&p->changed, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+void fact_pool_run(struct fact_pool *p, struct fact_job *jobs, size_t n)
+{
+	pthread_mutex_lock(&p->lock);
+	p->jobs = jobs;
+	p->n_jobs = n;
+	p->next = p->done = 0;
+	pthread_cond_broadcast(&p->changed);
+	do_jobs(&p->hands[0]);
+	while (p->done < p->n_jobs)
+		pthread_cond_wait(&p->changed, &p->lock);
+	p->n_jobs = p->next = 0;
+	pthread_mutex_unlock(&p->lock);
+}
+
+unsigned int fact_pool_threads(const struct fact_pool *p)
+{
+	return p->n;
+}
+
+/* Paths that a device names are looked for below the folder, which is its root, and nowhere else. */
+static int open_hand(struct fact_pool *p, struct hand *h, struct error *e)
+{
+	h->pool = p;
+	h->folders[0] = p->o.symbols;
+	h->options = (struct symbols_options){ .sysroot = p->o.symbols, .folders = h->folders };
+	return p->o.symbols ? symbols_new(&h->options, &h->symbols, e) : 0;
+}
+
+static int start(struct fact_pool *p, struct error *e)
+{
+	unsigned int i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < p->n; i++)
+		r = open_hand(p, &p->hands[i], e);
+	for (i = 1; r >= 0 && i < p->n; i++) {
+		r = pthread_create(&p->hands[i].thread, NULL, work, &p->hands[i]);
+		if (r)
+			return error_set(e, r, "cannot start a worker: %s", strerror(r));
+		p->started = i;
+	}
+	return r;
+}
+
+int fact_pool_new(struct fact_pool **ret, const struct fact_pool_options *o, struct error *e)
+{
+	CLEANUP(fact_pool) struct fact_pool *p = calloc(1, sizeof(*p));
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r;
+
+	if (!p)
+		return error_set(e, ENOMEM, "cannot start workers: out of memory");
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->changed, NULL);
+	p->o = *o;
+	p->n = o->threads ? o->threads : cpus > 0 ? (unsigned int)cpus : 1;
+	p->n = p->n < FACT_POOL_THREADS_MAX ? p->n : FACT_POOL_THREADS_MAX;
+	p->hands = calloc(p->n, sizeof(*p->hands));
+	if (!p->hands)
+		return error_set(e, ENOMEM, "cannot start workers: out of memory");
+	r = start(p, e);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(p);
+	return 0;
+}
+
+void fact_pool_free(struct fact_pool *p)
+{
+	unsigned int i;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->ends = true;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	for (i = 1; i <= p->started; i++)
+		pthread_join(p->hands[i].thread, NULL);
+	for (i = 0; p->hands && i < p->n; i++)
+		symbols_free(p->hands[i].symbols);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p->hands);
+	free(p);
+}
