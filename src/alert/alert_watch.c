@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* alert_watch: see alert_watch.h. */
+#include "alert/alert_watch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alert/alert_build.h"
+#include "base/hex.h"
+
+#define WORTH 0.002	     /* a thing that never had this share has no series */
+#define STALE_MINUTES 180U   /* without a trace of it, and it is forgotten */
+#define GAP_MINUTES 5U	     /* of silence end a suspicion */
+#define GROWN 0.1	     /* by this part a function's share of its process must have grown */
+
+static const struct alert_limits fresh_limits = {
+	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
+};
+
+/* Seconds that are waited are no shares. */
+static const struct alert_limits wait_limits = {
+	.once = 10, .twice = 6, .least_part = 1, .least_amount = 0.002
+};
+
+struct entry {
+	uint8_t kind;
+	char *scope, *name, *object;
+	struct alert_series series, part; /* of the machine; of its process */
+	uint64_t seen_s;
+	struct alert_thing thing; /* of this minute; its texts are the set's */
+	struct alert_verdict verdict;
+	bool has_grown; /* in its process */
+	struct alert *alert; /* while it goes on */
+};
+
+struct device {
+	struct message_id id;
+	uint64_t last_s[FACT_KINDS];
+	struct hashtable entries;
+	struct alert_builds builds;
+};
+
+struct alert_watch {
+	struct alert_watch_options o;
+	struct hashtable devices;
+	struct alert_watch_counters counters;
+};
+
+/* --- what is remembered --- */
+
+static void free_entry(struct alert_watch *w, struct entry *n)
+{
+	if (!n)
+		return;
+	w->counters.series--;
+	w->counters.open -= n->alert != NULL;
+	free(n->scope);
+	free(n->name);
+	free(n->object);
+	free(n->alert);
+	free(n);
+}
+
+static void free_device(struct alert_watch *w, struct device *d)
+{
+	struct entry *n;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		free_entry(w, n);
+	hashtable_done(&d->entries);
+	alert_builds_done(&d->builds);
+	free(d);
+}
+
+int alert_watch_new(struct alert_watch **ret, const struct alert_watch_options *o)
+{
+	struct alert_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->o = *o;
+	if (w->o.limits.once == 0)
+		w->o.limits = alert_limits_default;
+	hashtable_init(&w->devices, ALERT_DEVICES_MAX);
+	*ret = w;
+	return 0;
+}
+
+void alert_watch_free(struct alert_watch *w)
+{
+	size_t at = 0;
+	struct device *d;
+
+	if (!w)
+		return;
+	while ((d = hashtable_next(&w->devices, &at)))
+		free_device(w, d);
+	hashtable_done(&w->devices);
+	free(w);
+}
+
+static bool is_device(const void *entry, const void *key)
+{
+	return !memcmp(&((const struct device *)entry)->id, key, sizeof(struct message_id));
+}
+
+static struct device *find_device(struct alert_watch *w, const struct message_id *id)
+{
+	uint64_t hash = hashtable_hash_id(id->bytes);
+	struct device *d = hashtable_get(&w->devices, hash, is_device, id);
+
+	if (d)
+		return d;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->id = *id;
+	hashtable_init(&d->entries, ALERT_SERIES_MAX);
+	if (hashtable_add(&w->devices, hash, d) < 0) {
+		free(d);
+		return NULL;
+	}
+	w->counters.devices++;
+	return d;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	while (*text)
+		hash = hashtable_hash_number(hash ^ (uint8_t)*text++);
+	return hashtable_hash_number(hash + 1);
+}
+
+static uint64_t hash_thing(const struct alert_thing *t)
+{
+	return hash_text(hash_text(hash_text(t->kind, t->scope), t->name), t->object);
+}
+
+static bool is_entry(const void *entry, const void *key)
+{
+	const struct entry *n = entry;
+	const struct alert_thing *t = key;
+
+	return n->kind == t->kind && !strcmp(n->name, t->name) && !strcmp(n->scope, t->scope) &&
+	       !strcmp(n->object, t->object);
+}
+
+static struct entry *new_entry(struct alert_watch *w, const struct alert_thing *t)
+{
+	struct entry *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	w->counters.series++;
+	n->kind = t->kind;
+	n->scope = strdup(t->scope);
+	n->name = strdup(t->name);
+	n->object = strdup(t->object);
+	if (n->scope && n->name && n->object)
+		return n;
+	free_entry(w, n);
+	return NULL;
+}
+
+static struct entry *find_process(const struct device *d, const char *name)
+{
+	const struct alert_thing like = { .kind = ALERT_PROCESS,
+					  .scope = "",
+					  .name = name,
+					  .object = "" };
+
+	return hashtable_get(&d->entries, hash_thing(&like), is_entry, &like);
+}
+
+/* A function that a process never had before has been nothing for as long as the process was watched; of a process that is new
+ * itself nothing is known. */
+static void assume_past(const struct device *d, struct entry *n)
+{
+	const struct entry *process = n->kind == ALERT_FUNCTION ? find_process(d, n->scope) : NULL;
+
+	if (!process)
+		return;
+	n->series.n = n->part.n = process->series.n;
+	n->series.at = n->part.at = process->series.at;
+}
+
+/* NULL in *ret: it is not worth a series. */
+static int find_entry(struct alert_watch *w, struct device *d, const struct alert_thing *t,
+		      struct entry **ret)
+{
+	uint64_t hash = hash_thing(t);
+	int r;
+
+	*ret = hashtable_get(&d->entries, hash, is_entry, t);
+	if (*ret || t->value < WORTH || w->counters.series >= ALERT_SERIES_MAX)
+		return 0;
+	*ret = new_entry(w, t);
+	if (!*ret)
+		return -ENOMEM;
+	r = hashtable_add(&d->entries, hash, *ret);
+	if (r < 0) {
+		free_entry(w, *ret);
+		*ret = NULL;
+		return r;
+	}
+	assume_past(d, *ret);
+	return 0;
+}
+
+/* --- a minute --- */
+
+struct minute {
+	struct alert_watch *w;
+	struct device *d;
+	const struct fact_set *set;
+	bool is_past;
+};
+
+static void describe(const struct minute *m, const struct entry *n, struct alert *a)
+{
+	const struct alert_thing *t = &n->thing;
+	const struct alert_build *b =
+		alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s);
+
+	*a = (struct alert){ .device = m->d->id,
+			     .kind = n->kind,
+			     .told_s = m->set->key.start_s,
+			     .since_s = m->set->key.start_s,
+			     .usual = n->verdict.usual,
+			     .value = t->value,
+			     .peak = t->value,
+			     .distance = n->verdict.distance };
+	snprintf(a->scope, sizeof(a->scope), "%s", n->scope);
+	snprintf(a->name, sizeof(a->name), "%s", n->name);
+	snprintf(a->object, sizeof(a->object), "%s", n->object);
+	snprintf(a->cause, sizeof(a->cause), "%s", t->cause ? t->cause : "");
+	if (b)
+		hex_format(b->id, b->len, a->build);
+}
+
+static void judge(const struct minute *m, struct entry *n, const struct alert_thing *t)
+{
+	struct alert_limits limits = n->kind == ALERT_WAIT ? wait_limits : m->w->o.limits;
+	struct alert_point p = { .value = t->value, .noise = t->noise };
+	struct alert_verdict part;
+	struct alert like;
+
+	if (n->kind == ALERT_FUNCTION && alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
+		limits = fresh_limits;
+	n->thing = *t;
+	n->seen_s = m->set->key.start_s;
+	if (m->w->o.same_hour && !m->is_past && n->series.state != ALERT_OUT &&
+	    alert_series_peek(&n->series, &p, &limits)) {
+		describe(m, n, &like);
+		p.has_hour = m->w->o.same_hour(m->w->o.context, &like, m->set->key.start_s,
+					       &p.hour) >= ALERT_SAME_HOURS;
+	}
+	alert_series_put(&n->series, &p, &limits, &n->verdict);
+	if (n->kind != ALERT_FUNCTION)
+		return;
+	p = (struct alert_point){ .value = t->of_scope,
+				  .noise = t->samples ? t->of_scope / sqrt((double)t->samples) : 0 };
+	alert_series_put(&n->part, &p, &limits, &part);
+	n->has_grown = p.value >= part.usual * (1 + GROWN);
+}
+
+/* What is not there this minute had nothing of it. */
+static void judge_absent(const struct minute *m, struct entry *n)
+{
+	static const struct alert_thing nothing = { .of_scope = 0 };
+
+	if (n->kind != ALERT_WAIT)
+		judge(m, n, &nothing);
+}
+
+static bool is_kind_of(uint8_t kind, uint8_t facts)
+{
+	if (facts == FACT_PROFILE)
+		return kind == ALERT_PROCESS || kind == ALERT_FUNCTION;
+	if (facts == FACT_VM)
+		return kind == ALERT_STEAL || kind == ALERT_VMM || kind == ALERT_GUEST;
+	return kind == ALERT_TASK || kind == ALERT_WAIT;
+}
+
+/* --- what is said --- */
+
+static int tell(const struct minute *m, struct entry *n, const char *cause)
+{
+	n->alert = malloc(sizeof(*n->alert));
+	if (!n->alert)
+		return -ENOMEM;
+	describe(m, n, n->alert);
+	if (cause)
+		snprintf(n->alert->cause, sizeof(n->alert->cause), "%s", cause);
+	if (n->verdict.before == ALERT_SUSPECT)
+		n->alert->since_s -= FACT_MINUTE_S;
+	n->alert->number = ++m->w->counters.told;
+	m->w->counters.open++;
+	if (m->w->o.tell)
+		m->w->o.tell(m->w->o.context, n->alert);
+	return 0;
+}
+
+static void go_on(const struct minute *m, struct entry *n)
+{
+	struct alert *a = n->alert;
+
+	a->value = n->thing.value;
+	a->peak = a->value > a->peak ? a->value : a->peak;
+	if (n->verdict.now == ALERT_OUT)
+		return;
+	a->until_s = m->set->key.start_s;
+	if (m->w->o.tell)
+		m->w->o.tell(m->w->o.context, a);
+	free(take_ptr(n->alert));
+	m->w->counters.open--;
+}
+
+static bool is_news(const struct entry *n)
+{
+	return n->verdict.now == ALERT_OUT && n->verdict.before != ALERT_OUT && !n->alert;
+}
+
+/* The function of a process that grew most. */
+static const struct entry *find_culprit(const struct device *d, const char *process)
+{
+	const struct entry *n, *best = NULL;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		if (n->kind == ALERT_FUNCTION && !strcmp(n->scope, process) &&
+		    (!best || n->thing.value - n->verdict.usual >
+				      best->thing.value - best->verdict.usual))
+			best = n;
+	return best;
+}
+
+static bool is_explained(const struct device *d, const char *process)
+{
+	const struct entry *n;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		if (n->kind == ALERT_FUNCTION && n->alert && !strcmp(n->scope, process))
+			return true;
+	return false;
+}
+
+static int tell_process(const struct minute *m, struct entry *n)
+{
+	const struct entry *by;
+
+	if (is_explained(m->d, n->name))
+		return 0;
+	by = find_culprit(m->d, n->name);
+	return tell(m, n, by ? by->name : NULL);
+}
+
+/* Functions first: they may be why their process is out. */
+static int tell_all(const struct minute *m)
+{
+	struct entry *n;
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && (n = hashtable_next(&m->d->entries, &at))) {
+		if (!is_kind_of(n->kind, m->set->key.kind))
+			continue;
+		if (n->alert)
+			go_on(m, n);
+		if (is_news(n) && n->kind != ALERT_PROCESS &&
+		    (n->kind != ALERT_FUNCTION || n->has_grown))
+			r = tell(m, n, NULL);
+	}
+	for (at = 0; r >= 0 && (n = hashtable_next(&m->d->entries, &at));)
+		if (n->kind == ALERT_PROCESS && m->set->key.kind == FACT_PROFILE && is_news(n))
+			r = tell_process(m, n);
+	return r;
+}
+
+static void forget(const struct minute *m)
+{
+	uint64_t now_s = m->set->key.start_s;
+	struct entry *n;
+	size_t at = 0;
+	struct alert_thing like;
+
+	while ((n = hashtable_next(&m->d->entries, &at))) {
+		if (!is_kind_of(n->kind, m->set->key.kind) || n->alert || n->series.peak >= WORTH / 2)
+			continue;
+		like = (struct alert_thing){
+			.kind = n->kind, .scope = n->scope, .name = n->name, .object = n->object
+		};
+		if (now_s - n->seen_s < (uint64_t)STALE_MINUTES * FACT_MINUTE_S)
+			continue;
+		hashtable_remove(&m->d->entries, hash_thing(&like), n);
+		free_entry(m->w, n);
+		at = 0;
+	}
+}
+
+static int judge_all(const struct minute *m, const struct alert_view *v)
+{
+	uint64_t now_s = m->set->key.start_s;
+	struct entry *n;
+	size_t i, at = 0;
+	int r;
+
+	for (i = 0; i < v->n; i++) {
+		r = find_entry(m->w, m->d, v->things[i], &n);
+		if (r < 0)
+			return r;
+		if (n)
+			judge(m, n, v->things[i]);
+	}
+	while ((n = hashtable_next(&m->d->entries, &at)))
+		if (is_kind_of(n->kind, m->set->key.kind) && n->seen_s != now_s) {
+			uint64_t seen_s = n->seen_s;
+
+			judge_absent(m, n);
+			n->seen_s = seen_s;
+		}
+	return 0;
+}
+
+/* A break in the recording. */
+static void skip(struct device *d, uint8_t kind)
+{
+	struct entry *n;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		if (is_kind_of(n->kind, kind)) {
+			alert_series_skip(&n->series);
+			alert_series_skip(&n->part);
+		}
+}
+
+int alert_watch_put(struct alert_watch *w, const struct fact_set *s, bool is_past)
+{
+	struct minute m = { .w = w, .set = s, .is_past = is_past };
+	CLEANUP_ALERT_VIEW struct alert_view v = { 0 };
+	uint64_t *last_s;
+	int r;
+
+	m.d = find_device(w, &s->key.device);
+	if (!m.d)
+		return -ENOMEM;
+	last_s = &m.d->last_s[s->key.kind];
+	if (s->key.start_s <= *last_s)
+		return 0;
+	if (*last_s && s->key.start_s - *last_s > (uint64_t)GAP_MINUTES * FACT_MINUTE_S)
+		skip(m.d, s->key.kind);
+	*last_s = s->key.start_s;
+	w->counters.minutes++;
+	r = alert_builds_put(&m.d->builds, s);
+	if (r >= 0)
+		r = alert_view_init(&v, s);
+	if (r >= 0)
+		r = judge_all(&m, &v);
+	if (r >= 0 && !is_past)
+		r = tell_all(&m);
+	forget(&m);
+	return r;
+}
+
+void alert_watch_count(const struct alert_watch *w, struct alert_watch_counters *ret)
+{
+	*ret = w->counters;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alert_watch: devices whose functions take what they take, with the noise of sampling and of load, and moments at which one of
+ * them becomes slower. It must be found within two minutes and be called by its name; and when nothing happens, nothing must be said.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alert/alert_watch.h"
+#include "analysis/profile_walk.h"
+
+#define FUNCTIONS 24
+#define PROCESSES 2
+#define START_S 1700000040U /* a whole minute */
+#define PERIOD_NS 5000000ULL
+#define COVERED_NS (120ULL * 1000000000)
+#define TOLD_MAX 64
+
+/* --- numbers that are the same in every run --- */
+
+static uint64_t seed = 1;
+
+static double random_part(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+static double random_normal(void)
+{
+	double a = random_part(), b = random_part();
+
+	return sqrt(-2 * log(a > 0 ? a : 1e-300)) * cos(6.283185307179586 * b);
+}
+
+/* What counting gives where `mean` is expected. */
+static uint64_t random_count(double mean)
+{
+	double n = mean + sqrt(mean) * random_normal();
+
+	return n > 0 ? (uint64_t)(n + 0.5) : 0;
+}
+
+/* --- a device --- */
+
+struct device {
+	struct message_id id;
+	uint64_t minute_s;
+	double load[PROCESSES];
+	double slower[PROCESSES][FUNCTIONS]; /* 1: as ever */
+	double burst;			     /* of a function that is not there else: its share */
+	uint8_t build;
+};
+
+static void device_init(struct device *d, uint8_t number)
+{
+	int p, f;
+
+	memset(d, 0, sizeof(*d));
+	memset(d->id.bytes, number, sizeof(d->id.bytes));
+	d->minute_s = START_S;
+	for (p = 0; p < PROCESSES; p++) {
+		d->load[p] = 1;
+		for (f = 0; f < FUNCTIONS; f++)
+			d->slower[p][f] = 1;
+	}
+}
+
+/* Of the machine: the first takes 8 %, the last next to nothing. */
+static double share(int f)
+{
+	return 0.08 / (1 + 0.6 * f);
+}
+
+static uint32_t node(struct fact_set *s, uint32_t parent, const char *name, const char *object)
+{
+	uint32_t key, ret;
+
+	assert_int_equal(functions_find_label(&s->functions, name, object, &key), 0);
+	assert_int_equal(profile_tree_find(s->tree, parent, key, &ret), 0);
+	return ret;
+}
+
+static void add(struct fact_set *s, uint32_t at, uint64_t samples)
+{
+	const uint64_t values[FACT_VALUES] = { samples, samples * PERIOD_NS };
+
+	profile_tree_add(s->tree, at, values);
+}
+
+static void add_process(struct fact_set *s, const struct device *d, int p, double load)
+{
+	char name[32];
+	uint32_t process, at;
+	int f;
+
+	snprintf(name, sizeof(name), "server%d", p);
+	process = node(s, 0, name, "process");
+	for (f = 0; f < FUNCTIONS; f++) {
+		snprintf(name, sizeof(name), "work%d", f);
+		at = node(s, process, name, "server");
+		add(s, at,
+		    random_count(share(f) * load * d->slower[p][f] * (double)COVERED_NS /
+				 (double)PERIOD_NS));
+	}
+	if (d->burst > 0 && p == 0)
+		add(s, node(s, process, "gc_mark", "server"),
+		    random_count(d->burst * (double)COVERED_NS / (double)PERIOD_NS));
+}
+
+static void minute_init(struct fact_set *s, const struct device *d, uint8_t kind)
+{
+	struct fact_key key = { .device = d->id,
+				.run = d->id,
+				.kind = kind,
+				.length_s = FACT_MINUTE_S,
+				.start_s = d->minute_s };
+
+	assert_int_equal(fact_set_init(s, &key), 0);
+	s->covered_ns = COVERED_NS;
+}
+
+/* One more minute of it; load has noise of its own, that all functions of a process share. */
+static void device_minute(struct alert_watch *w, struct device *d)
+{
+	struct fact_object like = { .name = "server", .build_id_len = 4 }, *o;
+	struct fact_set s;
+	int p;
+
+	minute_init(&s, d, FACT_PROFILE);
+	for (p = 0; p < PROCESSES; p++)
+		add_process(&s, d, p, d->load[p] * (1 + 0.06 * random_normal()));
+	memset(like.build_id, 1 + d->build, like.build_id_len);
+	assert_int_equal(fact_set_find_object(&s, &like, &o), 0);
+	o->samples = 100;
+	assert_int_equal(alert_watch_put(w, &s, false), 0);
+	fact_set_done(&s);
+	d->minute_s += FACT_MINUTE_S;
+}
+
+static void minutes(struct alert_watch *w, struct device *d, int n)
+{
+	while (n--)
+		device_minute(w, d);
+}
+
+/* --- what is told --- */
+
+struct told {
+	struct alert list[TOLD_MAX];
+	int n;
+};
+
+static void take(void *context, const struct alert *a)
+{
+	struct told *t = context;
+	char text[512];
+
+	assert_true(strlen(alert_format(a, text, sizeof(text))) > 20);
+	if (t->n < TOLD_MAX)
+		t->list[t->n] = *a;
+	t->n++;
+}
+
+static struct alert_watch *open_watch(struct told *t)
+{
+	struct alert_watch_options o = { .tell = take, .context = t };
+	struct alert_watch *w = NULL;
+
+	memset(t, 0, sizeof(*t));
+	assert_int_equal(alert_watch_new(&w, &o), 0);
+	return w;
+}
+
+/* Exactly one, of this function, no later than the second minute. */
+static void check_one(const struct told *t, uint64_t since_s, const char *scope, const char *name)
+{
+	if (t->n != 1)
+		fail_msg("%d alerts for %s, first %s %s", t->n, name, t->list[0].scope, t->list[0].name);
+	assert_string_equal(t->list[0].name, name);
+	assert_string_equal(t->list[0].scope, scope);
+	assert_in_range(t->list[0].told_s, since_s, since_s + FACT_MINUTE_S);
+	assert_int_equal(t->list[0].until_s, 0);
+}
+
+/* --- the tests --- */
+
+/* A hundred devices for an hour, after the minutes that are needed to know what is usual. */
+static void nothing_happens(void **state)
+{
+	struct device *devices = calloc(100, sizeof(*devices));
+	struct alert_watch_counters n;
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	int i, m;
+
+	(void)state;
+	assert_non_null(devices);
+	for (i = 0; i < 100; i++)
+		device_init(&devices[i], (uint8_t)(i + 1));
+	for (m = 0; m < 75; m++)
+		for (i = 0; i < 100; i++)
+			device_minute(w, &devices[i]);
+	alert_watch_count(w, &n);
+	assert_int_equal(n.devices, 100);
+	assert_int_equal(n.minutes, 7500);
+	assert_true(n.series > 100 * PROCESSES * 10);
+	assert_int_equal(n.told, 0);
+	assert_int_equal(t.n, 0);
+	alert_watch_free(w);
+	free(devices);
+}
+
+static void a_function_gets_slower(void **state)
+{
+	static const int which[] = { 0, 2, 5 };
+	struct told t;
+	uint64_t since_s;
+	char name[32];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct alert_watch *w = open_watch(&t);
+		struct device d;
+
+		device_init(&d, 7);
+		minutes(w, &d, 40);
+		d.slower[1][which[i]] = 1.3;
+		since_s = d.minute_s;
+		minutes(w, &d, 5);
+		snprintf(name, sizeof(name), "work%d", which[i]);
+		check_one(&t, since_s, "server1", name);
+		assert_int_equal(t.list[0].kind, ALERT_FUNCTION);
+		assert_true(t.list[0].value > 1.15 * t.list[0].usual);
+		/* It is as it was: that is told, too, once. */
+		d.slower[1][which[i]] = 1;
+		minutes(w, &d, 6);
+		assert_int_equal(t.n, 2);
+		assert_true(t.list[1].until_s > since_s);
+		alert_watch_free(w);
+	}
+}
+
+static void more_to_do_is_the_process(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+
+	(void)state;
+	device_init(&d, 8);
+	minutes(w, &d, 40);
+	d.load[0] = 1.8;
+	since_s = d.minute_s;
+	minutes(w, &d, 5);
+	check_one(&t, since_s, "", "server0");
+	assert_int_equal(t.list[0].kind, ALERT_PROCESS);
+	assert_string_equal(t.list[0].cause, "work0");
+	alert_watch_free(w);
+}
+
+static void a_storm(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+
+	(void)state;
+	device_init(&d, 9);
+	minutes(w, &d, 40);
+	d.burst = 0.15;
+	since_s = d.minute_s;
+	minutes(w, &d, 3);
+	check_one(&t, since_s, "server0", "gc_mark");
+	/* It is over, and comes again: that is no news. */
+	d.burst = 0;
+	minutes(w, &d, 20);
+	assert_int_equal(t.n, 2);
+	d.burst = 0.15;
+	minutes(w, &d, 3);
+	assert_int_equal(t.n, 2);
+	/* Twice as much is. */
+	d.burst = 0.3;
+	minutes(w, &d, 3);
+	assert_int_equal(t.n, 3);
+	alert_watch_free(w);
+}
+
+/* With a new build less is enough, and the build is named. */
+static void a_new_build(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+
+	(void)state;
+	device_init(&d, 10);
+	minutes(w, &d, 60);
+	d.build = 1;
+	d.slower[0][1] = 1.4;
+	since_s = d.minute_s;
+	minutes(w, &d, 5);
+	check_one(&t, since_s, "server0", "work1");
+	assert_string_equal(t.list[0].build, "02020202");
+	alert_watch_free(w);
+}
+
+/* A level that stays is the usual one after half an hour; the old one is no alert. */
+static void what_stays_is_usual(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+
+	(void)state;
+	device_init(&d, 11);
+	minutes(w, &d, 40);
+	d.slower[0][0] = 1.5;
+	minutes(w, &d, 60);
+	assert_int_equal(t.n, 2);
+	assert_true(t.list[1].until_s > 0);
+	d.slower[0][0] = 1;
+	minutes(w, &d, 60);
+	assert_int_equal(t.n, 2);
+	alert_watch_free(w);
+}
+
+/* --- machines --- */
+
+static void machine_minute(struct alert_watch *w, struct device *d, double stolen)
+{
+	struct fact_set s;
+	uint32_t host, machine, process, at;
+	double all = (double)COVERED_NS / (double)PERIOD_NS;
+
+	minute_init(&s, d, FACT_VM);
+	host = node(&s, 0, "box", "host");
+	machine = node(&s, host, "db", "machine");
+	process = node(&s, machine, "postgres", "process");
+	at = node(&s, process, "guest", "class");
+	add(&s, node(&s, node(&s, at, "postgres", "object"), "scan", "postgres"),
+	    random_count(0.3 * (1 - stolen) * all));
+	at = node(&s, process, "steal", "class");
+	add(&s, node(&s, at, "noisy", "culprit"), random_count(stolen * all));
+	add(&s, node(&s, at, "kworker", "culprit"), random_count(0.004 * all));
+	at = node(&s, process, "vmm-kernel", "class");
+	add(&s, node(&s, at, "data abort", "exit"), random_count(0.01 * all));
+	add(&s, node(&s, machine, "halt", "class"), random_count((0.686 - stolen) * all));
+	assert_int_equal(alert_watch_put(w, &s, false), 0);
+	fact_set_done(&s);
+	d->minute_s += FACT_MINUTE_S;
+}
+
+static void a_noisy_neighbour(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+	int i;
+
+	(void)state;
+	device_init(&d, 12);
+	for (i = 0; i < 30; i++)
+		machine_minute(w, &d, 0.005);
+	assert_int_equal(t.n, 0);
+	since_s = d.minute_s;
+	for (i = 0; i < 3; i++)
+		machine_minute(w, &d, 0.4);
+	check_one(&t, since_s, "", "db");
+	assert_int_equal(t.list[0].kind, ALERT_STEAL);
+	assert_string_equal(t.list[0].cause, "noisy");
+	alert_watch_free(w);
+}
+
+/* --- waits --- */
+
+static void late_and_again(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct alert_watch_counters n;
+	struct device d;
+
+	(void)state;
+	device_init(&d, 13);
+	minutes(w, &d, 12);
+	d.minute_s -= 3 * FACT_MINUTE_S; /* the same minutes once more */
+	d.burst = 0.5;
+	minutes(w, &d, 3);
+	alert_watch_count(w, &n);
+	assert_int_equal(n.minutes, 12);
+	assert_int_equal(t.n, 0);
+	alert_watch_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_happens),
+		cmocka_unit_test(a_function_gets_slower),
+		cmocka_unit_test(more_to_do_is_the_process),
+		cmocka_unit_test(a_storm),
+		cmocka_unit_test(a_new_build),
+		cmocka_unit_test(what_stays_is_usual),
+		cmocka_unit_test(a_noisy_neighbour),
+		cmocka_unit_test(late_and_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
