@@ -36,22 +36,52 @@ void histogram_done(struct histogram *h)
 	}
 }
 
+static int need_octave(struct histogram *h, uint32_t octave)
+{
+	if (!h->octaves[octave])
+		h->octaves[octave] = calloc(HISTOGRAM_SUB, sizeof(uint64_t));
+	return h->octaves[octave] ? 0 : -ENOMEM;
+}
+
+static void add_sum(struct histogram *h, uint64_t sum)
+{
+	h->sum = h->sum + sum < h->sum ? UINT64_MAX : h->sum + sum;
+}
+
 int histogram_add(struct histogram *h, uint64_t value)
 {
 	uint32_t octave = octave_of(value);
 
-	if (!h->octaves[octave]) {
-		h->octaves[octave] = calloc(HISTOGRAM_SUB, sizeof(uint64_t));
-		if (!h->octaves[octave])
-			return -ENOMEM;
-	}
+	if (need_octave(h, octave) < 0)
+		return -ENOMEM;
 	h->octaves[octave][sub_of(value, octave)]++;
 	if (!h->count || value < h->min)
 		h->min = value;
 	if (value > h->max)
 		h->max = value;
-	h->sum = h->sum + value < h->sum ? UINT64_MAX : h->sum + value;
+	add_sum(h, value);
 	h->count++;
+	return 0;
+}
+
+int histogram_merge(struct histogram *to, const struct histogram *from)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < HISTOGRAM_OCTAVES; i++) {
+		if (!from->octaves[i])
+			continue;
+		if (need_octave(to, i) < 0)
+			return -ENOMEM;
+		for (k = 0; k < HISTOGRAM_SUB; k++)
+			to->octaves[i][k] += from->octaves[i][k];
+	}
+	if (from->count && (!to->count || from->min < to->min))
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	add_sum(to, from->sum);
+	to->count += from->count;
 	return 0;
 }
 

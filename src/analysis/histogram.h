@@ -28,6 +28,8 @@ struct histogram {
 
 void histogram_done(struct histogram *h); /* a zeroed struct is an empty histogram */
 int histogram_add(struct histogram *h, uint64_t value);
+/* The values of another as well. -ENOMEM, and then `to` has some of them. */
+int histogram_merge(struct histogram *to, const struct histogram *from);
 
 /* The value below or at which `permille` thousandths of all values lie: the middle of the bucket of
  * the value with rank ceil(count * permille / 1000), never beyond min or max. 0 if empty. */

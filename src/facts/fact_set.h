@@ -23,6 +23,7 @@
 #define FACT_TASKS_MAX 65536U
 #define FACT_OBJECTS_MAX 65536U
 #define FACT_BUILD_ID_MAX 20U
+#define FACT_OBJECT_NAME_MAX 4095U
 
 enum fact_kind {
 	FACT_PROFILE = 0, /* tree: process ; functions, the outermost first */
@@ -58,20 +59,24 @@ struct fact_object {
 
 struct fact_set {
 	struct fact_key key;
-	uint64_t version;    /* of two with the same key the higher holds */
-	uint64_t covered_ns; /* of all CPUs that were recorded: how long each was, added up */
-	uint64_t events;     /* records that it was made of */
-	uint64_t lost;	     /* that are missing, as far as counted */
+	uint64_t version;     /* of two with the same key the higher holds */
+	uint64_t covered_ns;  /* of all CPUs that were recorded: how long each was, added up */
+	uint64_t events;      /* records that it was made of */
+	uint64_t lost;	      /* that are missing, as far as counted */
 	uint64_t lost_places; /* where records are missing whose number nobody knows */
 
 	/* FACT_PROFILE, FACT_VM: keys of the tree are functions; labels say by their object what they are ("process", "class"). */
 	struct functions functions;
 	struct profile_tree *tree; /* with FACT_VALUES values; NULL: there is none */
 
-	struct fact_task *tasks; /* FACT_SCHED, by name */
+	struct fact_task *tasks; /* FACT_SCHED; in the order in which they came */
 	size_t n_tasks;
-	struct fact_object *objects; /* by name, then by build-id */
+	struct fact_object *objects; /* in the order in which they came */
 	size_t n_objects;
+
+	/* Numbers of rows, the tasks by name, the objects by name and build-id. */
+	uint32_t *task_order, *object_order;
+	size_t room_tasks, room_objects, room_task_order, room_object_order;
 };
 
 /* An empty one. -ENOMEM. */
@@ -83,6 +88,12 @@ void fact_set_done(struct fact_set *s);
 int fact_set_find_task(struct fact_set *s, const char *name, struct fact_task **ret);
 int fact_set_find_object(struct fact_set *s, const struct fact_object *like,
 			 struct fact_object **ret);
+
+/* Of the whole tree; zeros if there is none. */
+void fact_set_totals(const struct fact_set *s, uint64_t ret[FACT_VALUES]);
+
+/* Whether both are of the same piece of time of the same recording. */
+bool fact_key_is(const struct fact_key *a, const struct fact_key *b);
 
 /* Adds one to another of the same kind: sums, histograms, trees by the names of functions. -ENOMEM, -E2BIG. */
 int fact_set_add(struct fact_set *to, const struct fact_set *from);

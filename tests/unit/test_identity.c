@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/siphash.h"
 #include "device/agent/identity.h"
-#include "device/agent/siphash.h"
 #include "tools/syscall_filter.h"
 
 #define MACHINE "00112233445566778899aabbccddeeff\n"

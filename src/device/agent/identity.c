@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hex.h"
-#include "device/agent/siphash.h"
+#include "base/siphash.h"
 
 #define SALT "kiseki device "
 

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * facts_local: see facts_local.h. Here: lists, trees and trends, summed by several threads.
+ *
+ * Each thread has sums of its own, by the numbers of names, and they are joined at the end; texts are looked up only for what is
+ * shown. A row that cannot be read is left out and counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "facts/fact_flat.h"
+#include "facts/fact_pack.h"
+#include "facts/facts_names.h"
+#include "facts/facts_view.h"
+#include "store/array.h"
+
+struct sums {
+	uint64_t self[FACT_VALUES], total[FACT_VALUES];
+};
+
+/* Of one thread. */
+struct part {
+	struct facts_basis basis;
+	struct sums *sums;	   /* of a list: by number of the name */
+	struct profile_tree *tree; /* its keys are numbers of names */
+	struct facts_point *points;
+};
+
+struct summing {
+	const struct facts_query *q;
+	struct facts_view view;
+	struct part parts[FACTS_VIEW_THREADS_MAX];
+	uint32_t n_names;
+	enum facts_by by;
+	/* of a trend */
+	uint32_t *wanted; /* numbers, sorted */
+	size_t n_wanted, room_wanted;
+	uint64_t first_s, step_s;
+	size_t n_points;
+};
+
+static void summing_done(struct summing *s)
+{
+	size_t i;
+
+	for (i = 0; i < FACTS_VIEW_THREADS_MAX; i++) {
+		free(s->parts[i].sums);
+		free(s->parts[i].points);
+		profile_tree_free(s->parts[i].tree);
+	}
+	free(s->wanted);
+	facts_view_done(&s->view);
+}
+#define CLEANUP_SUMMING __attribute__((cleanup(summing_done)))
+
+static int summing_open(struct summing *s, struct facts *f, const struct facts_query *q,
+			struct error *e)
+{
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	s->q = q;
+	r = facts_view_init(&s->view, (struct facts_local *)f, q, FACTS_VIEW_THREADS_MAX, e);
+	return r < 0 ? r : facts_names_count(s->view.dbs[0]->names, &s->n_names, e);
+}
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
+}
+
+static void join_basis(struct summing *s, struct facts_basis *ret)
+{
+	size_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	for (i = 0; i < s->view.n_dbs; i++)
+		facts_basis_join(ret, &s->parts[i].basis);
+	ret->devices = s->view.devices;
+}
+
+static void add(struct sums *to, const uint64_t *self, const uint64_t *total)
+{
+	size_t i;
+
+	for (i = 0; i < FACT_VALUES; i++) {
+		to->self[i] += self[i];
+		to->total[i] += total[i];
+	}
+}
+
+/* A row of the table is there: its head, and its list. The bytes are borrowed until the next. */
+static int get_row(struct facts_db *d, int64_t id, struct facts_head *h, const uint8_t **ret,
+		   size_t *ret_len, struct error *e)
+{
+	sqlite3_stmt *s = facts_db_use(d, FACTS_ST_GET, &id, 1);
+	int r = facts_db_step(d, s, e);
+
+	if (r == 0)
+		r = error_set(e, EBADMSG, "%s: a row of its index is missing", d->path);
+	if (r < 0)
+		return r;
+	facts_local_get_head(s, h);
+	*ret = sqlite3_column_blob(s, 0);
+	*ret_len = (size_t)sqlite3_column_bytes(s, 0);
+	return 0;
+}
+
+/* --- lists --- */
+
+/* Whether all of a list is good, before any of it counts. */
+static bool is_good(const uint8_t *data, size_t len, enum facts_by by, uint32_t n_names)
+{
+	struct fact_flat_reader reader;
+	struct fact_flat_row row = { 0 };
+
+	if (fact_flat_read(&reader, data, len, by) < 0)
+		return false;
+	while (fact_flat_next(&reader, &row))
+		;
+	return !reader.r.bad && row.number < n_names;
+}
+
+static int read_list(void *context, size_t part, struct facts_db *d,
+		     const struct facts_view_row *view_row, struct error *e)
+{
+	struct summing *s = context;
+	struct part *p = &s->parts[part];
+	struct fact_flat_reader reader;
+	struct fact_flat_row row;
+	struct facts_head h;
+	const uint8_t *data;
+	size_t len;
+	int r = get_row(d, view_row->id, &h, &data, &len, e);
+
+	if (r < 0)
+		return r;
+	if (!is_good(data, len, s->by, s->n_names)) {
+		p->basis.damaged++;
+		return 0;
+	}
+	facts_basis_add(&p->basis, &h);
+	fact_flat_read(&reader, data, len, s->by);
+	while (fact_flat_next(&reader, &row))
+		add(&p->sums[row.number], row.self, row.total);
+	return 0;
+}
+
+struct numbered {
+	uint32_t number;
+	uint64_t value;
+};
+
+static int compare_numbered(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int name_row(struct summing *s, struct facts_row *row, uint32_t number, struct error *e)
+{
+	const struct facts_name *name;
+	int r = facts_names_get(s->view.dbs[0]->names, number, &name, e);
+
+	if (r < 0)
+		return r;
+	row->name = strdup(s->by == FACTS_BY_OBJECT && number ? name->object : name->name);
+	row->object = strdup(s->by == FACTS_BY_FUNCTION ? name->object : "");
+	return row->name && row->object ? 0 : no_memory(e);
+}
+
+/* Those that count, in their order. */
+static struct numbered *order_rows(const struct summing *s, const struct facts_order *o,
+				   size_t *ret_n)
+{
+	const struct sums *all = s->parts[0].sums;
+	struct numbered *list;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->n_names; i++)
+		n += all[i].total[0] || all[i].total[1];
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	for (i = 0, n = 0; i < s->n_names; i++)
+		if (all[i].total[0] || all[i].total[1])
+			list[n++] = (struct numbered){ .number = i,
+						       .value = o->total ? all[i].total[o->value]
+									 : all[i].self[o->value] };
+	qsort(list, n, sizeof(*list), compare_numbered);
+	*ret_n = o->most && o->most < n ? o->most : n;
+	return list;
+}
+
+static int make_rows(struct summing *s, const struct facts_order *o, struct facts_rows *ret,
+		     struct error *e)
+{
+	_cleanup_free_ struct numbered *list = NULL;
+	const struct sums *sums;
+	size_t n = 0, i;
+	int r = 0;
+
+	list = order_rows(s, o, &n);
+	ret->rows = calloc(n + 1, sizeof(*ret->rows));
+	if (!list || !ret->rows)
+		return no_memory(e);
+	for (i = 0; r == 0 && i < n; i++) {
+		sums = &s->parts[0].sums[list[i].number];
+		memcpy(ret->rows[i].self, sums->self, sizeof(sums->self));
+		memcpy(ret->rows[i].total, sums->total, sizeof(sums->total));
+		ret->n = i + 1;
+		r = name_row(s, &ret->rows[i], list[i].number, e);
+	}
+	return r;
+}
+
+static void join_lists(struct summing *s)
+{
+	struct sums *to = s->parts[0].sums, *from;
+	uint32_t i;
+	size_t part;
+
+	for (part = 1; part < s->view.n_dbs; part++)
+		for (i = 0, from = s->parts[part].sums; i < s->n_names; i++)
+			add(&to[i], from[i].self, from[i].total);
+}
+
+int facts_local_top(struct facts *f, const struct facts_query *q, const struct facts_order *o,
+		    struct facts_rows *ret, struct error *e)
+{
+	CLEANUP_SUMMING struct summing s;
+	struct facts_view_job job = { .read = read_list, .context = &s };
+	size_t i;
+	int r = summing_open(&s, f, q, e);
+
+	memset(ret, 0, sizeof(*ret));
+	s.by = o->by;
+	for (i = 0; r == 0 && i < s.view.n_dbs; i++) {
+		s.parts[i].sums = calloc(s.n_names, sizeof(*s.parts[i].sums));
+		if (!s.parts[i].sums)
+			r = no_memory(e);
+	}
+	if (r == 0)
+		r = facts_view_run(&s.view, &job, e);
+	if (r < 0)
+		return r;
+	join_lists(&s);
+	join_basis(&s, &ret->basis);
+	r = make_rows(&s, o, ret, e);
+	if (r < 0)
+		facts_rows_done(ret);
+	return r;
+}
+
+/* --- trees --- */
+
+static int read_head_of(struct facts_db *d, int64_t id, struct facts_head *h, struct error *e)
+{
+	const uint8_t *data;
+	size_t len;
+
+	return get_row(d, id, h, &data, &len, e);
+}
+
+static bool has_names(const struct fact_tree_reader *t, uint32_t n_names)
+{
+	return !t->n_numbers || t->numbers[t->n_numbers - 1] < n_names;
+}
+
+/* Whether all of it is good, before any of it counts. */
+static int check_tree(const uint8_t *data, size_t len, uint32_t n_names)
+{
+	CLEANUP_FACT_TREE struct fact_tree_reader t = { 0 };
+	struct fact_tree_node n;
+	int r = fact_tree_open(&t, data, len);
+
+	if (r < 0)
+		return r;
+	while (fact_tree_next(&t, &n))
+		;
+	return t.r.bad || !has_names(&t, n_names) ? -EBADMSG : 0;
+}
+
+static int add_tree(struct profile_tree *to, const uint8_t *data, size_t len)
+{
+	CLEANUP_FACT_TREE struct fact_tree_reader t = { 0 };
+	int r = fact_tree_open(&t, data, len);
+
+	return r < 0 ? r : fact_tree_add(&t, to, t.numbers);
+}
+
+static int read_tree(void *context, size_t part, struct facts_db *d,
+		     const struct facts_view_row *row, struct error *e)
+{
+	struct summing *s = context;
+	struct part *p = &s->parts[part];
+	struct facts_head h;
+	const uint8_t *data;
+	size_t len;
+	sqlite3_stmt *st;
+	int r = read_head_of(d, row->id, &h, e);
+
+	if (r < 0)
+		return r;
+	st = facts_db_use(d, FACTS_ST_GET_BODY, &row->id, 1);
+	r = facts_db_step(d, st, e);
+	if (r < 0)
+		return r;
+	data = r ? sqlite3_column_blob(st, 0) : NULL;
+	len = r ? (size_t)sqlite3_column_bytes(st, 0) : 0;
+	r = check_tree(data, len, s->n_names);
+	if (r == 0)
+		r = add_tree(p->tree, data, len);
+	sqlite3_reset(st);
+	if (r == 0)
+		facts_basis_add(&p->basis, &h);
+	if (r == -EBADMSG)
+		p->basis.damaged++;
+	return r == 0 || r == -EBADMSG ? 0 : no_memory(e);
+}
+
+/* The key of a number in the answer, looked up when it is first met. */
+struct key_map {
+	struct facts_names *names;
+	struct functions *functions;
+	uint32_t *keys; /* + 1; 0: not yet */
+};
+
+static int map_key(struct key_map *m, uint32_t number, uint32_t *ret, struct error *e)
+{
+	const struct facts_name *name;
+	int r = 0;
+
+	if (!m->keys[number]) {
+		r = facts_names_get(m->names, number, &name, e);
+		if (r == 0)
+			r = functions_find_label(m->functions, name->name, name->object, ret);
+		if (r == 0)
+			m->keys[number] = *ret + 1;
+	}
+	*ret = m->keys[number] - 1;
+	return r;
+}
+
+static int join_tree(struct key_map *m, struct profile_tree *to, const struct profile_tree *from,
+		     struct error *e)
+{
+	size_t n = profile_tree_count(from);
+	_cleanup_free_ uint32_t *nodes = calloc(n, sizeof(*nodes));
+	const struct profile_node *node;
+	const uint64_t *self;
+	uint32_t i, key = 0;
+	int r = nodes ? 0 : -ENOMEM;
+
+	if (r == 0)
+		profile_tree_add(to, 0, profile_tree_self(from, 0));
+	for (i = 1; r == 0 && i < n; i++) {
+		node = profile_tree_get(from, i);
+		r = map_key(m, node->key, &key, e);
+		if (r == 0)
+			r = profile_tree_find(to, nodes[node->parent], key, &nodes[i]);
+		if (r < 0)
+			break;
+		self = profile_tree_self(from, i);
+		if (self[0] || self[1])
+			profile_tree_add(to, nodes[i], self);
+	}
+	return r;
+}
+
+static int join_trees(struct summing *s, struct fact_set *ret, struct error *e)
+{
+	struct key_map m = { .names = s->view.dbs[0]->names, .functions = &ret->functions };
+	size_t part;
+	int r = 0;
+
+	m.keys = calloc(s->n_names, sizeof(*m.keys));
+	if (!m.keys)
+		return no_memory(e);
+	for (part = 0; r == 0 && part < s->view.n_dbs; part++)
+		r = join_tree(&m, ret->tree, s->parts[part].tree, e);
+	free(m.keys);
+	return r < 0 && r != -EBADMSG ? no_memory(e) : r;
+}
+
+int facts_local_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
+		     struct facts_basis *ret_basis, struct error *e)
+{
+	CLEANUP_SUMMING struct summing s;
+	struct facts_view_job job = { .read = read_tree, .context = &s };
+	struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
+	size_t i;
+	int r = summing_open(&s, f, q, e);
+
+	for (i = 0; r == 0 && i < s.view.n_dbs; i++)
+		if (profile_tree_new(&s.parts[i].tree, FACT_VALUES) < 0)
+			r = no_memory(e);
+	if (r == 0)
+		r = facts_view_run(&s.view, &job, e);
+	if (r < 0)
+		return r;
+	if (fact_set_init(ret, &key) < 0)
+		return no_memory(e);
+	join_basis(&s, ret_basis);
+	ret->covered_ns = ret_basis->covered_ns;
+	ret->version = ret->events = ret_basis->events;
+	ret->lost = ret_basis->lost;
+	ret->lost_places = ret_basis->lost_places;
+	r = join_trees(&s, ret, e);
+	if (r < 0)
+		fact_set_done(ret);
+	return r;
+}
+
+/* --- trends --- */
+
+static int compare_wanted(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_wanted(const struct summing *s, uint32_t number)
+{
+	return s->n_wanted &&
+	       bsearch(&number, s->wanted, s->n_wanted, sizeof(number), compare_wanted);
+}
+
+static int read_point(void *context, size_t part, struct facts_db *d,
+		      const struct facts_view_row *view_row, struct error *e)
+{
+	struct summing *s = context;
+	struct part *p = &s->parts[part];
+	struct facts_point *point;
+	struct fact_flat_reader reader;
+	struct fact_flat_row row;
+	struct facts_head h;
+	const uint8_t *data;
+	size_t len, i;
+	int r = get_row(d, view_row->id, &h, &data, &len, e);
+
+	if (r < 0)
+		return r;
+	if (!is_good(data, len, s->by, s->n_names)) {
+		p->basis.damaged++;
+		return 0;
+	}
+	facts_basis_add(&p->basis, &h);
+	point = &p->points[(view_row->start_s - s->first_s) / s->step_s];
+	point->sets++;
+	point->covered_ns += h.covered_ns;
+	for (i = 0; i < FACT_VALUES; i++)
+		point->values[i] += h.values[i];
+	fact_flat_read(&reader, data, len, s->by);
+	while (fact_flat_next(&reader, &row))
+		for (i = 0; i < FACT_VALUES && is_wanted(s, row.number); i++) {
+			point->self[i] += row.self[i];
+			point->total[i] += row.total[i];
+		}
+	return 0;
+}
+
+/* The numbers of all names that are meant. */
+static int find_wanted(struct summing *s, const struct facts_trend *t, struct error *e)
+{
+	static const char *const objects[FACTS_BYS] = { NULL, "process", NULL, "class", "machine" };
+	bool is_object = t->by == FACTS_BY_OBJECT;
+	const char *object = t->by == FACTS_BY_FUNCTION ? t->object : objects[t->by], *have;
+	struct facts_db *d = s->view.dbs[0];
+	sqlite3_stmt *st =
+		facts_db_use(d, is_object ? FACTS_ST_NAME_BY_OBJECT : FACTS_ST_NAME_BY_TEXT, NULL,
+			     0);
+	int r;
+
+	if (st)
+		sqlite3_bind_text(st, 1, t->name, -1, SQLITE_STATIC);
+	while ((r = facts_db_step(d, st, e)) == 1) {
+		have = (const char *)sqlite3_column_text(st, 1);
+		if (object && (!have || strcmp(have, object)))
+			continue;
+		r = array_grow(&s->wanted, s->n_wanted, &s->room_wanted, sizeof(*s->wanted),
+			       FACTS_NAMES_MAX);
+		if (r < 0) {
+			sqlite3_reset(st);
+			return no_memory(e);
+		}
+		s->wanted[s->n_wanted++] = (uint32_t)sqlite3_column_int64(st, 0);
+	}
+	if (r == 0 && s->n_wanted)
+		qsort(s->wanted, s->n_wanted, sizeof(*s->wanted), compare_wanted);
+	return r;
+}
+
+/* Room for all points that there may be: of the rows, since a range may be longer than what is kept. */
+static int make_points(struct summing *s, struct error *e)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i;
+
+	for (i = 0; i < s->view.n; i++) {
+		first = MIN(first, s->view.rows[i].start_s);
+		last = MAX(last, s->view.rows[i].start_s);
+	}
+	if (!s->view.n)
+		return 0;
+	s->first_s = first / s->step_s * s->step_s;
+	if ((last - s->first_s) / s->step_s >= FACTS_POINTS_MAX)
+		return error_set(e, E2BIG, "a trend has at most %u points", FACTS_POINTS_MAX);
+	s->n_points = (size_t)((last - s->first_s) / s->step_s) + 1;
+	for (i = 0; i < s->view.n_dbs; i++) {
+		s->parts[i].points = calloc(s->n_points, sizeof(*s->parts[i].points));
+		if (!s->parts[i].points)
+			return no_memory(e);
+	}
+	return 0;
+}
+
+static void join_point(struct facts_point *to, const struct facts_point *from)
+{
+	size_t i;
+
+	to->sets += from->sets;
+	to->covered_ns += from->covered_ns;
+	for (i = 0; i < FACT_VALUES; i++) {
+		to->self[i] += from->self[i];
+		to->total[i] += from->total[i];
+		to->values[i] += from->values[i];
+	}
+}
+
+static int join_points(struct summing *s, struct facts_points *ret, struct error *e)
+{
+	struct facts_point *to;
+	size_t i, part;
+
+	ret->points = calloc(s->n_points + 1, sizeof(*ret->points));
+	if (!ret->points)
+		return no_memory(e);
+	for (i = 0; i < s->n_points; i++) {
+		to = &ret->points[ret->n];
+		memset(to, 0, sizeof(*to));
+		to->start_s = s->first_s + i * s->step_s;
+		to->length_s = s->step_s;
+		for (part = 0; part < s->view.n_dbs; part++)
+			join_point(to, &s->parts[part].points[i]);
+		ret->n += to->sets != 0;
+	}
+	return 0;
+}
+
+int facts_local_trend(struct facts *f, const struct facts_query *q, const struct facts_trend *t,
+		      struct facts_points *ret, struct error *e)
+{
+	CLEANUP_SUMMING struct summing s;
+	struct facts_view_job job = { .read = read_point, .context = &s };
+	struct facts_query mine = *q;
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	mine.minutes_only = mine.minutes_only || t->step_s < FACT_HOUR_S;
+	r = summing_open(&s, f, &mine, e);
+	s.by = t->by;
+	s.step_s = t->step_s;
+	if (r == 0)
+		r = find_wanted(&s, t, e);
+	if (r == 0)
+		r = make_points(&s, e);
+	if (r == 0)
+		r = facts_view_run(&s.view, &job, e);
+	if (r == 0)
+		r = join_points(&s, ret, e);
+	if (r == 0)
+		join_basis(&s, &ret->basis);
+	return r;
+}
