@@ -43,10 +43,13 @@ static void find_usual(const struct alert_series *s, double *ret_usual, double *
 static void judge(const struct alert_series *s, const struct alert_point *p, double needed,
 		  const struct alert_limits *limits, struct alert_verdict *ret)
 {
-	double strays, above;
+	double strays, above, least;
 
 	find_usual(s, &ret->usual, &strays);
-	ret->spread = sqrt(strays * strays + p->noise * p->noise) + FLOOR_PART * ret->usual;
+	/* What strayed so far has counting noise in it; less than that of this minute it cannot be. */
+	strays = strays > p->noise ? strays : p->noise;
+	least = FLOOR_PART * ret->usual;
+	ret->spread = sqrt(strays * strays + least * least);
 	above = p->value - ret->usual;
 	ret->distance = ret->spread > 0 ? above / ret->spread : above > 0 ? INFINITY : 0;
 	ret->is_out = ret->distance >= needed && above >= limits->least_part * ret->usual &&

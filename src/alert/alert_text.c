@@ -34,7 +34,7 @@ static void format_subject(const struct alert *a, char *text, size_t room)
 
 const char *alert_format(const struct alert *a, char *text, size_t room)
 {
-	char subject[3 * ALERT_TEXT], value[VALUE_TEXT], usual[VALUE_TEXT], since[32];
+	char subject[3 * ALERT_TEXT + 64], value[VALUE_TEXT], usual[VALUE_TEXT], since[32];
 	time_t at = (time_t)a->since_s;
 	struct tm tm;
 	int n;
@@ -47,8 +47,8 @@ const char *alert_format(const struct alert *a, char *text, size_t room)
 	if (a->cause[0] && n >= 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, ", most by %s", a->cause);
 	if (a->build[0] && n >= 0 && (size_t)n < room)
-		n += snprintf(text + n, room - (size_t)n, "; %s has a new build, %.12s",
-			      a->object, a->build);
+		n += snprintf(text + n, room - (size_t)n, "; %s has a new build, %.12s", a->object,
+			      a->build);
 	if (a->until_s && n >= 0 && (size_t)n < room)
 		snprintf(text + n, room - (size_t)n, "; it is over");
 	return text;

@@ -37,7 +37,8 @@ static bool is_thing(const void *entry, const void *key)
 }
 
 /* By its keys; NULL in *ret: there are too many. */
-static int find(struct alert_view *v, uint8_t kind, const uint32_t keys[2], struct alert_thing **ret)
+static int find(struct alert_view *v, uint8_t kind, const uint32_t keys[2],
+		struct alert_thing **ret)
 {
 	struct alert_thing like = { .kind = kind, .keys = { keys[0], keys[1] } }, *t;
 	uint64_t hash = hashtable_hash_number((uint64_t)keys[0] << 32 | keys[1]) +

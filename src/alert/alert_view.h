@@ -30,9 +30,9 @@ struct alert_thing {
 	uint8_t kind;
 	const char *scope; /* process or machine that it is in; "" */
 	const char *name, *object;
-	double value;	/* share; of ALERT_WAIT seconds */
-	double noise;	/* standard deviation of it by counting */
-	double of_scope; /* functions: their share of the scope's time; else 1 */
+	double value;	   /* share; of ALERT_WAIT seconds */
+	double noise;	   /* standard deviation of it by counting */
+	double of_scope;   /* functions: their share of the scope's time; else 1 */
 	const char *cause; /* ALERT_STEAL: who took most of it, ALERT_VMM: which exit; else NULL */
 
 	uint64_t ns, samples, cause_ns; /* while it is made */

@@ -11,10 +11,10 @@
 #include "alert/alert_build.h"
 #include "base/hex.h"
 
-#define WORTH 0.002	     /* a thing that never had this share has no series */
-#define STALE_MINUTES 180U   /* without a trace of it, and it is forgotten */
-#define GAP_MINUTES 5U	     /* of silence end a suspicion */
-#define GROWN 0.1	     /* by this part a function's share of its process must have grown */
+#define WORTH 0.002	   /* a thing that never had this share has no series */
+#define STALE_MINUTES 180U /* without a trace of it, and it is forgotten */
+#define GAP_MINUTES 5U	   /* of silence end a suspicion */
+#define GROWN 0.1	   /* by this part a function's share of its process must have grown */
 
 static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
@@ -28,12 +28,15 @@ static const struct alert_limits wait_limits = {
 struct entry {
 	uint8_t kind;
 	char *scope, *name, *object;
-	struct alert_series series, part; /* of the machine; of its process */
+	struct alert_series series; /* of its share of the machine */
+	struct alert_series
+		part; /* of a function: of its share of its process, which does not change with the load */
 	uint64_t seen_s;
-	struct alert_thing thing; /* of this minute; its texts are the set's */
-	struct alert_verdict verdict;
-	bool has_grown; /* in its process */
-	struct alert *alert; /* while it goes on */
+	struct alert_thing thing;     /* of this minute; its texts are the set's */
+	struct alert_verdict verdict; /* of a function: about its part */
+	double usual;		      /* share of the machine */
+	bool has_grown;		      /* there, too */
+	struct alert *alert;	      /* while it goes on */
 };
 
 struct device {
@@ -168,10 +171,9 @@ static struct entry *new_entry(struct alert_watch *w, const struct alert_thing *
 
 static struct entry *find_process(const struct device *d, const char *name)
 {
-	const struct alert_thing like = { .kind = ALERT_PROCESS,
-					  .scope = "",
-					  .name = name,
-					  .object = "" };
+	const struct alert_thing like = {
+		.kind = ALERT_PROCESS, .scope = "", .name = name, .object = ""
+	};
 
 	return hashtable_get(&d->entries, hash_thing(&like), is_entry, &like);
 }
@@ -230,7 +232,7 @@ static void describe(const struct minute *m, const struct entry *n, struct alert
 			     .kind = n->kind,
 			     .told_s = m->set->key.start_s,
 			     .since_s = m->set->key.start_s,
-			     .usual = n->verdict.usual,
+			     .usual = n->usual,
 			     .value = t->value,
 			     .peak = t->value,
 			     .distance = n->verdict.distance };
@@ -242,30 +244,50 @@ static void describe(const struct minute *m, const struct entry *n, struct alert
 		hex_format(b->id, b->len, a->build);
 }
 
+/* Usual at this time of the day? Asked only if it would be out. */
+static void ask_hour(const struct minute *m, struct entry *n, const struct alert_limits *limits,
+		     struct alert_point *p)
+{
+	struct alert like;
+
+	if (!m->w->o.same_hour || m->is_past || n->series.state == ALERT_OUT ||
+	    !alert_series_peek(&n->series, p, limits))
+		return;
+	describe(m, n, &like);
+	p->has_hour = m->w->o.same_hour(m->w->o.context, &like, m->set->key.start_s, &p->hour) >=
+		      ALERT_SAME_HOURS;
+}
+
+/* A function that takes a larger part of its process, and no less of the machine, has got slower; one that takes more with all the
+ * others has more to do. */
+static void judge_function(struct entry *n, const struct alert_thing *t,
+			   const struct alert_limits *limits)
+{
+	struct alert_point p = { .value = t->of_scope };
+	double above = t->value - n->usual;
+
+	if (t->samples)
+		p.noise = t->of_scope *
+			  sqrt((1 - (t->of_scope < 1 ? t->of_scope : 1)) / (double)t->samples);
+	alert_series_put(&n->part, &p, limits, &n->verdict);
+	n->has_grown = above >= GROWN * n->usual && above >= limits->least_amount;
+}
+
 static void judge(const struct minute *m, struct entry *n, const struct alert_thing *t)
 {
 	struct alert_limits limits = n->kind == ALERT_WAIT ? wait_limits : m->w->o.limits;
 	struct alert_point p = { .value = t->value, .noise = t->noise };
-	struct alert_verdict part;
-	struct alert like;
 
-	if (n->kind == ALERT_FUNCTION && alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
+	if (n->kind == ALERT_FUNCTION &&
+	    alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
 		limits = fresh_limits;
 	n->thing = *t;
 	n->seen_s = m->set->key.start_s;
-	if (m->w->o.same_hour && !m->is_past && n->series.state != ALERT_OUT &&
-	    alert_series_peek(&n->series, &p, &limits)) {
-		describe(m, n, &like);
-		p.has_hour = m->w->o.same_hour(m->w->o.context, &like, m->set->key.start_s,
-					       &p.hour) >= ALERT_SAME_HOURS;
-	}
+	ask_hour(m, n, &limits, &p);
 	alert_series_put(&n->series, &p, &limits, &n->verdict);
-	if (n->kind != ALERT_FUNCTION)
-		return;
-	p = (struct alert_point){ .value = t->of_scope,
-				  .noise = t->samples ? t->of_scope / sqrt((double)t->samples) : 0 };
-	alert_series_put(&n->part, &p, &limits, &part);
-	n->has_grown = p.value >= part.usual * (1 + GROWN);
+	n->usual = n->verdict.usual;
+	if (n->kind == ALERT_FUNCTION)
+		judge_function(n, t, &limits);
 }
 
 /* What is not there this minute had nothing of it. */
@@ -322,7 +344,9 @@ static void go_on(const struct minute *m, struct entry *n)
 
 static bool is_news(const struct entry *n)
 {
-	return n->verdict.now == ALERT_OUT && n->verdict.before != ALERT_OUT && !n->alert;
+	if (n->alert || n->verdict.now != ALERT_OUT)
+		return false;
+	return n->kind == ALERT_FUNCTION ? n->has_grown : n->verdict.before != ALERT_OUT;
 }
 
 /* The function of a process that grew most. */
@@ -333,8 +357,7 @@ static const struct entry *find_culprit(const struct device *d, const char *proc
 
 	while ((n = hashtable_next(&d->entries, &at)))
 		if (n->kind == ALERT_FUNCTION && !strcmp(n->scope, process) &&
-		    (!best || n->thing.value - n->verdict.usual >
-				      best->thing.value - best->verdict.usual))
+		    (!best || n->thing.value - n->usual > best->thing.value - best->usual))
 			best = n;
 	return best;
 }
@@ -372,8 +395,7 @@ static int tell_all(const struct minute *m)
 			continue;
 		if (n->alert)
 			go_on(m, n);
-		if (is_news(n) && n->kind != ALERT_PROCESS &&
-		    (n->kind != ALERT_FUNCTION || n->has_grown))
+		if (is_news(n) && n->kind != ALERT_PROCESS)
 			r = tell(m, n, NULL);
 	}
 	for (at = 0; r >= 0 && (n = hashtable_next(&m->d->entries, &at));)
@@ -390,7 +412,8 @@ static void forget(const struct minute *m)
 	struct alert_thing like;
 
 	while ((n = hashtable_next(&m->d->entries, &at))) {
-		if (!is_kind_of(n->kind, m->set->key.kind) || n->alert || n->series.peak >= WORTH / 2)
+		if (!is_kind_of(n->kind, m->set->key.kind) || n->alert ||
+		    n->series.peak >= WORTH / 2)
 			continue;
 		like = (struct alert_thing){
 			.kind = n->kind, .scope = n->scope, .name = n->name, .object = n->object

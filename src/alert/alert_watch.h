@@ -5,7 +5,8 @@
  * Facts come minute by minute, as workers make them. Each thing of a device that ever took a part of the time worth looking at has a
  * series (alert_series.h). What is said when one is out of line:
  *
- * - a function, if it takes more of the machine and more of its own process than before: it got slower;
+ * - a function, if it takes a larger part of its process than before, and more of the machine: it got slower. Load comes and goes, but
+ *   that part is steady, so a little more is seen at once;
  * - a process, if it does as a whole: there is more to do. Its alert names the function that grew most;
  * - what was stolen from a virtual machine, with who took it; what the VMM took, with the exit it was for.
  *
@@ -30,11 +31,11 @@ struct alert {
 	char scope[ALERT_TEXT], name[ALERT_TEXT], object[ALERT_TEXT];
 	char cause[ALERT_TEXT]; /* who took it, which exit, which function; "": nobody */
 	char build[2 * FACT_BUILD_ID_MAX + 1]; /* that is new since shortly before; "": none */
-	uint64_t since_s;  /* the first minute that was out */
-	uint64_t told_s;   /* the minute with which it was known */
-	uint64_t until_s;  /* 0: it goes on */
-	double usual, value, peak; /* share, or seconds */
-	double distance;   /* in spreads, when it was told */
+	uint64_t since_s;		       /* the first minute that was out */
+	uint64_t told_s;		       /* the minute with which it was known */
+	uint64_t until_s;		       /* 0: it goes on */
+	double usual, value, peak;	       /* share, or seconds */
+	double distance;		       /* in spreads, when it was told */
 };
 
 struct alert_watch_options {

@@ -147,6 +147,8 @@ static const struct cli_option options[] = {
 	{ 0, "symbols", "DIR", "devices' objects, to name their functions (none)", NULL },
 	{ 0, "retain-size", "SIZE", "remove the oldest beyond this size (keep all)", NULL },
 	{ 0, "retain-age", "TIME", "remove what is older: 36h, 30d (keep all)", NULL },
+	{ 0, "workers", "N", "threads that work out facts (one for each CPU; 0: none)", NULL },
+	{ 0, "alert-webhook", "URL", "where alerts are posted as JSON (nowhere)", NULL },
 	{ 0, "connections", "N", "devices at once (10000)", NULL },
 	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync (20)", NULL },
 	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },

@@ -16,6 +16,7 @@
 #define DEVICE_MEMORY_LEAST (64U << 10)
 #define DEVICE_MEMORY_MOST (1ULL << 30)
 #define RETAIN_LEAST (1ULL << 20)
+#define WORKERS_MOST 256U
 
 static void set_default_data(struct serve_settings *s)
 {
@@ -39,6 +40,8 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.http = s->http;
 	s->options.data = s->data;
 	s->options.symbols = s->symbols;
+	s->options.alert_webhook = s->alert_webhook;
+	s->options.workers = COLLECTOR_WORKERS_EACH;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -71,6 +74,9 @@ static const struct setting table[] = {
 	  COMMIT_MS_MOST },
 	{ "device-memory", setting_size, "a size from 64K to 1G", PLACE(options.device_bytes_max),
 	  DEVICE_MEMORY_LEAST, DEVICE_MEMORY_MOST },
+	{ "workers", setting_count, "a number from 0 to 256", PLACE(options.workers), 0,
+	  WORKERS_MOST },
+	{ "alert-webhook", setting_text, TEXT(alert_webhook) },
 	{ "insecure-listen", setting_bool, "yes or no", PLACE(options.insecure), 0, 0 },
 	{ 0 },
 };

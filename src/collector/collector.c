@@ -17,10 +17,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "collector/alerts.h"
 #include "collector/endpoint.h"
 #include "collector/http.h"
 #include "collector/server.h"
 #include "collector/summaries.h"
+#include "facts/fact_workers.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -37,6 +39,9 @@ struct collector {
 	struct registry *registry;
 	struct server *server;
 	struct summaries *summaries;
+	struct facts *facts;
+	struct alerts *alerts;
+	struct fact_workers *workers;
 	struct http *http;
 };
 
@@ -98,12 +103,54 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.registry = c->registry,
 		.summaries = c->summaries,
 		.collector = c,
+		.workers = c->workers,
+		.alerts = c->alerts,
 		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
 		.log = o->log,
 		.log_context = o->log_context,
 	};
 
 	return http_start(&c->http, &h, e);
+}
+
+/* What cannot be read any more is kept beside, and all facts that the blocks still have are made again. */
+static int open_facts(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	int r = facts_open(&c->facts, o->data, e);
+
+	if (r != -EBADMSG)
+		return r;
+	if (o->log)
+		o->log(o->log_context, e->text);
+	r = facts_set_aside(o->data, e);
+	return r < 0 ? r : facts_open(&c->facts, o->data, e);
+}
+
+static int start_workers(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	const struct alerts_options a = {
+		.facts = c->facts,
+		.store = c->store,
+		.webhook = o->alert_webhook && *o->alert_webhook ? o->alert_webhook : NULL,
+		.log = o->log,
+		.log_context = o->log_context,
+	};
+	struct fact_workers_options w = {
+		.store = c->store,
+		.facts = c->facts,
+		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
+		.threads = o->workers == COLLECTOR_WORKERS_EACH ? 0 : o->workers,
+		.put = alerts_put,
+		.log = o->log,
+		.log_context = o->log_context,
+	};
+	int r;
+
+	if (!o->workers)
+		return 0;
+	r = alerts_start(&c->alerts, &a, e);
+	w.put_context = c->alerts;
+	return r < 0 ? r : fact_workers_start(&c->workers, &w, e);
 }
 
 static int start_parts(struct collector *c, const struct collector_options *o,
@@ -125,6 +172,10 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	r = server_start(&c->server, s, e);
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);
+	if (r == 0)
+		r = open_facts(c, o, e);
+	if (r == 0)
+		r = start_workers(c, o, e);
 	return r < 0 ? r : start_http(c, o, e);
 }
 
@@ -160,6 +211,9 @@ void collector_stop(struct collector *c)
 		return;
 	http_stop(c->http);
 	server_stop(c->server);
+	fact_workers_stop(c->workers);
+	alerts_stop(c->alerts);
+	facts_free(c->facts);
 	summaries_free(c->summaries);
 	registry_free(c->registry);
 	store_free(c->store);

@@ -4,7 +4,7 @@
  * them, and answers.
  *
  * Threads: the loop (libuv) owns all connections and the ingest's side of the store; the committer
- * writes and syncs; the summariser decodes in the background; the HTTP server has its own. They
+ * writes and syncs; the summariser decodes in the background, and workers make facts of what came; the HTTP server has its own. They
  * share the store, the registry and the counters, each with its own lock.
  */
 #ifndef KISEKI_COLLECTOR_COLLECTOR_H
@@ -15,6 +15,8 @@
 #include "collector/registry.h"
 #include "store/store.h"
 
+#define COLLECTOR_WORKERS_EACH UINT32_MAX /* one for each CPU */
+
 struct collector_options {
 	const char *listen;  /* "HOST:PORT" for devices; "127.0.0.1:7077" */
 	const char *http;    /* "HOST:PORT" for people; "127.0.0.1:8080" */
@@ -22,6 +24,8 @@ struct collector_options {
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
+	uint32_t workers;	       /* threads that work minutes out; 0: none */
+	const char *alert_webhook;     /* where alerts are posted; NULL or "": nowhere */
 	uint32_t connections_max;      /* 0: 10000 */
 	uint64_t device_bytes_max;     /* received and not durable, of one device; 0: 4 MiB */
 	unsigned int commit_ms;	       /* the longest that a block waits for its sync; 0: 20 */

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "collector/endpoint.h"
 #include "collector/http_connections.h"
 #include "collector/http_marks.h"
@@ -320,6 +321,7 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	if (!h)
 		return error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
 	h->options = *o;
+	h->started_ns = clock_mono_ns();
 	pthread_mutex_init(&h->health_lock, NULL);
 	h->has_health_lock = true;
 	h->marks = http_marks_new();

@@ -16,16 +16,20 @@
 
 struct collector;
 struct summaries;
+struct fact_workers;
+struct alerts;
 struct http;
 
 struct http_options {
 	const char *listen; /* "HOST:PORT" */
 	bool insecure;	    /* not only on loopback: the network is trusted */
 	struct store *store;
-	struct registry *registry;   /* NULL: only what the store knows */
-	struct summaries *summaries; /* NULL: no timelines */
-	struct collector *collector; /* NULL: no counters of it */
-	const char *symbols;	     /* folder of devices' objects, to name functions; NULL: none */
+	struct registry *registry;    /* NULL: only what the store knows */
+	struct summaries *summaries;  /* NULL: no timelines */
+	struct collector *collector;  /* NULL: no counters of it */
+	struct fact_workers *workers; /* NULL: nobody works minutes out, */
+	struct alerts *alerts;	      /* or watches them */
+	const char *symbols; /* folder of devices' objects, to name functions; NULL: none */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

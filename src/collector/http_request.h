@@ -32,6 +32,7 @@ struct http {
 	struct http_options options;
 	char host[HTTP_HOST_MAX]; /* the address it listens on */
 	uint16_t port;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;
 	struct http_marks *marks; /* in calls that were looked at */
@@ -123,6 +124,8 @@ int http_instruct_start(struct http_request *q, struct http_reply *reply, struct
 int http_instruct_stop(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instruct_configure(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_instructions(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_alerts(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_work(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_group(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_runs(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e);

@@ -139,6 +139,9 @@ static const struct http_route routes[] = {
 	  "the boot and another one, process by process" },
 	{ "GET", API "/instructions", "device limit before", http_instructions,
 	  "who told which device what, the latest first" },
+	{ "GET", API "/alerts", "device limit open", http_alerts,
+	  "what is out of line with its own past" },
+	{ "GET", API "/work", "", http_work, "whether facts are worked out as fast as they come" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };
 

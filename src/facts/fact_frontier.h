@@ -17,7 +17,7 @@
 #include "store/block_reader.h"
 #include "trace/clock.h"
 
-#define FACT_STREAMS_MAX 8192U	     /* of CPUs */
+#define FACT_STREAMS_MAX 8192U	    /* of CPUs */
 #define FACT_MINUTES_MAX (1U << 20) /* that wait: two years */
 
 struct fact_frontier_stream {

@@ -7,8 +7,9 @@
 #include <string.h>
 
 struct fact_seen_object {
-	const struct sample_mapping *mapping; /* the first with it; NULL: places of no known build */
-	uint64_t last;			      /* number of the sample that it was last in */
+	const struct sample_mapping
+		*mapping; /* the first with it; NULL: places of no known build */
+	uint64_t last;	  /* number of the sample that it was last in */
 	uint64_t samples;
 };
 

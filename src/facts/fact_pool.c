@@ -49,8 +49,8 @@ static void do_job(struct hand *h, struct fact_job *j)
 	j->build.symbols = h->options;
 	j->build.step = look;
 	j->build.step_data = h;
-	j->result = atomic_load(h->pool->o.stop) ? -EINTR :
-						   fact_build_run(&j->build, &j->set, &j->error);
+	j->result = atomic_load(h->pool->o.stop) ? -EINTR
+						 : fact_build_run(&j->build, &j->set, &j->error);
 	j->ns = clock_mono_ns() - since;
 }
 

@@ -8,9 +8,9 @@
 
 bool fact_is_group(const struct function *f)
 {
-	static const char *const words[] = { "host",  "machine", "vcpu", "process",
-					     "thread", "class",	 "mode", "object",
-					     "exit",  "culprit", "note" };
+	static const char *const words[] = { "host",   "machine", "vcpu", "process",
+					     "thread", "class",	  "mode", "object",
+					     "exit",   "culprit", "note" };
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -9,8 +9,9 @@
 #include "base/clock.h"
 #include "trace/info_meta.h"
 
-#define LAG_NS (5 * CLOCK_NS_PER_S)    /* one stream may be behind the others, */
-#define QUIET_NS (15 * CLOCK_NS_PER_S) /* and all may be silent, before a minute is taken for whole */
+#define LAG_NS (5 * CLOCK_NS_PER_S) /* one stream may be behind the others, */
+#define QUIET_NS                                                                                   \
+	(15 * CLOCK_NS_PER_S) /* and all may be silent, before a minute is taken for whole */
 
 void fact_run_done(struct fact_run *r)
 {
@@ -190,8 +191,7 @@ int fact_turn_begin(struct fact_turn *t, struct error *e)
 		return r;
 	t->jobs = calloc((size_t)FACT_TURN_MINUTES * FACT_KINDS, sizeof(*t->jobs));
 	if (!t->jobs)
-		return error_set(e, ENOMEM, "cannot work out run %u: out of memory",
-				 t->run.number);
+		return error_set(e, ENOMEM, "cannot work out run %u: out of memory", t->run.number);
 	for (i = 0; i < f->n_minutes && r >= 0; i++) {
 		if (!is_ripe(t, f->minutes[i]))
 			continue;
@@ -203,8 +203,7 @@ int fact_turn_begin(struct fact_turn *t, struct error *e)
 		}
 		r = add_jobs(t, f->minutes[i]);
 	}
-	return r < 0 ? error_set(e, -r, "cannot work out run %u: out of memory", t->run.number) :
-		       0;
+	return r < 0 ? error_set(e, -r, "cannot work out run %u: out of memory", t->run.number) : 0;
 }
 
 /* --- the end --- */

@@ -37,8 +37,8 @@ struct fact_turn {
 	/* out */
 	struct fact_job *jobs;
 	size_t n_jobs;
-	uint64_t minutes; /* that the jobs are of */
-	bool has_more;	  /* ripe ones are left, and this turn got on */
+	uint64_t minutes;  /* that the jobs are of */
+	bool has_more;	   /* ripe ones are left, and this turn got on */
 	uint64_t oldest_s; /* the oldest that waits and is ripe; 0: none */
 	uint64_t put, again, late, events, work_ns;
 };

@@ -26,7 +26,7 @@
 #define ROLL_AFTER_S 120U
 #define NICENESS 15
 #define RUNS_MAX (1U << 20)
-#define TURNS 16U /* taken together */
+#define TURNS 16U	  /* taken together */
 #define PACE_MINUTES 256U /* after so many, older ones count half */
 
 struct fact_workers {
@@ -122,8 +122,8 @@ static int list_runs(struct fact_workers *w, struct error *e)
 	w->n_list = 0;
 	r = store_runs(w->o.store, NULL, list_run, w, e);
 	if (r < 0)
-		return r == -ENOMEM ? error_set(e, ENOMEM, "cannot list the runs: out of memory") :
-				      r;
+		return r == -ENOMEM ? error_set(e, ENOMEM, "cannot list the runs: out of memory")
+				    : r;
 	if (w->n_list)
 		qsort(w->list, w->n_list, sizeof(*w->list), by_number);
 	return merge_runs(w, e);
@@ -133,7 +133,7 @@ static int list_runs(struct fact_workers *w, struct error *e)
 
 static void complain(struct fact_workers *w, const struct error *e)
 {
-	char line[200];
+	char line[sizeof(e->text) + 8];
 	bool is_new;
 
 	pthread_mutex_lock(&w->lock);
@@ -166,6 +166,15 @@ static void account(struct fact_workers *w, const struct fact_turn *t)
 	}
 }
 
+static void pass_on(struct fact_workers *w, const struct fact_turn *t)
+{
+	size_t i;
+
+	for (i = 0; w->o.put && t->put && i < t->n_jobs; i++)
+		if (t->jobs[i].result >= 0)
+			w->o.put(w->o.put_context, &t->jobs[i].set);
+}
+
 /* The jobs of some turns, done together. */
 static void take_turns(struct fact_workers *w, struct fact_turn *turns, size_t n)
 {
@@ -189,6 +198,7 @@ static void take_turns(struct fact_workers *w, struct fact_turn *turns, size_t n
 		if (fact_turn_end(&turns[i], &e) < 0 && !atomic_load(&w->stop))
 			complain(w, &e);
 		account(w, &turns[i]);
+		pass_on(w, &turns[i]);
 	}
 	free(jobs);
 }
@@ -271,9 +281,8 @@ static void keep(struct fact_workers *w)
 	if (w->kept_ms && now_ms - w->kept_ms < KEEP_MS)
 		return;
 	w->kept_ms = now_ms;
-	ages.minutes_to_s = ages.minutes_to_s && now_s > ages.minutes_to_s ?
-				    now_s - ages.minutes_to_s :
-				    0;
+	ages.minutes_to_s =
+		ages.minutes_to_s && now_s > ages.minutes_to_s ? now_s - ages.minutes_to_s : 0;
 	ages.hours_to_s = ages.hours_to_s && now_s > ages.hours_to_s ? now_s - ages.hours_to_s : 0;
 	if (facts_roll(w->o.facts, now_s - ROLL_AFTER_S, &e) < 0 ||
 	    facts_retain(w->o.facts, &ages, &e) < 0)
@@ -291,8 +300,8 @@ static void publish(struct fact_workers *w, const struct pass *p)
 	c->pace.hosts = p->hosts;
 	c->pace.t1_s = FACT_MINUTE_S;
 	c->pace.t2_s = w->pace_minutes ? (double)w->pace_ns / 1e9 / (double)w->pace_minutes /
-						 fact_pool_threads(w->pool) :
-					 0;
+						 fact_pool_threads(w->pool)
+				       : 0;
 	fact_pace_judge(&c->pace);
 	pthread_mutex_unlock(&w->lock);
 }

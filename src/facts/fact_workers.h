@@ -22,9 +22,12 @@ struct fact_workers;
 struct fact_workers_options {
 	struct store *store; /* both must outlive it */
 	struct facts *facts;
-	const char *symbols; /* folder of devices' objects; NULL: none */
-	unsigned int threads; /* 0: one for each CPU */
+	const char *symbols;	  /* folder of devices' objects; NULL: none */
+	unsigned int threads;	  /* 0: one for each CPU */
 	struct facts_ages keep_s; /* how old minutes and hours become; 0: for ever */
+	/* A set was put; of one run and kind they come by time, but for what came late. From the thread. May be NULL. */
+	void (*put)(void *context, const struct fact_set *s);
+	void *put_context;
 	/* One line for each thing worth telling; from any thread. May be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
@@ -52,16 +55,16 @@ void fact_pace_judge(struct fact_pace *p);
 
 struct fact_workers_counters {
 	uint64_t passes;
-	uint64_t minutes;   /* sets that were put */
-	uint64_t again;	    /* of these, minutes that had been worked out before */
-	uint64_t late;	    /* that came when their hour was closed, and are not in it */
-	uint64_t events;    /* decoded */
-	uint64_t errors;    /* runs of which a pass failed */
-	uint64_t work_ns;   /* of jobs, added up over threads */
-	uint64_t waiting;   /* minutes that were not worked out after the last pass */
-	uint64_t behind_s;  /* age of the oldest of them that was ripe; 0: none */
+	uint64_t minutes;  /* sets that were put */
+	uint64_t again;	   /* of these, minutes that had been worked out before */
+	uint64_t late;	   /* that came when their hour was closed, and are not in it */
+	uint64_t events;   /* decoded */
+	uint64_t errors;   /* runs of which a pass failed */
+	uint64_t work_ns;  /* of jobs, added up over threads */
+	uint64_t waiting;  /* minutes that were not worked out after the last pass */
+	uint64_t behind_s; /* age of the oldest of them that was ripe; 0: none */
 	unsigned int threads;
-	char last_error[160];
+	char last_error[sizeof(((struct error *)0)->text)];
 	struct fact_pace pace; /* of the last minutes; without t0 */
 };
 void fact_workers_count(struct fact_workers *w, struct fact_workers_counters *ret);

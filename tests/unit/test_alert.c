@@ -186,7 +186,8 @@ static struct alert_watch *open_watch(struct told *t)
 static void check_one(const struct told *t, uint64_t since_s, const char *scope, const char *name)
 {
 	if (t->n != 1)
-		fail_msg("%d alerts for %s, first %s %s", t->n, name, t->list[0].scope, t->list[0].name);
+		fail_msg("%d alerts for %s, first %s %s", t->n, name, t->list[0].scope,
+			 t->list[0].name);
 	assert_string_equal(t->list[0].name, name);
 	assert_string_equal(t->list[0].scope, scope);
 	assert_in_range(t->list[0].told_s, since_s, since_s + FACT_MINUTE_S);
