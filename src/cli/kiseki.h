@@ -12,6 +12,7 @@ extern const struct command command_boot_diff;
 extern const struct command command_boot_export;
 extern const struct command command_boot_record;
 extern const struct command command_boot_report;
+extern const struct command command_alerts;
 extern const struct command command_check;
 extern const struct command command_completion;
 extern const struct command command_configure;
@@ -56,5 +57,6 @@ extern const struct command command_vm_flame;
 extern const struct command command_vm_record;
 extern const struct command command_vm_report;
 extern const struct command command_vm_steal;
+extern const struct command command_work;
 
 #endif
