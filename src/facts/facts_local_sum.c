@@ -91,9 +91,14 @@ static void add(struct sums *to, const uint64_t *self, const uint64_t *total)
 	}
 }
 
-/* A row of the table is there: its head, and its list. The bytes are borrowed until the next. */
-static int get_row(struct facts_db *d, int64_t id, struct facts_head *h, const uint8_t **ret,
-		   size_t *ret_len, struct error *e)
+/* A row of the table: its head, and its list, whose bytes are borrowed until the next. */
+struct stored {
+	struct facts_head head;
+	const uint8_t *data;
+	size_t len;
+};
+
+static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct error *e)
 {
 	sqlite3_stmt *s = facts_db_use(d, FACTS_ST_GET, &id, 1);
 	int r = facts_db_step(d, s, e);
@@ -102,21 +107,21 @@ static int get_row(struct facts_db *d, int64_t id, struct facts_head *h, const u
 		r = error_set(e, EBADMSG, "%s: a row of its index is missing", d->path);
 	if (r < 0)
 		return r;
-	facts_local_get_head(s, h);
-	*ret = sqlite3_column_blob(s, 0);
-	*ret_len = (size_t)sqlite3_column_bytes(s, 0);
+	facts_local_get_head(s, &ret->head);
+	ret->data = sqlite3_column_blob(s, 0);
+	ret->len = (size_t)sqlite3_column_bytes(s, 0);
 	return 0;
 }
 
 /* --- lists --- */
 
 /* Whether all of a list is good, before any of it counts. */
-static bool is_good(const uint8_t *data, size_t len, enum facts_by by, uint32_t n_names)
+static bool is_good(const struct stored *stored, enum facts_by by, uint32_t n_names)
 {
 	struct fact_flat_reader reader;
 	struct fact_flat_row row = { 0 };
 
-	if (fact_flat_read(&reader, data, len, by) < 0)
+	if (fact_flat_read(&reader, stored->data, stored->len, by) < 0)
 		return false;
 	while (fact_flat_next(&reader, &row))
 		;
@@ -130,19 +135,17 @@ static int read_list(void *context, size_t part, struct facts_db *d,
 	struct part *p = &s->parts[part];
 	struct fact_flat_reader reader;
 	struct fact_flat_row row;
-	struct facts_head h;
-	const uint8_t *data;
-	size_t len;
-	int r = get_row(d, view_row->id, &h, &data, &len, e);
+	struct stored stored;
+	int r = get_row(d, view_row->id, &stored, e);
 
 	if (r < 0)
 		return r;
-	if (!is_good(data, len, s->by, s->n_names)) {
+	if (!is_good(&stored, s->by, s->n_names)) {
 		p->basis.damaged++;
 		return 0;
 	}
-	facts_basis_add(&p->basis, &h);
-	fact_flat_read(&reader, data, len, s->by);
+	facts_basis_add(&p->basis, &stored.head);
+	fact_flat_read(&reader, stored.data, stored.len, s->by);
 	while (fact_flat_next(&reader, &row))
 		add(&p->sums[row.number], row.self, row.total);
 	return 0;
@@ -260,14 +263,6 @@ int facts_local_top(struct facts *f, const struct facts_query *q, const struct f
 
 /* --- trees --- */
 
-static int read_head_of(struct facts_db *d, int64_t id, struct facts_head *h, struct error *e)
-{
-	const uint8_t *data;
-	size_t len;
-
-	return get_row(d, id, h, &data, &len, e);
-}
-
 static bool has_names(const struct fact_tree_reader *t, uint32_t n_names)
 {
 	return !t->n_numbers || t->numbers[t->n_numbers - 1] < n_names;
@@ -300,11 +295,11 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 {
 	struct summing *s = context;
 	struct part *p = &s->parts[part];
-	struct facts_head h;
+	struct stored stored;
 	const uint8_t *data;
 	size_t len;
 	sqlite3_stmt *st;
-	int r = read_head_of(d, row->id, &h, e);
+	int r = get_row(d, row->id, &stored, e);
 
 	if (r < 0)
 		return r;
@@ -319,7 +314,7 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 		r = add_tree(p->tree, data, len);
 	sqlite3_reset(st);
 	if (r == 0)
-		facts_basis_add(&p->basis, &h);
+		facts_basis_add(&p->basis, &stored.head);
 	if (r == -EBADMSG)
 		p->basis.damaged++;
 	return r == 0 || r == -EBADMSG ? 0 : no_memory(e);
@@ -441,24 +436,23 @@ static int read_point(void *context, size_t part, struct facts_db *d,
 	struct facts_point *point;
 	struct fact_flat_reader reader;
 	struct fact_flat_row row;
-	struct facts_head h;
-	const uint8_t *data;
-	size_t len, i;
-	int r = get_row(d, view_row->id, &h, &data, &len, e);
+	struct stored stored;
+	size_t i;
+	int r = get_row(d, view_row->id, &stored, e);
 
 	if (r < 0)
 		return r;
-	if (!is_good(data, len, s->by, s->n_names)) {
+	if (!is_good(&stored, s->by, s->n_names)) {
 		p->basis.damaged++;
 		return 0;
 	}
-	facts_basis_add(&p->basis, &h);
+	facts_basis_add(&p->basis, &stored.head);
 	point = &p->points[(view_row->start_s - s->first_s) / s->step_s];
 	point->sets++;
-	point->covered_ns += h.covered_ns;
+	point->covered_ns += stored.head.covered_ns;
 	for (i = 0; i < FACT_VALUES; i++)
-		point->values[i] += h.values[i];
-	fact_flat_read(&reader, data, len, s->by);
+		point->values[i] += stored.head.values[i];
+	fact_flat_read(&reader, stored.data, stored.len, s->by);
 	while (fact_flat_next(&reader, &row))
 		for (i = 0; i < FACT_VALUES && is_wanted(s, row.number); i++) {
 			point->self[i] += row.self[i];
