@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
 	&command_start,
 	&command_stop,
 	&command_configure,
+	&command_label,
 	&command_runs,
 	&command_ledger,
 	&command_export,

@@ -21,6 +21,7 @@
 #include "collector/http.h"
 #include "collector/server.h"
 #include "collector/summaries.h"
+#include "facts/facts.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -37,6 +38,7 @@ struct collector {
 	struct registry *registry;
 	struct server *server;
 	struct summaries *summaries;
+	struct facts *facts;
 	struct http *http;
 };
 
@@ -97,6 +99,7 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.store = c->store,
 		.registry = c->registry,
 		.summaries = c->summaries,
+		.facts = c->facts,
 		.collector = c,
 		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
 		.log = o->log,
@@ -104,6 +107,19 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 	};
 
 	return http_start(&c->http, &h, e);
+}
+
+/* What cannot be read any more is kept beside, and all facts that the blocks still have are made again. */
+static int open_facts(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	int r = facts_open(&c->facts, o->data, e);
+
+	if (r != -EBADMSG)
+		return r;
+	if (o->log)
+		o->log(o->log_context, e->text);
+	r = facts_set_aside(o->data, e);
+	return r < 0 ? r : facts_open(&c->facts, o->data, e);
 }
 
 static int start_parts(struct collector *c, const struct collector_options *o,
@@ -125,6 +141,8 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	r = server_start(&c->server, s, e);
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);
+	if (r == 0)
+		r = open_facts(c, o, e);
 	return r < 0 ? r : start_http(c, o, e);
 }
 
@@ -160,6 +178,7 @@ void collector_stop(struct collector *c)
 		return;
 	http_stop(c->http);
 	server_stop(c->server);
+	facts_free(c->facts);
 	summaries_free(c->summaries);
 	registry_free(c->registry);
 	store_free(c->store);

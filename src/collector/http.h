@@ -16,6 +16,7 @@
 
 struct collector;
 struct summaries;
+struct facts;
 struct http;
 
 struct http_options {
@@ -24,6 +25,7 @@ struct http_options {
 	struct store *store;
 	struct registry *registry;   /* NULL: only what the store knows */
 	struct summaries *summaries; /* NULL: no timelines */
+	struct facts *facts;	     /* NULL: no questions over devices */
 	struct collector *collector; /* NULL: no counters of it */
 	const char *symbols;	     /* folder of devices' objects, to name functions; NULL: none */
 	/* One line for each thing worth telling; from any thread; may be NULL. */

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 24U
+#define DEPTH_MAX 14U
+#define CALLEES 3U
 #define OBJECTS 16U
 
 static uint32_t draw(uint32_t *state, uint32_t below)
@@ -24,12 +25,12 @@ struct message_id fact_random_id(uint32_t number)
 	return id;
 }
 
-/* Some functions are in many stacks, most in few. */
-static uint32_t draw_function(uint32_t *state, uint32_t n)
+/* Each function calls a few others, the first of them most. */
+static uint32_t draw_callee(uint32_t *state, uint32_t caller, uint32_t n)
 {
-	uint32_t a = draw(state, n), b = draw(state, n), c = draw(state, n);
+	uint32_t a = draw(state, CALLEES), b = draw(state, CALLEES);
 
-	return a < b ? (a < c ? a : c) : (b < c ? b : c);
+	return (caller * CALLEES + (a < b ? a : b) + 1) % n;
 }
 
 static int find(struct fact_set *s, uint32_t *node, const char *name, const char *object)
@@ -53,7 +54,7 @@ static int put_stack(struct fact_set *s, const struct fact_random *r, uint32_t *
 {
 	static const char *const classes[] = { "guest", "vmm-kernel", "steal", "halt" };
 	uint64_t values[FACT_VALUES] = { 1 + draw(state, 9), 0 };
-	uint32_t node = 0, depth = 1 + draw(state, DEPTH_MAX), i;
+	uint32_t node = 0, depth = 1 + draw(state, DEPTH_MAX), function = 0, i;
 	char process[32];
 	int code = 0;
 
@@ -65,8 +66,10 @@ static int put_stack(struct fact_set *s, const struct fact_random *r, uint32_t *
 		code = find(s, &node, process, "process");
 	if (code >= 0 && s->key.kind == FACT_VM)
 		code = find(s, &node, classes[draw(state, 4)], "class");
-	for (i = 0; code >= 0 && i < depth; i++)
-		code = find_function(s, &node, draw_function(state, r->functions));
+	for (i = 0; code >= 0 && i < depth; i++) {
+		code = find_function(s, &node, function);
+		function = draw_callee(state, function, r->functions);
+	}
 	if (code >= 0)
 		profile_tree_add(s->tree, node, values);
 	return code;
