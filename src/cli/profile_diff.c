@@ -8,6 +8,8 @@
 #include "analysis/profile_diff.h"
 #include "analysis/profile_json.h"
 #include "chart/flame_chart.h"
+#include "cli/fleet_asking.h"
+#include "cli/fleet_diff.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
 #include "cli/profile_print.h"
@@ -172,6 +174,12 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 	int r;
 
+	if (args_has(a, "fleet") || args_has(a, "devices"))
+		return fleet_diff_run(a);
+	if (a->n_operands != 2) {
+		error_set(&e, EINVAL, "cannot compare: BEFORE and AFTER, or --devices, or --fleet");
+		return say_usage(&e);
+	}
 	if (read_options(&d, a, &e) < 0)
 		return say_usage(&e);
 	r = read_one(&d, a, 0, &e);
@@ -200,31 +208,39 @@ static const struct cli_option options[] = {
 	{ 0, "flame", "OUT", "write a flame graph of both, too: OUT.html or OUT.svg", NULL },
 	{ 0, "json", NULL, "print JSON (docs/profile.md)", NULL },
 	PROFILE_READING_OPTIONS,
+	FLEET_ASKING_PLACE_OPTIONS,
+	FLEET_DIFF_OPTIONS,
 	{ 0 },
 };
 
 static const struct cli_example examples[] = {
 	{ "What takes more of the time since the last release:",
 	  "kiseki profile diff old.ksk new.ksk" },
+	{ "What the release at noon changed, on all devices:",
+	  "kiseki profile diff --fleet --at 12:00 --last 2h" },
+	{ "The boards with the new kernel beside the others:",
+	  "kiseki profile diff --devices kernel=new --with-devices kernel=old --last 24h" },
 	{ NULL, NULL },
 };
 
 const struct command command_profile_diff = {
 	.name = "diff",
 	.summary = "compare two profiles: what takes more of the time, and what less",
-	.usage = "BEFORE AFTER [--by WHAT] [--limit N] [OPTION...]",
+	.usage = "BEFORE AFTER|--devices SEL|--fleet [--by WHAT] [--limit N] [OPTION...]",
 	.description =
 		"What is compared are shares, so the two may differ in length and in how often was "
 		"sampled. A function is the same in both if its name is, and the name of its "
 		"object: "
 		"a program that was built again has its functions at other places. In the flame "
 		"graph "
-		"the widths are those of AFTER; red has grown, blue has shrunk.",
+		"the widths are those of AFTER; red has grown, blue has shrunk.\n\n"
+		"With --devices or --fleet what is compared are facts of devices (docs/fleet.md): "
+		"two "
+		"times, or two groups of devices. Times are then moments: -2h, 10:02, 2026-11-15.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_profile,
 	.operands = "FILE",
-	.operands_min = 2,
 	.operands_max = 2,
 	.run = run,
 };

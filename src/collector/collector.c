@@ -102,6 +102,7 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.store = c->store,
 		.registry = c->registry,
 		.summaries = c->summaries,
+		.facts = c->facts,
 		.collector = c,
 		.workers = c->workers,
 		.alerts = c->alerts,

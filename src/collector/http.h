@@ -18,6 +18,7 @@ struct collector;
 struct summaries;
 struct fact_workers;
 struct alerts;
+struct facts;
 struct http;
 
 struct http_options {
@@ -29,6 +30,7 @@ struct http_options {
 	struct collector *collector;  /* NULL: no counters of it */
 	struct fact_workers *workers; /* NULL: nobody works minutes out, */
 	struct alerts *alerts;	      /* or watches them */
+	struct facts *facts;	      /* NULL: no questions over devices */
 	const char *symbols; /* folder of devices' objects, to name functions; NULL: none */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);

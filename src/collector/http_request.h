@@ -126,6 +126,14 @@ int http_instruct_configure(struct http_request *q, struct http_reply *reply, st
 int http_instructions(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_alerts(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_work(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_top(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_diff(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_diff_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_trend(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_labels(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_device_labels(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_label(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_group(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_runs(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e);

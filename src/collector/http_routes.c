@@ -8,6 +8,7 @@
 
 #include "collector/http_range.h"
 #include "collector/http_request.h"
+#include "facts/fact_answer.h"
 
 #define API "/api/v1"
 #define DEVICE API "/devices/{device}"
@@ -48,6 +49,8 @@ static const struct http_route routes[] = {
 	{ "POST", DEVICE "/configure", "timeout_ms", http_instruct_configure,
 	  "change what to trace" },
 	{ "POST", DEVICE "/group", "", http_group, "put it into a group" },
+	{ "GET", DEVICE "/labels", "", http_device_labels, "its labels" },
+	{ "POST", DEVICE "/labels", "", http_label, "give it labels, or take them away" },
 	{ "GET", DEVICE "/runs", "limit kind", http_device_runs,
 	  "runs of a device, the latest first" },
 	{ "GET", DEVICE "/export", EXPORT, http_export, "its latest run in any format" },
@@ -142,6 +145,17 @@ static const struct http_route routes[] = {
 	{ "GET", API "/alerts", "device limit open", http_alerts,
 	  "what is out of line with its own past" },
 	{ "GET", API "/work", "", http_work, "whether facts are worked out as fast as they come" },
+	{ "GET", API "/fleet/top", FACT_ANSWER_TOP, http_fleet_top,
+	  "what takes the most time, over any devices and any time" },
+	{ "GET", API "/fleet/tree", FACT_ANSWER_TREE, http_fleet_tree,
+	  "their stacks, for a flame graph" },
+	{ "GET", API "/fleet/diff", FACT_ANSWER_DIFF, http_fleet_diff,
+	  "what takes more of the time than at another time, or on other devices" },
+	{ "GET", API "/fleet/diff/tree", FACT_ANSWER_DIFF_TREE, http_fleet_diff_tree,
+	  "both sides in one flame graph" },
+	{ "GET", API "/fleet/trend", FACT_ANSWER_TREND, http_fleet_trend,
+	  "one function, minute by minute or hour by hour" },
+	{ "GET", API "/labels", "", http_labels, "the labels of all devices" },
 	{ "GET", API "/live", "", http_live, "states of all devices as they change" },
 };
 

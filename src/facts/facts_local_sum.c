@@ -23,6 +23,8 @@ struct sums {
 /* Of one thread. */
 struct part {
 	struct facts_basis basis;
+	struct fact_flat_row *rows; /* of the list that is read now */
+	size_t room;
 	struct sums *sums;	   /* of a list: by number of the name */
 	struct profile_tree *tree; /* its keys are numbers of names */
 	struct facts_point *points;
@@ -46,6 +48,7 @@ static void summing_done(struct summing *s)
 	size_t i;
 
 	for (i = 0; i < FACTS_VIEW_THREADS_MAX; i++) {
+		free(s->parts[i].rows);
 		free(s->parts[i].sums);
 		free(s->parts[i].points);
 		profile_tree_free(s->parts[i].tree);
@@ -91,9 +94,14 @@ static void add(struct sums *to, const uint64_t *self, const uint64_t *total)
 	}
 }
 
-/* A row of the table is there: its head, and its list. The bytes are borrowed until the next. */
-static int get_row(struct facts_db *d, int64_t id, struct facts_head *h, const uint8_t **ret,
-		   size_t *ret_len, struct error *e)
+/* A row of the table: its head, and its list, whose bytes are borrowed until the next. */
+struct stored {
+	struct facts_head head;
+	const uint8_t *data;
+	size_t len;
+};
+
+static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct error *e)
 {
 	sqlite3_stmt *s = facts_db_use(d, FACTS_ST_GET, &id, 1);
 	int r = facts_db_step(d, s, e);
@@ -102,25 +110,52 @@ static int get_row(struct facts_db *d, int64_t id, struct facts_head *h, const u
 		r = error_set(e, EBADMSG, "%s: a row of its index is missing", d->path);
 	if (r < 0)
 		return r;
-	facts_local_get_head(s, h);
-	*ret = sqlite3_column_blob(s, 0);
-	*ret_len = (size_t)sqlite3_column_bytes(s, 0);
+	facts_local_get_head(s, &ret->head);
+	ret->data = sqlite3_column_blob(s, 0);
+	ret->len = (size_t)sqlite3_column_bytes(s, 0);
 	return 0;
 }
 
 /* --- lists --- */
 
-/* Whether all of a list is good, before any of it counts. */
-static bool is_good(const uint8_t *data, size_t len, enum facts_by by, uint32_t n_names)
+/* All rows of a list, before any of them counts: -EBADMSG if it is damaged. */
+static int decode_list(const struct stored *stored, const struct summing *s, struct part *p,
+		       size_t *ret_n)
 {
 	struct fact_flat_reader reader;
-	struct fact_flat_row row = { 0 };
+	struct fact_flat_row *grown;
+	size_t n = 0;
 
-	if (fact_flat_read(&reader, data, len, by) < 0)
-		return false;
-	while (fact_flat_next(&reader, &row))
-		;
-	return !reader.r.bad && row.number < n_names;
+	if (fact_flat_read(&reader, stored->data, stored->len, s->by) < 0)
+		return -EBADMSG;
+	if (reader.left > p->room) { /* which is less than the bytes that it has */
+		grown = realloc(p->rows, (size_t)reader.left * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		p->rows = grown;
+		p->room = (size_t)reader.left;
+	}
+	while (reader.left && fact_flat_next(&reader, &p->rows[n]))
+		n++;
+	if (reader.r.bad || (n && p->rows[n - 1].number >= s->n_names))
+		return -EBADMSG;
+	*ret_n = n;
+	return 0;
+}
+
+/* The list of a row that is good; 0 without any if it is not, and counted. */
+static int read_rows(struct summing *s, struct part *p, const struct stored *stored, size_t *ret_n,
+		     struct error *e)
+{
+	int r = decode_list(stored, s, p, ret_n);
+
+	if (r == -ENOMEM)
+		return no_memory(e);
+	if (r < 0)
+		p->basis.damaged++;
+	else
+		facts_basis_add(&p->basis, &stored->head);
+	return r == 0;
 }
 
 static int read_list(void *context, size_t part, struct facts_db *d,
@@ -128,24 +163,15 @@ static int read_list(void *context, size_t part, struct facts_db *d,
 {
 	struct summing *s = context;
 	struct part *p = &s->parts[part];
-	struct fact_flat_reader reader;
-	struct fact_flat_row row;
-	struct facts_head h;
-	const uint8_t *data;
-	size_t len;
-	int r = get_row(d, view_row->id, &h, &data, &len, e);
+	struct stored stored;
+	size_t i, n = 0;
+	int r = get_row(d, view_row->id, &stored, e);
 
-	if (r < 0)
-		return r;
-	if (!is_good(data, len, s->by, s->n_names)) {
-		p->basis.damaged++;
-		return 0;
-	}
-	facts_basis_add(&p->basis, &h);
-	fact_flat_read(&reader, data, len, s->by);
-	while (fact_flat_next(&reader, &row))
-		add(&p->sums[row.number], row.self, row.total);
-	return 0;
+	if (r >= 0)
+		r = read_rows(s, p, &stored, &n, e);
+	for (i = 0; i < n; i++)
+		add(&p->sums[p->rows[i].number], p->rows[i].self, p->rows[i].total);
+	return r < 0 ? r : 0;
 }
 
 struct numbered {
@@ -260,14 +286,6 @@ int facts_local_top(struct facts *f, const struct facts_query *q, const struct f
 
 /* --- trees --- */
 
-static int read_head_of(struct facts_db *d, int64_t id, struct facts_head *h, struct error *e)
-{
-	const uint8_t *data;
-	size_t len;
-
-	return get_row(d, id, h, &data, &len, e);
-}
-
 static bool has_names(const struct fact_tree_reader *t, uint32_t n_names)
 {
 	return !t->n_numbers || t->numbers[t->n_numbers - 1] < n_names;
@@ -300,11 +318,11 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 {
 	struct summing *s = context;
 	struct part *p = &s->parts[part];
-	struct facts_head h;
+	struct stored stored;
 	const uint8_t *data;
 	size_t len;
 	sqlite3_stmt *st;
-	int r = read_head_of(d, row->id, &h, e);
+	int r = get_row(d, row->id, &stored, e);
 
 	if (r < 0)
 		return r;
@@ -319,7 +337,7 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 		r = add_tree(p->tree, data, len);
 	sqlite3_reset(st);
 	if (r == 0)
-		facts_basis_add(&p->basis, &h);
+		facts_basis_add(&p->basis, &stored.head);
 	if (r == -EBADMSG)
 		p->basis.damaged++;
 	return r == 0 || r == -EBADMSG ? 0 : no_memory(e);
@@ -439,30 +457,23 @@ static int read_point(void *context, size_t part, struct facts_db *d,
 	struct summing *s = context;
 	struct part *p = &s->parts[part];
 	struct facts_point *point;
-	struct fact_flat_reader reader;
-	struct fact_flat_row row;
-	struct facts_head h;
-	const uint8_t *data;
-	size_t len, i;
-	int r = get_row(d, view_row->id, &h, &data, &len, e);
+	struct stored stored;
+	size_t i, k, n = 0;
+	int r = get_row(d, view_row->id, &stored, e);
 
-	if (r < 0)
+	if (r >= 0)
+		r = read_rows(s, p, &stored, &n, e);
+	if (r <= 0)
 		return r;
-	if (!is_good(data, len, s->by, s->n_names)) {
-		p->basis.damaged++;
-		return 0;
-	}
-	facts_basis_add(&p->basis, &h);
 	point = &p->points[(view_row->start_s - s->first_s) / s->step_s];
 	point->sets++;
-	point->covered_ns += h.covered_ns;
-	for (i = 0; i < FACT_VALUES; i++)
-		point->values[i] += h.values[i];
-	fact_flat_read(&reader, data, len, s->by);
-	while (fact_flat_next(&reader, &row))
-		for (i = 0; i < FACT_VALUES && is_wanted(s, row.number); i++) {
-			point->self[i] += row.self[i];
-			point->total[i] += row.total[i];
+	point->covered_ns += stored.head.covered_ns;
+	for (k = 0; k < FACT_VALUES; k++)
+		point->values[k] += stored.head.values[k];
+	for (i = 0; i < n; i++)
+		for (k = 0; k < FACT_VALUES && is_wanted(s, p->rows[i].number); k++) {
+			point->self[k] += p->rows[i].self[k];
+			point->total[k] += p->rows[i].total[k];
 		}
 	return 0;
 }

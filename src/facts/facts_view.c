@@ -68,16 +68,22 @@ static int add_row(struct planner *p, sqlite3_stmt *s, struct error *e)
 	return 0;
 }
 
-static int add_range(struct planner *p, enum facts_statement which, uint32_t length_s,
-		     uint64_t from_s, uint64_t to_s, struct error *e)
+struct range {
+	enum facts_statement which;
+	uint32_t length_s;
+	uint64_t from_s, to_s;
+};
+
+static int add_range(struct planner *p, const struct range *range, struct error *e)
 {
-	int64_t numbers[] = { p->q->kind, length_s, (int64_t)from_s, (int64_t)to_s };
+	int64_t numbers[] = { p->q->kind, range->length_s, (int64_t)range->from_s,
+			      (int64_t)range->to_s };
 	sqlite3_stmt *s;
 	int r;
 
-	if (from_s >= to_s)
+	if (range->from_s >= range->to_s)
 		return 0;
-	s = facts_db_use(p->d, which, numbers, 4);
+	s = facts_db_use(p->d, range->which, numbers, 4);
 	while ((r = facts_db_step(p->d, s, e)) == 1) {
 		r = add_row(p, s, e);
 		if (r < 0)
@@ -108,6 +114,21 @@ static int load_stale(struct planner *p, uint64_t hour_s, struct stale_run **ret
 	return r;
 }
 
+static int add_minutes(struct planner *p, uint64_t from_s, uint64_t to_s, struct error *e)
+{
+	struct range range = { FACTS_ST_PLAN, FACT_MINUTE_S, from_s, to_s };
+
+	return add_range(p, &range, e);
+}
+
+static int add_hours(struct planner *p, enum facts_statement which, uint64_t from_s, uint64_t to_s,
+		     struct error *e)
+{
+	struct range range = { which, FACT_HOUR_S, from_s, to_s };
+
+	return add_range(p, &range, e);
+}
+
 static int add_stale_hour(struct planner *p, uint64_t hour_s, struct error *e)
 {
 	_cleanup_free_ struct stale_run *list = NULL;
@@ -118,7 +139,7 @@ static int add_stale_hour(struct planner *p, uint64_t hour_s, struct error *e)
 		return r;
 	p->stale = list;
 	p->n_stale = n;
-	r = add_range(p, FACTS_ST_PLAN, FACT_MINUTE_S, hour_s, hour_s + FACT_HOUR_S, e);
+	r = add_minutes(p, hour_s, hour_s + FACT_HOUR_S, e);
 	p->stale = NULL;
 	return r;
 }
@@ -155,20 +176,20 @@ static int plan(struct planner *p, struct error *e)
 	if (from_s >= to_s)
 		return 0;
 	if (p->q->minutes_only)
-		return add_range(p, FACTS_ST_PLAN, FACT_MINUTE_S, from_s, to_s, e);
+		return add_minutes(p, from_s, to_s, e);
 	first = round_up(from_s);
 	last = MAX(first, to_s / FACT_HOUR_S * FACT_HOUR_S);
 	if (first > to_s) /* within one hour */
-		return add_range(p, FACTS_ST_PLAN, FACT_MINUTE_S, from_s, to_s, e);
-	r = add_range(p, FACTS_ST_PLAN, FACT_HOUR_S, first, last, e);
+		return add_minutes(p, from_s, to_s, e);
+	r = add_hours(p, FACTS_ST_PLAN, first, last, e);
 	if (r == 0) /* the last is not whole, but nobody else has it */
-		r = add_range(p, FACTS_ST_PLAN_CLOSED, FACT_HOUR_S, last, to_s, e);
+		r = add_hours(p, FACTS_ST_PLAN_CLOSED, last, to_s, e);
 	if (r == 0)
 		r = add_stale(p, first, last, e);
 	if (r == 0)
-		r = add_range(p, FACTS_ST_PLAN, FACT_MINUTE_S, from_s, first, e);
+		r = add_minutes(p, from_s, first, e);
 	if (r == 0)
-		r = add_range(p, FACTS_ST_PLAN, FACT_MINUTE_S, last, to_s, e);
+		r = add_minutes(p, last, to_s, e);
 	return r;
 }
 
