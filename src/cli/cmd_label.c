@@ -19,7 +19,8 @@ static void print_labels(const json_t *labels)
 	char text[WORD_MAX];
 	json_t *value;
 
-	json_object_foreach((json_t *)labels, key, value) {
+	json_object_foreach((json_t *)labels, key, value)
+	{
 		snprintf(text, sizeof(text), "%s=%s", key, json_string_value(value));
 		table_clean(text);
 		printf("%s%s", blank, text);
@@ -151,9 +152,10 @@ const struct command command_label = {
 	.name = "label",
 	.summary = "give devices labels, by which many are meant at once",
 	.usage = "[DEVICE [KEY=VALUE...]]",
-	.description = "Without a label it shows those that the device has; without a device, those of "
-		       "all. A value that is left out removes the label. Keys are letters, digits and "
-		       "any of . _ - /; a value is anything without commas and equal signs.",
+	.description =
+		"Without a label it shows those that the device has; without a device, those of "
+		"all. A value that is left out removes the label. Keys are letters, digits and "
+		"any of . _ - /; a value is anything without commas and equal signs.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -4,8 +4,9 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_profile_record, &command_profile_report, &command_profile_flame,
-	&command_profile_diff,	 &command_profile_export, &command_profile_top,
+	&command_profile_record, &command_profile_report,
+	&command_profile_flame,	 &command_profile_diff,
+	&command_profile_export, &command_profile_top,
 	&command_profile_trend,	 NULL,
 };
 

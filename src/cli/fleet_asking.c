@@ -74,7 +74,8 @@ static int take_devices(struct params *p, struct error *e)
 		return error_set(e, EINVAL, "which devices: %s--devices SEL, or --fleet for all",
 				 p->f->has_operands ? "DEVICE..., " : "");
 	if (args_has(a, "devices"))
-		len = (size_t)snprintf(p->devices, sizeof(p->devices), "%s", args_get(a, "devices"));
+		len = (size_t)snprintf(p->devices, sizeof(p->devices), "%s",
+				       args_get(a, "devices"));
 	for (i = 0; i < n && len < sizeof(p->devices); i++)
 		len += (size_t)snprintf(p->devices + len, sizeof(p->devices) - len, "%s%s",
 					i ? "," : "", a->operands[i]);

@@ -24,7 +24,8 @@
 		0, "data", "DIR", "ask the folder of a store instead of a collector", NULL         \
 	}
 #define FLEET_ASKING_OPTIONS                                                                       \
-	FLEET_ASKING_PLACE_OPTIONS, { 0, "from", "TIME", "from this moment on: -2h, 10:02", NULL }, \
+	FLEET_ASKING_PLACE_OPTIONS,                                                                \
+		{ 0, "from", "TIME", "from this moment on: -2h, 10:02", NULL },                    \
 		{ 0, "to", "TIME", "before this moment (now)", NULL },                             \
 		{ 0, "json", NULL, "print JSON (docs/fleet.md)", NULL }, CLIENT_OPTION
 
@@ -32,8 +33,8 @@ struct fleet_asking {
 	const char *path;   /* of the API: "top" */
 	const char *params; /* that are options of the command, in blanks; "_" is "-" there */
 	int (*answer)(struct facts *f, const struct fact_request *r, json_t **ret, struct error *e);
-	const char *name;    /* of what a trend is; NULL: none */
-	bool has_operands;   /* they are devices */
+	const char *name;  /* of what a trend is; NULL: none */
+	bool has_operands; /* they are devices */
 };
 
 /* -EINVAL with what is wrong about the command line. */

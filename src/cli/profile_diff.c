@@ -219,7 +219,7 @@ static const struct cli_example examples[] = {
 	{ "What the release at noon changed, on all devices:",
 	  "kiseki profile diff --fleet --at 12:00 --last 2h" },
 	{ "The boards with the new kernel beside the others:",
-	  "kiseki profile diff --devices kernel=new --with-devices kernel=old --last 24h" },
+	  "kiseki profile diff --devices k=new --with-devices k=old --last 24h" },
 	{ NULL, NULL },
 };
 
@@ -234,7 +234,8 @@ const struct command command_profile_diff = {
 		"a program that was built again has its functions at other places. In the flame "
 		"graph "
 		"the widths are those of AFTER; red has grown, blue has shrunk.\n\n"
-		"With --devices or --fleet what is compared are facts of devices (docs/fleet.md): two "
+		"With --devices or --fleet what is compared are facts of devices (docs/fleet.md): "
+		"two "
 		"times, or two groups of devices. Times are then moments: -2h, 10:02, 2026-11-15.",
 	.options = options,
 	.examples = examples,

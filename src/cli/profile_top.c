@@ -78,9 +78,10 @@ const struct command command_profile_top = {
 	.name = "top",
 	.summary = "list what takes the most time, over many devices and long times",
 	.usage = "DEVICE...|--devices SEL|--fleet [--last LENGTH] [OPTION...]",
-	.description = "Answered from facts, the sums that a collector keeps of each minute and each "
-		       "hour (docs/fleet.md): no recording is decoded for it. A range of six hours "
-		       "or more begins with a whole hour.",
+	.description =
+		"Answered from facts, the sums that a collector keeps of each minute and each "
+		"hour (docs/fleet.md): no recording is decoded for it. A range of six hours "
+		"or more begins with a whole hour.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_profile,

@@ -86,7 +86,8 @@ static const struct cli_option options[] = {
 	  "what NAME is: function process object; of vm also class machine (function)",
 	  "function process object class machine" },
 	{ 0, "object", "FILE", "only the function of this object (of all that have it)", NULL },
-	{ 0, "step", "LENGTH", "one row for so long: 1m, 1h (1h from six hours on, else 1m)", NULL },
+	{ 0, "step", "LENGTH", "one row for so long: 1m, 1h (1h from six hours on, else 1m)",
+	  NULL },
 	FLEET_ASKING_OPTIONS,
 	{ 0 },
 };
@@ -101,9 +102,10 @@ const struct command command_profile_trend = {
 	.name = "trend",
 	.summary = "show how much of the time one function took, hour by hour",
 	.usage = "NAME --devices SEL|--fleet [--last LENGTH] [OPTION...]",
-	.description = "Shares are of all that the devices did in that minute or hour, so it does not "
-		       "matter how many of them there were. Where nothing was recorded there is no "
-		       "row. Steps below an hour need minutes, which are kept for less long.",
+	.description =
+		"Shares are of all that the devices did in that minute or hour, so it does not "
+		"matter how many of them there were. Where nothing was recorded there is no "
+		"row. Steps below an hour need minutes, which are kept for less long.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_profile,

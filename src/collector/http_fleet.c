@@ -120,15 +120,17 @@ static int check_labels(json_t *labels, struct error *e)
 	json_t *value;
 
 	if (!json_is_object(labels))
-		return error_set(e, EINVAL,
-				 "cannot read the labels: the body is {\"labels\": {\"key\": \"value\", "
-				 "\"gone\": null}}");
-	json_object_foreach(labels, key, value) {
+		return error_set(
+			e, EINVAL,
+			"cannot read the labels: the body is {\"labels\": {\"key\": \"value\", "
+			"\"gone\": null}}");
+	json_object_foreach(labels, key, value)
+	{
 		if (!facts_is_label_key(key, strlen(key)))
 			return error_set(e, EINVAL, "'%s' is no key of a label", key);
 		if (!json_is_null(value) &&
-		    (!json_is_string(value) || !facts_is_label_value(json_string_value(value),
-								     json_string_length(value))))
+		    (!json_is_string(value) ||
+		     !facts_is_label_value(json_string_value(value), json_string_length(value))))
 			return error_set(e, EINVAL, "the value of '%s' is none of a label", key);
 	}
 	return 0;
@@ -143,7 +145,8 @@ static int put_labels(struct facts *f, const struct message_id *device, json_t *
 
 	if (r < 0)
 		return r;
-	json_object_foreach(labels, key, value) {
+	json_object_foreach(labels, key, value)
+	{
 		r = facts_label(f, device, key, json_string_value(value), e);
 		if (r < 0)
 			return r;

@@ -46,14 +46,14 @@ static json_t *values_json(const uint64_t values[FACT_VALUES])
 /* The range that was asked about, and what there was in it. */
 static json_t *side_json(const struct fact_range *range, const struct facts_basis *b)
 {
-	return json_pack("{so so so so so so so so so so so so}", "from", time_json(range->q.from_s),
-			 "to", time_json(range->q.to_s), "devices", json_value_count(b->devices),
-			 "sets", json_value_count(b->sets), "hours", json_value_count(b->hours),
-			 "minutes", json_value_count(b->minutes), "damaged",
-			 json_value_count(b->damaged), "covered_ns", json_value_count(b->covered_ns),
-			 "events", json_value_count(b->events), "lost", json_value_count(b->lost),
-			 "lost_places", json_value_count(b->lost_places), "all",
-			 values_json(b->values));
+	return json_pack("{so so so so so so so so so so so so}", "from",
+			 time_json(range->q.from_s), "to", time_json(range->q.to_s), "devices",
+			 json_value_count(b->devices), "sets", json_value_count(b->sets), "hours",
+			 json_value_count(b->hours), "minutes", json_value_count(b->minutes),
+			 "damaged", json_value_count(b->damaged), "covered_ns",
+			 json_value_count(b->covered_ns), "events", json_value_count(b->events),
+			 "lost", json_value_count(b->lost), "lost_places",
+			 json_value_count(b->lost_places), "all", values_json(b->values));
 }
 
 static json_t *object_json(const char *object)
@@ -181,8 +181,9 @@ static json_t *change_json(const struct fact_change *c)
 	return json_pack("{so so so so sf sf sf}", "name", json_value_text(row->name), "object",
 			 object_json(row->object), "before",
 			 c->before ? row_json(c->before) : json_null(), "after",
-			 c->after ? row_json(c->after) : json_null(), "before_percent", c->shares[0],
-			 "after_percent", c->shares[1], "change", fact_change_growth(c));
+			 c->after ? row_json(c->after) : json_null(), "before_percent",
+			 c->shares[0], "after_percent", c->shares[1], "change",
+			 fact_change_growth(c));
 }
 
 /* Half of the limit from each end: what grew most, and what shrank most. */
@@ -230,9 +231,9 @@ static json_t *both_json(const struct profile_join *j, uint32_t node)
 	const uint64_t *total = profile_tree_total(j->tree, node);
 
 	return json_pack("{so so so s{so so} s{so so}}", "depth", json_value_count(n->depth - 1),
-			 "name", json_value_text(f->name), "object", object_json(f->object), "before",
-			 "self", values_json(self), "total", values_json(total), "after", "self",
-			 values_json(self + PROFILE_VALUES), "total",
+			 "name", json_value_text(f->name), "object", object_json(f->object),
+			 "before", "self", values_json(self), "total", values_json(total), "after",
+			 "self", values_json(self + PROFILE_VALUES), "total",
 			 values_json(total + PROFILE_VALUES));
 }
 
@@ -284,7 +285,8 @@ int fact_answer_diff_tree(struct facts *f, const struct fact_request *r, json_t 
 				fact_kind_words[s.ranges[1].q.kind], "value",
 				fact_value_words[o.value == PROFILE_WEIGHT], "before",
 				side_json(&s.ranges[0], &s.bases[0]), "after",
-				side_json(&s.ranges[1], &s.bases[1]), "nodes", nodes_json(&join, &o)),
+				side_json(&s.ranges[1], &s.bases[1]), "nodes",
+				nodes_json(&join, &o)),
 		      ret, e);
 }
 
@@ -318,7 +320,8 @@ static int get_trend(const struct fact_request *r, const struct facts_query *q,
 		ns = (q->to_s - q->from_s >= FACT_REQUEST_LONG_S ? FACT_HOUR_S : FACT_MINUTE_S) *
 		     NS_OF_S;
 	if (!ns || ns % (FACT_MINUTE_S * NS_OF_S) || ns / NS_OF_S > UINT32_MAX)
-		return error_set(e, EINVAL, "cannot take step=%s: it is not in whole minutes", step);
+		return error_set(e, EINVAL, "cannot take step=%s: it is not in whole minutes",
+				 step);
 	ret->step_s = (uint32_t)(ns / NS_OF_S);
 	return 0;
 }
@@ -370,11 +373,10 @@ static int list_label(void *context, const struct facts_label_row *row)
 	if (!l->of || memcmp(&l->now, &row->device, sizeof(row->device))) {
 		l->of = json_object(); /* borrowed from the list, which has it */
 		l->now = row->device;
-		json_array_append_new(l->all,
-				      json_pack("{ss so}", "device",
-						hex_format(row->device.bytes,
-							   sizeof(row->device.bytes), id),
-						"labels", l->of));
+		json_array_append_new(l->all, json_pack("{ss so}", "device",
+							hex_format(row->device.bytes,
+								   sizeof(row->device.bytes), id),
+							"labels", l->of));
 	}
 	return json_object_set_new(l->of, row->key, json_value_text(row->value)) < 0 ? -ENOMEM : 0;
 }

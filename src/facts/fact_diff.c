@@ -31,7 +31,8 @@ static double share(const struct facts_row *row, const struct facts_rows *side,
 
 	if (!row || !all)
 		return 0;
-	return 100.0 * (double)(o->total ? row->total[o->value] : row->self[o->value]) / (double)all;
+	return 100.0 * (double)(o->total ? row->total[o->value] : row->self[o->value]) /
+	       (double)all;
 }
 
 int fact_diff_init(struct fact_diff *d, struct facts_rows sides[2], const struct facts_order *o)
@@ -49,10 +50,10 @@ int fact_diff_init(struct fact_diff *d, struct facts_rows sides[2], const struct
 			qsort(sides[i].rows, sides[i].n, sizeof(*sides[i].rows), compare_names);
 	while (at[0] < sides[0].n || at[1] < sides[1].n) {
 		c = &d->changes[d->n++];
-		order = at[0] == sides[0].n   ? 1
-			: at[1] == sides[1].n ? -1
-					      : compare_names(&sides[0].rows[at[0]],
-							      &sides[1].rows[at[1]]);
+		order = at[0] == sides[0].n ? 1
+			: at[1] == sides[1].n
+				? -1
+				: compare_names(&sides[0].rows[at[0]], &sides[1].rows[at[1]]);
 		if (order <= 0)
 			c->before = &sides[0].rows[at[0]++];
 		if (order >= 0)

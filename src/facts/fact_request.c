@@ -97,7 +97,8 @@ int fact_request_find_id(void *finder, const char *name, struct message_id *ret,
 		ret->bytes[i] = (uint8_t)(high << 4 | low);
 	}
 	if (i < sizeof(ret->bytes) || name[2 * i])
-		return error_set(e, EINVAL, "'%s' is no label KEY=VALUE and no id of 32 digits", name);
+		return error_set(e, EINVAL, "'%s' is no label KEY=VALUE and no id of 32 digits",
+				 name);
 	return 0;
 }
 
@@ -130,9 +131,8 @@ static int take_devices(const struct fact_request *r, struct facts *f, const cha
 		ret->q.all_devices = true;
 		return 0;
 	}
-	code = strchr(text, '=')
-		       ? facts_devices(f, text, &ret->devices, &ret->q.n_devices, e)
-		       : find_devices(r, text, ret, e);
+	code = strchr(text, '=') ? facts_devices(f, text, &ret->devices, &ret->q.n_devices, e)
+				 : find_devices(r, text, ret, e);
 	if (code < 0)
 		return code;
 	facts_sort_devices(ret->devices, ret->q.n_devices);
@@ -165,7 +165,8 @@ static int get_last(const struct fact_request *r, uint64_t *ret_s, struct error 
 	if (code < 0)
 		return error_prefix(e, code, "cannot take last");
 	if (text && ns < FACT_MINUTE_S * NS_OF_S)
-		return error_set(e, EINVAL, "cannot take last=%s: facts are of whole minutes", text);
+		return error_set(e, EINVAL, "cannot take last=%s: facts are of whole minutes",
+				 text);
 	*ret_s = text ? ns / NS_OF_S : LAST_DEFAULT_S;
 	return 0;
 }
@@ -247,8 +248,9 @@ int fact_request_sides(const struct fact_request *r, struct facts *f, struct fac
 
 	memset(ret, 0, 2 * sizeof(*ret));
 	if (!at && !devices && !has_with)
-		return error_set(e, EINVAL,
-				 "cannot compare: at, with_from, with_to or with_devices say with what");
+		return error_set(
+			e, EINVAL,
+			"cannot compare: at, with_from, with_to or with_devices say with what");
 	if (at && (has_with || get(r, "from") || get(r, "to")))
 		return error_set(e, EINVAL, "cannot take at beside from and to: it says both");
 	code = fact_request_range(r, f, &ret[1], e);
@@ -256,8 +258,7 @@ int fact_request_sides(const struct fact_request *r, struct facts *f, struct fac
 	if (code == 0)
 		code = take_devices(r, f, devices ? devices : get(r, "devices"), &ret[0], e);
 	if (code == 0)
-		code = at ? split(r, ret, e)
-			  : get_range(r, names, &ret[1].q, &ret[0].q, e);
+		code = at ? split(r, ret, e) : get_range(r, names, &ret[1].q, &ret[0].q, e);
 	if (code < 0) {
 		fact_range_done(&ret[0]);
 		fact_range_done(&ret[1]);

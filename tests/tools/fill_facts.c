@@ -61,7 +61,9 @@ static void put_task(struct fact_set *s, const char *line)
 int main(int argc, char **argv)
 {
 	struct fact_key key = { .length_s = FACT_MINUTE_S };
-	struct fact_object like = { .name = "libc.so", .build_id_len = 2, .build_id = { 0xab, 0xcd } };
+	struct fact_object like = { .name = "libc.so",
+				    .build_id_len = 2,
+				    .build_id = { 0xab, 0xcd } };
 	CLEANUP(facts) struct facts *f = NULL;
 	CLEANUP_FACT_SET struct fact_set s = { .tree = NULL };
 	struct fact_object *o;
