@@ -106,7 +106,7 @@ help:
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
-	@echo '                 [PART="trace device latency ingest timeline web"]'
+	@echo '                 [PART="trace device latency ingest timeline facts web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'

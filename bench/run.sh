@@ -14,6 +14,7 @@
 #	ingest    how fast the collector stores (ingest.sh)
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
+#	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
 #	web       the page in the browser on 50 million events and on such a day (web.py)
 #
 # Each writes its part of bench/RESULTS.md, with date, machine and command; parts that were not run
@@ -28,7 +29,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency profile ingest timeline web)
+all_parts=(trace device latency profile ingest timeline facts web)
 parts=()
 options=()
 traces=()
@@ -201,6 +202,15 @@ part_timeline()
 	run "$build/bench/timeline" --events "$events" --json "$build/bench/timeline.json" \
 		--markdown "$body" "${traces[0]}"
 	describe "The overview of a day" >"$part_file"
+}
+
+part_facts()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--devices 10 --hours 4)
+	say "a day of facts"
+	run "$build/bench/facts" "${few[@]}" --markdown "$body"
+	describe "The functions of a fleet over a day" >"$part_file"
 }
 
 part_web()

@@ -219,7 +219,7 @@ static const struct cli_example examples[] = {
 	{ "What the release at noon changed, on all devices:",
 	  "kiseki profile diff --fleet --at 12:00 --last 2h" },
 	{ "The boards with the new kernel beside the others:",
-	  "kiseki profile diff --devices kernel=new --with-devices kernel=old --last 24h" },
+	  "kiseki profile diff --devices k=new --with-devices k=old --last 24h" },
 	{ NULL, NULL },
 };
 

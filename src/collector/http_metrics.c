@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/alerts.h"
 #include "collector/collector.h"
 #include "collector/http_connections.h"
 #include "collector/http_device.h"
+#include "facts/fact_workers.h"
 #include "trace/word.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -256,6 +258,35 @@ static void put_server(FILE *f, struct http *h)
 			atomic_load(&h->replies[i]));
 }
 
+static void put_seconds(FILE *f, const char *name, const char *help, double value)
+{
+	head(f, name, "gauge", help);
+	fprintf(f, "%s %.6f\n", name, value);
+}
+
+static void put_work(FILE *f, const struct http_options *o)
+{
+	struct fact_workers_counters w;
+	struct alerts_counters a;
+
+	if (!o->workers)
+		return;
+	fact_workers_count(o->workers, &w);
+	alerts_count(o->alerts, &a);
+	put_one(f, "kiseki_facts_total", "Sets of facts worked out.", w.minutes);
+	put_one(f, "kiseki_facts_errors_total", "Times that facts could not be worked out.",
+		w.errors);
+	put_one(f, "kiseki_facts_waiting", "Minutes that are not worked out yet.", w.waiting);
+	put_one(f, "kiseki_facts_behind_seconds", "Age of the oldest of them that could be.",
+		w.behind_s);
+	put_seconds(f, "kiseki_facts_minute_seconds",
+		    "What a minute of one host takes to work out.", w.pace.t2_s);
+	put_one(f, "kiseki_alerts_total", "Alerts that were told.", a.watch.told);
+	put_one(f, "kiseki_alerts_open", "Alerts that go on.", a.watch.open);
+	put_one(f, "kiseki_alert_posts_total", "Alerts that the webhook took.", a.posted);
+	put_one(f, "kiseki_alert_post_errors_total", "Alerts that it did not take.", a.post_errors);
+}
+
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	_cleanup_free_ struct registry_row *rows = NULL;
@@ -273,6 +304,7 @@ int http_metrics(struct http_request *q, struct http_reply *reply, struct error 
 	fprintf(f, "kiseki_build_info{version=\"%s\"} 1\n", KISEKI_VERSION);
 	if (q->http->options.collector)
 		put_collector(f, q->http->options.collector);
+	put_work(f, &q->http->options);
 	put_server(f, q->http);
 	put_devices(f, rows, n);
 	if (fclose(f)) {

@@ -48,22 +48,29 @@ static void roll(uint64_t to_s)
 	assert_int_equal(facts_roll(rig, to_s, &e), 0);
 }
 
+/* Three hours of two devices, of which the expectation is all but ten minutes at both ends. */
+static void put_hours(struct expectation *x)
+{
+	uint32_t device;
+	uint64_t t;
+
+	for (device = 0; device < 2; device++)
+		for (t = HOUR0; t < HOUR0 + 3 * 3600; t += 300) {
+			rig_put(device, x->sum.key.kind, t, 0);
+			if (t >= HOUR0 + 600 && t < HOUR0 + 3 * 3600 - 600)
+				expect(x, device, t, 0);
+		}
+}
+
 static void sums_are_exact(void **state)
 {
 	struct expectation x;
-	uint32_t device;
-	uint64_t t;
 	uint8_t kind;
 
 	(void)state;
 	for (kind = 0; kind < FACT_KINDS; kind++) {
 		expect_init(&x, kind);
-		for (device = 0; device < 2; device++)
-			for (t = HOUR0; t < HOUR0 + 3 * 3600; t += 300) {
-				rig_put(device, kind, t, 0);
-				if (t >= HOUR0 + 600 && t < HOUR0 + 3 * 3600 - 600)
-					expect(&x, device, t, 0);
-			}
+		put_hours(&x);
 		check(&x, HOUR0 + 600, HOUR0 + 3 * 3600 - 600, 0, 2 * 32);
 		roll(HOUR0 + 2 * 3600); /* the third goes on */
 		check(&x, HOUR0 + 600, HOUR0 + 3 * 3600 - 600, 2, 2 * 20);
