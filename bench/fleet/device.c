@@ -252,7 +252,8 @@ static int send_due(struct device *d)
 
 	while (r == 0 && !d->end_sent && !d->left_len && d->flight.bytes < limit &&
 	       get_due_ms(d, d->next) <= now_ms &&
-	       flight_has_room(&d->flight, d->next < d->end ? tape_get_bytes(d->tape, d->next) : 1)) {
+	       flight_has_room(&d->flight,
+			       d->next < d->end ? tape_get_bytes(d->tape, d->next) : 1)) {
 		if (!d->run_said)
 			r = say_run(d);
 		d->run_said = true;

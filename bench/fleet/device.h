@@ -35,10 +35,10 @@ struct device {
 	enum device_phase phase;
 	bool born, wants_out, run_said, end_sent, is_end_acked;
 	uint64_t born_ms, born_real_ns;
-	uint64_t acked, next, reached;	/* places: not acknowledged; to be sent; never sent yet */
-	uint64_t base;			/* of the first frame of this connection */
-	uint64_t hole_from, hole_to;	/* given up; equal: nothing */
-	uint64_t end;			/* UINT64_MAX: nobody said yet */
+	uint64_t acked, next, reached; /* places: not acknowledged; to be sent; never sent yet */
+	uint64_t base;		       /* of the first frame of this connection */
+	uint64_t hole_from, hole_to;   /* given up; equal: nothing */
+	uint64_t end;		       /* UINT64_MAX: nobody said yet */
 	uint64_t blocks_given_up, events_given_up;
 	uint64_t opened_ms, heard_ms, status_ms, cut_ms;
 	uint64_t probe_frames, probe_ns; /* the frame whose acknowledgement is timed; 0: none */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "link.h"
 #include "say.h"
 
@@ -53,7 +53,8 @@ static void check_promise(struct device *d, const uint64_t *wanted)
 		if (wanted[i] >= sequence)
 			continue;
 		d->fleet->tally.broken_promises += sequence - wanted[i];
-		fprintf(stderr, "fleet: device %u, stream %u: %llu is wanted, %llu was acknowledged\n",
+		fprintf(stderr,
+			"fleet: device %u, stream %u: %llu is wanted, %llu was acknowledged\n",
 			d->number, d->tape->streams[i].number, (unsigned long long)wanted[i],
 			(unsigned long long)sequence);
 	}
@@ -133,7 +134,8 @@ static int take_ack(struct device *d, const struct frame *f)
 {
 	uint64_t frames, blocks;
 
-	if (ack_decode(&frames, f->body, f->body_len) != WIRE_OK || !flight_acked(&d->flight, frames))
+	if (ack_decode(&frames, f->body, f->body_len) != WIRE_OK ||
+	    !flight_acked(&d->flight, frames))
 		return -EPROTO;
 	if (d->probe_frames && frames >= d->probe_frames) {
 		tally_add_wait(&d->fleet->tally, clock_mono_ns() - d->probe_ns);
@@ -175,13 +177,13 @@ static int take_frame(struct device *d, const struct frame *f)
 	case FRAME_ACK:
 		return take_ack(d, f);
 	case FRAME_PING:
-		return ping_decode(&ping, f->body, f->body_len) == WIRE_OK ? say_pong(d, &ping) :
-									     -EPROTO;
+		return ping_decode(&ping, f->body, f->body_len) == WIRE_OK ? say_pong(d, &ping)
+									   : -EPROTO;
 	case FRAME_INSTRUCTION:
 		told = malloc(sizeof(*told));
-		r = told && instruction_decode(told, f->body, f->body_len) == WIRE_OK ?
-			    say_refusal(d, told->id) :
-			    -EPROTO;
+		r = told && instruction_decode(told, f->body, f->body_len) == WIRE_OK
+			    ? say_refusal(d, told->id)
+			    : -EPROTO;
 		free(told);
 		return r;
 	default:

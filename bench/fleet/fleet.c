@@ -231,7 +231,8 @@ static void turn(struct fleet *f)
 
 	f->now_ms = clock_mono_ms();
 	for (i = 0; i < n; i++) {
-		uint32_t can = events[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR) ? DEVICE_CAN_SEND : 0;
+		uint32_t can =
+			events[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR) ? DEVICE_CAN_SEND : 0;
 
 		if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 			can |= DEVICE_CAN_RECEIVE;
@@ -272,7 +273,8 @@ static void run(struct fleet *f)
 		if (told_to_end && !ended)
 			end_all(f);
 		ended |= told_to_end != 0;
-		if (f->tally.blocks_acked + f->tally.finished != acked || (!ended && f->o.seconds <= 0))
+		if (f->tally.blocks_acked + f->tally.finished != acked ||
+		    (!ended && f->o.seconds <= 0))
 			moved_ms = f->now_ms;
 		acked = f->tally.blocks_acked + f->tally.finished;
 		if (is_live)
@@ -311,8 +313,8 @@ static void write_runs(struct fleet *f)
 		fputc('\t', out);
 		print_id(out, &run);
 		fprintf(out, "\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n", d->target,
-			d->end - d->blocks_given_up,
-			made.events - d->events_given_up, made.lost + d->events_given_up,
+			d->end - d->blocks_given_up, made.events - d->events_given_up,
+			made.lost + d->events_given_up,
 			d->phase == PHASE_FINISHED ? "finished" : "open");
 	}
 	if (fclose(out) != 0)

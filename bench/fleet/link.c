@@ -25,8 +25,8 @@ static int watch(struct device *d, int operation, bool out)
 int link_open(struct device *d)
 {
 	const struct sockaddr_storage *a = &d->fleet->targets[d->target];
-	socklen_t len = a->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
-						   sizeof(struct sockaddr_in);
+	socklen_t len =
+		a->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 	int one = 1;
 
 	d->fd = socket(a->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -9,8 +9,8 @@
 #include "store/array.h"
 #include "trace/info_meta.h"
 
-#define GAP_NS 1000000U	       /* between two passes */
-#define HEAD_BYTES_ABOUT 16U   /* of a block and its frame */
+#define GAP_NS 1000000U	     /* between two passes */
+#define HEAD_BYTES_ABOUT 16U /* of a block and its frame */
 
 /* --- loading --- */
 
