@@ -217,6 +217,17 @@ static void note_sent(struct device *d, uint32_t len)
 	d->probe_ns = clock_mono_ns();
 }
 
+/* A fleet that is late measures itself. What was due before the connection is not late. */
+static void note_late(struct device *d)
+{
+	uint64_t due_ms = get_due_ms(d, d->next), now_ms = d->fleet->now_ms;
+
+	due_ms = due_ms < d->opened_ms ? d->opened_ms : due_ms;
+	if (get_speed(d) != 0 && now_ms > due_ms + d->fleet->tally.latest_ms &&
+	    d->next == d->reached)
+		d->fleet->tally.latest_ms = now_ms - due_ms;
+}
+
 static int send_block(struct device *d)
 {
 	char name[SAY_NAME_MAX];
@@ -224,6 +235,7 @@ static int send_block(struct device *d)
 	uint32_t len;
 	uint8_t *bytes;
 
+	note_late(d);
 	say_name(d, name);
 	owner.realtime_off_ns = (int64_t)(d->born_real_ns - first_ns(d));
 	bytes = tape_seal(d->tape, d->next, &owner, d->fleet->out, &len);

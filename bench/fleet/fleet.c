@@ -27,7 +27,8 @@
 
 #define WHEEL_SCALE 25U /* 100 ms of the wheel are 4 of ours */
 #define TURN_MS 4
-#define EVENTS_AT_ONCE 512
+#define EVENTS_AT_ONCE 1024
+#define ROUNDS_MAX 64
 #define DEFAULT_PORT 7077
 #define FDS_BESIDE 64U
 #define RAMP_PER_S 1000.0 /* devices that come in a second, if nothing is said */
@@ -45,7 +46,8 @@ static const char usage[] =
 	"  --patience S     without any acknowledgement, then it gives up (60)\n"
 	"  --name TEXT      of the devices (sim)\n"
 	"  --seed N         of their identities and of chance (1)\n"
-	"  --runs FILE      the account of each device\n";
+	"  --runs FILE      the account of each device\n"
+	"  --describe       say what a pass of each FILE has, instead of HOST:PORT\n";
 
 static volatile sig_atomic_t told_to_end;
 
@@ -82,6 +84,7 @@ enum option_number {
 	OPTION_NAME,
 	OPTION_SEED,
 	OPTION_RUNS,
+	OPTION_DESCRIBE,
 };
 
 static const struct option long_options[] = {
@@ -97,6 +100,7 @@ static const struct option long_options[] = {
 	{ "name", required_argument, NULL, OPTION_NAME },
 	{ "seed", required_argument, NULL, OPTION_SEED },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "describe", no_argument, NULL, OPTION_DESCRIBE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -149,6 +153,9 @@ static void take_option(struct fleet_options *o, int c)
 	case OPTION_RUNS:
 		o->runs = optarg;
 		break;
+	case OPTION_DESCRIBE:
+		o->describe = true;
+		break;
 	default:
 		fputs(usage, stderr);
 		exit(2);
@@ -183,10 +190,10 @@ static void parse(struct fleet *f, int argc, char **argv)
 		take_option(&f->o, c);
 	if (f->o.ramp_s < 0)
 		f->o.ramp_s = f->o.devices / RAMP_PER_S;
-	if (optind == argc)
-		take_option(&f->o, '?');
-	take_targets(f, argv[optind++]);
-	if (!f->n_targets || optind == argc || argc - optind > (int)FLEET_TAPES_MAX)
+	if (optind < argc && !f->o.describe)
+		take_targets(f, argv[optind++]);
+	if ((!f->n_targets && !f->o.describe) || optind >= argc ||
+	    argc - optind > (int)FLEET_TAPES_MAX)
 		take_option(&f->o, '?');
 	for (; optind < argc; optind++)
 		if (tape_open(&f->tapes[f->n_tapes++], argv[optind], &e) < 0)
@@ -223,21 +230,34 @@ static void start(struct fleet *f)
 	}
 }
 
-static void turn(struct fleet *f)
+/* How many sockets had something. */
+static int poll_sockets(struct fleet *f, int wait_ms)
 {
-	struct epoll_event events[EVENTS_AT_ONCE];
-	int n = epoll_wait(f->epoll_fd, events, EVENTS_AT_ONCE, TURN_MS), i;
-	struct wheel_entry *due;
+	static struct epoll_event events[EVENTS_AT_ONCE];
+	int n = epoll_wait(f->epoll_fd, events, EVENTS_AT_ONCE, wait_ms), i;
 
 	f->now_ms = clock_mono_ms();
 	for (i = 0; i < n; i++) {
-		uint32_t can =
-			events[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR) ? DEVICE_CAN_SEND : 0;
+		uint32_t what = events[i].events, can = 0;
 
-		if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		if (what & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+			can |= DEVICE_CAN_SEND;
+		if (what & (EPOLLIN | EPOLLHUP | EPOLLERR))
 			can |= DEVICE_CAN_RECEIVE;
 		device_poll(events[i].data.ptr, can);
 	}
+	return n;
+}
+
+/* What comes is looked at until there is no more: an ACK that waits here would seem to be the collector's. */
+static void turn(struct fleet *f)
+{
+	struct wheel_entry *due;
+	int n, rounds = 0;
+
+	do
+		n = poll_sockets(f, rounds ? 0 : TURN_MS);
+	while (n == EVENTS_AT_ONCE && ++rounds < ROUNDS_MAX);
 	while ((due = wheel_pop(&f->wheel, f->now_ms * WHEEL_SCALE)))
 		device_turn((struct device *)due);
 }
@@ -321,17 +341,38 @@ static void write_runs(struct fleet *f)
 		fail(f->o.runs, strerror(errno));
 }
 
+static double seconds_of(const struct timeval *t)
+{
+	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
+static void describe(const struct tape *t)
+{
+	printf("ns %" PRIu64 "\nblocks %zu\nevents %" PRIu64 "\nlost %" PRIu64 "\nbytes %" PRIu64
+	       "\nstreams %u\n",
+	       t->span_ns, t->n - t->n_meta, t->events, t->lost, t->bytes, t->n_streams);
+}
+
 int main(int argc, char **argv)
 {
 	static struct fleet fleet;
 	struct sigaction action = { .sa_handler = on_signal };
+	struct rusage used;
 	uint32_t i;
 
 	parse(&fleet, argc, argv);
+	for (i = 0; fleet.o.describe && i < fleet.n_tapes; i++) {
+		describe(&fleet.tapes[i]);
+		tape_close(&fleet.tapes[i]);
+	}
+	if (fleet.o.describe)
+		return 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	start(&fleet);
 	run(&fleet);
+	getrusage(RUSAGE_SELF, &used);
+	fleet.tally.cpu_s = seconds_of(&used.ru_utime) + seconds_of(&used.ru_stime);
 	tally_print(&fleet.tally, (double)(fleet.now_ms - fleet.started_ms) / 1e3, stdout);
 	if (fleet.o.runs)
 		write_runs(&fleet);

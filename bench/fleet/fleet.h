@@ -32,6 +32,7 @@ struct fleet_options {
 	uint64_t seed;
 	const char *name; /* of devices, with their numbers behind it */
 	const char *runs; /* file for the account of each device, or NULL */
+	bool describe;	  /* the tapes, and nothing else */
 };
 
 struct fleet {

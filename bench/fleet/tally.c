@@ -82,6 +82,8 @@ void tally_print(const struct tally *t, double seconds, FILE *f)
 	put(f, "events_given_up", t->events_given_up);
 	put(f, "lost_before", t->lost_made);
 	put(f, "broken_promises", t->broken_promises);
+	fprintf(f, "%-16s %.3f\n", "cpu_seconds", t->cpu_s);
+	put(f, "latest_ms", t->latest_ms);
 	put(f, "acks_timed", t->n_waits);
 	put_ms(f, "ack_ms_half", tally_get_wait_ns(t, 0.5));
 	put_ms(f, "ack_ms_99", tally_get_wait_ns(t, 0.99));

@@ -21,6 +21,9 @@ struct tally {
 	uint64_t blocks_given_up, events_given_up; /* by devices whose memory was full */
 	uint64_t blocks_made, events_made, lost_made;
 	uint64_t broken_promises; /* blocks that were acknowledged and are asked for again */
+	uint64_t
+		latest_ms; /* that a block was sent behind its time, while its device was connected */
+	double cpu_s;	   /* of the fleet itself */
 	uint64_t waits[TALLY_CLASSES], n_waits, longest_ns;
 };
 
