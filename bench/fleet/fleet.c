@@ -44,7 +44,8 @@ static const char usage[] =
 	"  --spool KIB      a device that was away gives up what is beyond (nothing)\n"
 	"  --failover       after a break to the next collector; all have one store\n"
 	"  --patience S     without any acknowledgement, then it gives up (60)\n"
-	"  --name TEXT      of the devices (sim)\n"
+	"  --name TEXT      of the devices, a number follows (sim)\n"
+	"  --same-name      no number follows: all have one name\n"
 	"  --seed N         of their identities and of chance (1)\n"
 	"  --runs FILE      the account of each device\n"
 	"  --describe       say what a pass of each FILE has, instead of HOST:PORT\n";
@@ -82,6 +83,7 @@ enum option_number {
 	OPTION_FAILOVER,
 	OPTION_PATIENCE,
 	OPTION_NAME,
+	OPTION_SAME_NAME,
 	OPTION_SEED,
 	OPTION_RUNS,
 	OPTION_DESCRIBE,
@@ -98,6 +100,7 @@ static const struct option long_options[] = {
 	{ "failover", no_argument, NULL, OPTION_FAILOVER },
 	{ "patience", required_argument, NULL, OPTION_PATIENCE },
 	{ "name", required_argument, NULL, OPTION_NAME },
+	{ "same-name", no_argument, NULL, OPTION_SAME_NAME },
 	{ "seed", required_argument, NULL, OPTION_SEED },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
 	{ "describe", no_argument, NULL, OPTION_DESCRIBE },
@@ -146,6 +149,9 @@ static void take_option(struct fleet_options *o, int c)
 		break;
 	case OPTION_NAME:
 		o->name = optarg;
+		break;
+	case OPTION_SAME_NAME:
+		o->same_name = true;
 		break;
 	case OPTION_SEED:
 		o->seed = (uint64_t)get_number(optarg, 0, 1e15);

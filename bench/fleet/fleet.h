@@ -30,7 +30,8 @@ struct fleet_options {
 	double patience_s;    /* without any acknowledgement */
 	bool failover;	      /* after a cut, to the next collector: they have one store */
 	uint64_t seed;
-	const char *name; /* of devices, with their numbers behind it */
+	const char *name; /* of devices, with their numbers behind it, */
+	bool same_name;	  /* or without */
 	const char *runs; /* file for the account of each device, or NULL */
 	bool describe;	  /* the tapes, and nothing else */
 };

@@ -68,8 +68,11 @@ class Collector:
         """Seconds of each thread, by its name."""
         seconds = {}
         for task in Path(f"/proc/{self.process.pid}/task").iterdir():
-            name = (task / "comm").read_text().strip()
-            seconds[name] = seconds.get(name, 0) + int((task / "schedstat").read_text().split()[0]) / 1e9
+            try:
+                name, spent = (task / "comm").read_text().strip(), (task / "schedstat").read_text()
+            except FileNotFoundError:
+                continue  # one that answered, and is gone
+            seconds[name] = seconds.get(name, 0) + int(spent.split()[0]) / 1e9
         return seconds
 
     def status(self, name):

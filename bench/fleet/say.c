@@ -12,7 +12,10 @@
 
 const char *say_name(const struct device *d, char out[SAY_NAME_MAX])
 {
-	snprintf(out, SAY_NAME_MAX, "%.40s-%u", d->fleet->o.name, d->number);
+	if (d->fleet->o.same_name)
+		snprintf(out, SAY_NAME_MAX, "%.40s", d->fleet->o.name);
+	else
+		snprintf(out, SAY_NAME_MAX, "%.40s-%u", d->fleet->o.name, d->number);
 	return out;
 }
 

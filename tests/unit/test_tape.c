@@ -170,8 +170,8 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_passes), cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_times),  cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_passes),	cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_times),	cmocka_unit_test(test_owner),
 		cmocka_unit_test(test_refused),
 	};
 
