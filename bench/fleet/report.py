@@ -13,6 +13,9 @@ class Point:
         self.seconds = self.end["at"] - self.start["at"]
         self.tally = row["tally"]
 
+    def name(self):
+        return " + ".join(self.row["kinds"]) + ("" if self.row["is_steady"] else " *")
+
     def grown(self, name):
         """By how much a metric grew in a second."""
         return (self.end["metrics"][name] - self.start["metrics"][name]) / self.seconds
@@ -46,7 +49,7 @@ def recording_rows(result):
 
 def load_rows(points):
     for p in points:
-        yield (f"| {' + '.join(p.row['kinds'])} | {number(p.n)} | {number(p.grown('kiseki_events_total'))} | "
+        yield (f"| {p.name()} | {number(p.n)} | {number(p.grown('kiseki_events_total'))} | "
                f"{number(p.grown('kiseki_blocks_total'))} | {p.grown('kiseki_bytes_total') / 1e6:.3f} | "
                f"{number(p.grown('kiseki_bytes_total') / p.n)} | {p.log_day() / 1e6:,.0f} | {p.grown('kiseki_commits_total'):.1f} | "
                f"{p.commit_ms():.1f} | {p.tally['ack_ms_half']:.0f} / {p.tally['ack_ms_99']:.0f} |")
@@ -55,7 +58,7 @@ def load_rows(points):
 def cost_rows(points):
     for p in points:
         cpu = p.cpu(INGEST)
-        yield (f"| {' + '.join(p.row['kinds'])} | {number(p.n)} | {100 * cpu:.1f} | {1e6 * cpu / p.n:.0f} | "
+        yield (f"| {p.name()} | {number(p.n)} | {100 * cpu:.1f} | {1e6 * cpu / p.n:.0f} | "
                f"{1e6 * cpu / max(p.grown('kiseki_blocks_total'), 1e-9):.1f} | {100 * p.cpu(('summarise',)):.1f} | "
                f"{p.end['rss_kib'] / 1024:.1f} | {p.memory_kib():.1f} | {p.end['fds']} | {p.tally['latest_ms']:.0f} | {p.row['load']:.1f} |")
 
@@ -78,11 +81,12 @@ def disk_rows(points):
 def page(result):
     points = [Point(row) for row in result["points"]]
     m = result["machine"]
+    priority = f", at a niceness of {m['niceness']}" if m["niceness"] else ""
     lines = ["# One collector and many devices", ""]
     if result["is_try"]:
         lines += ["A try.", ""]
     lines += [
-        f"`make bench-fleet` on {m['cpus']} CPUs ({m['machine']}, Linux {m['kernel']}, {m['memory_kib'] / 2**20:.0f} GiB of memory), which the "
+        f"`make bench-fleet` on {m['cpus']} CPUs ({m['machine']}, Linux {m['kernel']}, {m['memory_kib'] / 2**20:.0f} GiB of memory){priority}, which the "
         "simulated devices have to share with the collector, and both with whatever else runs there: *load* is the machine's load "
         "average. Times of CPU stand that, latencies do not. Every row's account was exact: events made = stored + ledger, of each run.", "",
         "What a device sends, by the recordings of this machine:", "",
@@ -96,7 +100,8 @@ def page(result):
         "KiB of a device | open files | ms that blocks were sent late, at most | load |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", *cost_rows(points), "",
         "*CPU of ingest* is that of the threads `ingest`, `commit` and `keep`. Where blocks were sent late, the devices did not get their share of "
-        "the machine, and the time to an ACK is theirs, too.", "",
+        "the machine, and the time to an ACK is theirs, too. "
+        "With a * they did not come to send as much as they made within the time that they had for that.", "",
         *summary_rows(points), *disk_rows(points), "",
     ]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -36,9 +36,10 @@ BUILD = Path(os.environ.get("BUILD", ROOT / "build"))
 KISEKI, FLEET = BUILD / "src/cli/kiseki", BUILD / "bench/fleet/fleet"
 SPARE_FILES = 1024  # of the collector, beside the devices
 SETTLE_S = 3
-QUIET_S = 6  # without any work of a thread, then it has done all
+STEADY_S, STEADY_PART, STEADY_BLOCKS = 40, 0.1, 4
+QUIET_S, IDLE_CPU_S = 6, 0.02  # a thread that takes no more than this has done all
 SUMMARISED = 100  # devices of the point at which that is waited for
-PATIENCE_S = 120
+PATIENCE_S = 240
 VERSION = 1
 
 
@@ -80,7 +81,7 @@ class Collector:
 
     def metrics(self):
         """Those without labels."""
-        with urllib.request.urlopen(f"{self.url}metrics", timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(f"{self.url}metrics?devices=no", timeout=PATIENCE_S) as answer:
             text = answer.read().decode()
         return {name: float(value) for name, value in re.findall(r"^(kiseki_\w+) (\S+)$", text, re.M)}
 
@@ -88,12 +89,25 @@ class Collector:
         return {"at": time.monotonic(), "cpu": self.cpu(), "rss_kib": self.status("VmRSS"),
                 "fds": len(os.listdir(f"/proc/{self.process.pid}/fd")), "metrics": self.metrics()}
 
+    def wait_steady(self, blocks_per_s):
+        """Until about as many blocks come as are made: what devices send at first, their descriptions above all, is behind them.
+        Whether they did."""
+        end = time.monotonic() + STEADY_S
+        while time.monotonic() < end:
+            before, since = self.metrics()["kiseki_blocks_total"], time.monotonic()
+            time.sleep(SETTLE_S)
+            came = self.metrics()["kiseki_blocks_total"] - before
+            due = blocks_per_s * (time.monotonic() - since)
+            if abs(came - due) < STEADY_PART * due + STEADY_BLOCKS:
+                return True
+        return False
+
     def wait_summaries(self):
         """CPU seconds of the summaries when they are complete, or None."""
         last, since, end = -1, time.monotonic(), time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             now = self.cpu().get("summarise", 0)
-            if now != last:
+            if now > last + IDLE_CPU_S:
                 last, since = now, time.monotonic()
             if time.monotonic() > since + QUIET_S:
                 return now
@@ -114,8 +128,10 @@ def disk_bytes(folder):
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def measure(kinds, files, devices, seconds):
-    """One point: so many devices, which play these recordings."""
+def measure(recorded, files, devices, seconds):
+    """One point: so many devices, which play these recordings, by their kinds."""
+    kinds, files = list(files), list(files.values())
+    blocks_per_s = sum(recorded[k]["blocks"] / recorded[k]["ns"] * 1e9 for k in kinds) / len(kinds) * devices
     with tempfile.TemporaryDirectory(prefix="kiseki-fleet-", dir=os.environ.get("SCRATCH")) as folder:
         collector = Collector(folder, devices)
         runs = Path(folder) / "runs"
@@ -124,7 +140,8 @@ def measure(kinds, files, devices, seconds):
         fleet = subprocess.Popen([FLEET, "--devices", str(devices), "--endless", "--ramp", str(ramp), "--patience", str(PATIENCE_S),
                                   "--runs", runs, f"127.0.0.1:{collector.port}", *files], stdout=subprocess.PIPE, text=True)
         try:
-            time.sleep(ramp + SETTLE_S)
+            time.sleep(ramp)
+            is_steady = collector.wait_steady(blocks_per_s)
             start = collector.look()
             time.sleep(seconds)
             end = collector.look()
@@ -143,7 +160,8 @@ def measure(kinds, files, devices, seconds):
     if wrong or tally["exact"] != "yes":
         raise SystemExit(f"bench: the account of {devices} devices is not exact: {wrong[:3]} {tally}")
     return {"kinds": kinds, "devices": devices, "before": before, "start": start, "end": end, "tally": tally, "stored": stored,
-            "summaries_cpu_s": summaries, "disk": disk, "load": load}
+            "summaries_cpu_s": summaries, "disk": disk, "load": load,
+            "is_steady": is_steady}
 
 
 def plan(most, is_try):
@@ -153,8 +171,8 @@ def plan(most, is_try):
         for devices in few:
             yield [kind], devices
     yield list(recordings.MAKERS), few[-1]
-    yield ["sched"], most
-    yield list(recordings.MAKERS), most
+    yield ["sched"], most // 4
+    yield ["vm"], most
 
 
 def describe(files):
@@ -167,8 +185,7 @@ def describe(files):
 
 
 def machine():
-    model = re.search(r"^(?:model name|CPU implementer)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-    return {"cpus": os.cpu_count(), "kernel": os.uname().release, "machine": os.uname().machine, "model": model[1] if model else "",
+    return {"cpus": os.cpu_count(), "kernel": os.uname().release, "machine": os.uname().machine, "niceness": os.nice(0),
             "memory_kib": int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1])}
 
 
@@ -188,7 +205,7 @@ def main():
               "recordings": describe(files), "points": []}
     for kinds, devices in plan(most, arguments.is_try):
         say(f"{devices} devices, {', '.join(kinds)}")
-        result["points"].append(measure(kinds, [files[kind] for kind in kinds], devices, seconds))
+        result["points"].append(measure(result["recordings"], {kind: files[kind] for kind in kinds}, devices, seconds))
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")
     text = report.page(result)
     print(text)
