@@ -11,9 +11,10 @@ TRACES ?=
 PART ?=
 FULL ?=
 TIMES ?=
+DEVICES ?=
 TRY ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm bench-fleet install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -83,6 +84,12 @@ bench-vm:
 	@$(MAKE) --no-print-directory build
 	@bench/vm/run.py $(if $(TRY),--try)
 
+# One collector and as many simulated devices as this machine stands.
+bench-fleet:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/fleet/run.py $(if $(DEVICES),--most $(DEVICES)) $(if $(TRY),--try)
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -111,6 +118,7 @@ help:
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
 	@echo 'make bench-vm    what recording virtual machines costs them, on an emulated host: [TRY=1]'
+	@echo 'make bench-fleet one collector and many devices: [DEVICES=10000] [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

@@ -32,7 +32,7 @@
 #define HELLO_TIMEOUT_MS 10000U
 #define IDLE_TIMEOUT_MS 60000U
 #define PING_MS 10000U
-#define SPARE_FILES 256U /* beside the connections: log files, HTTP */
+#define SPARE_FILES 512U /* beside the connections: log files, HTTP, those that are turned away */
 
 struct collector {
 	struct store *store;
@@ -82,16 +82,25 @@ static int make_folder(const char *dir, struct error *e)
 	return 0;
 }
 
-/* As many open files as there may be connections, as far as the system lets us. */
-static void raise_limit(uint32_t connections)
+/* As many open files as there may be connections, as far as the system lets us. Where it does not, there are
+ * fewer connections: without a file left, the collector could not even store what it has. */
+static void raise_limit(struct server_options *s)
 {
+	rlim_t want = (rlim_t)s->connections_max + SPARE_FILES, spare;
 	struct rlimit limit;
-	rlim_t want = (rlim_t)connections + SPARE_FILES;
+	char line[160];
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= want)
 		return;
 	limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= want)
+		return;
+	spare = limit.rlim_cur / 2 < SPARE_FILES ? limit.rlim_cur / 2 : SPARE_FILES;
+	s->connections_max = (uint32_t)(limit.rlim_cur - spare);
+	snprintf(line, sizeof(line),
+		 "at most %u devices at once: no more than %llu files may be open (ulimit -n)",
+		 s->connections_max, (unsigned long long)limit.rlim_cur);
+	s->log(s->log_context, line);
 }
 
 static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
@@ -169,7 +178,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		return r;
 	s->store = c->store;
 	s->registry = c->registry;
-	raise_limit(s->connections_max);
+	raise_limit(s);
 	r = server_start(&c->server, s, e);
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);

@@ -47,6 +47,8 @@ struct server {
 	uint64_t sessions; /* the last number */
 	uint64_t last_second_ms;
 	bool stopping, finishing;
+	bool turns_away;  /* connections could not be taken, and that was said */
+	int reserve_fd;	  /* to take one and close it where no file is left; < 0: none */
 	uint64_t stop_ms; /* when it stops waiting for a commit */
 	atomic_bool stop;
 	atomic_uint_fast64_t durable;

@@ -289,12 +289,16 @@ static void put_work(FILE *f, const struct http_options *o)
 
 int http_metrics(struct http_request *q, struct http_reply *reply, struct error *e)
 {
+	static const char *const choices[] = { "yes", "no", NULL };
 	_cleanup_free_ struct registry_row *rows = NULL;
 	char *text = NULL;
-	size_t n = 0, len = 0;
+	size_t n = 0, len = 0, without = 0;
 	FILE *f;
-	int r = http_device_list(q->http, &rows, &n, e);
+	int r = http_target_get_word(&q->target, "devices", choices, &without, e);
 
+	/* Each has some 2 KB, which Prometheus would fetch of thousands every few seconds. */
+	if (r >= 0 && !without)
+		r = http_device_list(q->http, &rows, &n, e);
 	if (r < 0)
 		return r;
 	f = open_memstream(&text, &len);

@@ -39,7 +39,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/", "", http_page, "a page to look at" },
 	{ "GET", "/assets/{file}", "", http_asset, "a file of the page" },
 	{ "GET", "/healthz", "", http_health, "whether the collector can do its work" },
-	{ "GET", "/metrics", "", http_metrics, "counters for Prometheus" },
+	{ "GET", "/metrics", "devices", http_metrics, "counters for Prometheus" },
 	{ "GET", API "/openapi.json", "", http_openapi, "this description" },
 	{ "GET", API "/formats", "", http_formats, "what a run can be exported as" },
 	{ "GET", API "/devices", "", http_devices, "all devices" },

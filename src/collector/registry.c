@@ -3,14 +3,12 @@
  * registry: see registry.h.
  *
  * Rows are never removed, so a row's place names its device; a table of places by a hash of the
- * device's id finds it. Names are looked for one by one: that is done when a device arrives or a
- * person asks, not for each frame.
+ * device's id finds it, and one by its name (registry_names.c).
  *
  * registry_instruct.c has the side of those who tell devices what to do.
  */
 #include "collector/registry.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -113,9 +111,10 @@ static int add_known(void *context, const struct store_device *d)
 
 	if (result == -EDQUOT)
 		return 0; /* the rest come in when they call */
-	if (result == 0)
-		r->entries[slot].row.device = *d;
-	return result;
+	if (result < 0)
+		return result;
+	r->entries[slot].row.device = *d;
+	return registry_names_add(r, slot) < 0 ? -ENOMEM : 0;
 }
 
 static int add_desired(void *context, const struct desired *d)
@@ -154,6 +153,7 @@ static void init_locks(struct registry *r)
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->save_lock, NULL);
 	condition_init(&r->changed);
+	hashtable_init(&r->names, REGISTRY_DEVICES_MAX);
 }
 
 int registry_open(struct registry **ret, const char *dir, struct store *s, struct error *e)
@@ -186,6 +186,7 @@ void registry_free(struct registry *r)
 	pthread_mutex_destroy(&r->save_lock);
 	pthread_cond_destroy(&r->changed);
 	fleet_free(r->fleet);
+	hashtable_done(&r->names);
 	free(r->entries);
 	free(r->places);
 	free(r->dir);
@@ -217,58 +218,34 @@ static void set_text(char out[STORE_NAME_MAX], const struct message_text *t)
 	out[n] = 0;
 }
 
-static bool is_taken(const struct registry *r, const char *name, uint32_t but)
+static int set_name(struct registry *r, uint32_t slot, const struct message_text *t)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (i != but && !strcmp(r->entries[i].row.device.name, name))
-			return true;
-	return false;
-}
-
-/* Whether a shown name is what the device says, with or without our number behind it. */
-static bool is_form_of(const char *shown, const char *said)
-{
-	size_t len = strlen(said);
-
-	if (strncmp(shown, said, len))
-		return false;
-	return !shown[len] || (shown[len] == '-' && isdigit((unsigned char)shown[len + 1]) &&
-			       !shown[len + 1 + strspn(shown + len + 1, "0123456789")]);
-}
-
-static void set_name(struct registry *r, uint32_t slot, const struct message_text *t)
-{
-	char said[STORE_NAME_MAX], *shown = r->entries[slot].row.device.name;
 	const uint8_t *id = r->entries[slot].row.device.id.bytes;
-	uint32_t number;
+	char said[STORE_NAME_MAX];
 
 	set_text(said, t);
 	if (!said[0])
 		snprintf(said, sizeof(said), "device-%02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
-	if (shown[0] && is_form_of(shown, said) && !is_taken(r, shown, slot))
-		return;
-	snprintf(shown, STORE_NAME_MAX, "%s", said);
-	for (number = 2; is_taken(r, shown, slot); number++)
-		snprintf(shown, STORE_NAME_MAX, "%.50s-%u", said, number);
+	return registry_names_set(r, slot, said);
 }
 
 /* --- the ingest's side --- */
 
 /* What a device says of itself. Of one that is known, who comes beside it says nothing new. */
-static void describe(struct registry *r, uint32_t slot, const struct registry_arrival *a)
+static int describe(struct registry *r, uint32_t slot, const struct registry_arrival *a)
 {
 	struct registry_row *row = &r->entries[slot].row;
 
 	if (a->beside && row->device.name[0])
-		return;
-	set_name(r, slot, &a->hello->name);
+		return 0;
+	if (set_name(r, slot, &a->hello->name) < 0)
+		return -ENOMEM;
 	set_text(row->device.kernel, &a->hello->kernel);
 	set_text(row->device.machine, &a->hello->machine);
 	set_text(row->device.agent, &a->hello->agent);
 	row->device.cpus = a->hello->cpus;
 	row->device.seen_ns = a->now_ns;
+	return 0;
 }
 
 static void connect(struct registry *r, uint32_t slot, const struct registry_arrival *a)
@@ -304,7 +281,11 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 		return error_set(e, EDQUOT, "the collector can take no more than %u devices",
 				 REGISTRY_DEVICES_MAX);
 	}
-	describe(r, slot, a);
+	result = describe(r, slot, a);
+	if (result < 0) {
+		pthread_mutex_unlock(&r->lock);
+		return error_set(e, ENOMEM, "cannot name the device: out of memory");
+	}
 	if (!a->beside)
 		connect(r, slot, a);
 	*ret_slot = slot;
@@ -593,12 +574,9 @@ int registry_find(struct registry *r, const char *name, struct registry_row *ret
 	uint32_t i;
 
 	pthread_mutex_lock(&r->lock);
-	for (i = 0; i < r->n && strcmp(r->entries[i].row.device.name, name); i++)
-		;
-	if (i == r->n)
+	i = registry_names_get(r, name);
+	if (i == REGISTRY_NEVER)
 		i = find_by_id(r, name);
-	else if (!name[0])
-		i = REGISTRY_NEVER; /* known by an instruction alone; it has no name yet */
 	if (i < r->n)
 		*ret = r->entries[i].row;
 	pthread_mutex_unlock(&r->lock);

@@ -6,8 +6,13 @@
 #include "collector/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "collector/connection.h"
 
@@ -139,14 +144,43 @@ static void on_timer(uv_timer_t *handle)
 		go_on_stopping(s);
 }
 
+/* There is no file left for a connection: it is taken with the one that was kept for that, and closed. Or it would
+ * wait at the listener, and libuv would try again at once, for ever, and do nothing else. */
+static void turn_away(struct server *s)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	uv_os_fd_t listener;
+	int fd;
+
+	if (s->reserve_fd < 0)
+		nanosleep(&moment, NULL); /* somebody else was faster; others may close theirs */
+	else
+		close(s->reserve_fd);
+	if (uv_fileno((uv_handle_t *)&s->listener, &listener) == 0) {
+		fd = accept(listener, NULL, NULL);
+		if (fd >= 0)
+			close(fd);
+	}
+	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
 	struct server *s = listener->data;
+	char line[120];
 
-	if (status < 0)
-		s->o.log(s->o.log_context, uv_strerror(status));
-	else
+	if (status >= 0) {
+		s->turns_away = false;
 		connection_accept(s);
+		return;
+	}
+	if (!s->turns_away) {
+		snprintf(line, sizeof(line), "cannot take connections: %s", uv_strerror(status));
+		s->o.log(s->o.log_context, line);
+	}
+	s->turns_away = true;
+	if (status == UV_EMFILE || status == UV_ENFILE)
+		turn_away(s);
 }
 
 static void on_commit(void *context, uint64_t durable)
@@ -199,11 +233,14 @@ static void run_loop(void *context)
 {
 	struct server *s = context;
 
+	pthread_setname_np(pthread_self(), "ingest");
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 }
 
 static void free_server(struct server *s)
 {
+	if (s->reserve_fd >= 0)
+		close(s->reserve_fd);
 	committer_stop(s->committer);
 	uv_mutex_destroy(&s->wake_lock);
 	session_room_free(s->env.room);
@@ -247,6 +284,7 @@ int server_start(struct server **ret, const struct server_options *o, struct err
 		free(s);
 		return error_set(e, ENOMEM, "cannot start the server: out of memory");
 	}
+	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (!(s->env.room = session_room_new()) || init_loop(s) < 0) {
 		free_server(s);
 		return error_set(e, ENOMEM, "cannot start the server: out of memory");

@@ -124,6 +124,10 @@ get 400 /assets/
 get 200 /metrics
 [ "$(check metrics <body)" -ge 20 ] || fail "few metrics"
 grep -q 'device="we\\"ird\\\\,\*"' body || fail "a label is not escaped"
+get 200 "/metrics?devices=no"
+[ "$(check metrics <body)" -ge 15 ] || fail "few metrics without devices"
+! grep -q 'device=' body || fail "devices, though none were asked for"
+get 400 "/metrics?devices=some"
 
 # --- exports ---
 get 200 "$r/$a/export"

@@ -10,11 +10,13 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import fake_device as fd
@@ -349,6 +351,30 @@ def scenario_limit(data):
             break
         except fd.Closed:
             assert time.monotonic() < deadline
+    c.stop()
+
+
+def scenario_files(data):
+    """Fewer files may be open than devices may come: it takes as many as leave it enough for itself, and the others are told
+    so; it stores and answers."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+    c = Collector(data)
+    c.wait_log("at most 64 devices at once: no more than 128 files may be open")
+    devices = [fd.Device(c.port, ident(n)) for n in range(64)]
+    for d in devices:
+        d.come_in()
+        d.run(ident(1000 + devices.index(d)))
+        d.block(1, 0, before=0, events=1, payload=token(1, 0))
+        d.wait_acknowledged()
+    for n in range(200):
+        late = fd.Device(c.port, ident(100 + n))
+        bye = late.wait_bye()
+        assert bye in ((4, "the collector has 64 connections, its limit"), None), bye
+        late.close()
+    with urllib.request.urlopen(f"http://127.0.0.1:{c.http_port}/api/v1/devices", timeout=WAIT_S) as answer:
+        assert len(json.load(answer)["devices"]) == 64
+    devices[0].block(1, 1, before=1, events=1, payload=token(1, 1))
+    devices[0].wait_acknowledged()
     c.stop()
 
 

@@ -377,6 +377,36 @@ static void test_many(void **state)
 	}
 }
 
+#define SAME_NAMES 20000U
+
+/* Boards that come from one image call themselves the same. With a search through all for each number, as many as these would
+ * take the collector hours. */
+static void test_same_name(void **state)
+{
+	struct registry_row row;
+	char name[32];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < SAME_NAMES; i++)
+		arrive(i + 1, "board", i);
+	assert_int_equal(find("board").session, 0);
+	for (i = 1; i < SAME_NAMES; i++) {
+		snprintf(name, sizeof(name), "board-%u", i + 1);
+		assert_int_equal(find(name).session, i);
+	}
+	arrive(SAME_NAMES, "board", SAME_NAMES); /* keeps its own */
+	snprintf(name, sizeof(name), "board-%u", SAME_NAMES);
+	assert_int_equal(find(name).session, SAME_NAMES);
+	arrive(1, "other", 1);
+	assert_int_equal(registry_find(registry, "board", &row, &e), -ENOENT);
+	arrive(SAME_NAMES + 1, "board", 2);
+	assert_int_equal(find("board").session, 2);
+	arrive(SAME_NAMES + 2, "board", 3);
+	snprintf(name, sizeof(name), "board-%u", SAME_NAMES + 1);
+	assert_int_equal(find(name).session, 3);
+}
+
 /* --- the file --- */
 
 static int count(void *context, const struct desired *d)
@@ -421,9 +451,10 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_names),      TEST(test_ids),		 TEST(test_online),
-		TEST(test_deferred),   TEST(test_deferred_func), TEST(test_instruct),
-		TEST(test_taken_over), TEST(test_many),		 TEST(test_damaged_file),
+		TEST(test_names),	 TEST(test_ids),	   TEST(test_online),
+		TEST(test_deferred),	 TEST(test_deferred_func), TEST(test_instruct),
+		TEST(test_taken_over),	 TEST(test_many),	   TEST(test_same_name),
+		TEST(test_damaged_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
