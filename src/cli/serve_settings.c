@@ -62,6 +62,8 @@ static const struct setting table[] = {
 	{ "http", setting_text, TEXT(http) },
 	{ "data", setting_text, TEXT(data) },
 	{ "symbols", setting_text, TEXT(symbols) },
+	{ "symbols-size", setting_size, "a size from 1M on, such as 500M or 20G",
+	  PLACE(options.symbols_bytes), RETAIN_LEAST, UINT64_MAX },
 	{ "retain-size", setting_size, "a size from 1M on, such as 500M or 20G",
 	  PLACE(options.store.retain_bytes), RETAIN_LEAST, UINT64_MAX },
 	{ "retain-age", set_age, "a length of time, such as 36h or 30d", 0, 0, 0 },

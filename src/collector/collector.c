@@ -38,6 +38,7 @@ struct collector {
 	struct server *server;
 	struct summaries *summaries;
 	struct http *http;
+	char tables[PATH_MAX]; /* of symbols */
 };
 
 static void log_nothing(void *context, const char *line)
@@ -91,7 +92,7 @@ static void raise_limit(uint32_t connections)
 
 static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
 {
-	const struct http_options h = {
+	struct http_options h = {
 		.listen = o->http,
 		.insecure = o->insecure,
 		.store = c->store,
@@ -103,6 +104,9 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.log_context = o->log_context,
 	};
 
+	if (snprintf(c->tables, sizeof(c->tables), "%s/symbols", o->data) < (int)sizeof(c->tables))
+		h.tables = c->tables;
+	h.tables_bytes = o->symbols_bytes;
 	return http_start(&c->http, &h, e);
 }
 

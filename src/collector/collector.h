@@ -20,6 +20,7 @@ struct collector_options {
 	const char *http;    /* "HOST:PORT" for people; "127.0.0.1:8080" */
 	const char *data;    /* the folder */
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
+	uint64_t symbols_bytes; /* ceiling of the tables made of them; 0: the usual one */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
 	uint32_t connections_max;      /* 0: 10000 */

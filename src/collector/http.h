@@ -26,6 +26,9 @@ struct http_options {
 	struct summaries *summaries; /* NULL: no timelines */
 	struct collector *collector; /* NULL: no counters of it */
 	const char *symbols;	     /* folder of devices' objects, to name functions; NULL: none */
+	const char *objects;	     /* those that devices sent themselves; NULL: none */
+	const char *tables;	     /* folder of their tables; NULL: they are not kept */
+	uint64_t tables_bytes;	     /* its ceiling; 0: the usual one */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
