@@ -308,10 +308,9 @@ static int measure_all(size_t lookups, const struct stopwatch *watch, char **obj
 
 	fprintf(out,
 		"%zu addresses at random, the best of %u runs.\n\n"
-		"| symbols | page index, in memory | page index, mapped, with its names | bsearch "
-		"| "
-		"bsearch / mapped |\n"
-		"|--:|--:|--:|--:|--:|\n",
+		"| symbols | page index, in memory | mapped file, up to the name | bsearch | "
+		"bsearch / page index | bsearch / mapped file |\n"
+		"|--:|--:|--:|--:|--:|--:|\n",
 		lookups, watch->runs);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && r == 0; i++)
 		r = measure(sizes[i], lookups, watch, out);

@@ -146,6 +146,8 @@ static const struct cli_option options[] = {
 	{ 0, "data", "DIR", "where everything is kept", NULL },
 	{ 0, "symbols", "DIR", "devices' objects, to name their functions (none)", NULL },
 	{ 0, "symbols-size", "SIZE", "at most so much for tables of their names (1G)", NULL },
+	{ 0, "objects-size", "SIZE", "at most so much that devices send of them; 0: none (2G)",
+	  NULL },
 	{ 0, "retain-size", "SIZE", "remove the oldest beyond this size (keep all)", NULL },
 	{ 0, "retain-age", "TIME", "remove what is older: 36h, 30d (keep all)", NULL },
 	{ 0, "connections", "N", "devices at once (10000)", NULL },

@@ -19,6 +19,7 @@
 
 #include "collector/endpoint.h"
 #include "collector/http.h"
+#include "collector/objects.h"
 #include "collector/server.h"
 #include "collector/summaries.h"
 
@@ -38,7 +39,9 @@ struct collector {
 	struct server *server;
 	struct summaries *summaries;
 	struct http *http;
-	char tables[PATH_MAX]; /* of symbols */
+	struct objects *objects; /* NULL: devices are asked for none */
+	char tables[PATH_MAX];	 /* of symbols */
+	char folder[PATH_MAX];	 /* of objects */
 };
 
 static void log_nothing(void *context, const char *line)
@@ -104,10 +107,33 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.log_context = o->log_context,
 	};
 
-	if (snprintf(c->tables, sizeof(c->tables), "%s/symbols", o->data) < (int)sizeof(c->tables))
-		h.tables = c->tables;
+	h.tables = c->tables[0] ? c->tables : NULL;
 	h.tables_bytes = o->symbols_bytes;
+	h.objects = c->objects ? c->folder : NULL;
 	return http_start(&c->http, &h, e);
+}
+
+/* Where names come from beside the folder that a user gives. */
+static int start_objects(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	struct objects_options x = { .folder = c->folder,
+				     .bytes_max = o->objects_bytes,
+				     .symbols = o->symbols && *o->symbols ? o->symbols : NULL,
+				     .tables = c->tables,
+				     .tables_bytes = o->symbols_bytes,
+				     .log = o->log,
+				     .log_context = o->log_context };
+	int tables = snprintf(c->tables, sizeof(c->tables), "%s/symbols", o->data);
+	int folder = snprintf(c->folder, sizeof(c->folder), "%s/objects", o->data);
+
+	if (tables >= (int)sizeof(c->tables) || folder >= (int)sizeof(c->folder))
+		return error_set(e, ENAMETOOLONG, "cannot use %s: too long a name", o->data);
+	return o->objects_bytes ? objects_start(&c->objects, &x, e) : 0;
+}
+
+static void wake_server(void *context)
+{
+	server_wake(context);
 }
 
 static int start_parts(struct collector *c, const struct collector_options *o,
@@ -123,10 +149,16 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)
 		return r;
+	r = start_objects(c, o, e);
+	if (r < 0)
+		return r;
 	s->store = c->store;
 	s->registry = c->registry;
+	s->objects = c->objects;
 	raise_limit(s->connections_max);
 	r = server_start(&c->server, s, e);
+	if (r == 0 && c->objects)
+		objects_set_wake(c->objects, wake_server, c->server);
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);
 	return r < 0 ? r : start_http(c, o, e);
@@ -163,7 +195,10 @@ void collector_stop(struct collector *c)
 	if (!c)
 		return;
 	http_stop(c->http);
+	if (c->objects)
+		objects_set_wake(c->objects, NULL, NULL);
 	server_stop(c->server);
+	objects_stop(c->objects);
 	summaries_free(c->summaries);
 	registry_free(c->registry);
 	store_free(c->store);

@@ -437,6 +437,11 @@ int object_find(const struct object *o, uint64_t file_offset, struct object_symb
 	return ret->name ? 1 : -ENOMEM;
 }
 
+bool object_is_found(const struct object *o)
+{
+	return o->found;
+}
+
 const struct symfile_head *object_get_kept(const struct object *o)
 {
 	return o->kept ? symfile_get_head(o->kept) : NULL;

@@ -38,6 +38,9 @@ void object_close(struct object *o);
 /* 1: found; 0: not known; -ENOMEM. */
 int object_find(const struct object *o, uint64_t file_offset, struct object_symbol *ret);
 
+/* Its file was, or its table. */
+bool object_is_found(const struct object *o);
+
 /* Of its table in the cache; NULL: it is not there. */
 const struct symfile_head *object_get_kept(const struct object *o);
 
