@@ -15,6 +15,7 @@
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
 #	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
+#	symbols   from an address to its function, and opening a kept table (symbol.c)
 #	web       the page in the browser on 50 million events and on such a day (web.py)
 #
 # Each writes its part of bench/RESULTS.md, with date, machine and command; parts that were not run
@@ -29,7 +30,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency profile ingest timeline facts web)
+all_parts=(trace device latency profile symbols ingest timeline facts web)
 parts=()
 options=()
 traces=()
@@ -182,6 +183,36 @@ part_profile()
 	[ -z "$quick" ] || few=(--rounds 1 --work 5)
 	run "$here/profile.py" --markdown "$body" --json "$build/bench/profile.json" "${few[@]}"
 	describe "What sampling costs" >"$part_file"
+}
+
+# make_object N: an object with so many functions, half of them with names of C++.
+make_object()
+{
+	local file=$build/bench/symbols-$1.so
+	awk -v n="$1" 'BEGIN {
+		print ".text"
+		for (i = 0; i < n; i++) {
+			step = "step" i
+			name = i % 2 ? "function_number_" i : "_ZN4bulk" length(step) step "EiPKc"
+			printf ".type %s, %%function\n%s: .skip 16\n.size %s, 16\n", name, name, name
+		}
+		print ".section .note.GNU-stack,\"\",%progbits"
+	}' >"$work/object.s"
+	cc -nostdlib -shared -Wl,--build-id -o "$file" "$work/object.s" >&2
+	echo "$file"
+}
+
+part_symbols()
+{
+	local objects=("$KISEKI")
+	if [ -n "$quick" ]; then
+		run "$build/bench/symbol" --runs 1 --lookups 10000 --markdown "$body" "${objects[@]}"
+	else
+		objects+=("$(make_object 150000)" "$(make_object 2000000)")
+		run "$build/bench/symbol" --markdown "$body" "${objects[@]}"
+		rm -f "${objects[@]:1}"
+	fi
+	describe "From an address to its function" >"$part_file"
 }
 
 part_ingest()

@@ -24,6 +24,7 @@ struct work {
 	struct store *store;
 	struct facts *facts;
 	struct fact_workers *workers;
+	const char *folders[2]; /* of symbols */
 	int signals;
 };
 
@@ -45,7 +46,7 @@ static int open_all(struct work *w, const struct args *a, struct error *e)
 {
 	const char *dir = args_get(a, "data"), *n = args_get(a, "workers");
 	const struct store_options store = { .read_only = true };
-	struct fact_workers_options o = { .symbols = args_get(a, "symbols"), .log = log_line };
+	struct fact_workers_options o = { .log = log_line };
 	uint64_t threads = 0;
 	int r;
 
@@ -62,6 +63,8 @@ static int open_all(struct work *w, const struct args *a, struct error *e)
 		r = facts_open(&w->facts, dir, e);
 	if (r < 0)
 		return r;
+	w->folders[0] = args_get(a, "symbols");
+	o.symbols = (struct symbols_options){ .sysroot = w->folders[0], .folders = w->folders };
 	o.store = w->store;
 	o.facts = w->facts;
 	o.threads = (unsigned int)threads;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/when.h"
+#include "cli/symbol_tables.h"
 #include "command/say.h"
 #include "trace/func_sched.h"
 
@@ -49,7 +50,8 @@ static int open_symbols(struct func_reading *r, const struct args *a, struct err
 	struct symbols_options o = { .sysroot = option(a, "sysroot"),
 				     .folders = r->folders,
 				     .kallsyms = option(a, "kallsyms"),
-				     .mangled = r->mangled || option(a, "mangled") };
+				     .mangled = r->mangled || option(a, "mangled"),
+				     .cache = symbol_tables_folder() };
 	int rc = split_folders(r, option(a, "symbols"), e);
 
 	return rc < 0 ? rc : symbols_new(&o, &r->symbols, e);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/profile_remote.h"
+#include "cli/symbol_tables.h"
 #include "command/say.h"
 #include "command/value.h"
 #include "store/store_check.h"
@@ -127,7 +128,8 @@ static int open_names(struct profile_reading *r, const struct args *a, struct er
 	struct symbols_options o = { .sysroot = args_get(a, "sysroot"),
 				     .folders = r->folders,
 				     .kallsyms = args_get(a, "kallsyms"),
-				     .mangled = args_has(a, "mangled") };
+				     .mangled = args_has(a, "mangled"),
+				     .cache = symbol_tables_folder() };
 	int rc = split_folders(r, args_get(a, "symbols"), e);
 
 	if (rc >= 0)

@@ -17,6 +17,7 @@
 #define DEVICE_MEMORY_MOST (1ULL << 30)
 #define RETAIN_LEAST (1ULL << 20)
 #define WORKERS_MOST 256U
+#define OBJECTS_SIZE (2ULL << 30)
 
 static void set_default_data(struct serve_settings *s)
 {
@@ -42,6 +43,7 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.symbols = s->symbols;
 	s->options.alert_webhook = s->alert_webhook;
 	s->options.workers = COLLECTOR_WORKERS_EACH;
+	s->options.objects_bytes = OBJECTS_SIZE;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -65,6 +67,10 @@ static const struct setting table[] = {
 	{ "http", setting_text, TEXT(http) },
 	{ "data", setting_text, TEXT(data) },
 	{ "symbols", setting_text, TEXT(symbols) },
+	{ "symbols-size", setting_size, "a size from 1M on, such as 500M or 20G",
+	  PLACE(options.symbols_bytes), RETAIN_LEAST, UINT64_MAX },
+	{ "objects-size", setting_size, "a size, such as 500M or 20G, or 0",
+	  PLACE(options.objects_bytes), 0, UINT64_MAX },
 	{ "retain-size", setting_size, "a size from 1M on, such as 500M or 20G",
 	  PLACE(options.store.retain_bytes), RETAIN_LEAST, UINT64_MAX },
 	{ "retain-age", set_age, "a length of time, such as 36h or 30d", 0, 0, 0 },

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/symbol_tables.h"
 #include "command/value.h"
 
 /* "FILE", or "VM=FILE". */
@@ -53,7 +54,8 @@ static int open_names(struct vm_reading *r, const struct args *a, struct error *
 	struct vm_names_options o = { .source = r->in.source,
 				      .guests = r->in.source->guests,
 				      .symbols = { .folders = r->in.folders,
-						   .mangled = args_has(a, "mangled") },
+						   .mangled = args_has(a, "mangled"),
+						   .cache = symbol_tables_folder() },
 				      .kallsyms = r->kallsyms,
 				      .n_kallsyms = r->n_kallsyms };
 

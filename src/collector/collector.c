@@ -19,7 +19,8 @@
 
 #include "collector/alerts.h"
 #include "collector/endpoint.h"
-#include "collector/http.h"
+#include "collector/http_symbols.h"
+#include "collector/objects.h"
 #include "collector/server.h"
 #include "collector/summaries.h"
 #include "facts/fact_workers.h"
@@ -43,6 +44,10 @@ struct collector {
 	struct alerts *alerts;
 	struct fact_workers *workers;
 	struct http *http;
+	struct objects *objects;   /* NULL: devices are asked for none */
+	char tables[PATH_MAX];	   /* of symbols */
+	char folder[PATH_MAX];	   /* of objects */
+	struct http_symbols names; /* for workers */
 };
 
 static void log_nothing(void *context, const char *line)
@@ -103,9 +108,19 @@ static void raise_limit(struct server_options *s)
 	s->log(s->log_context, line);
 }
 
+/* Where the names of functions come from, for those who answer and for those who work minutes out. */
+static void set_names(struct collector *c, const struct collector_options *o,
+		      struct http_options *h)
+{
+	h->symbols = o->symbols && *o->symbols ? o->symbols : NULL;
+	h->tables = c->tables[0] ? c->tables : NULL;
+	h->tables_bytes = o->symbols_bytes;
+	h->objects = c->objects ? c->folder : NULL;
+}
+
 static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
 {
-	const struct http_options h = {
+	struct http_options h = {
 		.listen = o->http,
 		.insecure = o->insecure,
 		.store = c->store,
@@ -115,11 +130,11 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.collector = c,
 		.workers = c->workers,
 		.alerts = c->alerts,
-		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
 		.log = o->log,
 		.log_context = o->log_context,
 	};
 
+	set_names(c, o, &h);
 	return http_start(&c->http, &h, e);
 }
 
@@ -145,10 +160,10 @@ static int start_workers(struct collector *c, const struct collector_options *o,
 		.log = o->log,
 		.log_context = o->log_context,
 	};
+	struct http_options names = { .listen = NULL };
 	struct fact_workers_options w = {
 		.store = c->store,
 		.facts = c->facts,
-		.symbols = o->symbols && *o->symbols ? o->symbols : NULL,
 		.threads = o->workers == COLLECTOR_WORKERS_EACH ? 0 : o->workers,
 		.put = alerts_put,
 		.log = o->log,
@@ -158,9 +173,35 @@ static int start_workers(struct collector *c, const struct collector_options *o,
 
 	if (!o->workers)
 		return 0;
+	set_names(c, o, &names);
+	http_symbols_init(&c->names, &names);
+	w.symbols = c->names.options;
 	r = alerts_start(&c->alerts, &a, e);
 	w.put_context = c->alerts;
 	return r < 0 ? r : fact_workers_start(&c->workers, &w, e);
+}
+
+/* Where names come from beside the folder that a user gives. */
+static int start_objects(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	struct objects_options x = { .folder = c->folder,
+				     .bytes_max = o->objects_bytes,
+				     .symbols = o->symbols && *o->symbols ? o->symbols : NULL,
+				     .tables = c->tables,
+				     .tables_bytes = o->symbols_bytes,
+				     .log = o->log,
+				     .log_context = o->log_context };
+	int tables = snprintf(c->tables, sizeof(c->tables), "%s/symbols", o->data);
+	int folder = snprintf(c->folder, sizeof(c->folder), "%s/objects", o->data);
+
+	if (tables >= (int)sizeof(c->tables) || folder >= (int)sizeof(c->folder))
+		return error_set(e, ENAMETOOLONG, "cannot use %s: too long a name", o->data);
+	return o->objects_bytes ? objects_start(&c->objects, &x, e) : 0;
+}
+
+static void wake_server(void *context)
+{
+	server_wake(context);
 }
 
 static int start_parts(struct collector *c, const struct collector_options *o,
@@ -176,10 +217,16 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)
 		return r;
+	r = start_objects(c, o, e);
+	if (r < 0)
+		return r;
 	s->store = c->store;
 	s->registry = c->registry;
+	s->objects = c->objects;
 	raise_limit(s);
 	r = server_start(&c->server, s, e);
+	if (r == 0 && c->objects)
+		objects_set_wake(c->objects, wake_server, c->server);
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);
 	if (r == 0)
@@ -220,10 +267,13 @@ void collector_stop(struct collector *c)
 	if (!c)
 		return;
 	http_stop(c->http);
+	if (c->objects)
+		objects_set_wake(c->objects, NULL, NULL);
 	server_stop(c->server);
 	fact_workers_stop(c->workers);
 	alerts_stop(c->alerts);
 	facts_free(c->facts);
+	objects_stop(c->objects);
 	summaries_free(c->summaries);
 	registry_free(c->registry);
 	store_free(c->store);

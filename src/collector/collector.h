@@ -4,7 +4,8 @@
  * them, and answers.
  *
  * Threads: the loop (libuv) owns all connections and the ingest's side of the store; the committer
- * writes and syncs; the summariser decodes in the background, and workers make facts of what came; the HTTP server has its own. They
+ * writes and syncs; the summariser decodes in the background, and workers make facts of what came; one fetches files of code from
+ * devices; the HTTP server has its own. They
  * share the store, the registry and the counters, each with its own lock.
  */
 #ifndef KISEKI_COLLECTOR_COLLECTOR_H
@@ -22,6 +23,8 @@ struct collector_options {
 	const char *http;    /* "HOST:PORT" for people; "127.0.0.1:8080" */
 	const char *data;    /* the folder */
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
+	uint64_t symbols_bytes; /* ceiling of the tables made of them; 0: the usual one */
+	uint64_t objects_bytes; /* of files that devices are asked for, at most; 0: they are not */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
 	uint32_t workers;	       /* threads that work minutes out; 0: none */

@@ -172,6 +172,8 @@ void connection_close(struct connection *c)
 		return;
 	c->closing = true;
 	leave_registry(c);
+	if (c->has_objects)
+		objects_leave(c->server->o.objects, c->session.number);
 	set_waiting(c, false);
 	wheel_unset(&c->deadline);
 	session_done(&c->session);

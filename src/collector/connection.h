@@ -15,6 +15,7 @@
 
 #include "collector/committer.h"
 #include "collector/endpoint.h"
+#include "collector/objects.h"
 #include "collector/server.h"
 #include "collector/session.h"
 #include "collector/wheel.h"
@@ -66,6 +67,7 @@ struct connection {
 	struct message_id device, boot;
 	uint32_t slot; /* in the registry, if has_slot */
 	bool has_slot, reading, greeted, lingering, closing, broken, is_waiting;
+	bool has_objects;	/* it may be asked for them */
 	bool paused;		/* not read for want of room in the batch */
 	uint64_t since_ms;	/* it came, or began to linger */
 	uint64_t last_frame_ms; /* a whole one */

@@ -31,7 +31,10 @@ struct http_options {
 	struct fact_workers *workers; /* NULL: nobody works minutes out, */
 	struct alerts *alerts;	      /* or watches them */
 	struct facts *facts;	      /* NULL: no questions over devices */
-	const char *symbols; /* folder of devices' objects, to name functions; NULL: none */
+	const char *symbols;   /* folder of devices' objects, to name functions; NULL: none */
+	const char *objects;   /* those that devices sent themselves; NULL: none */
+	const char *tables;    /* folder of their tables; NULL: they are not kept */
+	uint64_t tables_bytes; /* its ceiling; 0: the usual one */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

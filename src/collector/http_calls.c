@@ -12,6 +12,7 @@
 
 #include "analysis/json_value.h"
 #include "collector/http_marks.h"
+#include "collector/http_symbols.h"
 #include "trace/func_clock.h"
 #include "trace/func_ksk.h"
 #include "trace/func_sched.h"
@@ -156,15 +157,13 @@ static int skip(struct http_calls *c, struct error *e)
 	return r;
 }
 
-/* Paths that a device names are looked for below the folder of symbols, which is their root, and nowhere
- * else. A table is read by one thread at a time, so each request has its own. */
 static int open_names(struct http_calls *c, struct error *e)
 {
-	const char *folder = c->q->http->options.symbols;
-	const char *const folders[] = { folder, NULL };
-	const struct symbols_options o = { .sysroot = folder, .folders = folders };
-	int r = folder ? symbols_new(&o, &c->symbols, e) : 0;
+	struct http_symbols from;
+	int r;
 
+	http_symbols_init(&from, &c->q->http->options);
+	r = http_symbols_open(&from, &c->symbols, e);
 	return r < 0 ? r : call_names_new(&c->names, c->source, c->symbols, e);
 }
 

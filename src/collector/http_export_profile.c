@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "collector/http_export.h"
+#include "collector/http_symbols.h"
 #include "trace/sample_ksk.h"
 #include "trace/sample_pack.h"
 
@@ -139,23 +140,23 @@ static int write_cells(const struct vm_tree_options *o, const struct profile_for
 	return r < 0 ? r : outfile_commit(out, e);
 }
 
-/* Guests' objects are believed by their build-ids alone: a path in a guest is no path of the device. -ENODATA: there was
- * no virtual machine. */
+/* -ENODATA: there was no virtual machine. */
 static int write_machines(struct sample_source *s, const struct extract *x,
 			  struct profile_names *host, const char *path, struct error *e)
 {
-	const char *const folders[] = { x->q->http->options.symbols, NULL };
-	struct vm_names_options names = { .source = s,
-					  .symbols = { .folders = folders },
-					  .guests = s->guests };
+	struct http_symbols from;
+	struct vm_names_options names = { .source = s, .guests = s->guests };
 	struct vm_report_options o = { .source = s,
 				       .host = host,
 				       .with_cells = true,
 				       .with_spans = x->profile_format->has_spans };
 	CLEANUP(vm_report) struct vm_report *report = NULL;
 	struct vm_tree_options tree = { .host = host, .source = s };
-	int r = vm_names_new(&o.names, &names, e);
+	int r;
 
+	http_symbols_init(&from, &x->q->http->options);
+	names.symbols = http_symbols_guests(&from);
+	r = vm_names_new(&o.names, &names, e);
 	if (r >= 0)
 		r = vm_report_new(&report, &o, e);
 	tree.report = report;
@@ -185,13 +186,13 @@ static int write_samples(struct sample_source *s, const struct extract *x,
 static int write_named(struct sample_source *s, const struct extract *x, const char *path,
 		       struct error *e)
 {
-	const char *folder = x->q->http->options.symbols;
-	const char *const folders[] = { folder, NULL };
-	const struct symbols_options o = { .sysroot = folder, .folders = folders };
+	struct http_symbols from;
 	struct symbols *symbols = NULL;
 	struct profile_names *names = NULL;
-	int r = folder ? symbols_new(&o, &symbols, e) : 0;
+	int r;
 
+	http_symbols_init(&from, &x->q->http->options);
+	r = http_symbols_open(&from, &symbols, e);
 	if (r >= 0)
 		r = profile_names_new(&names, s, symbols, e);
 	if (r >= 0 && x->machines) {

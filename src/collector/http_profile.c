@@ -102,17 +102,12 @@ static int select_samples(struct http_profile *p, struct error *e)
 	return 0;
 }
 
-/* Paths that a device names are looked for below the folder of symbols, which is their root, and nowhere
- * else. A table is read by one thread at a time, so each request has its own. */
 static int open_names(struct http_profile *p, struct error *e)
 {
-	const char *folder = p->q->http->options.symbols;
-	int r = 0;
+	int r;
 
-	p->folders[0] = folder;
-	p->symbols_options = (struct symbols_options){ .sysroot = folder, .folders = p->folders };
-	if (folder)
-		r = symbols_new(&p->symbols_options, &p->symbols, e);
+	http_symbols_init(&p->from, &p->q->http->options);
+	r = http_symbols_open(&p->from, &p->symbols, e);
 	return r < 0 ? r : profile_names_new(&p->names, p->source, p->symbols, e);
 }
 

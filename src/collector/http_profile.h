@@ -8,14 +8,14 @@
 
 #include "analysis/profile_walk.h"
 #include "collector/http_range.h"
+#include "collector/http_symbols.h"
 
 struct http_profile {
 	struct http_request *q;
 	struct http_selection selection;
 	struct sample_source *source;
-	struct symbols_options symbols_options; /* no folder: names are the run's own */
-	const char *folders[2];
-	struct symbols *symbols;
+	struct http_symbols from;
+	struct symbols *symbols; /* NULL: names are the run's own */
 	struct profile_names *names;
 	struct profile_tasks tasks;
 	bool has_tasks;

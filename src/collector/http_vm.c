@@ -38,15 +38,15 @@ static void http_vm_close(struct http_vm *v)
 }
 #define CLEANUP_HTTP_VM __attribute__((cleanup(http_vm_close)))
 
-/* Guests' objects are believed by their build-ids alone: a path in a guest is no path of the device. */
 static int open_names(struct http_vm *v, struct http_request *q, struct error *e)
 {
 	struct http_profile *p = &v->profile;
 	int r = http_profile_open(p, q, &http_range_of_path, true, e);
-	struct vm_names_options o = { .source = p->source, .symbols = { .folders = p->folders } };
+	struct vm_names_options o = { .source = p->source };
 
 	if (r < 0)
 		return r;
+	o.symbols = http_symbols_guests(&p->from);
 	o.guests = p->source->guests;
 	return vm_names_new(&v->names, &o, e);
 }

@@ -76,6 +76,8 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	r = store_device(s->o.store, &device, e);
 	if (r < 0)
 		return r;
+	if (s->o.objects && m->abilities & ABILITY_OBJECTS && !c->has_objects)
+		c->has_objects = objects_arrive(s->o.objects, c->session.number, c, c->name);
 	committer_wake(s->committer);
 	connection_log(c, "connected%s: kernel %s, %s, %u CPUs, agent %s, holds %u runs",
 		       a.beside ? " beside the agent" : "", device.kernel, device.machine,
@@ -145,6 +147,9 @@ static int put(void *owner, uint32_t run, const struct block *b, const uint8_t *
 
 	if (r >= 0) {
 		note_run(c, run, b);
+		if (c->has_objects && b->stream == STREAM_META && r != STORE_DUPLICATE)
+			objects_see(c->server->o.objects, c->session.number, b->payload,
+				    b->payload_len);
 		count_block(c, b, r == STORE_DUPLICATE);
 	}
 	return r;
@@ -169,6 +174,14 @@ static uint64_t get_commits(void *owner)
 	struct connection *c = owner;
 
 	return committer_get_begun(c->server->committer);
+}
+
+static void take_piece(void *owner, const struct message_piece *m)
+{
+	struct connection *c = owner;
+
+	if (c->has_objects)
+		objects_take(c->server->o.objects, c->session.number, m);
 }
 
 static void take_clock(void *owner, uint32_t run, const struct session_clock *k)
@@ -215,5 +228,6 @@ const struct session_ops ingest_ops = {
 	.clock = take_clock,
 	.status = take_status,
 	.result = take_result,
+	.piece = take_piece,
 	.log = log_text,
 };

@@ -109,12 +109,29 @@ static void send_instructions(struct server *s)
 	}
 }
 
+void server_wake(struct server *s)
+{
+	wake(s);
+}
+
+static void send_wants(struct server *s)
+{
+	struct message_want m;
+	struct connection *c;
+
+	while (s->o.objects && (c = objects_pop(s->o.objects, &m))) {
+		session_want(&c->session, &m);
+		connection_settle(c);
+	}
+}
+
 static void on_wake(uv_async_t *handle)
 {
 	struct server *s = handle->data;
 
 	commit_all(s);
 	send_instructions(s);
+	send_wants(s);
 	if (atomic_load(&s->stop) && !s->stopping)
 		begin_stop(s);
 	if (s->stopping)

@@ -19,12 +19,14 @@
 #include "collector/registry.h"
 #include "store/store.h"
 
+struct objects;
 struct server;
 
 struct server_options {
 	struct sockaddr_storage address;
 	struct store *store;
 	struct registry *registry;
+	struct objects *objects; /* what devices are asked for; NULL: nothing */
 	uint32_t connections_max;
 	uint64_t device_bytes_max;
 	uint64_t batch_bytes; /* what may wait for a commit, of all devices */
@@ -42,6 +44,8 @@ struct server_counters {
 
 /* Listens when it returns. */
 int server_start(struct server **ret, const struct server_options *o, struct error *e);
+/* There are questions to be sent; from any thread. */
+void server_wake(struct server *s);
 /* Commits what came and acknowledges it, says BYE to all, joins the threads. */
 void server_stop(struct server *s);
 DEFINE_CLEANUP(server, server_stop)

@@ -143,6 +143,18 @@ void session_instruct(struct session *s, const struct message_instruction *m)
 	send_message(s, FRAME_INSTRUCTION, &w);
 }
 
+void session_want(struct session *s, const struct message_want *m)
+{
+	uint8_t room[FRAME_HEAD_MAX + MESSAGE_BUILD_ID_MAX + 2 * VARINT_MAX];
+	struct byte_writer w;
+
+	if (s->state != SESSION_OPEN)
+		return;
+	writer_init(&w, room + FRAME_HEAD_MAX, sizeof(room) - FRAME_HEAD_MAX);
+	want_encode(&w, m);
+	send_message(s, FRAME_WANT, &w);
+}
+
 /* --- ACKs --- */
 
 /* One more BLOCK or END that was put, or was there already. */
@@ -350,6 +362,16 @@ static void take_result(struct session *s, const struct frame *f)
 		session_bye(s, BYE_PROTOCOL, "RESULT is cut short or has a field out of bounds");
 }
 
+static void take_piece(struct session *s, const struct frame *f)
+{
+	struct message_piece m;
+
+	if (piece_decode(&m, f->body, f->body_len) != WIRE_OK)
+		session_bye(s, BYE_PROTOCOL, "PIECE is cut short or has a field out of bounds");
+	else if (s->env->ops->piece)
+		s->env->ops->piece(s->owner, &m);
+}
+
 /* What the sample that stands is worth now. */
 static uint64_t aged_err(const struct session *s, const struct session_now *now)
 {
@@ -416,6 +438,9 @@ static bool take_frame(struct session *s, const struct frame *f, const struct se
 	case FRAME_PONG:
 		take_pong(s, f, now);
 		break;
+	case FRAME_PIECE:
+		take_piece(s, f);
+		break;
 	case FRAME_BYE:
 		take_bye(s, f);
 		break;
@@ -426,6 +451,7 @@ static bool take_frame(struct session *s, const struct frame *f, const struct se
 	case FRAME_ACK:
 	case FRAME_INSTRUCTION:
 	case FRAME_PING:
+	case FRAME_WANT:
 		session_bye(s, BYE_PROTOCOL,
 			    "a frame of type %" PRIu32 ", which only a collector sends", f->type);
 		break;

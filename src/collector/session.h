@@ -55,6 +55,7 @@ struct session_ops {
 	void (*clock)(void *owner, uint32_t run, const struct session_clock *c);
 	void (*status)(void *owner, const struct message_status *m);
 	void (*result)(void *owner, const struct message_result *m);
+	void (*piece)(void *owner, const struct message_piece *m); /* NULL: nobody wants any */
 	void (*log)(void *owner, const char *text);
 };
 
@@ -118,6 +119,9 @@ void session_durable(struct session *s, uint64_t put);
 
 void session_ping(struct session *s, const struct session_now *now);
 void session_instruct(struct session *s, const struct message_instruction *m);
+
+/* Asks for a piece of an object. Only of a device that can (ABILITY_OBJECTS). */
+void session_want(struct session *s, const struct message_want *m);
 
 /* Says BYE with this text, unless it is over already, and logs it. */
 __attribute__((format(printf, 3, 4))) void session_bye(struct session *s, enum bye_code code,

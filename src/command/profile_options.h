@@ -14,6 +14,8 @@
 #define COLLECTOR_OPTIONS                                                                          \
 	{ 'c', "collector", "HOST:PORT", "send it to this collector; a file only with -o", NULL }, \
 		{ 0, "spool", "SIZE", "memory for what that does not have yet (4M)", NULL },       \
+		{ 0, "objects-rate", "SIZE",                                                       \
+		  "files it asks for: so much a second (1M on loopback, else 0)", NULL },          \
 	{                                                                                          \
 		0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL  \
 	}

@@ -17,8 +17,7 @@
 struct hand {
 	struct fact_pool *pool;
 	pthread_t thread;
-	const char *folders[2];
-	struct symbols_options options;
+	struct symbols_options guests;
 	struct symbols *symbols; /* NULL: none */
 	uint64_t items;
 };
@@ -46,7 +45,7 @@ static void do_job(struct hand *h, struct fact_job *j)
 	uint64_t since = clock_mono_ns();
 
 	j->build.host = h->symbols;
-	j->build.symbols = h->options;
+	j->build.symbols = h->guests;
 	j->build.step = look;
 	j->build.step_data = h;
 	j->result = atomic_load(h->pool->o.stop) ? -EINTR
@@ -104,13 +103,15 @@ unsigned int fact_pool_threads(const struct fact_pool *p)
 	return p->n;
 }
 
-/* Paths that a device names are looked for below the folder, which is its root, and nowhere else. */
+/* Objects of guests are believed by their build-ids alone: a path in a guest is no path of the device. */
 static int open_hand(struct fact_pool *p, struct hand *h, struct error *e)
 {
+	const struct symbols_options *o = &p->o.symbols;
+
 	h->pool = p;
-	h->folders[0] = p->o.symbols;
-	h->options = (struct symbols_options){ .sysroot = p->o.symbols, .folders = h->folders };
-	return p->o.symbols ? symbols_new(&h->options, &h->symbols, e) : 0;
+	h->guests = *o;
+	h->guests.sysroot = NULL;
+	return o->folders && o->folders[0] ? symbols_new(o, &h->symbols, e) : 0;
 }
 
 static int start(struct fact_pool *p, struct error *e)

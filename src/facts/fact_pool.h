@@ -28,7 +28,8 @@ struct fact_pool;
 
 struct fact_pool_options {
 	unsigned int threads; /* 0: one for each CPU */
-	const char *symbols;  /* folder of devices' objects; NULL: none */
+	/* Where objects lie, with what it points to; no folders: only what devices themselves told. */
+	struct symbols_options symbols;
 	int niceness;
 	const atomic_bool *stop; /* jobs end early with -EINTR when it becomes true */
 };

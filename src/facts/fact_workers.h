@@ -16,13 +16,15 @@
 #include "base/error.h"
 #include "facts/facts.h"
 #include "store/store.h"
+#include "symbol/symbols.h"
 
 struct fact_workers;
 
 struct fact_workers_options {
 	struct store *store; /* both must outlive it */
 	struct facts *facts;
-	const char *symbols;	  /* folder of devices' objects; NULL: none */
+	struct symbols_options
+		symbols;	  /* where objects lie, with what it points to; no folders: none */
 	unsigned int threads;	  /* 0: one for each CPU */
 	struct facts_ages keep_s; /* how old minutes and hours become; 0: for ever */
 	/* A set was put; of one run and kind they come by time, but for what came late. From the thread. May be NULL. */

@@ -8,8 +8,11 @@
 #include "symbol/demangle.h"
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 /* Of libsupc++, which has no header for it. 0: done; else it is no mangled name. */
 int __gcclibcxx_demangle_callback(const char *mangled,
@@ -43,4 +46,20 @@ char *demangle_dup(const char *name)
 	if (setjmp(o.too_much) || __gcclibcxx_demangle_callback(name, put, &o) != 0)
 		return NULL;
 	return strndup(o.text, o.len);
+}
+
+char *demangle_dup_entry(const char *name)
+{
+	static const char plt[] = "@plt";
+	size_t len = strlen(name), end = sizeof(plt) - 1;
+	_cleanup_free_ char *inner = NULL, *readable = NULL;
+	char *joined;
+
+	if (len <= end || strcmp(name + len - end, plt) != 0)
+		return demangle_dup(name);
+	inner = strndup(name, len - end);
+	readable = inner ? demangle_dup(inner) : NULL;
+	if (!readable || asprintf(&joined, "%s%s", readable, plt) < 0)
+		return NULL;
+	return joined;
 }

@@ -23,4 +23,7 @@
  * is no memory. */
 char *demangle_dup(const char *name);
 
+/* The same, also of an entry of a linkage table: "_ZN1A1bEv@plt" is "A::b()@plt". */
+char *demangle_dup_entry(const char *name);
+
 #endif

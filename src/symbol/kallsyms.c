@@ -5,7 +5,7 @@
  * The text stays in memory and names point into it; the tab behind a module's symbol becomes its end,
  * so that the module is what stands there. The kernel and its modules have tables of their own, since
  * they lie far apart and the page index wants symbols close together. Symbols that are no code only end
- * the function before them.
+ * the function before them. Tables of the cache take the place of both, and of the text.
  */
 #include "symbol/kallsyms.h"
 
@@ -14,17 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "wire/crc32c.h"
 
 #define READ_FIRST (1U << 20)
 #define PAGE 4096U
 #define NO_CODE UINT8_MAX
+#define ID_LEN 16U
 
 struct kallsyms {
 	char *text;
 	struct symtab *kernel, *modules;
+	struct symfile *kept_kernel, *kept_modules; /* both or none */
 };
 
 DEFINE_CLEANUP(kallsyms, kallsyms_free)
@@ -50,6 +54,8 @@ void kallsyms_free(struct kallsyms *k)
 		return;
 	symtab_free(k->kernel);
 	symtab_free(k->modules);
+	symfile_close(k->kept_kernel);
+	symfile_close(k->kept_modules);
 	free(k->text);
 	free(k);
 }
@@ -294,29 +300,114 @@ static int read_all(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-int kallsyms_open(const char *path, struct kallsyms **ret, struct error *e)
+/* --- the cache --- */
+
+/* What a text is known by. A kernel has no build-id in it, and names of two boots differ. */
+static void make_id(const char *text, size_t len, uint8_t id[ID_LEN])
+{
+	put_le64(id, len);
+	put_le32(id + 8, (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const Bytef *)text, len));
+	put_le32(id + 12, crc32c(0, text, len));
+}
+
+static const char *get_module(const struct symtab_symbol *s)
+{
+	return s->name + s->name_len + 1; /* behind the NUL that was a tab */
+}
+
+static bool get_kept(struct symcache *c, const uint8_t *id, struct kallsyms *k)
+{
+	return symcache_get(c, SYMFILE_KERNEL, id, ID_LEN, &k->kept_kernel) == 1 &&
+	       symcache_get(c, SYMFILE_MODULES, id, ID_LEN, &k->kept_modules) == 1;
+}
+
+/* From now on they are used from there. That they cannot be kept takes nothing away; whoever opens
+ * objects says why. */
+static void keep(struct symcache *c, const uint8_t *id, struct kallsyms *k)
+{
+	struct symfile_source s = {
+		.kind = SYMFILE_KERNEL, .id = id, .id_len = ID_LEN, .table = k->kernel
+	};
+	struct symfile *kernel = NULL;
+
+	if (symcache_put(c, &s, &kernel, NULL) < 0)
+		return;
+	s.kind = SYMFILE_MODULES;
+	s.table = k->modules;
+	s.get_module = get_module;
+	if (symcache_put(c, &s, &k->kept_modules, NULL) == 1)
+		k->kept_kernel = kernel;
+	else
+		symfile_close(kernel);
+}
+
+static int open_kept(struct symcache *c, const uint8_t *id, struct kallsyms **ret)
+{
+	CLEANUP(kallsyms) struct kallsyms *k = calloc(1, sizeof(*k));
+
+	if (!k || !get_kept(c, id, k))
+		return k ? 0 : -ENOMEM;
+	*ret = take_ptr(k);
+	return 1;
+}
+
+int kallsyms_open(const char *path, struct symcache *cache, struct kallsyms **ret, struct error *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	uint8_t id[ID_LEN] = { 0 };
 	size_t len = 0;
 	char *text = NULL;
 	int r = fd < 0 ? -errno : read_all(fd, &text, &len);
 
 	if (r < 0)
 		return error_set(e, -r, "cannot be read: %s", strerror(-r));
-	return parse_taken(text, len, ret, e);
+	if (cache)
+		make_id(text, len, id);
+	if (cache && open_kept(cache, id, ret) == 1) {
+		free(text);
+		return 0;
+	}
+	r = parse_taken(text, len, ret, e);
+	if (r == 0 && cache)
+		keep(cache, id, *ret);
+	return r;
 }
 
-struct symtab_symbol *kallsyms_find(const struct kallsyms *k, uint64_t address,
-				    const char **ret_module)
+const struct symfile_head *kallsyms_get_kept(const struct kallsyms *k)
 {
-	struct symtab_symbol *s = symtab_find(k->kernel, address);
+	return k->kept_kernel ? symfile_get_head(k->kept_kernel) : NULL;
+}
 
-	*ret_module = NULL;
-	if (s)
-		return s;
-	s = symtab_find(k->modules, address);
-	if (!s)
-		return NULL;
-	*ret_module = s->name + s->name_len + 1; /* behind the NUL that was a tab */
-	return s;
+static bool find_kept(const struct kallsyms *k, uint64_t address, struct kallsyms_symbol *ret)
+{
+	struct symfile_symbol s;
+
+	*ret = (struct kallsyms_symbol){ 0 };
+	if (!symfile_find(k->kept_kernel, address, &s)) {
+		if (!symfile_find(k->kept_modules, address, &s))
+			return false;
+		ret->module = s.other;
+	}
+	ret->name = s.name;
+	ret->start = s.start;
+	return true;
+}
+
+bool kallsyms_find(const struct kallsyms *k, uint64_t address, struct kallsyms_symbol *ret)
+{
+	const struct symtab_symbol *s;
+
+	if (k->kept_kernel)
+		return find_kept(k, address, ret);
+	s = symtab_find(k->kernel, address);
+	*ret = (struct kallsyms_symbol){ 0 };
+	if (!s) {
+		s = symtab_find(k->modules, address);
+		if (!s)
+			return false;
+		ret->module = get_module(s);
+	}
+	ret->name = s->name;
+	ret->start = s->start;
+	return true;
 }

@@ -12,25 +12,38 @@
  *
  * A kernel that hides its addresses (kptr_restrict) prints zeros: then there are no names, and the
  * problem says why.
+ *
+ * A text whose tables are in the cache is read, but not parsed: it is known by its length and two
+ * checksums of its bytes.
  */
 #ifndef KISEKI_SYMBOL_KALLSYMS_H
 #define KISEKI_SYMBOL_KALLSYMS_H
 
 #include "base/error.h"
-#include "symbol/symtab.h"
+#include "symbol/symcache.h"
 
 #define KALLSYMS_TEXT_MAX (512U << 20)
 #define KALLSYMS_REACH (256U << 10)
 
 struct kallsyms;
 
+/* Borrowed until the table is freed. */
+struct kallsyms_symbol {
+	const char *name;
+	const char *module; /* "[ext4]"; NULL: the kernel itself */
+	uint64_t start;
+};
+
 /* The text of e is the reason alone. -ENODATA: it is no such text, or all addresses are hidden. */
-int kallsyms_open(const char *path, struct kallsyms **ret, struct error *e);
+int kallsyms_open(const char *path, struct symcache *cache, struct kallsyms **ret,
+		  struct error *e); /* cache NULL: none */
 int kallsyms_parse(const char *text, size_t len, struct kallsyms **ret, struct error *e);
 void kallsyms_free(struct kallsyms *k);
 
-/* NULL: nobody's. *ret_module: "[ext4]", or NULL for the kernel itself; borrowed. */
-struct symtab_symbol *kallsyms_find(const struct kallsyms *k, uint64_t address,
-				    const char **ret_module);
+/* Of the kernel's own table in the cache; NULL: it is not there. */
+const struct symfile_head *kallsyms_get_kept(const struct kallsyms *k);
+
+/* False: nobody's. */
+bool kallsyms_find(const struct kallsyms *k, uint64_t address, struct kallsyms_symbol *ret);
 
 #endif

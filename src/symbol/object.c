@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "symbol/demangle.h"
 #include "symbol/dwarf_lines.h"
 #include "symbol/elf_symbols.h"
 
@@ -23,6 +24,9 @@ struct object {
 	bool found;
 	struct search_hit code; /* or a debug file that stands for it; its file is closed */
 	struct symtab *table;
+	struct symfile *kept; /* in place of the table */
+	bool mangled;
+	char *cache_problem;
 	bool lines_tried;
 	uint64_t lines_bias; /* added to addresses of the lines' file gives ours */
 	struct dwarf_lines *lines;
@@ -32,7 +36,10 @@ struct object {
 struct opening {
 	const struct search *search;
 	struct object *object;
+	struct symcache *cache;
 	char **problem;
+	bool partial; /* only what a stripped object exports */
+	bool damaged;
 };
 
 DEFINE_CLEANUP(object, object_close)
@@ -45,6 +52,8 @@ void object_close(struct object *o)
 		search_hit_done(&o->code);
 	dwarf_lines_free(o->lines);
 	symtab_free(o->table);
+	symfile_close(o->kept);
+	free(o->cache_problem);
 	free(o->path);
 	free(o);
 }
@@ -169,46 +178,68 @@ static int push_symtab(struct opening *op, struct error *why)
 	return r < 0 ? r : 1;
 }
 
-/* What a stripped object still has. */
-static int push_remains(struct opening *op, const struct error *why)
+static int say_stripped(struct opening *op, const char *path, const struct error *why)
 {
-	const struct elf_file *code = &op->object->code.file;
 	const struct elf_build_id *id = &op->object->code.id;
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
-	struct symtab *t = op->object->table;
-	int packed = elf_symbols_push_packed(t, code, 0), r;
 
-	r = elf_symbols_push(t, code, SHT_DYNSYM, 0);
-	if (packed > 0 || r < 0)
-		return r < 0 ? r : 0;
-	if (packed == -ENOMEM)
-		return packed;
 	if (why->text[0])
 		return say(
 			op,
 			"%s is stripped, and %s; functions that it does not export have no names",
-			op->object->code.path, why->text);
+			path, why->text);
 	return say(op,
 		   "%s is stripped, and no debug file was found%s%s; functions that it does not "
 		   "export have no names",
-		   op->object->code.path, id->len ? " for build-id " : "",
-		   hex_format(id->bytes, id->len, hex));
+		   path, id->len ? " for build-id " : "", hex_format(id->bytes, id->len, hex));
 }
 
-static int load_symbols(struct opening *op)
+/* What a stripped object still has; if that is in the cache, it need not be read. */
+static int push_remains(struct opening *op, const struct error *why)
+{
+	const struct elf_file *code = &op->object->code.file;
+	struct symtab *t = op->object->table;
+	int packed = 0, r = 0;
+
+	op->partial = true;
+	if (!op->object->kept) {
+		packed = elf_symbols_push_packed(t, code, 0);
+		r = elf_symbols_push(t, code, SHT_DYNSYM, 0);
+	}
+	if (r < 0 || packed == -ENOMEM)
+		return r < 0 ? r : packed;
+	op->partial = packed <= 0;
+	return op->partial ? say_stripped(op, op->object->code.path, why) : 0;
+}
+
+static int push_symbols(struct opening *op)
 {
 	struct error why = ERROR_INIT;
 	struct object *o = op->object;
 	int r = push_symtab(op, &why);
 
+	if (r > 0) {
+		/* There is more than the cache has. */
+		symfile_close(o->kept);
+		o->kept = NULL;
+	}
 	if (r == 0)
 		r = push_remains(op, &why);
-	if (r >= 0)
+	if (r >= 0 && !o->kept)
 		r = elf_symbols_push_plt(o->table, &o->code.file);
+	return r;
+}
+
+static int load_symbols(struct opening *op)
+{
+	struct object *o = op->object;
+	int r = push_symbols(op);
+
 	if (r < 0 && r != -ENOMEM) {
 		/* Half a table would give names to what the other half has. */
 		symtab_free(o->table);
 		o->table = symtab_new();
+		op->damaged = true;
 		r = say(op, "the symbols of %s are damaged; its functions have no names",
 			o->code.path);
 	}
@@ -218,6 +249,86 @@ static int load_symbols(struct opening *op)
 	if (r >= 0 && !o->table)
 		r = -ENOMEM;
 	return r < 0 ? r : symtab_index(o->table);
+}
+
+/* --- the cache --- */
+
+static int get_kept(struct opening *op, const uint8_t *id, size_t id_len)
+{
+	if (!op->cache || id_len == 0 || op->object->kept)
+		return 0;
+	return symcache_get(op->cache, SYMFILE_OBJECT, id, id_len, &op->object->kept);
+}
+
+static bool is_whole(const struct symfile *f)
+{
+	return f && !(symfile_get_head(f)->flags & SYMFILE_PARTIAL);
+}
+
+/* The object as its table remembers it, without any file. */
+static int use_kept(struct opening *op)
+{
+	struct object *o = op->object;
+	const struct symfile_head *h = symfile_get_head(o->kept);
+	const struct error none = ERROR_INIT;
+	int r = symfile_dup_segments(o->kept, &o->code.file.segments, &o->code.file.n_segments);
+
+	if (r < 0)
+		return r;
+	free(*op->problem);
+	*op->problem = NULL;
+	o->found = true;
+	o->code.file.machine = h->machine;
+	memcpy(o->code.id.bytes, h->id, h->id_len);
+	o->code.id.len = h->id_len;
+	return is_whole(o->kept) ? 0 : say_stripped(op, o->path, &none);
+}
+
+/* What was read is kept, and from now on used from there. That it cannot be is no reason to go without
+ * names. */
+static int keep(struct opening *op)
+{
+	struct object *o = op->object;
+	const struct symfile_source source = { .kind = SYMFILE_OBJECT,
+					       .flags = op->partial ? SYMFILE_PARTIAL : 0,
+					       .id = o->code.id.bytes,
+					       .id_len = o->code.id.len,
+					       .table = o->table,
+					       .file = &o->code.file };
+	struct error why = ERROR_INIT;
+
+	if (!op->cache || o->code.id.len == 0 || op->damaged || o->kept)
+		return 0;
+	if (symcache_put(op->cache, &source, &o->kept, &why) == 1) {
+		symtab_free(o->table);
+		o->table = NULL;
+		return 0;
+	}
+	o->cache_problem = strdup(why.text);
+	return o->cache_problem ? 0 : -ENOMEM;
+}
+
+static int load_files(struct opening *op)
+{
+	struct object *o = op->object;
+	int r = find_code(op);
+
+	if (r == 0 && o->kept) {
+		if (o->found)
+			search_hit_done(&o->code);
+		o->code = (struct search_hit){ .file = { .fd = -1 } };
+		return use_kept(op);
+	}
+	if (r <= 0)
+		return r;
+	r = get_kept(op, o->code.id.bytes, o->code.id.len);
+	if (r >= 0)
+		r = load_symbols(op);
+	if (r >= 0)
+		r = keep(op);
+	close(o->code.file.fd); /* there may be more objects than descriptors */
+	o->code.file.fd = -1;
+	return r;
 }
 
 static int load(struct opening *op, bool deleted)
@@ -230,13 +341,10 @@ static int load(struct opening *op, bool deleted)
 	if (deleted && o->build_id_len == 0)
 		return say(op, "was deleted or replaced while the process ran, and its build-id is "
 			       "not known; its functions have no names");
-	r = find_code(op);
-	if (r <= 0)
+	r = get_kept(op, o->build_id, o->build_id_len);
+	if (r < 0)
 		return r;
-	r = load_symbols(op);
-	close(o->code.file.fd); /* there may be more objects than descriptors */
-	o->code.file.fd = -1;
-	return r;
+	return is_whole(o->kept) ? use_kept(op) : load_files(op);
 }
 
 /* The kernel says so behind the path of a file that is no longer there. */
@@ -255,13 +363,14 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 {
 	CLEANUP(object) struct object *o = calloc(1, sizeof(*o));
 	_cleanup_free_ char *problem = NULL;
-	struct opening op = { .search = s, .object = o, .problem = &problem };
+	struct opening op = { .search = s, .object = o, .cache = w->cache, .problem = &problem };
 	int r;
 
 	if (!o || w->build_id_len > sizeof(o->build_id))
 		return o ? -EINVAL : -ENOMEM;
 	o->code.file.fd = -1;
 	o->search = *s;
+	o->mangled = w->mangled;
 	o->path = strdup(w->path);
 	o->table = symtab_new();
 	if (!o->path || !o->table)
@@ -277,37 +386,105 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 	return 0;
 }
 
-struct symtab_symbol *object_find(const struct object *o, uint64_t file_offset,
-				  uint64_t *ret_address)
+/* A name is made readable when it is first shown. NULL: no memory. */
+static const char *show(const struct object *o, struct symtab_symbol *symbol)
 {
-	*ret_address = 0;
-	if (!o->found || !elf_file_find_address(&o->code.file, file_offset, ret_address))
+	char *name, *readable;
+
+	if (symbol->shown)
+		return symbol->name;
+	name = strndup(symbol->name, symbol->name_len);
+	readable = name && !o->mangled ? demangle_dup_entry(name) : NULL;
+	if (readable) {
+		free(name);
+		name = readable;
+	}
+	if (!name || symtab_take(o->table, name) < 0) {
+		free(name);
 		return NULL;
-	*ret_address = elf_symbols_code_address(&o->code.file, *ret_address);
-	return symtab_find(o->table, *ret_address);
+	}
+	symbol->name = name;
+	symbol->shown = true;
+	return name;
 }
 
-struct symtab *object_get_table(struct object *o)
+static int find_kept(const struct object *o, struct object_symbol *ret)
 {
-	return o->table;
-}
+	struct symfile_symbol symbol;
 
-static int open_lines(struct object *o)
-{
-	struct search_query q = make_query(o, SEARCH_LINES);
-	struct search_hit hit;
-	int r;
-
-	o->lines_tried = true;
-	if (!o->found)
+	if (!symfile_find(o->kept, ret->address, &symbol))
 		return 0;
-	r = search_find(&o->search, &q, &hit, NULL);
+	ret->name = o->mangled ? symbol.name : symbol.other;
+	ret->start = symbol.start;
+	return 1;
+}
+
+int object_find(const struct object *o, uint64_t file_offset, struct object_symbol *ret)
+{
+	struct symtab_symbol *symbol;
+
+	*ret = (struct object_symbol){ 0 };
+	if (!o->found || !elf_file_find_address(&o->code.file, file_offset, &ret->address))
+		return 0;
+	ret->address = elf_symbols_code_address(&o->code.file, ret->address);
+	if (o->kept)
+		return find_kept(o, ret);
+	symbol = symtab_find(o->table, ret->address);
+	if (!symbol)
+		return 0;
+	ret->name = show(o, symbol);
+	ret->start = symbol->start;
+	return ret->name ? 1 : -ENOMEM;
+}
+
+bool object_is_found(const struct object *o)
+{
+	return o->found;
+}
+
+const struct symfile_head *object_get_kept(const struct object *o)
+{
+	return o->kept ? symfile_get_head(o->kept) : NULL;
+}
+
+const char *object_get_cache_problem(const struct object *o)
+{
+	return o->cache_problem;
+}
+
+static int read_lines(struct object *o, const struct search_query *q)
+{
+	struct search_hit hit;
+	int r = search_find(&o->search, q, &hit, NULL);
+
 	if (r <= 0)
 		return r;
 	o->lines_bias = first_address(&o->code.file) - first_address(&hit.file);
 	r = dwarf_lines_open(&hit.file, &o->lines);
 	search_hit_done(&hit);
 	return r == -ENOMEM ? r : 0;
+}
+
+static int open_lines(struct object *o)
+{
+	struct search_query q = make_query(o, SEARCH_LINES), code = make_query(o, SEARCH_CODE);
+	struct search_hit hit;
+	int r;
+
+	o->lines_tried = true;
+	if (!o->found)
+		return 0;
+	if (o->code.path)
+		return read_lines(o, &q);
+	/* Its table was in the cache; the object itself may name its debug file. */
+	r = search_find(&o->search, &code, &hit, NULL);
+	if (r == 1)
+		q.code = &hit;
+	if (r >= 0)
+		r = read_lines(o, &q);
+	if (q.code == &hit)
+		search_hit_done(&hit);
+	return r;
 }
 
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,

@@ -2,15 +2,17 @@
 /*
  * object: a program or library that a process had mapped, with the names of its functions.
  *
- * Opening one reads its segments and symbols and lets go of the files; source lines are read when
- * they are first asked for. Whatever is missing, an object opens: then it names nothing, and
+ * Opening one maps its table from the cache, or reads its segments and symbols, keeps them there and
+ * lets go of the files; source lines are read when they are first asked for. A table of the cache that
+ * is whole is used without a look at any file: it was made of one with the same build-id. One
+ * of a stripped object is used only while no file with more is found. Whatever is missing, an object opens: then it names nothing, and
  * `problem` says why, in one line.
  */
 #ifndef KISEKI_SYMBOL_OBJECT_H
 #define KISEKI_SYMBOL_OBJECT_H
 
 #include "symbol/search.h"
-#include "symbol/symtab.h"
+#include "symbol/symcache.h"
 
 struct object;
 
@@ -18,6 +20,14 @@ struct object_wanted {
 	const char *path; /* as in the maps */
 	const uint8_t *build_id;
 	size_t build_id_len;
+	struct symcache *cache; /* NULL: tables are not kept */
+	bool mangled;		/* C++ names stay as they are */
+};
+
+struct object_symbol {
+	const char *name; /* borrowed until the object is closed */
+	uint64_t start;	  /* of the function, in the object's own addresses */
+	uint64_t address; /* what was asked for, the same way */
 };
 
 /* *ret_problem is the caller's, NULL: none. -ENOMEM. */
@@ -25,12 +35,17 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 		char **ret_problem);
 void object_close(struct object *o);
 
-/* NULL: not known. *ret_address: the place in the object's own addresses, 0 if that is not known. */
-struct symtab_symbol *object_find(const struct object *o, uint64_t file_offset,
-				  uint64_t *ret_address);
+/* 1: found; 0: not known; -ENOMEM. */
+int object_find(const struct object *o, uint64_t file_offset, struct object_symbol *ret);
 
-/* To keep with it what shall live as long as its names. */
-struct symtab *object_get_table(struct object *o);
+/* Its file was, or its table. */
+bool object_is_found(const struct object *o);
+
+/* Of its table in the cache; NULL: it is not there. */
+const struct symfile_head *object_get_kept(const struct object *o);
+
+/* Why the table could not be kept in the cache; NULL: it was, or there is none. */
+const char *object_get_cache_problem(const struct object *o);
 
 /* 1, 0; the file's name is borrowed until the object is closed. */
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,

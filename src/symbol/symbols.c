@@ -2,7 +2,7 @@
 /*
  * symbols: see symbols.h. Objects are numbered as they come and found again by a hash of path and
  * build-id; they are opened when the first address is asked of, because most that a process maps have
- * no function in a trace. A name is made readable when it is first shown.
+ * no function in a trace.
  */
 #include "symbol/symbols.h"
 
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/object.h"
 
@@ -35,6 +34,8 @@ struct symbols {
 	char *sysroot, *kallsyms_path;
 	char **folders;
 	struct search search;
+	struct symcache *cache; /* NULL: none */
+	bool cache_failed;	/* and that was said */
 	bool mangled;
 	struct entry *entries;
 	size_t n, room;
@@ -64,6 +65,7 @@ void symbols_free(struct symbols *s)
 	for (i = 0; s->folders && s->folders[i]; i++)
 		free(s->folders[i]);
 	kallsyms_free(s->kernel);
+	symcache_close(s->cache);
 	free(s->problems);
 	free(s->folders);
 	free(s->entries);
@@ -106,6 +108,47 @@ static int dup_folders(struct symbols *s, const char *const *folders, struct err
 	return r;
 }
 
+/* Takes the text. */
+static int add_problem(struct symbols *s, char *text)
+{
+	char **moved = realloc(s->problems, (s->n_problems + 1) * sizeof(*moved));
+
+	if (!moved) {
+		free(text);
+		return -ENOMEM;
+	}
+	s->problems = moved;
+	s->problems[s->n_problems++] = text;
+	return 0;
+}
+
+const char *symbols_get_problem(const struct symbols *s, size_t n)
+{
+	return n < s->n_problems ? s->problems[n] : NULL;
+}
+
+/* Names are found without it, only later. It is said once. */
+static int say_cache_failed(struct symbols *s, const char *why)
+{
+	char *text;
+
+	if (s->cache_failed)
+		return 0;
+	s->cache_failed = true;
+	if (asprintf(&text, "tables of symbols are not kept: %s", why) < 0)
+		return -ENOMEM;
+	return add_problem(s, text);
+}
+
+static int open_cache(struct symbols *s, const struct symbols_options *o)
+{
+	struct error why = ERROR_INIT;
+
+	if (symcache_open(o->cache, o->cache_bytes, &s->cache, &why) == 0)
+		return 0;
+	return say_cache_failed(s, why.text);
+}
+
 int symbols_new(const struct symbols_options *o, struct symbols **ret, struct error *e)
 {
 	CLEANUP(symbols) struct symbols *s = calloc(1, sizeof(*s));
@@ -125,29 +168,14 @@ int symbols_new(const struct symbols_options *o, struct symbols **ret, struct er
 		if (!s->kallsyms_path)
 			return error_set(e, ENOMEM, "cannot read symbols: %s", strerror(ENOMEM));
 	}
+	if (o->cache && *o->cache)
+		r = open_cache(s, o);
+	if (r < 0)
+		return error_set(e, ENOMEM, "cannot read symbols: %s", strerror(ENOMEM));
 	s->search.sysroot = s->sysroot;
 	s->search.folders = (const char *const *)s->folders;
 	*ret = take_ptr(s);
 	return 0;
-}
-
-/* Takes the text. */
-static int add_problem(struct symbols *s, char *text)
-{
-	char **moved = realloc(s->problems, (s->n_problems + 1) * sizeof(*moved));
-
-	if (!moved) {
-		free(text);
-		return -ENOMEM;
-	}
-	s->problems = moved;
-	s->problems[s->n_problems++] = text;
-	return 0;
-}
-
-const char *symbols_get_problem(const struct symbols *s, size_t n)
-{
-	return n < s->n_problems ? s->problems[n] : NULL;
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
@@ -265,60 +293,24 @@ int symbols_add(struct symbols *s, const struct symbol_object *o, uint32_t *ret_
 
 static int open_entry(struct symbols *s, struct entry *e)
 {
-	struct object_wanted w = { e->path, e->build_id, e->build_id_len };
+	const struct object_wanted w = { e->path, e->build_id, e->build_id_len, s->cache,
+					 s->mangled };
 	char *problem = NULL;
 	int r;
 
 	e->opened = true;
 	r = object_open(&s->search, &w, &e->object, &problem);
-	return r == 0 && problem ? add_problem(s, problem) : r;
-}
-
-/* "_ZN1A1bEv@plt" is "A::b()@plt". */
-static char *dup_readable(const char *name)
-{
-	static const char plt[] = "@plt";
-	size_t len = strlen(name), end = sizeof(plt) - 1;
-	_cleanup_free_ char *inner = NULL, *readable = NULL;
-	char *joined;
-
-	if (len <= end || strcmp(name + len - end, plt) != 0)
-		return demangle_dup(name);
-	inner = strndup(name, len - end);
-	readable = inner ? demangle_dup(inner) : NULL;
-	if (!readable || asprintf(&joined, "%s%s", readable, plt) < 0)
-		return NULL;
-	return joined;
-}
-
-/* NULL: no memory. */
-static const char *show(struct symbols *s, struct symtab *t, struct symtab_symbol *symbol)
-{
-	char *name, *readable;
-
-	if (symbol->shown)
-		return symbol->name;
-	name = strndup(symbol->name, symbol->name_len);
-	readable = name && !s->mangled ? dup_readable(name) : NULL;
-	if (readable) {
-		free(name);
-		name = readable;
-	}
-	if (!name || symtab_take(t, name) < 0) {
-		free(name);
-		return NULL;
-	}
-	symbol->name = name;
-	symbol->shown = true;
-	return name;
+	if (r == 0 && problem)
+		r = add_problem(s, problem);
+	if (r == 0 && object_get_cache_problem(e->object))
+		r = say_cache_failed(s, object_get_cache_problem(e->object));
+	return r;
 }
 
 int symbols_find(struct symbols *s, uint32_t object, uint64_t file_offset, struct symbol *ret)
 {
-	struct symtab_symbol *symbol = NULL;
-	const char *name = NULL;
+	struct object_symbol symbol;
 	struct entry *e;
-	uint64_t address = 0;
 	int r = 0;
 
 	if (object >= s->n)
@@ -326,19 +318,15 @@ int symbols_find(struct symbols *s, uint32_t object, uint64_t file_offset, struc
 	e = &s->entries[object];
 	if (!e->opened)
 		r = open_entry(s, e);
+	if (r == 0 && e->object)
+		r = object_find(e->object, file_offset, &symbol);
 	if (r < 0)
 		return r;
-	if (e->object)
-		symbol = object_find(e->object, file_offset, &address);
-	if (symbol) {
-		name = show(s, object_get_table(e->object), symbol);
-		if (!name)
-			return -ENOMEM;
-	}
-	*ret = (struct symbol){ .name = name, .object = e->base, .offset = file_offset };
-	if (symbol) {
-		ret->start = symbol->start;
-		ret->offset = address - symbol->start;
+	*ret = (struct symbol){ .object = e->base, .offset = file_offset };
+	if (r == 1) {
+		ret->name = symbol.name;
+		ret->start = symbol.start;
+		ret->offset = symbol.address - symbol.start;
 	}
 	return 0;
 }
@@ -351,7 +339,7 @@ static int open_kernel(struct symbols *s)
 
 	s->kernel_tried = true;
 	if (s->kallsyms_path) {
-		r = kallsyms_open(s->kallsyms_path, &s->kernel, &why);
+		r = kallsyms_open(s->kallsyms_path, s->cache, &s->kernel, &why);
 		if (r == 0 || r == -ENOMEM)
 			return r;
 		error_set(&text, 0, "[kernel]: %s %s; its functions have no names",
@@ -367,20 +355,19 @@ static int open_kernel(struct symbols *s)
 
 int symbols_find_kernel(struct symbols *s, uint64_t address, struct symbol *ret)
 {
-	const struct symtab_symbol *symbol = NULL;
-	const char *module = NULL;
+	struct kallsyms_symbol symbol = { 0 };
 	int r = s->kernel_tried ? 0 : open_kernel(s);
 
 	if (r < 0)
 		return r;
-	if (s->kernel)
-		symbol = kallsyms_find(s->kernel, address, &module);
-	*ret = (struct symbol){ .object = module ? module : "[kernel]", .offset = address };
-	if (symbol) {
-		ret->name = symbol->name;
-		ret->start = symbol->start;
-		ret->offset = address - symbol->start;
-	}
+	*ret = (struct symbol){ .object = "[kernel]", .offset = address };
+	if (!s->kernel || !kallsyms_find(s->kernel, address, &symbol))
+		return 0;
+	if (symbol.module)
+		ret->object = symbol.module;
+	ret->name = symbol.name;
+	ret->start = symbol.start;
+	ret->offset = address - symbol.start;
 	return 0;
 }
 

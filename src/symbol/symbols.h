@@ -6,7 +6,7 @@
  * build-ids, debug links) and keeps the tables it has opened. A process's mappings are given as they
  * are; an object is used only if its build-id is the one the device saw, where it saw one. What
  * cannot be named is object+offset, and the reason is kept once for each object, for the program to
- * print. One thread at a time.
+ * print. One thread at a time; a folder of tables is shared by any number of them.
  */
 #ifndef KISEKI_SYMBOL_SYMBOLS_H
 #define KISEKI_SYMBOL_SYMBOLS_H
@@ -29,6 +29,8 @@ struct symbols_options {
 				     * NULL */
 	const char *kallsyms; /* file of the kernel's symbols; NULL: none */
 	bool mangled;	      /* leave C++ names as they are */
+	const char *cache; /* folder where tables are kept (symcache.h); NULL or "": they are not */
+	uint64_t cache_bytes; /* its ceiling; 0: SYMCACHE_BYTES */
 };
 
 /* An object as a process had it mapped. */

@@ -15,18 +15,12 @@
 
 #include "base/cleanup.h"
 
-#define NOBODY UINT32_MAX
-#define PAGE_SHIFT 8U
 #define PAGES_FREE 4096U /* always allowed, 16 KiB */
 #define PAGES_PER_EDGE 8U
-#define WALK_MAX 16U /* edges; more are searched by halves */
 #define FIRST_ROOM 256U
 
-/* Eight bytes, so that those of a page lie in one line of the cache. */
-struct edge {
-	uint32_t at;	/* behind the first edge */
-	uint32_t owner; /* of what follows; NOBODY: a hole */
-};
+_Static_assert(2ULL * SYMTAB_SYMBOLS_MAX * PAGES_PER_EDGE + PAGES_FREE < UINT32_MAX,
+	       "the number of a page has 32 bits");
 
 struct symtab {
 	struct symtab_item *items; /* until indexed */
@@ -34,13 +28,8 @@ struct symtab {
 	void **taken;
 	size_t n_taken;
 	struct symtab_symbol *symbols;
-	struct edge *edges;
-	uint64_t *places; /* of the edges; NULL when 32 bits hold the distance of the last one */
-	size_t n_edges;
-	uint64_t base; /* of the first edge */
-	unsigned shift;
-	uint32_t *pages; /* n_pages + 1: number of edges before the page */
-	size_t n_pages;
+	uint8_t *edge, *places, *pages; /* what the edges point to */
+	struct edges edges;
 };
 
 struct symtab *symtab_new(void)
@@ -59,7 +48,7 @@ void symtab_free(struct symtab *t)
 	free(t->taken);
 	free(t->items);
 	free(t->symbols);
-	free(t->edges);
+	free(t->edge);
 	free(t->places);
 	free(t->pages);
 	free(t);
@@ -141,15 +130,29 @@ static void join_aliases(struct symtab *t)
 			t->items[i].end = t->items[i + 1].start;
 }
 
+static uint64_t get_place(const struct symtab *t, uint32_t i)
+{
+	return get_le64(t->places + (size_t)i * EDGE_PLACE_LEN);
+}
+
+static uint8_t *get_edge(const struct symtab *t, uint32_t i)
+{
+	return t->edge + (size_t)i * EDGE_LEN;
+}
+
 /* An edge at the place of the last one replaces it; one that changes nothing is none. */
 static void put_edge(struct symtab *t, uint64_t at, uint32_t owner)
 {
-	if (t->n_edges && t->places[t->n_edges - 1] == at)
-		t->n_edges--;
-	if (t->n_edges && t->edges[t->n_edges - 1].owner == owner)
-		return;
-	t->places[t->n_edges] = at;
-	t->edges[t->n_edges++].owner = owner;
+	uint32_t n = t->edges.n;
+
+	if (n && get_place(t, n - 1) == at)
+		n--;
+	if (n == 0 || get_le32(get_edge(t, n - 1) + 4) != owner) {
+		put_le64(t->places + (size_t)n * EDGE_PLACE_LEN, at);
+		put_le32(get_edge(t, n) + 4, owner);
+		n++;
+	}
+	t->edges.n = n;
 }
 
 /* Ends what is over at `at`; returns how many are left on the stack. */
@@ -161,7 +164,7 @@ static size_t end_symbols(struct symtab *t, const uint32_t *stack, size_t depth,
 		over = t->items[stack[--depth]].end;
 		while (depth && t->items[stack[depth - 1]].end <= over)
 			depth--;
-		put_edge(t, over, depth ? stack[depth - 1] : NOBODY);
+		put_edge(t, over, depth ? stack[depth - 1] : EDGES_NOBODY);
 	}
 	return depth;
 }
@@ -173,9 +176,9 @@ static int make_edges(struct symtab *t)
 	uint32_t i;
 
 	/* Each symbol begins once and ends once. */
-	t->edges = calloc(2 * t->n + 1, sizeof(*t->edges));
-	t->places = calloc(2 * t->n + 1, sizeof(*t->places));
-	if (!stack || !t->edges || !t->places)
+	t->edge = calloc(2 * t->n + 1, EDGE_LEN);
+	t->places = calloc(2 * t->n + 1, EDGE_PLACE_LEN);
+	if (!stack || !t->edge || !t->places)
 		return -ENOMEM;
 	for (i = 0; i < t->n; i++) {
 		depth = end_symbols(t, stack, depth, t->items[i].start);
@@ -190,42 +193,44 @@ static int make_edges(struct symtab *t)
 
 static int make_pages(struct symtab *t)
 {
-	uint64_t span, most = (uint64_t)t->n_edges * PAGES_PER_EDGE + PAGES_FREE;
-	size_t i, page = 0;
+	struct edges *e = &t->edges;
+	uint64_t span, most = (uint64_t)e->n * PAGES_PER_EDGE + PAGES_FREE;
+	uint32_t i, page = 0;
 
-	t->shift = PAGE_SHIFT;
-	if (t->n_edges == 0)
+	e->shift = EDGES_SHIFT;
+	if (e->n == 0)
 		return 0;
-	t->base = t->places[0];
-	span = t->places[t->n_edges - 1] - t->base;
-	while (span >> t->shift >= most)
-		t->shift++;
-	t->n_pages = (size_t)(span >> t->shift) + 1;
-	t->pages = calloc(t->n_pages + 1, sizeof(*t->pages));
+	e->base = get_place(t, 0);
+	span = get_place(t, e->n - 1) - e->base;
+	while (span >> e->shift >= most)
+		e->shift++;
+	e->n_pages = (uint32_t)(span >> e->shift) + 1;
+	t->pages = calloc((size_t)e->n_pages + 1, EDGES_PAGE_LEN);
 	if (!t->pages)
 		return -ENOMEM;
-	for (i = 0; i < t->n_edges; i++)
-		while (page < (size_t)((t->places[i] - t->base) >> t->shift))
-			t->pages[++page] = (uint32_t)i;
-	t->pages[t->n_pages] = (uint32_t)t->n_edges;
+	for (i = 0; i < e->n; i++)
+		while (page < (get_place(t, i) - e->base) >> e->shift)
+			put_le32(t->pages + (size_t)++page * EDGES_PAGE_LEN, i);
+	put_le32(t->pages + (size_t)e->n_pages * EDGES_PAGE_LEN, e->n);
 	return 0;
 }
 
 /* Nearly every object is smaller than 4 GiB; then the distances are enough, and memory is given back. */
 static void shrink_edges(struct symtab *t)
 {
-	struct edge *moved;
-	size_t i;
+	const struct edges *e = &t->edges;
+	uint8_t *moved;
+	uint32_t i;
 
-	if (t->n_edges == 0 || t->places[t->n_edges - 1] - t->base > UINT32_MAX)
+	if (e->n == 0 || get_place(t, e->n - 1) - e->base > UINT32_MAX)
 		return;
-	for (i = 0; i < t->n_edges; i++)
-		t->edges[i].at = (uint32_t)(t->places[i] - t->base);
+	for (i = 0; i < e->n; i++)
+		put_le32(get_edge(t, i), (uint32_t)(get_place(t, i) - e->base));
 	free(t->places);
 	t->places = NULL;
-	moved = realloc(t->edges, t->n_edges * sizeof(*moved));
+	moved = realloc(t->edge, (size_t)e->n * EDGE_LEN);
 	if (moved)
-		t->edges = moved;
+		t->edge = moved;
 }
 
 int symtab_index(struct symtab *t)
@@ -242,6 +247,9 @@ int symtab_index(struct symtab *t)
 	if (r < 0)
 		return r;
 	shrink_edges(t);
+	t->edges.edge = t->edge;
+	t->edges.places = t->places;
+	t->edges.pages = t->pages;
 	t->symbols = calloc(t->n + 1, sizeof(*t->symbols));
 	if (!t->symbols)
 		return -ENOMEM;
@@ -255,51 +263,19 @@ int symtab_index(struct symtab *t)
 	return 0;
 }
 
-/* How many of the edges from low to high are at or before the address, counted from the first. */
-static size_t count_far(const struct symtab *t, size_t low, size_t high, uint64_t address)
-{
-	size_t middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (t->places[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static size_t count_near(const struct symtab *t, size_t low, size_t high, uint32_t distance)
-{
-	size_t middle;
-
-	while (high - low > WALK_MAX) {
-		middle = low + (high - low) / 2;
-		if (t->edges[middle].at <= distance)
-			low = middle;
-		else
-			high = middle;
-	}
-	while (low < high && t->edges[low].at <= distance)
-		low++;
-	return low;
-}
-
 struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address)
 {
-	const uint64_t page = (address - t->base) >> t->shift;
-	size_t before;
-	uint32_t owner;
+	uint32_t owner = edges_find(&t->edges, address);
 
-	if (address < t->base || page >= t->n_pages || !t->symbols)
-		return NULL;
-	if (t->places)
-		before = count_far(t, t->pages[page], t->pages[page + 1], address);
-	else
-		before = count_near(t, t->pages[page], t->pages[page + 1],
-				    (uint32_t)(address - t->base));
-	/* The first edge is the base, so there is one before. */
-	owner = t->edges[before - 1].owner;
-	return owner == NOBODY ? NULL : &t->symbols[owner];
+	return owner == EDGES_NOBODY ? NULL : &t->symbols[owner];
+}
+
+const struct edges *symtab_get_edges(const struct symtab *t)
+{
+	return &t->edges;
+}
+
+const struct symtab_symbol *symtab_get_symbol(const struct symtab *t, size_t i)
+{
+	return &t->symbols[i];
 }

@@ -2,11 +2,8 @@
 /*
  * symtab: from an address to the function that has it, in a few nanoseconds.
  *
- * Symbols are pushed in any order and then indexed once. Indexing turns them into edges, sorted: from
- * this address on it is that function's, or nobody's. So holes between functions stay holes, a
- * function inside another has its own part, and a search needs no look at ends. A page index says for
- * each 256 bytes of the object where its edges begin; a search reads one entry of it and walks the
- * few edges of that page, where a binary search over all symbols misses the cache at each step.
+ * Symbols are pushed in any order and then indexed once. Indexing turns them into edges (edges.h), and
+ * those into a page index, which a search needs, and which a table file has as it is.
  *
  * Of several names for one address one is chosen, always the same, whatever the order in the file:
  * the best rank, then the shortest, then the first of the alphabet. A symbol whose size is not known
@@ -19,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "symbol/edges.h"
 
 #define SYMTAB_SYMBOLS_MAX (1U << 23)
 
@@ -62,5 +61,9 @@ int symtab_index(struct symtab *t);
 
 /* NULL: no function has this address. */
 struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address);
+
+/* For whoever writes it down: the index, and symbol i of symtab_count(), by rising start. */
+const struct edges *symtab_get_edges(const struct symtab *t);
+const struct symtab_symbol *symtab_get_symbol(const struct symtab *t, size_t i);
 
 #endif

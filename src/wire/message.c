@@ -84,14 +84,17 @@ void hello_encode(struct byte_writer *w, const struct message_hello *m)
 	put_number(w, m->n_runs);
 	for (i = 0; i < m->n_runs; i++)
 		put_bytes(w, m->runs[i].bytes, sizeof(m->runs[i].bytes));
-	if (m->role != ROLE_AGENT)
+	if (m->role != ROLE_AGENT || m->abilities)
 		put_number(w, m->role);
+	if (m->abilities)
+		put_number(w, m->abilities);
 }
 
 /* The version comes first and is known even if the rest is not understood. */
 enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size_t len)
 {
 	struct byte_reader r, rest;
+	uint64_t role, abilities = 0;
 	uint32_t i;
 
 	memset(ret, 0, sizeof(*ret));
@@ -110,8 +113,13 @@ enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size
 	for (i = 0; i < ret->n_runs; i++)
 		get_id(&r, &ret->runs[i]);
 	rest = r; /* what is not understood there is skipped */
-	if (!r.bad && reader_left(&r) && reader_varint(&rest) == ROLE_RECORDER && !rest.bad)
-		ret->role = ROLE_RECORDER;
+	role = !r.bad && reader_left(&rest) ? reader_varint(&rest) : ROLE_AGENT;
+	if (!rest.bad && role <= ROLE_RECORDER) {
+		ret->role = (uint8_t)role;
+		abilities = reader_left(&rest) ? reader_varint(&rest) : 0;
+	}
+	if (!rest.bad)
+		ret->abilities = (uint32_t)abilities;
 	return verdict(&r);
 }
 
@@ -367,6 +375,70 @@ enum wire_status pong_decode(struct message_pong *ret, const uint8_t *in, size_t
 	ret->device_ns = reader_varint(&r);
 	ret->realtime_ns = reader_varint(&r);
 	return verdict(&r);
+}
+
+/* --- objects --- */
+
+static void put_build_id(struct byte_writer *w, const struct message_build_id *id)
+{
+	put_number(w, id->len);
+	put_bytes(w, id->bytes, id->len);
+}
+
+static void get_build_id(struct byte_reader *r, struct message_build_id *ret)
+{
+	uint32_t len = get_bounded(r, MESSAGE_BUILD_ID_MAX);
+	const uint8_t *p = reader_bytes(r, len);
+
+	r->bad = r->bad || !len;
+	ret->len = (uint8_t)len;
+	if (p)
+		memcpy(ret->bytes, p, len);
+}
+
+void want_encode(struct byte_writer *w, const struct message_want *m)
+{
+	put_build_id(w, &m->id);
+	put_number(w, m->offset);
+}
+
+enum wire_status want_decode(struct message_want *ret, const uint8_t *in, size_t len)
+{
+	struct byte_reader r;
+
+	memset(ret, 0, sizeof(*ret));
+	reader_init(&r, in, len);
+	get_build_id(&r, &ret->id);
+	ret->offset = reader_varint(&r);
+	return verdict(&r);
+}
+
+void piece_encode(struct byte_writer *w, const struct message_piece *m)
+{
+	put_build_id(w, &m->id);
+	put_number(w, m->size);
+	put_number(w, m->offset);
+	put_number(w, m->size ? m->len : 0);
+	put_bytes(w, m->bytes, m->size ? m->len : 0);
+}
+
+/* What it claims fits together: the piece lies within the file, and is not empty unless all is. */
+enum wire_status piece_decode(struct message_piece *ret, const uint8_t *in, size_t len)
+{
+	struct byte_reader r;
+
+	memset(ret, 0, sizeof(*ret));
+	reader_init(&r, in, len);
+	get_build_id(&r, &ret->id);
+	ret->size = reader_varint(&r);
+	ret->offset = reader_varint(&r);
+	ret->len = get_bounded(&r, MESSAGE_PIECE_MAX);
+	ret->bytes = reader_bytes(&r, ret->len);
+	if (r.bad || ret->size > MESSAGE_OBJECT_MAX || !ret->len != !ret->size)
+		return WIRE_CORRUPT;
+	if (ret->size && (ret->offset >= ret->size || ret->len > ret->size - ret->offset))
+		return WIRE_CORRUPT;
+	return WIRE_OK;
 }
 
 void bye_encode(struct byte_writer *w, const struct message_bye *m)

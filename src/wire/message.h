@@ -25,6 +25,10 @@
 /* Streams of the description and the CPUs, which are numbered from 0; and rows of one run in WELCOME
  * and END, so that is also the description and 2048 threads. */
 #define MESSAGE_STREAMS_MAX 4097U
+#define MESSAGE_BUILD_ID_MAX 20U
+#define MESSAGE_PIECE_MAX 16384U /* bytes of an object in one frame */
+#define MESSAGE_PIECE_ROOM (MESSAGE_PIECE_MAX + MESSAGE_BUILD_ID_MAX + 1U + 3U * VARINT_MAX)
+#define MESSAGE_OBJECT_MAX (1ULL << 28) /* bytes of a whole one */
 
 struct message_id {
 	uint8_t bytes[16];
@@ -76,6 +80,11 @@ enum device_role {
 	ROLE_RECORDER = 1,
 };
 
+/* What a device can do beside what every one can. */
+enum device_ability {
+	ABILITY_OBJECTS = 1, /* it sends the files that its profiles name, if it is asked */
+};
+
 struct message_hello {
 	uint32_t version;
 	struct message_id device; /* stays the same over boots */
@@ -86,7 +95,8 @@ struct message_hello {
 	uint8_t state;	  /* enum device_state */
 	uint32_t n_runs;  /* of which it still holds blocks, oldest first, and the one it traces */
 	struct message_id runs[MESSAGE_RUNS_MAX];
-	uint8_t role; /* enum device_role; one that is not known is the agent's */
+	uint8_t role;	    /* enum device_role; one that is not known is the agent's */
+	uint32_t abilities; /* enum device_ability */
 };
 
 /* Followed by rows: for a run of HELLO, the sequence that the collector wants next of a stream.
@@ -224,6 +234,25 @@ struct message_bye {
 	struct message_text text;
 };
 
+struct message_build_id {
+	uint8_t len; /* 1 to MESSAGE_BUILD_ID_MAX */
+	uint8_t bytes[MESSAGE_BUILD_ID_MAX];
+};
+
+/* A piece of the object's file, from this place on. */
+struct message_want {
+	struct message_build_id id;
+	uint64_t offset;
+};
+
+struct message_piece {
+	struct message_build_id id;
+	uint64_t size; /* of the whole file; 0: it is not to be had, and nothing follows */
+	uint64_t offset;
+	const uint8_t *bytes; /* borrowed */
+	uint32_t len;	      /* 1 to MESSAGE_PIECE_MAX */
+};
+
 static inline void writer_init(struct byte_writer *w, uint8_t *out, size_t room)
 {
 	w->at = w->start = out;
@@ -276,6 +305,13 @@ enum wire_status ping_decode(struct message_ping *ret, const uint8_t *in, size_t
 
 void pong_encode(struct byte_writer *w, const struct message_pong *m);
 enum wire_status pong_decode(struct message_pong *ret, const uint8_t *in, size_t len);
+
+void want_encode(struct byte_writer *w, const struct message_want *m);
+enum wire_status want_decode(struct message_want *ret, const uint8_t *in, size_t len);
+
+/* MESSAGE_PIECE_ROOM bytes are enough. */
+void piece_encode(struct byte_writer *w, const struct message_piece *m);
+enum wire_status piece_decode(struct message_piece *ret, const uint8_t *in, size_t len);
 
 void bye_encode(struct byte_writer *w, const struct message_bye *m);
 enum wire_status bye_decode(struct message_bye *ret, const uint8_t *in, size_t len);

@@ -292,18 +292,19 @@ named: .skip 0x100000
 
 
 def scenario_names(data):
-    """Functions have names where the collector has the device's objects, and only if they are the right ones."""
+    """Functions have names where the collector has the device's objects, and only if they are the right ones; what was
+    read of the right one is kept."""
     if not shutil.which("cc"):
         print("names: no compiler to make an object with")
         return
     root = Path(data).parent / "root"
     (root / "usr/bin").mkdir(parents=True)
     Collector(data).stop()
-    for build_id, named in ((BUILD_ID, True), (BUILD_ID[::-1], False)):
+    for turn, (build_id, named) in enumerate(((BUILD_ID[::-1], False), (BUILD_ID, True), (BUILD_ID[::-1], True))):
         subprocess.run(["cc", "-nostdlib", "-shared", "-Wl,-z,noseparate-code", f"-Wl,--build-id=0x{build_id}",
                         "-x", "assembler", "-", "-o", root / "usr/bin/sample"], input=OBJECT.encode(), check=True)
         c = Collector(data, "--symbols", str(root))
-        if named:
+        if turn == 0:
             send_runs(c, data)
         report = get_json(c, "/api/v1/devices/board/calls/report")
         names = {f["function"] for f in report["functions"]}

@@ -112,7 +112,7 @@ def scenario_vectors(_data):
         assert rest == b"", kind
         assert fd.frame(kind, body) == data
         by_type.setdefault(kind, []).append(body)
-    assert sorted(by_type) == list(range(2, 13))
+    assert sorted(by_type) == list(range(2, 15))
     ids = [bytes(range(n, n + 16)) for n in (0x10, 0x20, 0x30, 0x40)]
     assert fd.hello(ids[0], ids[1], runs=ids[2:]) == frames[0]
     assert fd.decode_welcome(by_type[fd.WELCOME][0]) == {

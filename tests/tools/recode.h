@@ -55,6 +55,8 @@ RECODE(status, struct message_status)
 RECODE(ping, struct message_ping)
 RECODE(pong, struct message_pong)
 RECODE(bye, struct message_bye)
+RECODE(want, struct message_want)
+RECODE(piece, struct message_piece)
 
 static inline enum wire_status recode_ack(const uint8_t *in, size_t len, struct byte_writer *w)
 {
@@ -77,7 +79,8 @@ static inline enum wire_status recode(uint32_t type, const uint8_t *in, size_t l
 		[FRAME_ACK] = recode_ack,	[FRAME_INSTRUCTION] = recode_instruction,
 		[FRAME_RESULT] = recode_result, [FRAME_STATUS] = recode_status,
 		[FRAME_PING] = recode_ping,	[FRAME_PONG] = recode_pong,
-		[FRAME_BYE] = recode_bye,
+		[FRAME_BYE] = recode_bye,	[FRAME_WANT] = recode_want,
+		[FRAME_PIECE] = recode_piece,
 	};
 
 	if (type >= sizeof(by_type) / sizeof(by_type[0]) || !by_type[type])

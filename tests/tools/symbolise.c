@@ -2,7 +2,8 @@
 /*
  * symbolise: names of addresses, for tests that compare them with those of other tools.
  *
- *	symbolise [-r SYSROOT] [-f FOLDER]... [-k KALLSYMS] [-b HEX|-n] [-m] [-a] [-l] OBJECT < addresses
+ *	symbolise [-r SYSROOT] [-f FOLDER]... [-k KALLSYMS] [-b HEX|-n] [-c CACHE] [-m] [-a] [-l]
+ *		OBJECT < addresses
  *
  * One address in hexadecimal per line: of the object's file (an offset), with -a the object's own (a
  * virtual address, turned into an offset by its segments), with -k alone the kernel's. Each becomes a
@@ -41,7 +42,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "r:f:k:b:nmal")) != -1) {
+	while ((c = getopt(argc, argv, "r:f:k:b:c:nmal")) != -1) {
 		switch (c) {
 		case 'r':
 			o->symbols.sysroot = optarg;
@@ -56,6 +57,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 			break;
 		case 'b':
 			o->hex = optarg;
+			break;
+		case 'c':
+			o->symbols.cache = optarg;
 			break;
 		case 'n':
 			o->no_id = true;

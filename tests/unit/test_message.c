@@ -193,6 +193,33 @@ static void put_bye(struct byte_writer *w)
 	bye_encode(w, &m);
 }
 
+static const struct message_build_id an_object = { 4, { 0xa1, 0xb2, 0xc3, 0xd4 } };
+
+static void put_want(struct byte_writer *w)
+{
+	struct message_want m = { .id = an_object, .offset = 16384 };
+
+	want_encode(w, &m);
+}
+
+static void put_piece(struct byte_writer *w)
+{
+	struct message_piece m = { .id = an_object,
+				   .size = 16388,
+				   .offset = 16384,
+				   .bytes = (const uint8_t *)"last",
+				   .len = 4 };
+
+	piece_encode(w, &m);
+}
+
+static void put_none(struct byte_writer *w)
+{
+	struct message_piece m = { .id = an_object };
+
+	piece_encode(w, &m);
+}
+
 /* In the order of the vector. */
 static const struct {
 	uint32_t type;
@@ -204,6 +231,8 @@ static const struct {
 	{ FRAME_INSTRUCTION, put_stop }, { FRAME_RESULT, put_result },
 	{ FRAME_STATUS, put_status },	 { FRAME_PING, put_ping },
 	{ FRAME_PONG, put_pong },	 { FRAME_BYE, put_bye },
+	{ FRAME_WANT, put_want },	 { FRAME_PIECE, put_piece },
+	{ FRAME_PIECE, put_none },
 };
 
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
@@ -329,6 +358,66 @@ static void test_bounds_hello(void **state)
 	assert_int_equal(try_hello(&m), WIRE_OK);
 	assert_int_equal(hello_decode(&back, made, ROOM), WIRE_OK);
 	assert_int_equal(back.name.len, 255);
+}
+
+/* A piece lies in its file, and is not more than fits into a frame. */
+static void test_bounds_piece(void **state)
+{
+	static const uint8_t bytes[MESSAGE_PIECE_MAX + 1];
+	static const struct {
+		uint64_t size, offset;
+		uint32_t len;
+		bool is_sound;
+	} rows[] = {
+		{ 100, 0, 100, true },
+		{ 100, 99, 1, true },
+		{ 100, 99, 2, false },
+		{ 100, 100, 1, false },
+		{ 100, 0, 0, false },
+		{ 100, UINT64_MAX, 2, false },
+		{ MESSAGE_OBJECT_MAX, 0, MESSAGE_PIECE_MAX, true },
+		{ MESSAGE_OBJECT_MAX, 0, MESSAGE_PIECE_MAX + 1, false },
+		{ MESSAGE_OBJECT_MAX + 1, 0, 1, false },
+	};
+	struct message_piece m = { .id = an_object, .bytes = bytes }, back;
+	struct message_want want = { .id = { .len = 0 } }, want_back;
+	struct byte_writer w;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		m.size = rows[i].size;
+		m.offset = rows[i].offset;
+		m.len = rows[i].len;
+		writer_init(&w, made, ROOM);
+		piece_encode(&w, &m);
+		assert_int_equal(piece_decode(&back, made, writer_len(&w)),
+				 rows[i].is_sound ? WIRE_OK : WIRE_CORRUPT);
+	}
+	writer_init(&w, made, ROOM);
+	want_encode(&w, &want); /* of nothing */
+	assert_int_equal(want_decode(&want_back, made, writer_len(&w)), WIRE_CORRUPT);
+	assert_int_equal(want_decode(&want_back, (const uint8_t *)"\25012345678901234567890", 23),
+			 WIRE_CORRUPT); /* 21 bytes */
+}
+
+/* What a device can do stands behind its role, and is nothing where that is not known. */
+static void test_abilities(void **state)
+{
+	struct message_hello m = a_hello(), back;
+	struct byte_writer w;
+	uint8_t role;
+
+	(void)state;
+	m.abilities = ABILITY_OBJECTS;
+	for (role = ROLE_AGENT; role <= ROLE_RECORDER + 1; role++) {
+		m.role = role;
+		writer_init(&w, made, ROOM);
+		hello_encode(&w, &m);
+		assert_int_equal(hello_decode(&back, made, writer_len(&w)), WIRE_OK);
+		assert_int_equal(back.role, role == ROLE_RECORDER ? ROLE_RECORDER : ROLE_AGENT);
+		assert_int_equal(back.abilities, role <= ROLE_RECORDER ? ABILITY_OBJECTS : 0);
+	}
 }
 
 /* Who says nothing of a role, or something that nobody knows, is the agent; and it costs no byte. */
@@ -580,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_bounds_counts), cmocka_unit_test(test_bounds_streams),
 		cmocka_unit_test(test_bounds_config), cmocka_unit_test(test_bounds_filter),
 		cmocka_unit_test(test_lists_twice),   cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_bounds_piece),  cmocka_unit_test(test_abilities),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

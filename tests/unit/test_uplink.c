@@ -561,8 +561,8 @@ static void refuses_bad_welcomes(void **state)
 
 static void refuses_what_only_a_device_says(void **state)
 {
-	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN, FRAME_RUN_END,
-					  FRAME_RESULT, FRAME_STATUS, FRAME_PONG };
+	static const uint32_t types[] = { FRAME_BLOCK,	FRAME_HELLO,  FRAME_RUN,  FRAME_RUN_END,
+					  FRAME_RESULT, FRAME_STATUS, FRAME_PONG, FRAME_PIECE };
 	struct peer *p = *state;
 	size_t i;
 
@@ -572,6 +572,70 @@ static void refuses_what_only_a_device_says(void **state)
 		expect_bye(p, BYE_PROTOCOL);
 		disconnect(p);
 	}
+}
+
+static struct message_want wanted;
+static uint32_t wants, pieces;
+
+static void take_want(void *context, const struct message_want *m)
+{
+	(void)context;
+	wanted = *m;
+	wants++;
+}
+
+static uint32_t put_piece(void *context, uint8_t *body)
+{
+	(void)context;
+	if (pieces == wants)
+		return 0;
+	pieces++;
+	memset(body, 'p', MESSAGE_PIECE_MAX);
+	return MESSAGE_PIECE_MAX;
+}
+
+/* Without objects a question is skipped; with them it is answered, behind all that waits in the spool. */
+static void sends_objects_last(void **state)
+{
+	static const uint8_t want[] = { 2, 0xab, 0xcd, 7 };
+	struct peer *p = *state;
+	struct uplink_options o = { .name = "board",
+				    .agent = "0.1.0",
+				    .kernel = "6.18.0",
+				    .machine = "armv7l",
+				    .cpus = 2,
+				    .entry_max = FAKE_SPOOL_BYTES,
+				    .abilities = ABILITY_OBJECTS,
+				    .hooks = { p, instruct, clocks, take_want, put_piece } };
+	struct frame f;
+	uint8_t i;
+
+	connect_to(p, WINDOW);
+	assert_int_equal(say(p, FRAME_WANT, want, sizeof(want)), 0);
+	expect_silence(p);
+	disconnect(p);
+	uplink_free(p->uplink);
+	o.spool = &p->spool;
+	assert_int_equal(uplink_new(&p->uplink, &o, &p->error), 0);
+	wants = pieces = 0;
+	p->in_at = p->in_len = 0;
+	uplink_open(p->uplink, DEVICE_TRACING, p->now_ms);
+	assert_int_equal(expect_hello(p).abilities, ABILITY_OBJECTS);
+	assert_int_equal(say_welcome(p, 1, WINDOW, NULL, 0), 0);
+	for (i = 0; i < 3; i++)
+		fake_spool_add(&p->spool, FRAME_BLOCK, 3, 1, i, 40);
+	assert_int_equal(say(p, FRAME_WANT, want, sizeof(want)), 0);
+	assert_int_equal(wanted.id.len, 2);
+	assert_int_equal(wanted.offset, 7);
+	expect_run(p, 3);
+	for (i = 0; i < 3; i++)
+		expect_entry(p, FRAME_BLOCK, 1, i);
+	f = hear(p);
+	assert_int_equal(f.type, FRAME_PIECE);
+	assert_int_equal(f.body_len, MESSAGE_PIECE_MAX);
+	expect_silence(p);
+	assert_int_equal(say(p, FRAME_WANT, want, 1), -EPROTO);
+	expect_bye(p, BYE_PROTOCOL);
 }
 
 static void refuses_garbage(void **state)
@@ -718,6 +782,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(takes_frames_byte_by_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_bad_welcomes, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_what_only_a_device_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(sends_objects_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_garbage, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_longer_each_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(comes_back_after_a_bye, setup, teardown),

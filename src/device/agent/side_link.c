@@ -3,9 +3,11 @@
 #include "device/agent/side_link.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "device/agent/dial.h"
@@ -21,6 +23,8 @@ struct side_link {
 	const char *who, *bye;
 	struct error last; /* the same again is not worth another line */
 	bool is_recording;
+	struct side_link_objects objects;
+	uint64_t now_ms; /* of this turn */
 };
 
 static int refuse(void *context, const struct message_instruction *m, struct error *e)
@@ -38,6 +42,36 @@ static void tell_clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_re
 	*ret_realtime_ns = clock_real_ns();
 }
 
+static void want(void *context, const struct message_want *m)
+{
+	const struct side_link *l = context;
+
+	l->objects.want(l->objects.context, m);
+}
+
+static uint32_t piece(void *context, uint8_t *body)
+{
+	const struct side_link *l = context;
+
+	return l->objects.piece(l->objects.context, body, l->now_ms);
+}
+
+/* Whoever listens there is on this machine, and could read the files himself, or is a tunnel that
+ * somebody with rights has made. */
+static bool is_loopback(int fd)
+{
+	struct sockaddr_storage peer = { 0 };
+	socklen_t len = sizeof(peer);
+	const struct sockaddr_in *four = (const struct sockaddr_in *)&peer;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&peer;
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &len) < 0)
+		return false;
+	if (peer.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+	return peer.ss_family == AF_INET && ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 int side_link_new(struct side_link **ret, const struct side_link_options *o, struct error *e)
 {
 	CLEANUP(side_link) struct side_link *l = calloc(1, sizeof(*l));
@@ -50,6 +84,11 @@ int side_link_new(struct side_link **ret, const struct side_link_options *o, str
 
 	if (!l)
 		return error_set(e, ENOMEM, "cannot make a connection: out of memory");
+	l->objects = o->objects;
+	if (l->objects.piece) {
+		u.hooks.want = want;
+		u.hooks.piece = piece;
+	}
 	l->who = o->who;
 	l->bye = o->bye;
 	r = identity_init(&l->identity, o->name, o->state_dir, e);
@@ -105,6 +144,10 @@ static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 	if (dial_fd(l->dial) < 0 && now_ms < uplink_next(l->uplink))
 		return 0;
 	r = dial_open(l->dial, now_ms, e);
+	if (r > 0 && l->objects.piece)
+		uplink_set_abilities(l->uplink, l->objects.anywhere || is_loopback(dial_fd(l->dial))
+							? ABILITY_OBJECTS
+							: 0);
 	if (r > 0)
 		uplink_open(l->uplink, l->is_recording ? DEVICE_TRACING : DEVICE_IDLE, now_ms);
 	return r;
@@ -115,6 +158,7 @@ int side_link_turn(struct side_link *l, uint64_t now_ms, bool is_recording, stru
 	int r = 1, w;
 
 	l->is_recording = is_recording;
+	l->now_ms = now_ms;
 	if (uplink_is_closed(l->uplink))
 		r = connect_link(l, now_ms, e);
 	if (r < 0)
@@ -150,9 +194,14 @@ short side_link_events(struct side_link *l)
 
 uint64_t side_link_next(const struct side_link *l)
 {
+	uint64_t link = uplink_next(l->uplink), piece;
+
 	if (uplink_is_closed(l->uplink) && dial_fd(l->dial) >= 0)
 		return dial_next(l->dial);
-	return uplink_next(l->uplink);
+	if (!l->objects.next || !uplink_is_welcome(l->uplink))
+		return link;
+	piece = l->objects.next(l->objects.context);
+	return piece < link ? piece : link;
 }
 
 bool side_link_is_welcome(const struct side_link *l)

@@ -20,6 +20,17 @@
 struct spool;
 struct side_link;
 
+/* Files that the collector may ask for; NULL functions: none. */
+struct side_link_objects {
+	void *context;
+	void (*want)(void *context, const struct message_want *m);
+	/* As uplink_hooks.piece. */
+	uint32_t (*piece)(void *context, uint8_t *body, uint64_t now_ms);
+	/* When there will be one, if not now; UINT64_MAX: when it is asked for. */
+	uint64_t (*next)(void *context);
+	bool anywhere; /* also to a collector that is not on this machine */
+};
+
 struct side_link_options {
 	struct spool *spool;   /* borrowed, as are the texts */
 	const char *collector; /* HOST:PORT */
@@ -28,6 +39,7 @@ struct side_link_options {
 	uint32_t entry_max; /* the largest body of a spool's entry */
 	const char *who;    /* "the recorder of a boot" */
 	const char *bye;    /* the last words */
+	struct side_link_objects objects;
 };
 
 /* Needs the root that init will have: names of hosts and the device's identity are files in it. */

@@ -16,6 +16,8 @@
 #define SMALL_BODY_MAX 2048U /* of what a device says: HELLO is the largest, with its four texts */
 #define ANSWER_ROOM 512U     /* a RESULT or a PONG with its head */
 #define RUN_FRAME 18U
+#define PIECE_FRAME                                                                                \
+	(FRAME_HEAD_MAX + MESSAGE_PIECE_ROOM + ANSWER_ROOM) /* with room for an answer */
 #define WELCOME_HEAD (5U * VARINT_MAX)
 #define WELCOME_ROW (1U + 3U + VARINT_MAX)
 
@@ -55,6 +57,8 @@ int uplink_new(struct uplink **ret, const struct uplink_options *o, struct error
 		u->o = *o;
 		u->in_size = FRAME_HEAD_MAX + (welcome > MESSAGE_ROOM ? welcome : MESSAGE_ROOM);
 		u->out_size = RUN_FRAME + FRAME_HEAD_MAX + o->entry_max + MESSAGE_ROOM;
+		if (o->hooks.piece && u->out_size < PIECE_FRAME)
+			u->out_size = PIECE_FRAME;
 		u->in = malloc(u->in_size);
 		u->out = malloc(u->out_size);
 		retry_init(&u->retry, o->seed);
@@ -121,6 +125,7 @@ static void put_hello(struct uplink *u, enum device_state state)
 		.origins = u->o.origins,
 		.state = (uint8_t)state,
 		.role = u->o.role,
+		.abilities = u->o.abilities,
 	};
 	struct byte_writer w;
 	uint32_t i;
@@ -136,6 +141,11 @@ static void put_hello(struct uplink *u, enum device_state state)
 void uplink_set_origins(struct uplink *u, uint32_t origins)
 {
 	u->o.origins = origins;
+}
+
+void uplink_set_abilities(struct uplink *u, uint32_t abilities)
+{
+	u->o.abilities = abilities;
 }
 
 void uplink_open(struct uplink *u, enum device_state state, uint64_t now_ms)
@@ -190,10 +200,27 @@ static bool put_entry(struct uplink *u)
 	return true;
 }
 
+/* Only where nothing waits, neither here nor in the spool. */
+static void put_piece(struct uplink *u)
+{
+	uint8_t body[MESSAGE_PIECE_ROOM];
+	struct spool_entry entry;
+	uint32_t len;
+
+	if (!u->o.hooks.piece || u->out_len || spool_peek(u->o.spool, &entry) ||
+	    out_room(u) < PIECE_FRAME)
+		return;
+	len = u->o.hooks.piece(u->o.hooks.context, body);
+	if (len)
+		put_frame(u, FRAME_PIECE, body, len);
+}
+
 const uint8_t *uplink_get(struct uplink *u, size_t *ret_len)
 {
 	while (u->phase == PHASE_WELCOME && put_entry(u))
 		;
+	if (u->phase == PHASE_WELCOME)
+		put_piece(u);
 	*ret_len = u->out_len;
 	return u->out;
 }
@@ -317,6 +344,16 @@ static int take_ping(struct uplink *u, const struct frame *f, struct error *e)
 	return 0;
 }
 
+static int take_want(struct uplink *u, const struct frame *f, struct error *e)
+{
+	struct message_want m;
+
+	if (want_decode(&m, f->body, f->body_len) != WIRE_OK)
+		return broke(u, e, "a damaged WANT");
+	u->o.hooks.want(u->o.hooks.context, &m);
+	return 0;
+}
+
 static int take_bye(struct uplink *u, const struct frame *f, struct error *e)
 {
 	struct message_bye m;
@@ -347,9 +384,17 @@ static int take_frame(struct uplink *u, const struct frame *f, struct error *e)
 		return take_instruction(u, f, e);
 	case FRAME_PING:
 		return take_ping(u, f, e);
+	case FRAME_WANT:
+		return take_want(u, f, e);
 	default:
 		return broke(u, e, "a frame that only a device may send");
 	}
+}
+
+/* Who has no objects need not know that they can be asked for. */
+static bool is_unknown(const struct uplink *u, uint32_t type)
+{
+	return type > FRAME_PIECE || (type == FRAME_WANT && !u->o.hooks.want);
 }
 
 /* One frame, or the part of it that is here, at the start of `in`: how many bytes of it are done
@@ -364,7 +409,7 @@ static int take_next(struct uplink *u, const uint8_t *in, uint32_t len, struct e
 		return broke(u, e, "bytes that are no frame");
 	if (!f.len)
 		return 0;
-	if (f.type > FRAME_BYE && u->phase == PHASE_WELCOME) {
+	if (is_unknown(u, f.type) && u->phase == PHASE_WELCOME) {
 		u->skip = status == WIRE_MORE ? f.len - len : 0;
 		return (int)(f.len - u->skip);
 	}

@@ -37,6 +37,11 @@ struct uplink_hooks {
 	int (*instruct)(void *context, const struct message_instruction *m, struct error *e);
 	/* The clock of the traces and CLOCK_REALTIME, both now, in ns. */
 	void (*clocks)(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns);
+	/* The collector wants a piece of an object; NULL, as is the next: there are none. */
+	void (*want)(void *context, const struct message_want *m);
+	/* The body of the next PIECE, of at most MESSAGE_PIECE_ROOM bytes; 0: none now. Asked when there
+	 * is nothing else to send, so that no event waits behind a file. */
+	uint32_t (*piece)(void *context, uint8_t *body);
 };
 
 struct uplink_options {
@@ -47,6 +52,7 @@ struct uplink_options {
 	uint32_t threads;   /* rows of a function run: a WELCOME may name both streams of each */
 	uint32_t origins;   /* bits of enum trace_origin; uplink_set_origins() changes them */
 	uint8_t role;	    /* enum device_role */
+	uint32_t abilities; /* enum device_ability; uplink_set_abilities() changes them */
 	uint32_t entry_max; /* the largest body of a spool's entry */
 	uint64_t seed;	    /* of the times to wait */
 	struct uplink_hooks hooks;
@@ -58,6 +64,9 @@ DEFINE_CLEANUP(uplink, uplink_free)
 
 /* What the next HELLO says that the machine could use. */
 void uplink_set_origins(struct uplink *u, uint32_t origins);
+
+/* And what else it can do: enum device_ability. */
+void uplink_set_abilities(struct uplink *u, uint32_t abilities);
 
 /* A connection is there: says HELLO. */
 void uplink_open(struct uplink *u, enum device_state state, uint64_t now_ms);

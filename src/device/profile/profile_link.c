@@ -19,12 +19,15 @@
 #include "device/agent/run_meta.h"
 #include "device/agent/side_link.h"
 #include "device/agent/spool.h"
+#include "device/profile/told_objects.h"
 #include "wire/sample_lane.h"
 
 #define KEEP_META (96U << 10) /* bytes that only the description at the end may use */
 #define ENTRY_MAX (BLOCK_HEADER_MAX + SAMPLE_LANE_ROOM)
 #define PATIENCE_MS 30000U /* without a byte that goes */
 #define TURN_MS 1000
+#define OBJECTS_MS 60000U /* the longest that a recording which is over stays for files */
+#define OBJECTS_TURN_MS 100
 
 /* Where a stream is. */
 struct place {
@@ -35,6 +38,7 @@ struct profile_link {
 	struct memory *memory;
 	struct spool *spool;
 	struct side_link *link;
+	struct told_objects *told; /* NULL: none */
 	uint32_t run, cpus;
 	uint64_t bytes; /* of blocks */
 	bool is_ending;
@@ -77,6 +81,27 @@ static void set_name(struct profile_link *l, const char *name)
 	l->name[strcspn(l->name, ".")] = 0;
 }
 
+static void take_want(void *context, const struct message_want *m)
+{
+	struct profile_link *l = context;
+
+	told_objects_want(l->told, m, clock_mono_ms());
+}
+
+static uint32_t put_piece(void *context, uint8_t *body, uint64_t now_ms)
+{
+	struct profile_link *l = context;
+
+	return told_objects_put(l->told, body, now_ms);
+}
+
+static uint64_t next_piece(void *context)
+{
+	struct profile_link *l = context;
+
+	return told_objects_next(l->told);
+}
+
 int profile_link_new(struct profile_link **ret, const struct profile_link_options *o,
 		     struct error *e)
 {
@@ -97,6 +122,13 @@ int profile_link_new(struct profile_link **ret, const struct profile_link_option
 	}
 	if (!l || !l->streams)
 		return error_set(e, ENOMEM, "cannot make a connection: out of memory");
+	if (o->objects_rate) {
+		l->told = told_objects_new(o->objects_rate);
+		if (!l->told)
+			return error_set(e, ENOMEM, "cannot make a connection: out of memory");
+		s.objects = (struct side_link_objects){ l, take_want, put_piece, next_piece,
+							o->objects_anywhere };
+	}
 	set_name(l, o->name);
 	r = open_spool(l, o->spool_bytes, e);
 	s.spool = l->spool;
@@ -116,8 +148,14 @@ void profile_link_free(struct profile_link *l)
 	side_link_free(l->link);
 	spool_free(l->spool);
 	memory_free(l->memory);
+	told_objects_free(l->told);
 	free(l->streams);
 	free(l);
+}
+
+struct told_objects *profile_link_get_told(struct profile_link *l)
+{
+	return l->told;
 }
 
 static struct place *place_of(struct profile_link *l, uint32_t stream)
@@ -219,16 +257,30 @@ static bool is_told(struct profile_child *signals)
 	return signals->is_over && signals->pid == command;
 }
 
-static bool wait_for_link(struct profile_link *l, struct profile_child *signals, uint64_t now_ms)
+static bool wait_for_link(struct profile_link *l, struct profile_child *signals, uint64_t now_ms,
+			  int wait)
 {
 	struct pollfd p[] = { { .fd = signals->signals, .events = POLLIN },
 			      profile_link_get_poll(l) };
 	uint64_t next = side_link_next(l->link);
-	int wait = TURN_MS;
 
-	if (next < now_ms + TURN_MS)
+	if (next < now_ms + (uint64_t)wait)
 		wait = next > now_ms ? (int)(next - now_ms) : 1;
 	return poll(p, 2, wait) > 0 && p[0].revents && is_told(signals);
+}
+
+/* The collector may be in the middle of a file, which it would have to ask the next recording for. */
+static void send_objects(struct profile_link *l, struct profile_child *signals)
+{
+	uint64_t since = clock_mono_ms(), now = since;
+	bool is_told_off = false;
+
+	while (l->told && !is_told_off && side_link_is_welcome(l->link) &&
+	       told_objects_is_busy(l->told, now) && now - since < OBJECTS_MS) {
+		is_told_off = wait_for_link(l, signals, now, OBJECTS_TURN_MS);
+		profile_link_turn(l);
+		now = clock_mono_ms();
+	}
 }
 
 int profile_link_drain(struct profile_link *l, struct profile_child *signals, struct error *e)
@@ -244,9 +296,11 @@ int profile_link_drain(struct profile_link *l, struct profile_child *signals, st
 			since = now;
 		if (now - since >= PATIENCE_MS)
 			r = -ETIMEDOUT;
-		else if (wait_for_link(l, signals, now))
+		else if (wait_for_link(l, signals, now, TURN_MS))
 			r = -EAGAIN;
 	}
+	if (r == 0)
+		send_objects(l, signals);
 	side_link_bye(l->link, clock_mono_ms());
 	return r < 0 ? error_set(e, -r, "cannot send all: the collector lacks %llu bytes",
 				 (unsigned long long)spool_used(l->spool))

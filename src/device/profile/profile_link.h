@@ -22,6 +22,7 @@
 #define PROFILE_LINK_SPOOL (4U << 20)
 #define PROFILE_LINK_SPOOL_LEAST (512U << 10)
 #define PROFILE_LINK_SPOOL_MOST (1U << 30)
+#define PROFILE_LINK_OBJECTS_RATE (1U << 20)
 #define PROFILE_LINK_STATE_DIR "/var/lib/kiseki-agent"
 
 struct profile_link;
@@ -31,12 +32,17 @@ struct profile_link_options {
 	const char *name;      /* of the device; "": the host's */
 	const char *state_dir;
 	uint64_t spool_bytes;
+	uint64_t objects_rate; /* bytes in a second of files that it asks for; 0: none are sent */
+	bool objects_anywhere; /* also to a collector that is not on this machine */
 };
 
 int profile_link_new(struct profile_link **ret, const struct profile_link_options *o,
 		     struct error *e);
 void profile_link_free(struct profile_link *l);
 DEFINE_CLEANUP(profile_link, profile_link_free)
+
+/* To be told of mappings; NULL: no files are sent. Borrowed. */
+struct told_objects *profile_link_get_told(struct profile_link *l);
 
 /* As block_out.put(). */
 int profile_link_put(struct profile_link *l, const struct block *b, uint8_t *payload, bool must);

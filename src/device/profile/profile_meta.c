@@ -83,6 +83,8 @@ void profile_meta_put_mapping(struct profile_meta *m, const struct sample_mappin
 {
 	struct sample_mapping r = *row;
 
+	if (m->told)
+		m->tell(m->told, row);
 	if (r.path_len > PROFILE_META_PATH_MAX) {
 		r.path += r.path_len - PROFILE_META_PATH_MAX;
 		r.path_len = PROFILE_META_PATH_MAX;

@@ -14,8 +14,13 @@
 
 #define PROFILE_META_PATH_MAX 2048U /* of a longer one the end is kept */
 
+struct told_objects;
+
 struct profile_meta {
 	struct block_out *out; /* borrowed */
+	/* Who else is told of mappings, and what he needs for it; NULL: nobody. */
+	void (*tell)(struct told_objects *told, const struct sample_mapping *row);
+	struct told_objects *told;
 	uint64_t sequence;
 	enum meta_item open; /* rows of this item are being put; 0: of none */
 	uint8_t *body, *p;   /* of that item; the place behind everything */

@@ -28,6 +28,7 @@ int profile_out_load(struct profile_out_options *o, const struct args *a, const 
 		     struct error *e)
 {
 	const char *collector = args_get(a, "collector"), *spool = args_get(a, "spool");
+	const char *rate = args_get(a, "objects-rate");
 	struct profile_link_options *l = &o->link;
 
 	o->path = args_get(a, "output");
@@ -37,9 +38,16 @@ int profile_out_load(struct profile_out_options *o, const struct args *a, const 
 	l->name = args_get(a, "name") ? args_get(a, "name") : "";
 	l->state_dir = args_get(a, "state-dir") ? args_get(a, "state-dir") : PROFILE_LINK_STATE_DIR;
 	l->spool_bytes = PROFILE_LINK_SPOOL;
-	if (!collector && (spool || args_has(a, "state-dir")))
+	if (!collector && (spool || rate || args_has(a, "state-dir")))
 		return error_set(e, EINVAL, "cannot use --%s without --collector",
-				 spool ? "spool" : "state-dir");
+				 spool	? "spool"
+				 : rate ? "objects-rate"
+					: "state-dir");
+	l->objects_rate = PROFILE_LINK_OBJECTS_RATE;
+	l->objects_anywhere = rate != NULL;
+	if (rate && value_size(&l->objects_rate, rate, 1024) < 0)
+		return error_set(e, EINVAL, "cannot use --objects-rate %s: bytes in a second, or 0",
+				 rate);
 	if (spool &&
 	    (value_size(&l->spool_bytes, spool, 1024) < 0 ||
 	     l->spool_bytes < PROFILE_LINK_SPOOL_LEAST || l->spool_bytes > PROFILE_LINK_SPOOL_MOST))
@@ -67,6 +75,11 @@ struct pollfd profile_out_get_poll(struct profile_out *o)
 	struct pollfd none = { .fd = -1 };
 
 	return o->link ? profile_link_get_poll(o->link) : none;
+}
+
+struct told_objects *profile_out_get_told(struct profile_out *o)
+{
+	return o->link ? profile_link_get_told(o->link) : NULL;
 }
 
 void profile_out_turn(struct profile_out *o)

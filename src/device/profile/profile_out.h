@@ -41,6 +41,9 @@ int profile_out_open(struct profile_out *o, const struct profile_out_options *op
 /* What the connection waits for, so that the collector need not wait for us; -1: nothing. */
 struct pollfd profile_out_get_poll(struct profile_out *o);
 
+/* Who is to be told of mappings; NULL: nobody. */
+struct told_objects *profile_out_get_told(struct profile_out *o);
+
 /* Goes on with the connection. */
 void profile_out_turn(struct profile_out *o);
 

@@ -77,6 +77,7 @@ static int record(struct profile *p, struct error *e)
 	struct profile_recorder_options o = { .settings = &p->settings,
 					      .events = p->events,
 					      .out = &p->out.out,
+					      .told = profile_out_get_told(&p->out),
 					      .device = p->device,
 					      .command = p->child.pid,
 					      .is_live = p->out.link };

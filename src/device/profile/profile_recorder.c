@@ -14,6 +14,7 @@
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
 #include "device/profile/task_names.h"
+#include "device/profile/told_objects.h"
 #include "wire/sample_lane.h"
 
 #define ORIGIN "profile"
@@ -56,6 +57,8 @@ int profile_recorder_new(struct profile_recorder **ret, const struct profile_rec
 	for (i = 0; i < r->rings->n; i++)
 		sample_lane_init(&r->lanes[i], o->out, r->rings->list[i].cpu);
 	profile_meta_init(&r->meta, o->out);
+	r->meta.told = o->told;
+	r->meta.tell = told_objects_push;
 	held_rows_init(&r->held);
 	r->run.device = o->device;
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
@@ -337,8 +340,11 @@ static void take_map(struct profile_recorder *r, struct perf_record *x)
 		return;
 	if (!x->map.build_id_len)
 		object_ids_get(&r->ids, &x->map, x->device, x->inode);
-	if (n && n->held && held_rows_push(&r->held, n->held, &x->map))
+	if (n && n->held && held_rows_push(&r->held, n->held, &x->map)) {
+		if (r->o.told)
+			told_objects_push(r->o.told, &x->map);
 		return;
+	}
 	if (n)
 		release(r, n, true);
 	profile_meta_put_mapping(&r->meta, &x->map);

@@ -16,15 +16,17 @@
 #include "device/profile/perf_events.h"
 #include "wire/block_out.h"
 
+struct told_objects;
 struct profile_recorder;
 
 struct profile_recorder_options {
 	const struct profile_settings *settings; /* borrowed, as are all of these */
 	struct perf_events *events;
 	struct block_out *out;
-	const char *device; /* its name */
-	pid_t command;	    /* 0: none */
-	bool is_live;	    /* somebody reads along */
+	struct told_objects *told; /* is told of mappings, too; NULL: nobody */
+	const char *device;	   /* its name */
+	pid_t command;		   /* 0: none */
+	bool is_live;		   /* somebody reads along */
 };
 
 struct profile_counts {

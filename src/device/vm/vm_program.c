@@ -191,6 +191,7 @@ static int record(struct vm *v, struct error *e)
 	struct vm_recorder_options o = { .settings = &v->settings,
 					 .source = v->source,
 					 .out = &v->out.out,
+					 .told = profile_out_get_told(&v->out),
 					 .name = v->name,
 					 .is_live = v->out.link != NULL,
 					 .guests = v->guests };

@@ -14,6 +14,7 @@
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
 #include "device/profile/task_names.h"
+#include "device/profile/told_objects.h"
 #include "device/vm/vm_guests.h"
 #include "device/vm/vm_reader.h"
 #include "wire/sample_lane.h"
@@ -63,6 +64,8 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_init(&r->lanes[i], o->out, i);
 	profile_meta_init(&r->meta, o->out);
+	r->meta.told = o->told;
+	r->meta.tell = told_objects_push;
 	r->run.device = o->name;
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)

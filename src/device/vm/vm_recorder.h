@@ -16,6 +16,7 @@
 #include "device/vm/vm_source.h"
 #include "wire/block_out.h"
 
+struct told_objects;
 struct vm_recorder;
 struct vm_guests;
 
@@ -23,9 +24,10 @@ struct vm_recorder_options {
 	const struct vm_settings *settings; /* borrowed, as are all of these */
 	struct vm_source *source;
 	struct block_out *out;
-	const char *name;	  /* of this machine */
-	bool is_live;		  /* somebody reads along */
-	struct vm_guests *guests; /* NULL: nobody listens to guests */
+	struct told_objects *told; /* is told of mappings, too; NULL: nobody */
+	const char *name;	   /* of this machine */
+	bool is_live;		   /* somebody reads along */
+	struct vm_guests *guests;  /* NULL: nobody listens to guests */
 };
 
 struct vm_counts {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* symfile: any bytes as a table, also with a right head: all that is found is a string in it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/symfile.h"
+#include "wire/crc32c.h"
+
+static void look(const uint8_t *bytes, size_t size)
+{
+	struct elf_segment *segments = NULL;
+	struct symfile_symbol s;
+	struct symfile *f = NULL;
+	uint64_t i, base;
+	size_t n;
+
+	if (symfile_open_memory(bytes, size, &f, NULL) < 0)
+		return;
+	base = get_le64(bytes + 24);
+	for (i = 0; i < 512; i++)
+		if (symfile_find(f, base + (i < 256 ? i * 16 : i << (i % 56)), &s))
+			assert(strlen(s.name) < size && strlen(s.other) < size);
+	assert(symfile_dup_segments(f, &segments, &n) == 0 && n <= ELF_SEGMENTS_MAX);
+	free(segments);
+	symfile_check(f);
+	symfile_close(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size + 1);
+
+	assert(copy);
+	memcpy(copy, data, size);
+	look(copy, size);
+	if (size >= SYMFILE_HEAD_LEN) {
+		memcpy(copy, SYMFILE_MAGIC, 8);
+		copy[8] = SYMFILE_VERSION;
+		put_le64(copy + 16, size);
+		put_le32(copy + 12, crc32c(crc32c(0, copy, 12), copy + 16, SYMFILE_HEAD_LEN - 16));
+		look(copy, size);
+	}
+	free(copy);
+	return 0;
+}
