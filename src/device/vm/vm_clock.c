@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,9 +12,6 @@
 #include "base/clock.h"
 #include "device/profile/perf_abi.h"
 
-#define IOC_ENABLE _IO('$', 0)
-#define IOC_PERIOD _IOW('$', 4, uint64_t)
-#define IOC_PROGRAM _IOW('$', 8, uint32_t)
 #define ALL_TASKS (-1)
 #define NO_GROUP (-1)
 
@@ -45,7 +41,7 @@ static int open_one(struct vm_clock *c, uint32_t cpu, int program, struct error 
 	if (fd < 0)
 		return error_set(e, errno, "cannot sample CPU %u: %s", cpu, strerror(errno));
 	c->fds[cpu] = (int)fd;
-	if (ioctl((int)fd, IOC_PROGRAM, program) < 0 || ioctl((int)fd, IOC_ENABLE, 0) < 0)
+	if (ioctl((int)fd, PERF_IOC_PROGRAM, program) < 0 || ioctl((int)fd, PERF_IOC_ENABLE, 0) < 0)
 		return error_set(e, errno, "cannot sample CPU %u by BPF: %s", cpu, strerror(errno));
 	return 0;
 }
@@ -93,6 +89,6 @@ void vm_clock_change(struct vm_clock *c)
 	for (i = 0; c->jitter && i < c->n; i++) {
 		period = next_period(c);
 		if (c->fds[i] >= 0)
-			ioctl(c->fds[i], IOC_PERIOD, &period);
+			ioctl(c->fds[i], PERF_IOC_PERIOD, &period);
 	}
 }
