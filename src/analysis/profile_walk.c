@@ -11,8 +11,9 @@
 struct walk {
 	const struct profile_walk *w;
 	struct profile_totals *totals;
-	uint64_t cpus[TRACE_CPUS_MAX / 64]; /* that have records */
-	struct sample_gaps gaps;	    /* in the time that is asked for */
+	uint64_t cpus[TRACE_CPUS_MAX / 64];	      /* that have records */
+	uint64_t known[TRACE_CPUS_MAX / 64], n_known; /* the same, at whatever time */
+	struct sample_gaps gaps;		      /* in the time that is asked for */
 	uint32_t places[PROFILE_FRAMES_MAX];
 	size_t n;
 };
@@ -52,6 +53,15 @@ int profile_modes_parse(uint32_t *ret, const char *text, struct error *e)
 static bool has_bit(const uint64_t *bits, uint32_t n)
 {
 	return n < TRACE_CPUS_MAX && bits[n / 64] >> n % 64 & 1;
+}
+
+/* Whether it was not there. */
+static bool add_bit(uint64_t *bits, uint32_t n)
+{
+	if (n >= TRACE_CPUS_MAX || has_bit(bits, n))
+		return false;
+	bits[n / 64] |= 1ULL << n % 64;
+	return true;
 }
 
 static bool is_in_time(const struct profile_select *s, uint64_t from_ns, uint64_t to_ns)
@@ -167,10 +177,7 @@ static int take_event(struct walk *x, const struct sample_item *item)
 		t->from_ns = ns;
 	if (ns > t->to_ns)
 		t->to_ns = ns;
-	if (!has_bit(x->cpus, item->cpu) && item->cpu < TRACE_CPUS_MAX) {
-		x->cpus[item->cpu / 64] |= 1ULL << item->cpu % 64;
-		t->cpus++;
-	}
+	t->cpus += add_bit(x->cpus, item->cpu);
 	if (item->event.kind != SAMPLE_TAKEN) {
 		t->others++;
 		return 0;
@@ -221,7 +228,7 @@ static void measure(struct walk *x)
 		return;
 	t->span_ns = length_ns(x, to - from);
 	t->planned_ns = length_ns(x, sample_pace_paused(p, from, to));
-	t->uncovered_ns = length_ns(x, x->gaps.ticks / (t->cpus ? t->cpus : 1));
+	t->uncovered_ns = length_ns(x, x->gaps.ticks / (x->n_known ? x->n_known : 1));
 	if (!sample_pace_periods(p, from, to, &t->least_period, &t->most_period))
 		t->least_period = t->most_period = 0;
 }
@@ -251,6 +258,8 @@ static int walk(struct walk *x, struct error *e)
 
 	while ((r = w->source->ops->next(w->source, &item, e)) == 1) {
 		done = 0;
+		if (is_cpu(w->select, item.cpu))
+			x->n_known += add_bit(x->known, item.cpu);
 		if (item.type == ITEM_LOSS)
 			take_loss(x, &item);
 		else
