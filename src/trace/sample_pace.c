@@ -140,3 +140,25 @@ bool sample_pace_is_complete(const struct sample_pace *p)
 {
 	return p->n && p->parts[p->n - 1].row.what == SAMPLE_PACE_COMPLETE;
 }
+
+static uint64_t find_pause(const struct sample_pace *p, uint64_t after)
+{
+	size_t i;
+
+	for (i = p ? count_until(p, after) : 0; p && i < p->n; i++)
+		if (p->parts[i].row.what == SAMPLE_PACE_PAUSES)
+			return p->parts[i].row.tick;
+	return UINT64_MAX;
+}
+
+bool sample_pauses_next(struct sample_pauses *p, uint64_t tick, uint64_t *ret_tick)
+{
+	if (!p->is_known)
+		p->next = find_pause(p->pace, p->done);
+	p->is_known = true;
+	if (p->next == UINT64_MAX || p->next > tick)
+		return false;
+	*ret_tick = p->done = p->next;
+	p->is_known = false;
+	return true;
+}

@@ -48,4 +48,15 @@ bool sample_pace_periods(const struct sample_pace *p, uint64_t from, uint64_t to
 /* Whether it has said that all that was asked for is recorded. */
 bool sample_pace_is_complete(const struct sample_pace *p);
 
+/* Goes through the pauses beside whoever goes through the records. A copy of it goes on from the same place. */
+struct sample_pauses {
+	const struct sample_pace *pace; /* borrowed; NULL: there are none */
+	uint64_t next; /* the next one, once it is known; UINT64_MAX: there is none */
+	uint64_t done; /* those up to this tick were given */
+	bool is_known;
+};
+
+/* A pause that begins at this tick or before it, and was not given yet. */
+bool sample_pauses_next(struct sample_pauses *p, uint64_t tick, uint64_t *ret_tick);
+
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/when.h"
@@ -96,6 +97,14 @@ bool pace_turn(struct pace *p, uint64_t now_ns, uint64_t used_ns)
 		return was_paused != is_paused;
 	}
 	return budget_turn(&p->budget, now_ns, used_ns);
+}
+
+uint64_t pace_used_ns(void)
+{
+	struct timespec t = { .tv_sec = 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 static void put_row(struct pace *p, struct profile_meta *m, const struct sample_pace_row *row)

@@ -47,6 +47,9 @@ void pace_start(struct pace *p, uint64_t now_ns, uint64_t used_ns);
 /* True: is_paused or the period is another one. */
 bool pace_turn(struct pace *p, uint64_t now_ns, uint64_t used_ns);
 
+/* CPU time of this program up to now. */
+uint64_t pace_used_ns(void);
+
 /* What holds from this tick on. */
 void pace_put(struct pace *p, struct profile_meta *m, uint64_t tick);
 

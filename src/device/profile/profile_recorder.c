@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "device/agent/run_meta.h"
@@ -196,10 +195,7 @@ static void meet_targets(struct profile_recorder *r)
 /* CPU time of this program, and of the kernel for its samples. */
 static uint64_t used_ns(const struct profile_recorder *r)
 {
-	struct timespec t = { .tv_sec = 0 };
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec + r->samples * r->cost_ns;
+	return pace_used_ns() + r->samples * r->cost_ns;
 }
 
 int profile_recorder_start(struct profile_recorder *r, struct error *e)

@@ -13,6 +13,7 @@
 #include "device/profile/perf_abi.h"
 
 #define ALL_TASKS (-1)
+#define CHANGE_PERIODS 8ULL /* of the mean, at least, from one random period to the next */
 #define NO_GROUP (-1)
 
 static uint64_t next_period(struct vm_clock *c)
@@ -83,10 +84,14 @@ void vm_clock_close(struct vm_clock *c)
 
 void vm_clock_change(struct vm_clock *c)
 {
-	uint64_t period;
+	uint64_t period, now = clock_mono_ns();
 	uint32_t i;
 
-	for (i = 0; c->jitter && i < c->n; i++) {
+	/* It starts the timer anew: at long periods no sample would come between two changes. */
+	if (c->changed_ns && (!c->jitter || now - c->changed_ns < CHANGE_PERIODS * c->period_ns))
+		return;
+	c->changed_ns = now;
+	for (i = 0; i < c->n; i++) {
 		period = next_period(c);
 		if (c->fds[i] >= 0)
 			ioctl(c->fds[i], PERF_IOC_PERIOD, &period);
