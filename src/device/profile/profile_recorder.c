@@ -207,7 +207,7 @@ int profile_recorder_start(struct profile_recorder *r, struct error *e)
 	describe(r);
 	meet_targets(r);
 	pace_start(&r->pace, clock_mono_ns(), used_ns(r));
-	pace_put(&r->pace, &r->meta, r->start_tick);
+	pace_put(&r->pace, &r->meta, clock_mono_ns());
 	profile_meta_flush(&r->meta);
 	failed = perf_events_start(r->o.events, r->pace.is_paused, e);
 	return failed < 0 ? failed : 0;
@@ -434,6 +434,7 @@ static void change_pace(struct profile_recorder *r, uint64_t now)
 		drain(r, now);
 	} else if (was_paused) {
 		perf_events_pause(r->o.events, false);
+		now = clock_mono_ns();
 	} else {
 		perf_events_set_period(r->o.events, r->pace.budget.period_ns);
 	}

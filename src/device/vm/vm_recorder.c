@@ -171,7 +171,7 @@ int vm_recorder_start(struct vm_recorder *r, struct error *e)
 		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
 	if (failed < 0)
 		return failed;
-	pace_put(&r->pace, &r->meta, r->start_tick);
+	pace_put(&r->pace, &r->meta, clock_mono_ns());
 	meet_all(r);
 	profile_meta_flush(&r->meta);
 	return 0;
@@ -245,12 +245,13 @@ static int read_some(struct vm_recorder *r, struct error *e)
 	return failed < 0 ? failed : n > 0;
 }
 
-/* Lets the source stop, and takes what it still has. */
-static int stop_source(struct vm_recorder *r, struct error *e)
+/* Lets the source stop, which takes its time, and takes what it still has. */
+static int stop_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *e)
 {
 	int failed = r->o.source->ops->stop(r->o.source, e), more = 1;
 	uint32_t i;
 
+	*ret_tick = clock_mono_ns();
 	while (failed == 0 && more > 0)
 		more = read_some(r, e);
 	for (i = 0; i < r->n_lanes; i++) {
@@ -274,10 +275,10 @@ static int change_pace(struct vm_recorder *r, struct error *e)
 		return 0;
 	}
 	if (r->pace.is_paused) {
-		failed = stop_source(r, e);
-		now = clock_mono_ns();
+		failed = stop_source(r, &now, e);
 	} else if (was_paused) {
 		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
+		now = clock_mono_ns();
 	}
 	if (!r->pace.is_paused && r->o.source->ops->set_period)
 		r->o.source->ops->set_period(r->o.source, (uint32_t)r->pace.budget.period_ns);
@@ -327,10 +328,11 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 
 int vm_recorder_stop(struct vm_recorder *r, bool is_complete, struct error *e)
 {
-	int failed = r->pace.is_paused ? 0 : stop_source(r, e);
+	uint64_t tick = clock_mono_ns();
+	int failed = r->pace.is_paused ? 0 : stop_source(r, &tick, e);
 	uint32_t i;
 
-	pace_put_end(&r->pace, &r->meta, clock_mono_ns(), is_complete);
+	pace_put_end(&r->pace, &r->meta, tick, is_complete);
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_stop(&r->lanes[i]);
 	kernel_names_put(r->names, &r->meta);
