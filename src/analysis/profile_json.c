@@ -20,6 +20,15 @@ static json_t *values_json(const uint64_t *values)
 			 json_value_count(values[PROFILE_WEIGHT]));
 }
 
+static json_t *uncovered_json(const struct profile_totals *t)
+{
+	double ratio = t->span_ns ? (double)t->uncovered_ns / (double)t->span_ns : 0;
+
+	return json_pack("{so so so so}", "total_ns", json_value_count(t->span_ns), "planned_ns",
+			 json_value_count(t->planned_ns), "lost_ns",
+			 json_value_count(t->uncovered_ns), "ratio", json_real(ratio));
+}
+
 json_t *profile_totals_json(const struct profile_totals *t, const struct sample_source *s)
 {
 	json_t *modes = json_object();
@@ -27,14 +36,17 @@ json_t *profile_totals_json(const struct profile_totals *t, const struct sample_
 
 	for (i = 0; i < SAMPLE_MODES; i++)
 		json_object_set_new(modes, profile_mode_words[i], json_value_count(t->modes[i]));
-	return json_pack("{so ss so so so so so so so so so so sb}", "total",
+	return json_pack("{so ss so so so so so so so so so so so so so sb}", "total",
 			 values_json(t->values), "unit", profile_walk_unit(s), "period",
 			 json_value_count(s->sampling.period), "idle", values_json(t->idle),
 			 "modes", modes, "left_out", json_value_count(t->left_out), "from_ns",
 			 json_value_count(t->from_ns), "to_ns", json_value_count(t->to_ns), "cpus",
 			 json_value_count(t->cpus), "losses", json_value_count(t->losses), "lost",
 			 json_value_count(t->lost), "lost_unknown",
-			 json_value_count(t->lost_unknown), "cut", s->is_cut);
+			 json_value_count(t->lost_unknown), "least_period",
+			 json_value_count(t->least_period), "most_period",
+			 json_value_count(t->most_period), "uncovered", uncovered_json(t), "cut",
+			 s->is_cut);
 }
 
 static json_t *row_json(const struct profile_row *row)

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "analysis/call_select.h"
+#include "trace/sample_gaps.h"
 
 struct walk {
 	const struct profile_walk *w;
 	struct profile_totals *totals;
-	uint64_t cpus[TRACE_CPUS_MAX / 64]; /* that have records */
+	uint64_t cpus[TRACE_CPUS_MAX / 64];	      /* that have records */
+	uint64_t known[TRACE_CPUS_MAX / 64], n_known; /* the same, at whatever time */
+	struct sample_gaps gaps;		      /* in the time that is asked for */
 	uint32_t places[PROFILE_FRAMES_MAX];
 	size_t n;
 };
@@ -50,6 +53,15 @@ int profile_modes_parse(uint32_t *ret, const char *text, struct error *e)
 static bool has_bit(const uint64_t *bits, uint32_t n)
 {
 	return n < TRACE_CPUS_MAX && bits[n / 64] >> n % 64 & 1;
+}
+
+/* Whether it was not there. */
+static bool add_bit(uint64_t *bits, uint32_t n)
+{
+	if (n >= TRACE_CPUS_MAX || has_bit(bits, n))
+		return false;
+	bits[n / 64] |= 1ULL << n % 64;
+	return true;
 }
 
 static bool is_in_time(const struct profile_select *s, uint64_t from_ns, uint64_t to_ns)
@@ -165,15 +177,60 @@ static int take_event(struct walk *x, const struct sample_item *item)
 		t->from_ns = ns;
 	if (ns > t->to_ns)
 		t->to_ns = ns;
-	if (!has_bit(x->cpus, item->cpu) && item->cpu < TRACE_CPUS_MAX) {
-		x->cpus[item->cpu / 64] |= 1ULL << item->cpu % 64;
-		t->cpus++;
-	}
+	t->cpus += add_bit(x->cpus, item->cpu);
 	if (item->event.kind != SAMPLE_TAKEN) {
 		t->others++;
 		return 0;
 	}
 	return take_sample(x, item, ns);
+}
+
+/* --- what is not covered --- */
+
+/* From when to when it was to be sampled, as far as somebody asks. */
+static void set_span(struct walk *x)
+{
+	const struct profile_select *s = x->w->select;
+	const struct trace_clock *c = &x->w->source->info.clock;
+	uint64_t from = 0, to = UINT64_MAX;
+
+	x->totals->has_pace = sample_pace_span(&x->w->source->pace, &from, &to);
+	if (s && s->from_ns && clock_tick_at(c, s->from_ns) > from)
+		from = clock_tick_at(c, s->from_ns);
+	if (s && s->to_ns && clock_tick_at(c, s->to_ns) < to)
+		to = clock_tick_at(c, s->to_ns);
+	sample_gaps_init(&x->gaps, &x->w->source->pace, from, to);
+}
+
+static uint64_t length_ns(const struct walk *x, uint64_t ticks)
+{
+	const struct trace_clock *c = &x->w->source->info.clock;
+
+	return clock_ns(c, x->gaps.from + ticks) - clock_ns(c, x->gaps.from);
+}
+
+/* Without rows that say more, it lasts from the first record to the last. A part of the time does not begin
+ * before the recording does. */
+static void measure(struct walk *x)
+{
+	const struct sample_pace *p = &x->w->source->pace;
+	const struct trace_clock *c = &x->w->source->info.clock;
+	struct profile_totals *t = x->totals;
+	uint64_t from, to;
+
+	if (!t->has_pace) {
+		x->gaps.from = clock_tick_at(c, t->from_ns);
+		x->gaps.to = clock_tick_at(c, t->to_ns);
+	}
+	from = x->gaps.from;
+	to = x->gaps.to;
+	if (from >= to)
+		return;
+	t->span_ns = length_ns(x, to - from);
+	t->planned_ns = length_ns(x, sample_pace_paused(p, from, to));
+	t->uncovered_ns = length_ns(x, x->gaps.ticks / (x->n_known ? x->n_known : 1));
+	if (!sample_pace_periods(p, from, to, &t->least_period, &t->most_period))
+		t->least_period = t->most_period = 0;
 }
 
 static void take_loss(struct walk *x, const struct sample_item *item)
@@ -185,6 +242,7 @@ static void take_loss(struct walk *x, const struct sample_item *item)
 	    !is_in_time(x->w->select, clock_ns(c, item->loss.from_tick),
 			clock_ns(c, item->loss.to_tick)))
 		return;
+	sample_gaps_add(&x->gaps, item->cpu, item->loss.from_tick, item->loss.to_tick);
 	t->losses++;
 	if (item->loss.count == LOSS_UNKNOWN)
 		t->lost_unknown++;
@@ -200,6 +258,8 @@ static int walk(struct walk *x, struct error *e)
 
 	while ((r = w->source->ops->next(w->source, &item, e)) == 1) {
 		done = 0;
+		if (is_cpu(w->select, item.cpu))
+			x->n_known += add_bit(x->known, item.cpu);
 		if (item.type == ITEM_LOSS)
 			take_loss(x, &item);
 		else
@@ -220,7 +280,11 @@ static int walk(struct walk *x, struct error *e)
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e)
 {
 	struct walk x = { .w = w, .totals = ret };
+	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	return walk(&x, e);
+	set_span(&x);
+	r = walk(&x, e);
+	measure(&x);
+	return r;
 }

@@ -64,6 +64,11 @@ struct profile_totals {
 	uint64_t losses;		 /* places where records are missing */
 	uint64_t lost;			 /* records, as far as counted */
 	uint64_t lost_unknown;		 /* places whose count is not known */
+	uint64_t span_ns;		 /* in which it was to be sampled, or paused */
+	uint64_t planned_ns;		 /* of it, pauses that were asked for */
+	uint64_t uncovered_ns;		 /* … records are missing; the mean of all CPUs */
+	bool has_pace;			 /* it is known when it paused, and began and ended */
+	uint64_t least_period, most_period; /* in that time; 0: not known */
 };
 
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e);

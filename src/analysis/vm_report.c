@@ -196,7 +196,7 @@ static int open_parts(struct vm_report *r)
 {
 	const struct sample_source *s = r->o.source;
 	enum sample_exits exits = (enum sample_exits)s->sampling.exits;
-	struct vm_time_options time = { &s->info.clock, exits, &listener, r };
+	struct vm_time_options time = { &s->info.clock, exits, &listener, r, &s->pace };
 	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns };
 	struct vm_correct_options correct = {
 		&s->info.clock, r->o.from_ns, r->o.to_ns, take_place, r, take_charge

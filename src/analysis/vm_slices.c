@@ -45,8 +45,9 @@ struct vm_slices {
 	uint32_t n_cores;
 	uint64_t first_ns, last_ns; /* of all items so far */
 	bool has_items;
-	uint64_t items;		  /* since the last mark */
-	uint64_t last_tick;	  /* of all items */
+	uint64_t items;	    /* since the last mark */
+	uint64_t last_tick; /* of all items */
+	struct sample_pauses pauses;
 	uint64_t last_event_tick; /* where what is told of virtual CPUs ends */
 	bool is_all;		  /* the recording was read to its end */
 	struct error *error;	  /* while it is made */
@@ -323,6 +324,7 @@ static int copy_state(struct vm_slices *to, const struct vm_slices *s,
 	to->has_items = s->has_items;
 	to->last_tick = s->last_tick;
 	to->last_event_tick = s->last_event_tick;
+	to->pauses.done = s->pauses.done;
 	return r;
 }
 
@@ -377,10 +379,26 @@ static int mark_now_and_then(struct vm_slices *s, const struct sample_item *item
 	return leave_mark(s, tick);
 }
 
+/* Who had the CPUs then nobody knows. */
+static int put_pauses(struct vm_slices *s, uint64_t tick)
+{
+	uint64_t pause;
+	uint32_t i;
+	int r = 0;
+
+	while (sample_pauses_next(&s->pauses, tick, &pause))
+		for (i = 0; i < s->n_cores && r >= 0; i++)
+			r = set_owner(s, &s->cores[i], ns_of(s, pause), NULL);
+	return r;
+}
+
 static int put(struct vm_slices *s, const struct sample_item *item)
 {
 	uint64_t ns = ns_of(s, tick_of(item));
-	int r;
+	int r = put_pauses(s, tick_of(item));
+
+	if (r < 0)
+		return r;
 
 	if (item->type == ITEM_EVENT && item->event.tick > s->last_event_tick)
 		s->last_event_tick = item->event.tick;
@@ -468,14 +486,15 @@ int vm_slices_new(struct vm_slices **ret, const struct vm_slices_options *o, str
 {
 	CLEANUP(vm_slices) struct vm_slices *s = calloc(1, sizeof(*s));
 	struct vm_time_options time = { &o->source->info.clock,
-					(enum sample_exits)o->source->sampling.exits, &listener,
-					s };
+					(enum sample_exits)o->source->sampling.exits, &listener, s,
+					&o->source->pace };
 	uint64_t length = o->to_ns - o->from_ns;
 	int r;
 
 	if (!s)
 		return error_set(e, ENOMEM, "cannot read the virtual machines: out of memory");
 	s->o = *o;
+	s->pauses.pace = &o->source->pace;
 	s->error = e;
 	s->min_ns = length / o->width + (length % o->width != 0);
 	s->room.most = o->limit < VM_SLICES_ROWS_MAX ? o->limit : VM_SLICES_ROWS_MAX;

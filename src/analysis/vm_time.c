@@ -62,6 +62,7 @@ struct vm_time {
 	struct pidmap *places;
 	struct cpu *cpus;
 	uint32_t n_cpus;
+	struct sample_pauses pauses;
 };
 
 int vm_time_new(struct vm_time **ret, const struct vm_time_options *o)
@@ -71,6 +72,7 @@ int vm_time_new(struct vm_time **ret, const struct vm_time_options *o)
 	if (!t)
 		return -ENOMEM;
 	t->o = *o;
+	t->pauses.pace = o->pace;
 	t->places = pidmap_new(sizeof(struct place));
 	if (!t->places) {
 		free(t);
@@ -151,6 +153,7 @@ int vm_time_dup(struct vm_time **ret, const struct vm_time *t, const struct vm_t
 		return -ENOMEM;
 	if (o)
 		to->o = *o;
+	to->pauses = (struct sample_pauses){ .pace = o ? o->pace : NULL, .done = t->pauses.done };
 	r = dup_vcpus(to, t, o ? EPISODE_MAX : 0);
 	if (r == 0)
 		r = dup_cpus(to, t);
@@ -550,6 +553,25 @@ static int put_loss(struct vm_time *t, const struct sample_item *item)
 	return r;
 }
 
+/* Nothing was recorded from here on, of nobody. */
+static int put_pause(struct vm_time *t, uint64_t tick)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < t->n && r >= 0; i++) {
+		struct vcpu *v = &t->vcpus[i];
+
+		if (v->shown.is_gone)
+			continue;
+		r = change(t, v, tick, VM_UNKNOWN, VM_CPU_NONE);
+		v->on_cpu = v->sampled = v->open.has_reason = false;
+	}
+	for (i = 0; i < t->n_cpus; i++)
+		t->cpus[i].current = nobody;
+	return r;
+}
+
 static int put_guest(struct vm_time *t, const struct sample_item *item)
 {
 	const struct sample_event *ev = &item->event;
@@ -574,11 +596,15 @@ static int put_guest(struct vm_time *t, const struct sample_item *item)
 
 int vm_time_put(struct vm_time *t, const struct sample_item *item)
 {
+	bool is_loss = item->type == ITEM_LOSS;
+	uint64_t tick = is_loss ? item->loss.from_tick : item->event.tick, pause;
 	int r = get_cpu(t, item->cpu);
 
+	while (r >= 0 && sample_pauses_next(&t->pauses, tick, &pause))
+		r = put_pause(t, pause);
 	if (r < 0)
 		return r;
-	if (item->type == ITEM_LOSS)
+	if (is_loss)
 		return put_loss(t, item);
 	switch (item->event.kind) {
 	case SAMPLE_TAKEN:

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "trace/clock.h"
+#include "trace/sample_pace.h"
 #include "trace/sample_source.h"
 
 #define VM_VCPUS_MAX (1U << 16)
@@ -74,6 +75,7 @@ struct vm_time_options {
 	enum sample_exits exits;
 	const struct vm_time_listener *listener;
 	void *data;
+	const struct sample_pace *pace; /* NULL: it never paused */
 };
 
 int vm_time_new(struct vm_time **ret, const struct vm_time_options *o);

@@ -58,6 +58,26 @@ static void push_row(struct table *t, const json_t *row)
 	push_length(t, row);
 }
 
+/* How much of the time is in no recording. */
+static void print_uncovered(const json_t *u)
+{
+	uint64_t missing = device_json_count(u, "lost_ns") + device_json_count(u, "gaps_ns");
+	uint64_t total = device_json_count(u, "total_ns"), runs = device_json_count(u, "runs");
+	uint64_t planned = device_json_count(u, "planned_ns");
+	char a[3][UNITS_LEN];
+
+	if (!json_is_object(u))
+		return;
+	printf("uncovered: %s%% of %s in %" PRIu64 " run%s", units_percent(missing, total, a[0]),
+	       units_duration(total, a[1]), runs, runs == 1 ? "" : "s");
+	if (device_json_count(u, "gaps_ns"))
+		printf(", gaps between runs %s",
+		       units_duration(device_json_count(u, "gaps_ns"), a[2]));
+	if (planned)
+		printf("; planned pauses %s", units_duration(planned, a[2]));
+	putchar('\n');
+}
+
 static void print_ledger(const json_t *l)
 {
 	uint64_t events = device_json_count(l, "events");
@@ -76,6 +96,7 @@ static void print_ledger(const json_t *l)
 		printf(", and %" PRIu64 " gap%s of unknown size", uncounted,
 		       uncounted == 1 ? "" : "s");
 	putchar('\n');
+	print_uncovered(json_object_get(l, "uncovered"));
 	if (!json_array_size(rows))
 		return;
 	table_init(&t, columns);
@@ -138,7 +159,11 @@ const struct command command_ledger = {
 		"CPU or of one thread: how many events, why (ring: the kernel's memory was "
 		"overwritten; buffer, "
 		"spool: the device's was full; damage; store), and when. A device stands for its "
-		"latest run.",
+		"latest run.\n\n"
+		"Uncovered is the part of the time in which nothing was recorded although it "
+		"should "
+		"have been: where records were lost, and, of a device, between its runs of that "
+		"kind. Pauses that were asked for are no part of it.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -50,6 +50,14 @@ void profile_digest_done(struct profile_digest *d)
 	memset(d, 0, sizeof(*d));
 }
 
+static void start_gaps(struct profile_digest *d)
+{
+	uint64_t from = 0, to = UINT64_MAX;
+
+	sample_pace_span(&d->source->pace, &from, &to);
+	sample_gaps_init(&d->gaps, &d->source->pace, from, to);
+}
+
 int profile_digest_open_ksk(struct profile_digest *d, const char *path, struct error *e)
 {
 	struct sample_item item;
@@ -59,8 +67,10 @@ int profile_digest_open_ksk(struct profile_digest *d, const char *path, struct e
 		return 1;
 	if (r < 0)
 		return r;
+	start_gaps(d);
 	while ((r = d->source->ops->next(d->source, &item, e)) == 1) {
 		if (item.type == ITEM_LOSS) {
+			sample_gaps_add(&d->gaps, item.cpu, item.loss.from_tick, item.loss.to_tick);
 			d->losses[item.loss.cause]++;
 			continue;
 		}
@@ -116,9 +126,49 @@ static void print_losses(const struct profile_digest *d, const struct loss_tally
 		puts("lost      no records");
 }
 
+/* What is not covered, in ns of the source's clock; the time from its beginning to its end. */
+struct uncovered {
+	uint64_t total, planned, lost;
+};
+
+static struct uncovered measure(const struct profile_digest *d, const struct sample_totals *t)
+{
+	const struct trace_clock *c = &d->source->info.clock;
+	uint64_t from = t->first_tick, to = t->last_tick, cpus = sample_ksk_cpus(d->source);
+	uint64_t lost = d->gaps.ticks / (cpus ? cpus : 1), planned;
+
+	if (!sample_pace_span(&d->source->pace, &from, &to) && !t->events)
+		return (struct uncovered){ .total = 0 };
+	planned = sample_pace_paused(&d->source->pace, from, to);
+	return (struct uncovered){
+		.total = clock_ns(c, to) - clock_ns(c, from),
+		.planned = clock_ns(c, from + planned) - clock_ns(c, from),
+		.lost = clock_ns(c, from + lost) - clock_ns(c, from),
+	};
+}
+
+static void print_uncovered(const struct uncovered *u)
+{
+	char a[3][UNITS_LEN];
+
+	printf("uncovered %s%% of %s", units_percent(u->lost, u->total, a[0]),
+	       units_duration(u->total, a[1]));
+	if (u->planned)
+		printf("; planned pauses %s", units_duration(u->planned, a[2]));
+	putchar('\n');
+}
+
+static json_t *uncovered_json(const struct uncovered *u)
+{
+	return json_pack("{so so so so}", "total_ns", jsonout_count(u->total), "planned_ns",
+			 jsonout_count(u->planned), "lost_ns", jsonout_count(u->lost), "ratio",
+			 json_real(u->total ? (double)u->lost / (double)u->total : 0));
+}
+
 void profile_digest_print_info(const struct profile_digest *d)
 {
 	const struct sample_totals t = sum(d);
+	const struct uncovered u = measure(d, &t);
 	const struct trace_clock *c = &d->source->info.clock;
 	uint64_t first = clock_ns(c, t.first_tick), last = clock_ns(c, t.last_tick);
 	char a[UNITS_LEN], b[UNITS_LEN], span[UNITS_LEN];
@@ -142,6 +192,7 @@ void profile_digest_print_info(const struct profile_digest *d)
 	if (t.events)
 		printf("          %.2f bits per record\n", 8 * (double)t.bytes / (double)t.events);
 	print_losses(d, &t.lost);
+	print_uncovered(&u);
 }
 
 void profile_digest_print_check(const struct profile_digest *d)
@@ -163,6 +214,7 @@ void profile_digest_print_check(const struct profile_digest *d)
 json_t *profile_digest_json(const struct profile_digest *d)
 {
 	const struct sample_totals t = sum(d);
+	const struct uncovered u = measure(d, &t);
 	const struct trace_clock *c = &d->source->info.clock;
 	json_t *kinds = json_object(), *modes = json_object(), *ledger = json_object();
 	uint32_t i;
@@ -176,7 +228,7 @@ json_t *profile_digest_json(const struct profile_digest *d)
 				    json_pack("{so so sb}", "losses", jsonout_count(d->losses[i]),
 					      "lost", jsonout_count(t.lost.lost[i]), "more",
 					      t.lost.some[i]));
-	return json_pack("{so so so ss ss so so so so so so sb so}", "records",
+	return json_pack("{so so so ss ss so so so so so so sb so so}", "records",
 			 jsonout_count(t.events), "from_ns",
 			 t.events ? jsonout_count(clock_ns(c, t.first_tick)) : json_null(), "to_ns",
 			 t.events ? jsonout_count(clock_ns(c, t.last_tick)) : json_null(),
@@ -184,5 +236,5 @@ json_t *profile_digest_json(const struct profile_digest *d)
 			 jsonout_count(d->source->sampling.period), "blocks",
 			 jsonout_count(t.blocks), "segments", jsonout_count(t.segments), "bytes",
 			 jsonout_count(t.bytes), "kinds", kinds, "modes", modes, "cut",
-			 d->source->is_cut, "ledger", ledger);
+			 d->source->is_cut, "ledger", ledger, "uncovered", uncovered_json(&u));
 }

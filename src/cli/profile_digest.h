@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "trace/sample_gaps.h"
 #include "trace/sample_ksk.h"
 
 struct profile_digest {
@@ -14,6 +15,7 @@ struct profile_digest {
 	uint64_t kinds[SAMPLE_KINDS];
 	uint64_t modes[SAMPLE_MODES];
 	uint64_t losses[LOSS_CAUSES]; /* places where something is missing */
+	struct sample_gaps gaps;
 };
 
 /* The profile of a .ksk file; 0: d is filled, 1: it has none, < 0. */

@@ -59,6 +59,20 @@ void profile_print_head(const char *path, const struct sample_source *s,
 		printf("; one every %s%s",
 		       profile_print_amount(s, PROFILE_WEIGHT, s->sampling.period, a[2]),
 		       s->sampling.method == SAMPLE_CYCLES ? " cycles" : "");
+	if (t->most_period > t->least_period || t->least_period > s->sampling.period)
+		printf(", at times every %s",
+		       profile_print_amount(s, PROFILE_WEIGHT, t->most_period, a[2]));
+	putchar('\n');
+}
+
+static void print_uncovered(const struct profile_totals *t)
+{
+	char a[3][UNITS_LEN];
+
+	printf("uncovered: %s%% of %s", units_percent(t->uncovered_ns, t->span_ns, a[0]),
+	       units_duration(t->span_ns, a[1]));
+	if (t->planned_ns)
+		printf("; planned pauses %s", units_duration(t->planned_ns, a[2]));
 	putchar('\n');
 }
 
@@ -66,7 +80,7 @@ void profile_print_rest(const struct sample_source *s, const struct profile_tota
 {
 	char text[UNITS_LEN];
 
-	if (!t->idle[PROFILE_SAMPLES] && !t->left_out && !t->losses && !s->is_cut)
+	if (!t->idle[PROFILE_SAMPLES] && !t->left_out && !t->losses && !s->is_cut && !t->has_pace)
 		return;
 	putchar('\n');
 	if (t->idle[PROFILE_SAMPLES])
@@ -80,6 +94,8 @@ void profile_print_rest(const struct sample_source *s, const struct profile_tota
 		printf("%s%" PRIu64 "%s records lost%s at %" PRIu64 " place%s\n",
 		       say_style(stdout, STYLE_BAD), t->lost, t->lost_unknown ? " and more" : "",
 		       say_style(stdout, STYLE_PLAIN), t->losses, t->losses == 1 ? "" : "s");
+	if (t->has_pace || t->uncovered_ns)
+		print_uncovered(t);
 	if (s->is_cut)
 		puts("its end is missing: it was cut off, or is still being recorded");
 }

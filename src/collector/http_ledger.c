@@ -7,10 +7,12 @@
  * know.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "analysis/json_value.h"
 #include "collector/http_device.h"
 #include "collector/http_range.h"
+#include "trace/coverage.h"
 #include "trace/func_clock.h"
 #include "trace/func_ksk.h"
 #include "trace/word.h"
@@ -110,6 +112,24 @@ static void open_clocks(struct http_request *q, const struct http_selection *s, 
 	b->to = s->to;
 }
 
+/* Of a run, or of all of a device that are of its kind. Of a part of the time nobody knows. */
+static json_t *uncovered_json(struct http_request *q, const struct store_run *run,
+			      const struct ledger *b)
+{
+	struct store *s = q->http->options.store;
+	struct coverage c;
+	int r = b->from.given || b->to.given		? -ENODATA
+		: strstr(q->route->pattern, "{device}") ? coverage_of_device(s, run, &c, NULL)
+							: coverage_of_run(s, run, &c, NULL);
+
+	if (r < 0)
+		return json_null();
+	return json_pack("{so so so so so so}", "runs", json_value_count(c.runs), "total_ns",
+			 json_value_count(c.total_ns), "planned_ns", json_value_count(c.planned_ns),
+			 "lost_ns", json_value_count(c.lost_ns), "gaps_ns",
+			 json_value_count(c.gaps_ns), "ratio", json_real(coverage_ratio(&c)));
+}
+
 static int list(struct http_request *q, const struct store_run *run, struct ledger *b,
 		struct http_reply *reply, struct error *e)
 {
@@ -120,12 +140,13 @@ static int list(struct http_request *q, const struct store_run *run, struct ledg
 		return r;
 	}
 	return http_reply_json(reply,
-			       json_pack("{so so so so so so so}", "run",
+			       json_pack("{so so so so so so so so}", "run",
 					 json_value_count(run->number), "events",
 					 json_value_count(run->events), "lost",
 					 http_lost_json(b->lost), "lost_uncounted",
 					 json_value_count(b->uncounted), "ended",
-					 json_boolean(run->ended), "rows", b->rows, "more",
+					 json_boolean(run->ended), "uncovered",
+					 uncovered_json(q, run, b), "rows", b->rows, "more",
 					 json_value_count(b->n > ROWS_MOST ? b->n - ROWS_MOST : 0)),
 			       JSON_INDENT(2), e);
 }

@@ -20,6 +20,14 @@
 		0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL  \
 	}
 
+/* Of those that may go on for ever. */
+#define PACE_OPTIONS                                                                               \
+	{ 0, "budget", "PERCENT", "sample less often if it costs more than this part of a CPU",    \
+	  NULL },                                                                                  \
+	{                                                                                          \
+		0, "duty", "ON/PERIOD", "sample only so long of each such time, as 10s/60s", NULL  \
+	}
+
 /* For the tables of commands. */
 #define PROFILE_OPTIONS                                                                            \
 	{ 'o', "output", "FILE", "write this file (" PROFILE_OUTPUT ")", NULL },                   \
@@ -33,7 +41,8 @@
 		{ 0, "no-chain", NULL, "no call chains, only places", NULL },                      \
 		{ 'u', "user", NULL, "programs only, not the kernel", NULL },                      \
 		{ 's', "switches", NULL, "record when tasks get and leave a CPU, too", NULL },     \
-		{ 't', "time", "TIME", "end after this time", NULL }, COLLECTOR_OPTIONS,           \
+		{ 't', "time", "TIME", "end after this time", NULL }, PACE_OPTIONS,                \
+		COLLECTOR_OPTIONS,                                                                 \
 		{ 'n', "name", "NAME", "what the device is called (the host name)", NULL },        \
 	{                                                                                          \
 		'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL                    \

@@ -27,7 +27,7 @@
 		{ 0, "guest-objects", "FOLDER",                                                    \
 		  "fetch programs and libraries from those guests into it, as PID/.build-id/...",  \
 		  NULL },                                                                          \
-		{ 't', "time", "TIME", "end after this time", NULL },                              \
+		{ 't', "time", "TIME", "end after this time", NULL }, PACE_OPTIONS,                \
 		{ 'b', "buffer", "SIZE", "memory of each CPU's ring (512K)", NULL },               \
 		COLLECTOR_OPTIONS,                                                                 \
 	{                                                                                          \

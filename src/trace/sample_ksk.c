@@ -46,6 +46,7 @@ static void ksk_free(struct sample_source *s)
 		k->reader->ops->free(k->reader);
 	sample_spaces_free(s->spaces);
 	sample_guests_free(s->guests);
+	sample_pace_done(&s->pace);
 	info_done(&s->info);
 	free(k);
 }
@@ -200,6 +201,8 @@ static int read_meta(struct sample_ksk *k, struct error *e)
 			r = sample_spaces_decode(k->source.spaces, &k->source.sampling, b.payload,
 						 b.payload_len);
 		if (r == 0)
+			r = sample_pace_decode(&k->source.pace, b.payload, b.payload_len);
+		if (r == 0)
 			r = sample_guests_decode(k->source.guests, b.payload, b.payload_len);
 		if (r < 0)
 			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
@@ -208,6 +211,7 @@ static int read_meta(struct sample_ksk *k, struct error *e)
 	if (r < 0)
 		return error_set(e, r, "%s", strerror(-r));
 	sample_spaces_settle(k->source.spaces);
+	sample_pace_settle(&k->source.pace);
 	r = sample_guests_settle(k->source.guests);
 	return r < 0 ? error_set(e, r, "%s", strerror(-r)) : 0;
 }

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "trace/info.h"
 #include "trace/sample_guests.h"
+#include "trace/sample_pace.h"
 #include "trace/sample_spaces.h"
 #include "trace/source.h"
 #include "wire/sample_event.h"
@@ -42,6 +43,7 @@ struct sample_source {
 	const struct sample_source_ops *ops;
 	struct trace_info info; /* its clock is that of the ticks */
 	struct sample_sampling sampling;
+	struct sample_pace pace;
 	struct sample_spaces *spaces;
 	struct sample_guests *guests; /* what virtual machines said of themselves */
 	/* The trace's end was not seen: power or link was cut, or it is still being recorded. */

@@ -39,6 +39,7 @@ enum meta_item {
 	META_TABLES =
 		23, /* of a guest: whose a page table and a task's place in memory are, since when */
 	META_GUEST_LINK = 24, /* of a guest: how it went with its program */
+	META_PACE = 25,	      /* how often a profile was sampled, from when on, and its pauses */
 };
 
 /* Whose real time META_CLOCK has: the device's own, or that of the collector that it came from. */

@@ -106,11 +106,18 @@ static int end_block(struct sample_lane *l)
 	return r;
 }
 
+static bool is_behind_gap(const struct sample_lane *l, uint64_t tick)
+{
+	return (l->unknown || has_known(l)) && l->next_sequence &&
+	       tick - l->until >= SAMPLE_LANE_GAP;
+}
+
 /* One header cannot tell of the same cause that so many are missing and some more; then two do. */
 static bool begin_block(struct sample_lane *l, uint64_t tick, uint64_t now_ms)
 {
 	if (l->unknown && has_known(l) && put_losses(l, true) < 0)
 		return false;
+	l->is_key |= is_behind_gap(l, tick);
 	if (l->is_key)
 		sample_encoder_init(&l->encoder);
 	sample_encoder_begin(&l->encoder, payload_of(l), SAMPLE_LANE_ROOM, tick);

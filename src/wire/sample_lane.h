@@ -4,7 +4,8 @@
  *
  * A block ends when it is full, when its oldest record has waited long enough, or before a loss, which the header of
  * the next one tells. A segment ends with the block that brings it to its size: whatever was learned is forgotten there,
- * and a reader can start. When a block finds no room its records are counted as lost, and a segment starts.
+ * and a reader can start. When a block finds no room its records are counted as lost, and a segment starts. One also
+ * starts behind a long gap with losses: its header says when the gap ended, to those who do not decode.
  */
 #ifndef KISEKI_WIRE_SAMPLE_LANE_H
 #define KISEKI_WIRE_SAMPLE_LANE_H
@@ -15,6 +16,7 @@
 #define SAMPLE_LANE_BLOCK 16384U   /* bytes of payload at which a block ends */
 #define SAMPLE_LANE_SEGMENT 65536U /* and a segment */
 #define SAMPLE_LANE_FLUSH_MS 1000U /* the longest that a record waits in a block */
+#define SAMPLE_LANE_GAP 10000000U  /* ticks without records, and some are lost: a segment starts */
 #define SAMPLE_LANE_ROOM (SAMPLE_LANE_BLOCK + SAMPLE_BLOCK_LEAST)
 
 struct sample_lane {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * sample_meta: what a profile says about itself: how it was sampled, and what lay where in whom
- * (docs/format/wire.md, section 7; items META_SAMPLING, META_MAPPED, META_LIFE, META_KERNEL_NAMES).
+ * (docs/format/wire.md, section 7; items META_SAMPLING, META_MAPPED, META_LIFE, META_KERNEL_NAMES, META_PACE).
  *
  * A process may map, execute and end while it is sampled, and its number may be used again. So each row has the tick
  * from which on it holds: a mapping until another lies over it, or the process executes or ends.
@@ -50,6 +50,21 @@ struct sample_sampling {
 	uint8_t method;	   /* enum sample_method */
 	uint8_t exits;	   /* enum sample_exits */
 	uint32_t has;	   /* enum sample_has */
+};
+
+/* What a recorder does from a moment on. */
+enum sample_pace_what {
+	SAMPLE_PACE_GOES = 0,	  /* it samples, at this period */
+	SAMPLE_PACE_PAUSES = 1,	  /* it does not, as was asked for */
+	SAMPLE_PACE_STOPPED = 2,  /* it was told to end */
+	SAMPLE_PACE_COMPLETE = 3, /* it ended: all that was asked for is recorded */
+	SAMPLE_PACE_WHATS = 4,
+};
+
+struct sample_pace_row {
+	uint64_t tick;	 /* from here on */
+	uint8_t what;	 /* enum sample_pace_what */
+	uint64_t period; /* as sample_sampling has it; 0: not known, or it does not go */
 };
 
 struct sample_mapping {

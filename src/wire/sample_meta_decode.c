@@ -98,6 +98,20 @@ bool sample_meta_get_kernel_name(struct byte_reader *r, struct sample_kernel_nam
 	       take_text(r, SAMPLE_META_TEXT_MAX, &ret->name, &ret->name_len);
 }
 
+bool sample_meta_get_pace(struct byte_reader *r, struct sample_pace_row *ret)
+{
+	uint64_t what;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->tick = reader_varint(r);
+	what = reader_varint(r);
+	ret->period = reader_varint(r);
+	if (r->bad || what > UINT8_MAX)
+		return false;
+	ret->what = (uint8_t)what;
+	return true;
+}
+
 bool sample_meta_get_table(struct byte_reader *r, struct sample_table_row *ret)
 {
 	memset(ret, 0, sizeof(*ret));

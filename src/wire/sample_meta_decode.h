@@ -23,6 +23,7 @@ bool sample_meta_get_sampling(struct byte_reader *r, struct sample_sampling *ret
 bool sample_meta_get_mapping(struct byte_reader *r, struct sample_mapping *ret);
 bool sample_meta_get_life(struct byte_reader *r, struct sample_life_row *ret);
 bool sample_meta_get_kernel_name(struct byte_reader *r, struct sample_kernel_name *ret);
+bool sample_meta_get_pace(struct byte_reader *r, struct sample_pace_row *ret);
 bool sample_meta_get_table(struct byte_reader *r, struct sample_table_row *ret);
 bool sample_meta_get_link(struct byte_reader *r, struct guest_link_row *ret);
 

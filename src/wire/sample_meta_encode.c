@@ -50,6 +50,13 @@ uint8_t *sample_meta_put_kernel_name(uint8_t *p, const struct sample_kernel_name
 	return put_bytes(p, r->name, r->name_len);
 }
 
+uint8_t *sample_meta_put_pace(uint8_t *p, const struct sample_pace_row *r)
+{
+	p = varint_put(p, r->tick);
+	p = varint_put(p, r->what);
+	return varint_put(p, r->period);
+}
+
 uint8_t *sample_meta_put_guest(uint8_t *p, int32_t vm)
 {
 	return varint_put_signed(p, vm);

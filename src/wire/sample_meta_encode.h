@@ -23,6 +23,7 @@ uint8_t *sample_meta_put_sampling(uint8_t *p, const struct sample_sampling *s);
 uint8_t *sample_meta_put_mapping(uint8_t *p, const struct sample_mapping *r);
 uint8_t *sample_meta_put_life(uint8_t *p, const struct sample_life_row *r);
 uint8_t *sample_meta_put_kernel_name(uint8_t *p, const struct sample_kernel_name *r);
+uint8_t *sample_meta_put_pace(uint8_t *p, const struct sample_pace_row *r);
 
 /* The body of META_GUEST starts with this; items follow. */
 uint8_t *sample_meta_put_guest(uint8_t *p, int32_t vm);

@@ -31,6 +31,9 @@ vm=$("$FILL_STORE" data vmhost two.ksk)
 before=$("$FILL_STORE" data box before.ksk)
 after=$("$FILL_STORE" data box after.ksk)
 long=$("$FILL_STORE" data long long.ksk)
+# A segment for each block: what is lost lies between two ticks that headers have.
+"$SAMPLE_MAKE" "$SRC/tests/golden/profile/paced.profile" paced.ksk 60 1
+paced=$("$FILL_STORE" data paced paced.ksk)
 "$KISEKI" convert "$SRC/tests/data/ftrace_4.19.txt" -o sched.ksk
 sched=$("$FILL_STORE" data box sched.ksk)
 
@@ -84,6 +87,23 @@ text = json.load(open("body"))["error"]
 sys.exit(0 if sys.argv[1] in text and "\n" not in text else 1)
 END
 }
+
+# says EXPRESSION: it is true of the body, d.
+says() {
+	python3 -c 'import json, sys; d = json.load(open("body")); sys.exit(not eval(sys.argv[1]))' "$1" || fail "not $1: $(cat body)"
+}
+
+# --- what of the time is not recorded ---
+# Of 9 s, three were pauses. CPU 0 lacks what is between 2 and 5 s, of which one second was a pause; CPU 1 nothing.
+for of in "/runs/{run} /runs/$paced" "/devices/{device} /devices/paced"; do
+	described 200 "${of% *}/ledger" "${of#* }/ledger"
+	says 'd["uncovered"] == {"runs": 1, "total_ns": 9 * 10**9, "planned_ns": 3 * 10**9, "lost_ns": 10**9, "gaps_ns": 0, "ratio": 1 / 9}'
+done
+described 200 "/runs/{run}/profile/report" "/runs/$paced/profile/report"
+says 'd["totals"]["uncovered"] == {"total_ns": 9 * 10**9, "planned_ns": 3 * 10**9, "lost_ns": 10**9, "ratio": 1 / 9}'
+says '(d["totals"]["least_period"], d["totals"]["most_period"]) == (10**9, 2 * 10**9)'
+described 200 "/runs/{run}/ledger" "/runs/$sched/ledger"
+says 'd["uncovered"]["lost_ns"] == d["uncovered"]["planned_ns"] == 0 < d["uncovered"]["total_ns"]'
 
 # --- what a run is ---
 described 200 "/runs/{run}" "/runs/$vm"

@@ -70,6 +70,10 @@ same diff.json profile diff before.ksk after.ksk --json
 same folded.txt profile export before.ksk -f folded -o -
 same info.txt info before.ksk
 same check.txt check before.ksk
+"$SAMPLE_MAKE" "$SRC/tests/golden/profile/paced.profile" paced.ksk || exit 1
+same paced.txt profile report paced.ksk --by cpu
+same paced-part.txt profile report paced.ksk --by cpu --from 4.5 --to 7
+same paced-info.txt info paced.ksk
 
 wrong 1 "it holds a profile; see kiseki profile export" convert before.ksk -o x.json
 wrong 2 "only functions have callers" profile report before.ksk --by cpu --callers

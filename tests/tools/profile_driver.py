@@ -431,4 +431,5 @@ def main():
         globals()["scenario_" + sys.argv[2]](folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,6 +15,7 @@
  *	function FROM TO NAME...				of the kernel
  *	guest VM mapping|life|function ...			the same of a guest, as it says it itself
  *	guest VM table PID TID TICK TABLE TASK begin|end NAME...	whose a page table is from then on, or not any more
+ *	pace TICK CASE PERIOD					numbers, as in sample_meta.h
  *	loss CPU CAUSE COUNT					cause by number; ? if the count is not known
  *
  * Lines that are empty or begin with # are comments. A tick is a nanosecond. sample_dump is the other way.
@@ -246,6 +247,20 @@ static int put_function(struct maker *m, char *line)
 	return 0;
 }
 
+static int put_pace(struct maker *m, char *line)
+{
+	unsigned long long tick, period;
+	struct sample_pace_row r;
+	unsigned int what;
+
+	if (sscanf(line, "pace %llu %u %llu", &tick, &what, &period) != 3)
+		return -EINVAL;
+	r = (struct sample_pace_row){ tick, (uint8_t)what, period };
+	m->end = meta_item_begin(m->end, META_PACE);
+	m->end = meta_item_end(m->end, sample_meta_put_pace(m->end, &r));
+	return 0;
+}
+
 static int put_table(struct maker *m, char *line)
 {
 	struct sample_table_row r = { 0 };
@@ -340,6 +355,8 @@ static int put_line(struct maker *m, char *line, struct error *e)
 		return put_loss(m, line, e);
 	if (!strncmp(line, "guest ", 6))
 		r = put_guest(m, line);
+	else if (!strncmp(line, "pace ", 5))
+		r = put_pace(m, line);
 	else if (!strncmp(line, "sampling ", 9))
 		r = put_sampling(m, line);
 	else if ((r = put_process(m, line)) < 0)

@@ -244,12 +244,67 @@ static void test_odd(void **state)
 	end(&f);
 }
 
+/* --- gaps --- */
+
+struct seen {
+	struct block_out out;
+	struct block last;
+	uint32_t n;
+};
+
+static int see(struct block_out *o, const struct block *b, uint8_t *payload, bool must)
+{
+	struct seen *s = (struct seen *)o;
+
+	(void)payload;
+	(void)must;
+	s->last = *b;
+	s->n++;
+	return 0;
+}
+
+static void put_at(struct sample_lane *l, uint64_t tick)
+{
+	uint64_t chain[CHAINS];
+	struct sample_event ev;
+
+	make(&ev, chain, 0, 0);
+	ev.tick = tick;
+	sample_lane_put(l, &ev, 0);
+}
+
+/* Who only reads headers knows when a long gap ended: behind a loss, and not behind mere silence. */
+static void test_gap(void **state)
+{
+	static struct sample_lane l;
+	struct seen s = { .out = { .put = see } };
+
+	(void)state;
+	sample_lane_init(&l, &s.out, 0);
+	put_at(&l, 1000);
+	sample_lane_lose(&l, LOSS_RING, 3);
+	put_at(&l, 1000 + SAMPLE_LANE_GAP - 1);
+	sample_lane_flush(&l, SAMPLE_LANE_FLUSH_MS);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.last.flags & BLOCK_KEY, 0);
+	assert_int_equal(s.last.lost[LOSS_RING], 3);
+	sample_lane_lose(&l, LOSS_RING, LOSS_UNKNOWN);
+	put_at(&l, 1000 + 3ULL * SAMPLE_LANE_GAP);
+	sample_lane_flush(&l, SAMPLE_LANE_FLUSH_MS);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(s.last.flags & BLOCK_KEY, BLOCK_KEY);
+	assert_int_equal(s.last.first_tick, 1000 + 3ULL * SAMPLE_LANE_GAP);
+	assert_int_equal(s.last.before, 5);
+	put_at(&l, 1000 + 9ULL * SAMPLE_LANE_GAP);
+	assert_int_equal(sample_lane_stop(&l), 0);
+	assert_int_equal(s.last.flags & BLOCK_KEY, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_gap),    cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_killed), cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_odd),
 	};
 

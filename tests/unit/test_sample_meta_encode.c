@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_meta_encode: what a profile says about itself, by the vector of docs/format/wire.md, section 7.17. */
+/* sample_meta_encode: what a profile says about itself, by the vector of docs/format/wire.md, sections 7.17 and 7.21. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,6 +87,25 @@ static void test_vector(void **state)
 	expect(meta_item_end(body, sample_meta_put_kernel_name(body, &k)));
 }
 
+static void test_pace(void **state)
+{
+	static const struct sample_pace_row rows[] = {
+		{ 1000000, SAMPLE_PACE_GOES, 1000000 },
+		{ 2000000, SAMPLE_PACE_GOES, 2000000 },
+		{ 3000000, SAMPLE_PACE_PAUSES, 0 },
+		{ 25000000, SAMPLE_PACE_STOPPED, 0 },
+	};
+	uint8_t *body, *p;
+	size_t i;
+
+	(void)state;
+	vector_open(&vector, "sample_pace.hex");
+	p = body = meta_item_begin(made, META_PACE);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		p = sample_meta_put_pace(p, &rows[i]);
+	expect(meta_item_end(body, p));
+}
+
 /* A row of the largest numbers has room in what the header says. */
 static void test_room(void **state)
 {
@@ -108,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vector),
+		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_room),
 	};
 

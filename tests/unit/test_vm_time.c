@@ -45,10 +45,12 @@ static const struct sample_task b = { 201, 200, 0, "CPU 0/KVM" };
 static const struct sample_task other = { 7, 7, SAMPLE_NO_VCPU, "compile" };
 static const struct sample_task idle = { 0, 0, SAMPLE_NO_VCPU, "swapper/1" };
 
+static struct sample_pace pace; /* without rows, but in one test */
+
 static struct vm_time *start(struct got *g)
 {
 	static struct trace_clock clock;
-	struct vm_time_options o = { &clock, SAMPLE_EXITS_ARM64, &listener, g };
+	struct vm_time_options o = { &clock, SAMPLE_EXITS_ARM64, &listener, g, &pace };
 	struct vm_time *t;
 
 	clock_init(&clock);
@@ -293,13 +295,54 @@ static void test_anything(void **state)
 	vm_time_free(t);
 }
 
+/* A pause that was asked for: what was is not as it was, of nobody; and what is behind it is known again. A copy that goes
+ * on from before it sees it, too. */
+static void test_pause(void **state)
+{
+	static struct sample_pace_part parts[] = {
+		{ { 50, SAMPLE_PACE_GOES, 10 }, 0 },
+		{ { 220, SAMPLE_PACE_PAUSES, 0 }, 0 },
+		{ { 500, SAMPLE_PACE_GOES, 10 }, 280 },
+		{ { 620, SAMPLE_PACE_PAUSES, 0 }, 280 },
+	};
+	struct vm_time *t, *copy;
+	struct got g, again;
+
+	(void)state;
+	pace = (struct sample_pace){ parts, 4, 4 };
+	t = start(&g);
+	put(t, 100, SAMPLE_ENTRY, &a, 0);
+	put(t, 200, SAMPLE_EXIT, &a, ABORT);
+	put(t, 210, SAMPLE_ENTRY, &a, 0);
+	assert_int_equal(vm_time_dup(&copy, t,
+				     &(struct vm_time_options){ &(struct trace_clock){ .mult = 1 },
+								SAMPLE_EXITS_ARM64, &listener,
+								&again, &pace }),
+			 0);
+	put(t, 510, SAMPLE_ENTRY, &a, 0);
+	put(t, 600, SAMPLE_EXIT, &a, 0);
+	put(t, 610, SAMPLE_ENTRY, &a, 0);
+	assert_int_equal(vm_time_end(t, 630), 0);
+	check(&g, t, 0,
+	      "guest 100 vmm-kernel 10 guest 10 unknown 290 guest 90 vmm-kernel 10 guest 20");
+	memset(&again, 0, sizeof(again));
+	put(copy, 510, SAMPLE_ENTRY, &a, 0);
+	assert_int_equal(vm_time_end(copy, 630), 0);
+	assert_int_equal(again.segments[again.n - 2].kind, VM_UNKNOWN);
+	assert_int_equal(again.segments[again.n - 2].from_tick, 220);
+	assert_int_equal(again.segments[again.n - 2].to_tick, 510);
+	vm_time_free(copy);
+	vm_time_free(t);
+	pace = (struct sample_pace){ .n = 0 };
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits),		cmocka_unit_test(test_told_exit),
-		cmocka_unit_test(test_two_on_one_cpu),	cmocka_unit_test(test_halt),
-		cmocka_unit_test(test_losses_and_ends), cmocka_unit_test(test_poll_first),
-		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_pause),	   cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_told_exit),  cmocka_unit_test(test_two_on_one_cpu),
+		cmocka_unit_test(test_halt),	   cmocka_unit_test(test_losses_and_ends),
+		cmocka_unit_test(test_poll_first), cmocka_unit_test(test_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,9 @@ describe("tables of two", () => {
 			losses: 0,
 			lost: 0,
 			lost_unknown: 0,
+			least_period: 0,
+			most_period: 0,
+			uncovered: { total_ns: 1, planned_ns: 0, lost_ns: 0, ratio: 0 },
 			cut: false,
 		},
 		rows: rows.map(([name, n]) => ({

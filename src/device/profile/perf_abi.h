@@ -7,6 +7,7 @@
 #define KISEKI_DEVICE_PROFILE_PERF_ABI_H
 
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 /* What perf_event_open() is given; its first 112 bytes, which kernels since 4.8 know. */
 struct perf_attr {
@@ -67,6 +68,7 @@ enum perf_abi_event {
 	PERF_TYPE_SW = 1,
 	PERF_HW_CYCLES = 0,
 	PERF_SW_CPU_CLOCK = 0,
+	PERF_SW_NOTHING = 9, /* it counts nothing, and tells of tasks and mappings */
 };
 
 enum perf_abi_sample {
@@ -104,6 +106,12 @@ enum perf_abi_misc {
 	PERF_MISC_PREEMPT = 1 << 14,  /* of a switch out */
 	PERF_MISC_BUILD_ID = 1 << 14, /* of an MMAP2 */
 };
+
+#define PERF_IOC_ENABLE _IO('$', 0)
+#define PERF_IOC_DISABLE _IO('$', 1)
+#define PERF_IOC_PERIOD _IOW('$', 4, uint64_t)
+#define PERF_IOC_OUTPUT _IO('$', 5)
+#define PERF_IOC_PROGRAM _IOW('$', 8, uint32_t)
 
 /* Entries of a chain that say whose addresses follow; they are from PERF_CONTEXT_FIRST on. */
 #define PERF_CONTEXT_KERNEL_MARK ((uint64_t)-128)

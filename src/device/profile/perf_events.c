@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,11 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-
-#define IOC_ENABLE _IO('$', 0)
-#define IOC_DISABLE _IO('$', 1)
-#define IOC_PERIOD _IOW('$', 4, uint64_t)
-#define IOC_OUTPUT _IO('$', 5)
+#include "device/profile/sample_cost.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define ODD_PART 331U	/* of the period, by which it is longer where it is not changed */
@@ -31,6 +26,7 @@
 #define LATE_MOST 1000U /* periods that one sample may stand for */
 #define FDS_AT_ONCE 256U
 #define FOR_ALL (-1)
+#define CHANGE_PERIODS 8U /* of the mean, at least, from one random period to the next */
 
 /* The weight of samples on one CPU. */
 struct period {
@@ -42,8 +38,12 @@ struct period {
 struct perf_events {
 	const struct profile_settings *s;
 	struct perf_attr attr;
-	int *fds;
+	struct perf_attr teller; /* of tasks and mappings, if samples pause and these must not */
+	int *fds;		 /* with tellers each second one is such */
 	uint32_t n, room;
+	bool has_tellers;
+	uint64_t mean_ns; /* of the period, as it is now */
+	uint64_t changed; /* when it was last drawn; 0: it has to be */
 	struct perf_rings *rings;
 	struct period *periods; /* of each ring */
 	bool is_jittered, is_cycles, is_settled;
@@ -271,7 +271,7 @@ static int join_ring(struct perf_events *p, int fd, uint32_t cpu, struct error *
 	int place = find_ring(p->rings, cpu), r;
 
 	if (place >= 0)
-		return ioctl(fd, IOC_OUTPUT, p->rings->list[place].fd) < 0
+		return ioctl(fd, PERF_IOC_OUTPUT, p->rings->list[place].fd) < 0
 			       ? error_set(e, errno, "cannot share the ring of CPU %u: %m", cpu)
 			       : 0;
 	r = perf_rings_add(p->rings, fd, cpu);
@@ -280,23 +280,70 @@ static int join_ring(struct perf_events *p, int fd, uint32_t cpu, struct error *
 	return r < 0 ? error_set(e, -r, "cannot map the ring of CPU %u: %s", cpu, strerror(-r)) : 0;
 }
 
+/* Who is there has to be known also of a time in which nothing is sampled. So one event samples, and another tells. */
+static void divide(struct perf_events *p)
+{
+	static const enum perf_abi_flag tells[] = {
+		PERF_FLAG_MMAP,	 PERF_FLAG_COMM,      PERF_FLAG_TASK,
+		PERF_FLAG_MMAP2, PERF_FLAG_COMM_EXEC, PERF_FLAG_BUILD_ID,
+	};
+	size_t i;
+
+	p->teller = p->attr;
+	p->teller.type = PERF_TYPE_SW;
+	p->teller.config = PERF_SW_NOTHING;
+	p->teller.period = 0;
+	set_flag(&p->teller, PERF_FLAG_FREQ, false);
+	set_flag(&p->teller, PERF_FLAG_SWITCHES, false);
+	for (i = 0; i < sizeof(tells) / sizeof(*tells); i++)
+		set_flag(&p->attr, tells[i], false);
+	p->has_tellers = true;
+}
+
+/* The first one decides what can be had. */
+static int settle(struct perf_events *p, pid_t pid, uint32_t cpu)
+{
+	int fd;
+
+	do
+		fd = open_event(&p->attr, pid, (int)cpu);
+	while (fd < 0 && ask_for_less(p, -fd));
+	if (fd < 0)
+		return fd;
+	p->is_settled = true;
+	if (!p->s->pace.on_ns)
+		return fd;
+	close(fd);
+	divide(p);
+	return open_event(&p->attr, pid, (int)cpu);
+}
+
+static int add_teller(struct perf_events *p, pid_t pid, uint32_t cpu, struct error *e)
+{
+	int fd = open_event(&p->teller, pid, (int)cpu), r;
+
+	if (fd < 0)
+		return say_refused(p, -fd, pid, e);
+	r = keep(p, fd, e);
+	return r < 0 ? r : join_ring(p, fd, cpu, e);
+}
+
 /* 0 also where this CPU is off, or the thread is gone. */
 static int add_event(struct perf_events *p, pid_t pid, uint32_t cpu, struct error *e)
 {
 	int fd, r;
 
-	do
-		fd = open_event(&p->attr, pid, (int)cpu);
-	while (fd < 0 && !p->is_settled && ask_for_less(p, -fd));
+	fd = p->is_settled ? open_event(&p->attr, pid, (int)cpu) : settle(p, pid, cpu);
 	if (fd == -ENODEV && cpu && p->is_settled)
 		return 0;
 	if (fd == -ESRCH && p->is_settled)
 		return 0;
 	if (fd < 0)
 		return say_refused(p, -fd, pid, e);
-	p->is_settled = true;
 	r = keep(p, fd, e);
-	return r < 0 ? r : join_ring(p, fd, cpu, e);
+	if (r >= 0)
+		r = join_ring(p, fd, cpu, e);
+	return r < 0 || !p->has_tellers ? r : add_teller(p, pid, cpu, e);
 }
 
 static int add_task(struct perf_events *p, pid_t pid, struct error *e)
@@ -425,6 +472,7 @@ int perf_events_open(struct perf_events **ret, const struct profile_settings *s,
 	if (!p)
 		return error_set(e, ENOMEM, "cannot sample: out of memory");
 	p->s = s;
+	p->mean_ns = s->period_ns;
 	p->cpus = count_cpus();
 	raise_limit();
 	r = perf_rings_new(&p->rings, p->cpus, e);
@@ -455,16 +503,33 @@ void perf_events_free(struct perf_events *p)
 	free(p);
 }
 
-int perf_events_start(struct perf_events *p, struct error *e)
+static bool is_teller(const struct perf_events *p, uint32_t i)
+{
+	return p->has_tellers && i % 2;
+}
+
+int perf_events_start(struct perf_events *p, bool is_paused, struct error *e)
 {
 	uint32_t i;
 
 	if (has_flag(&p->attr, PERF_FLAG_ENABLE_ON_EXEC))
 		return 0;
 	for (i = 0; i < p->n; i++)
-		if (ioctl(p->fds[i], IOC_ENABLE, 0) < 0)
+		if ((!is_paused || is_teller(p, i)) && ioctl(p->fds[i], PERF_IOC_ENABLE, 0) < 0)
 			return error_set(e, errno, "cannot start sampling: %m");
 	return 0;
+}
+
+/* A sample behind a pause does not stand for it. */
+void perf_events_pause(struct perf_events *p, bool on)
+{
+	uint32_t i;
+
+	for (i = 0; !on && i < p->rings->n; i++)
+		perf_events_forget(p, i);
+	for (i = 0; i < p->n; i++)
+		if (!is_teller(p, i))
+			ioctl(p->fds[i], on ? PERF_IOC_DISABLE : PERF_IOC_ENABLE, 0);
 }
 
 void perf_events_stop(struct perf_events *p)
@@ -472,7 +537,7 @@ void perf_events_stop(struct perf_events *p)
 	uint32_t i;
 
 	for (i = 0; i < p->n; i++)
-		ioctl(p->fds[i], IOC_DISABLE, 0);
+		ioctl(p->fds[i], PERF_IOC_DISABLE, 0);
 }
 
 /* --- the period --- */
@@ -485,16 +550,39 @@ static uint64_t next_random(struct perf_events *p)
 	return p->random;
 }
 
-void perf_events_change_period(struct perf_events *p, uint64_t now)
+/* The kernel adapts the period to a rate. */
+static void change_rate(struct perf_events *p)
 {
-	uint64_t mean = p->s->period_ns, half = mean * PERF_EVENTS_JITTER / 100, period;
+	uint64_t hz = CLOCK_NS_PER_S / p->mean_ns;
 	uint32_t i;
 
+	hz += !hz;
+	for (i = 0; i < p->rings->n; i++)
+		ioctl(p->rings->list[i].fd, PERF_IOC_PERIOD, &hz);
+}
+
+void perf_events_set_period(struct perf_events *p, uint64_t period_ns)
+{
+	p->mean_ns = period_ns;
+	p->changed = 0;
+	if (p->is_cycles)
+		change_rate(p);
+}
+
+/* A change starts the timer anew: at long periods no sample would come between two of them. */
+void perf_events_change_period(struct perf_events *p, uint64_t now)
+{
+	uint64_t mean = p->mean_ns, half = mean * PERF_EVENTS_JITTER / 100, period;
+	uint32_t i;
+
+	if (p->changed && now - p->changed < mean * CHANGE_PERIODS)
+		return;
+	p->changed = now;
 	for (i = 0; p->is_jittered && i < p->rings->n; i++) {
 		period = mean - half + next_random(p) % (2 * half + 1);
 		if (period < PROFILE_PERIOD_LEAST)
 			period = PROFILE_PERIOD_LEAST;
-		if (ioctl(p->rings->list[i].fd, IOC_PERIOD, &period) < 0) {
+		if (ioctl(p->rings->list[i].fd, PERF_IOC_PERIOD, &period) < 0) {
 			p->is_jittered = false;
 			return;
 		}
@@ -535,6 +623,16 @@ struct perf_rings *perf_events_get_rings(struct perf_events *p)
 const char *perf_events_get_note(const struct perf_events *p)
 {
 	return p->note;
+}
+
+uint64_t perf_events_measure_cost(const struct perf_events *p)
+{
+	return sample_cost_measure(&p->attr);
+}
+
+bool perf_events_is_cycles(const struct perf_events *p)
+{
+	return p->is_cycles;
 }
 
 bool perf_events_has_chains(const struct perf_events *p)

@@ -35,8 +35,14 @@ void perf_events_free(struct perf_events *p);
 DEFINE_CLEANUP(perf_events, perf_events_free)
 
 /* Starts those that no exec starts; stops all. */
-int perf_events_start(struct perf_events *p, struct error *e);
+int perf_events_start(struct perf_events *p, bool is_paused, struct error *e);
 void perf_events_stop(struct perf_events *p);
+
+/* No samples from here on, or some again. Tasks and mappings are told all the time. */
+void perf_events_pause(struct perf_events *p, bool on);
+
+/* Another mean, of all CPUs; the next change draws from it. */
+void perf_events_set_period(struct perf_events *p, uint64_t period_ns);
 
 /* Another period from here on, where that is done. */
 void perf_events_change_period(struct perf_events *p, uint64_t now);
@@ -54,5 +60,9 @@ const char *perf_events_get_note(const struct perf_events *p); /* "" or a line *
 /* How it samples. */
 void perf_events_get_sampling(const struct perf_events *p, struct sample_sampling *ret);
 bool perf_events_has_chains(const struct perf_events *p);
+bool perf_events_is_cycles(const struct perf_events *p);
+
+/* ns that the kernel needs for one sample; 0: not known. */
+uint64_t perf_events_measure_cost(const struct perf_events *p);
 
 #endif

@@ -102,7 +102,7 @@ void profile_child_take(struct profile_child *c)
 		/* One from the terminal has reached the command already. */
 		if (c->pid && s.ssi_signo != SIGINT)
 			kill(c->pid, (int)s.ssi_signo);
-		c->is_over = true;
+		c->is_over = c->is_told = true;
 	}
 }
 

@@ -22,6 +22,7 @@ struct profile_child {
 	int go_fd;
 	int status;   /* its exit status, once it is over */
 	bool is_over; /* it has ended, or a signal said so */
+	bool is_told; /* a signal did */
 };
 
 #define PROFILE_CHILD_INIT                                                                         \

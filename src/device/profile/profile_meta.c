@@ -113,3 +113,8 @@ void profile_meta_put_kernel_name(struct profile_meta *m, const struct sample_ke
 		r.name_len = PROFILE_META_PATH_MAX;
 	m->p = sample_meta_put_kernel_name(begin_row(m, META_KERNEL_NAMES, r.name_len), &r);
 }
+
+void profile_meta_put_pace(struct profile_meta *m, const struct sample_pace_row *row)
+{
+	m->p = sample_meta_put_pace(begin_row(m, META_PACE, 0), row);
+}

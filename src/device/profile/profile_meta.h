@@ -42,6 +42,8 @@ void profile_meta_put_encoded(struct profile_meta *m, const uint8_t *row, uint32
 void profile_meta_put_life(struct profile_meta *m, const struct sample_life_row *row);
 void profile_meta_put_kernel_name(struct profile_meta *m, const struct sample_kernel_name *row);
 
+void profile_meta_put_pace(struct profile_meta *m, const struct sample_pace_row *row);
+
 /* True once, when there is room again after some had none. */
 bool profile_meta_take_back(struct profile_meta *m);
 

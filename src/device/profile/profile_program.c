@@ -62,7 +62,8 @@ static void run_turns(struct profile *p)
 		const struct pollfd others[] = { { .fd = p->child.signals, .events = POLLIN },
 						 profile_out_get_poll(&p->out) };
 
-		if (perf_rings_wait(perf_events_get_rings(p->events), others, TURN_MS))
+		if (perf_rings_wait(perf_events_get_rings(p->events), others,
+				    profile_recorder_wait_ms(p->recorder, TURN_MS)))
 			profile_child_take(&p->child);
 		profile_recorder_turn(p->recorder);
 		profile_out_turn(&p->out);
@@ -92,7 +93,7 @@ static int record(struct profile *p, struct error *e)
 	p->start_ns = clock_mono_ns();
 	run_turns(p);
 	profile_out_begin_end(&p->out);
-	profile_recorder_stop(p->recorder);
+	profile_recorder_stop(p->recorder, !p->child.is_told);
 	return profile_out_finish(&p->out, &p->child, e);
 }
 
@@ -166,6 +167,8 @@ static const struct cli_example examples[] = {
 	{ "The whole machine, for ten seconds:", "kiseki-agent profile -t 10s" },
 	{ "The same, live at a collector:",
 	  "kiseki-agent profile -t 10s --collector 10.0.0.1:7077" },
+	{ "Without end, for at most half a percent of a CPU:",
+	  "kiseki-agent profile --collector 10.0.0.1:7077 --budget 0.5" },
 	{ NULL, NULL },
 };
 
@@ -183,6 +186,10 @@ const struct command command_agent_profile = {
 		"to it for half a minute, or on a second signal. Until then what it lacks is kept "
 		"in memory, of --spool; what has no room there is counted as lost. The device is "
 		"that of the agent of the same --name.\n\n"
+		"Of all CPUs it can go on without end: with --budget it samples less often while "
+		"it costs more than that part of a CPU, and as often as was asked for when it can "
+		"again; with --duty it samples for a part of each period only. Both are told in "
+		"the recording.\n\n"
 		"Processes of one's own can be sampled without root where "
 		"kernel.perf_event_paranoid "
 		"is 2 or less; with 2, without the kernel's part. All CPUs need root, CAP_PERFMON, "

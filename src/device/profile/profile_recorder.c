@@ -11,6 +11,7 @@
 #include "device/agent/run_meta.h"
 #include "device/profile/held_rows.h"
 #include "device/profile/kernel_names.h"
+#include "device/profile/pace.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
 #include "device/profile/task_names.h"
@@ -34,6 +35,8 @@ struct profile_recorder {
 	struct held_rows held;
 	struct kernel_names *names;
 	struct perf_record record;
+	struct pace pace;
+	uint64_t cost_ns; /* of a sample, in no account; 0: not known, or of no interest */
 	uint64_t start_tick, now_ms, meta_ms;
 	uint64_t samples, weights, throttled;
 	bool has_chains, has_unknown;
@@ -60,6 +63,10 @@ int profile_recorder_new(struct profile_recorder **ret, const struct profile_rec
 	r->meta.told = o->told;
 	r->meta.tell = told_objects_push;
 	held_rows_init(&r->held);
+	pace_init(&r->pace, &o->settings->pace, o->settings->period_ns);
+	r->pace.is_cycles = perf_events_is_cycles(o->events);
+	if (o->settings->pace.budget_ppm)
+		r->cost_ns = perf_events_measure_cost(o->events);
 	r->run.device = o->device;
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
@@ -188,6 +195,12 @@ static void meet_targets(struct profile_recorder *r)
 		meet(r, r->o.command, r->start_tick)->is_described = !s->all;
 }
 
+/* CPU time of this program, and of the kernel for its samples. */
+static uint64_t used_ns(const struct profile_recorder *r)
+{
+	return pace_used_ns() + r->samples * r->cost_ns;
+}
+
 int profile_recorder_start(struct profile_recorder *r, struct error *e)
 {
 	int failed;
@@ -196,8 +209,10 @@ int profile_recorder_start(struct profile_recorder *r, struct error *e)
 	r->now_ms = r->meta_ms = r->start_tick / CLOCK_NS_PER_MS;
 	describe(r);
 	meet_targets(r);
+	pace_start(&r->pace, clock_mono_ns(), used_ns(r));
+	pace_put(&r->pace, &r->meta, clock_mono_ns());
 	profile_meta_flush(&r->meta);
-	failed = perf_events_start(r->o.events, e);
+	failed = perf_events_start(r->o.events, r->pace.is_paused, e);
 	return failed < 0 ? failed : 0;
 }
 
@@ -410,6 +425,28 @@ static void drain(struct profile_recorder *r, uint64_t until)
 	perf_rings_end(r->rings);
 }
 
+/* What was sampled before a change is taken with the weights of before. */
+static void change_pace(struct profile_recorder *r, uint64_t now)
+{
+	bool was_paused = r->pace.is_paused;
+
+	if (!pace_turn(&r->pace, now, used_ns(r))) {
+		pace_put_due(&r->pace, &r->meta, now);
+		return;
+	}
+	if (r->pace.is_paused) {
+		perf_events_pause(r->o.events, true);
+		now = clock_mono_ns();
+		drain(r, now);
+	} else if (was_paused) {
+		perf_events_pause(r->o.events, false);
+		now = clock_mono_ns();
+	} else {
+		perf_events_set_period(r->o.events, r->pace.budget.period_ns);
+	}
+	pace_put(&r->pace, &r->meta, now);
+}
+
 void profile_recorder_turn(struct profile_recorder *r)
 {
 	uint64_t now = clock_mono_ns();
@@ -417,6 +454,7 @@ void profile_recorder_turn(struct profile_recorder *r)
 
 	r->now_ms = now / CLOCK_NS_PER_MS;
 	drain(r, now);
+	change_pace(r, now);
 	perf_events_change_period(r->o.events, clock_mono_ns());
 	for (i = 0; i < r->rings->n; i++)
 		sample_lane_flush(&r->lanes[i], r->now_ms);
@@ -426,15 +464,23 @@ void profile_recorder_turn(struct profile_recorder *r)
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
-	if (profile_meta_take_back(&r->meta))
+	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
+		pace_repeat(&r->pace, &r->meta);
+	}
 }
 
-void profile_recorder_stop(struct profile_recorder *r)
+int profile_recorder_wait_ms(const struct profile_recorder *r, int ms)
+{
+	return pace_wait_ms(&r->pace, clock_mono_ns(), ms);
+}
+
+void profile_recorder_stop(struct profile_recorder *r, bool is_complete)
 {
 	uint32_t i;
 
 	perf_events_stop(r->o.events);
+	pace_put_end(&r->pace, &r->meta, clock_mono_ns(), is_complete);
 	drain(r, UINT64_MAX);
 	for (i = 0; i < r->rings->n; i++)
 		sample_lane_stop(&r->lanes[i]);

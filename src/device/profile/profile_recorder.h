@@ -48,8 +48,12 @@ int profile_recorder_start(struct profile_recorder *r, struct error *e);
 /* Takes what the rings have by now. */
 void profile_recorder_turn(struct profile_recorder *r);
 
-/* Stops sampling, takes the rest, and puts the names of the kernel's functions and the description as it is known now. */
-void profile_recorder_stop(struct profile_recorder *r);
+/* How long the next turn may be waited for, of which `ms` are usual. */
+int profile_recorder_wait_ms(const struct profile_recorder *r, int ms);
+
+/* Stops sampling, takes the rest, and puts the names of the kernel's functions and the description as it is known now.
+ * It is complete if nobody had to say that it should end. */
+void profile_recorder_stop(struct profile_recorder *r, bool is_complete);
 
 void profile_recorder_get_counts(const struct profile_recorder *r, struct profile_counts *ret);
 

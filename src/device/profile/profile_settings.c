@@ -112,6 +112,10 @@ static int check(const struct profile_settings *s, const struct args *a, struct 
 		return error_set(e, EINVAL, "cannot use --all and --pid at once");
 	if (s->command && s->n_pids)
 		return error_set(e, EINVAL, "cannot use --pid and a command at once");
+	if (!s->all && (s->pace.budget_ppm || s->pace.on_ns))
+		return error_set(e, EINVAL,
+				 "cannot use --budget or --duty but with --all: what processes "
+				 "inherit cannot be changed");
 	return 0;
 }
 
@@ -137,6 +141,8 @@ int profile_settings_load(struct profile_settings *s, const struct args *a, stru
 		r = get_depth(s, a, e);
 	if (r == 0)
 		r = get_buffer(s, args_get(a, "buffer"), e);
+	if (r == 0)
+		r = pace_options_load(&s->pace, a, e);
 	if (r == 0 && time)
 		r = when_parse_length(time, &s->time_ns, e);
 	return r < 0 ? r : check(s, a, e);

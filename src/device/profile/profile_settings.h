@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "command/args.h"
+#include "device/profile/pace.h"
 #include "device/profile/profile_out.h"
 
 #define PROFILE_PIDS_MAX 64U
@@ -32,6 +33,7 @@ struct profile_settings {
 	uint32_t n_pids;
 	uint64_t buffer;  /* bytes of each ring */
 	uint64_t time_ns; /* 0: until the command ends, or a signal comes */
+	struct pace_options pace;
 	struct profile_out_options out;
 	const char *name;	    /* of this device; "": the host's */
 	const char *const *command; /* NULL: none */

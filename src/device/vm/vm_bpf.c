@@ -270,8 +270,12 @@ static int bpf_start(struct vm_source *base, const struct vm_settings *s, struct
 	struct vm_bpf *b = (struct vm_bpf *)base;
 	const struct itimerspec every = { .it_interval.tv_nsec = READ_MS * CLOCK_NS_PER_MS,
 					  .it_value.tv_nsec = READ_MS * CLOCK_NS_PER_MS };
+	uint32_t i;
 	int r = attach(b, e);
 
+	/* A sample stands for the time since the one before it, but not for a pause. */
+	for (i = 0; i < b->n_cpus; i++)
+		b->cpus[i].last_sample = 0;
 	if (r == 0)
 		r = vm_clock_open(&b->clock, s,
 				  bpf_program__fd(
@@ -394,6 +398,14 @@ static void bpf_free(struct vm_source *base)
 	free(b);
 }
 
+static void bpf_set_period(struct vm_source *base, uint32_t period_ns)
+{
+	struct vm_bpf *b = (struct vm_bpf *)base;
+
+	b->clock.period_ns = period_ns;
+	b->clock.changed_ns = 0;
+}
+
 static const struct vm_source_ops ops = {
 	.name = "bpf",
 	.collector = SAMPLE_BY_BPF,
@@ -402,6 +414,7 @@ static const struct vm_source_ops ops = {
 	.stop = bpf_stop,
 	.read = bpf_read,
 	.free = bpf_free,
+	.set_period = bpf_set_period,
 };
 
 int vm_bpf_open(struct vm_source **ret, const struct vm_settings *settings, struct error *e)

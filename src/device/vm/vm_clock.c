@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,10 +12,8 @@
 #include "base/clock.h"
 #include "device/profile/perf_abi.h"
 
-#define IOC_ENABLE _IO('$', 0)
-#define IOC_PERIOD _IOW('$', 4, uint64_t)
-#define IOC_PROGRAM _IOW('$', 8, uint32_t)
 #define ALL_TASKS (-1)
+#define CHANGE_PERIODS 8ULL /* of the mean, at least, from one random period to the next */
 #define NO_GROUP (-1)
 
 static uint64_t next_period(struct vm_clock *c)
@@ -45,7 +42,7 @@ static int open_one(struct vm_clock *c, uint32_t cpu, int program, struct error 
 	if (fd < 0)
 		return error_set(e, errno, "cannot sample CPU %u: %s", cpu, strerror(errno));
 	c->fds[cpu] = (int)fd;
-	if (ioctl((int)fd, IOC_PROGRAM, program) < 0 || ioctl((int)fd, IOC_ENABLE, 0) < 0)
+	if (ioctl((int)fd, PERF_IOC_PROGRAM, program) < 0 || ioctl((int)fd, PERF_IOC_ENABLE, 0) < 0)
 		return error_set(e, errno, "cannot sample CPU %u by BPF: %s", cpu, strerror(errno));
 	return 0;
 }
@@ -87,12 +84,16 @@ void vm_clock_close(struct vm_clock *c)
 
 void vm_clock_change(struct vm_clock *c)
 {
-	uint64_t period;
+	uint64_t period, now = clock_mono_ns();
 	uint32_t i;
 
-	for (i = 0; c->jitter && i < c->n; i++) {
+	/* It starts the timer anew: at long periods no sample would come between two changes. */
+	if (c->changed_ns && (!c->jitter || now - c->changed_ns < CHANGE_PERIODS * c->period_ns))
+		return;
+	c->changed_ns = now;
+	for (i = 0; i < c->n; i++) {
 		period = next_period(c);
 		if (c->fds[i] >= 0)
-			ioctl(c->fds[i], IOC_PERIOD, &period);
+			ioctl(c->fds[i], PERF_IOC_PERIOD, &period);
 	}
 }

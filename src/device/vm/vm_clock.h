@@ -18,6 +18,7 @@ struct vm_clock {
 	uint32_t n;
 	uint32_t period_ns, jitter;
 	uint64_t random;
+	uint64_t changed_ns; /* when it was last drawn; 0: it has to be */
 };
 
 int vm_clock_open(struct vm_clock *c, const struct vm_settings *s, int program, struct error *e);

@@ -58,6 +58,7 @@ static const struct vm_source_ops ops = {
 	.stop = device_stop,
 	.read = device_read,
 	.free = device_free,
+	.is_counted_anew = true,
 };
 
 static int say_refused(int why, struct error *e)

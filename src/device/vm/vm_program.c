@@ -35,6 +35,7 @@
 struct vm {
 	struct vm_settings settings;
 	struct profile_child signals; /* without a child */
+	struct pace_options pace;
 	struct profile_out_options to;
 	struct profile_out out;
 	struct vm_recorder *recorder;
@@ -128,6 +129,10 @@ static int load_settings(struct vm *v, const struct args *a, struct error *e)
 		r = get_jitter(&v->settings, args_get(a, "jitter"), e);
 	if (r == 0)
 		r = get_buffer(&v->settings, args_get(a, "buffer"), e);
+	if (r == 0)
+		r = pace_options_load(&v->pace, a, e);
+	if (r == 0 && v->pace.budget_ppm && v->settings.cycles)
+		return error_set(e, EINVAL, "cannot use --budget and --cycles at once");
 	if (r == 0 && time)
 		r = when_parse_length(time, &v->time_ns, e);
 	return r;
@@ -169,13 +174,14 @@ static int run_turns(struct vm *v, struct error *e)
 	int r = 0;
 
 	while (r == 0 && !v->signals.is_over && !profile_out_is_over(&v->out)) {
-		struct pollfd p[] = { { .fd = v->source->fd, .events = POLLIN },
+		bool is_paused = vm_recorder_is_paused(v->recorder);
+		struct pollfd p[] = { { .fd = is_paused ? -1 : v->source->fd, .events = POLLIN },
 				      { .fd = v->signals.signals, .events = POLLIN },
 				      profile_out_get_poll(&v->out),
 				      { .fd = v->guests ? vm_guests_fd(v->guests) : -1,
 					.events = POLLIN } };
 
-		if (poll(p, 4, TURN_MS) > 0 && p[1].revents)
+		if (poll(p, 4, vm_recorder_wait_ms(v->recorder, TURN_MS)) > 0 && p[1].revents)
 			profile_child_take(&v->signals);
 		r = vm_recorder_turn(v->recorder, e);
 		profile_out_turn(&v->out);
@@ -193,6 +199,7 @@ static int record(struct vm *v, struct error *e)
 					 .out = &v->out.out,
 					 .told = profile_out_get_told(&v->out),
 					 .name = v->name,
+					 .pace = v->pace,
 					 .is_live = v->out.link != NULL,
 					 .guests = v->guests };
 	struct error later = ERROR_INIT;
@@ -204,7 +211,7 @@ static int record(struct vm *v, struct error *e)
 		return r;
 	r = run_turns(v, e);
 	profile_out_begin_end(&v->out);
-	stopped = vm_recorder_stop(v->recorder, r < 0 ? &later : e);
+	stopped = vm_recorder_stop(v->recorder, r == 0 && !v->signals.is_told, r < 0 ? &later : e);
 	if (r == 0)
 		r = stopped;
 	finished = profile_out_finish(&v->out, &v->signals, r < 0 ? &later : e);
@@ -229,6 +236,10 @@ static int run_all(struct vm *v, struct error *e)
 {
 	int r = open_source(v, e);
 
+	if (r == 0 && v->pace.budget_ppm && !v->source->ops->set_period)
+		r = error_set(e, EOPNOTSUPP,
+			      "cannot use --budget with the module kiseki_vm, whose period stays "
+			      "as it is while it records; --source bpf or --duty can be used");
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
 	if (r == 0 && v->guest_options.addresses)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "device/agent/run_meta.h"
 #include "device/profile/kernel_names.h"
+#include "device/profile/pace.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_meta.h"
 #include "device/profile/task_names.h"
@@ -39,6 +40,7 @@ struct vm_recorder {
 	struct kernel_names *names;
 	uint64_t start_tick, now_ms, meta_ms;
 	struct vm_counts counts;
+	struct pace pace;
 	uint16_t exits, said_exits; /* enum sample_exits; none until the first chunk came */
 };
 
@@ -66,6 +68,9 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 	profile_meta_init(&r->meta, o->out);
 	r->meta.told = o->told;
 	r->meta.tell = told_objects_push;
+	pace_init(&r->pace, &o->pace, o->settings->period_ns);
+	r->pace.is_cycles = o->settings->cycles;
+	r->pace.cycles = o->settings->cycles;
 	r->run.device = o->name;
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
@@ -159,14 +164,17 @@ static void meet_all(struct vm_recorder *r)
 
 int vm_recorder_start(struct vm_recorder *r, struct error *e)
 {
-	int failed;
+	int failed = 0;
 
 	r->start_tick = clock_mono_ns();
 	r->now_ms = r->meta_ms = r->start_tick / CLOCK_NS_PER_MS;
 	describe(r);
-	failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
+	pace_start(&r->pace, r->start_tick, pace_used_ns());
+	if (!r->pace.is_paused)
+		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
 	if (failed < 0)
 		return failed;
+	pace_put(&r->pace, &r->meta, clock_mono_ns());
 	meet_all(r);
 	profile_meta_flush(&r->meta);
 	return 0;
@@ -240,13 +248,66 @@ static int read_some(struct vm_recorder *r, struct error *e)
 	return failed < 0 ? failed : n > 0;
 }
 
+/* Lets the source stop, which takes its time, and takes what it still has. */
+static int stop_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *e)
+{
+	int failed = r->o.source->ops->stop(r->o.source, e), more = 1;
+	uint32_t i;
+
+	*ret_tick = clock_mono_ns();
+	while (failed == 0 && more > 0)
+		more = read_some(r, e);
+	for (i = 0; i < r->n_lanes; i++) {
+		/* What is missing behind the last record. */
+		if (r->lost[i] > r->told[i])
+			lose(r, i, r->lost[i] - r->told[i]);
+		if (r->o.source->ops->is_counted_anew)
+			r->lost[i] = r->told[i] = 0;
+	}
+	return failed < 0 ? failed : more;
+}
+
+static int change_pace(struct vm_recorder *r, struct error *e)
+{
+	uint64_t now = clock_mono_ns();
+	bool was_paused = r->pace.is_paused;
+	int failed = 0;
+
+	if (!pace_turn(&r->pace, now, pace_used_ns())) {
+		pace_put_due(&r->pace, &r->meta, now);
+		return 0;
+	}
+	if (r->pace.is_paused) {
+		failed = stop_source(r, &now, e);
+	} else if (was_paused) {
+		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
+		now = clock_mono_ns();
+	}
+	if (!r->pace.is_paused && r->o.source->ops->set_period)
+		r->o.source->ops->set_period(r->o.source, (uint32_t)r->pace.budget.period_ns);
+	pace_put(&r->pace, &r->meta, now);
+	return failed;
+}
+
+bool vm_recorder_is_paused(const struct vm_recorder *r)
+{
+	return r->pace.is_paused;
+}
+
+int vm_recorder_wait_ms(const struct vm_recorder *r, int ms)
+{
+	return pace_wait_ms(&r->pace, clock_mono_ns(), ms);
+}
+
 int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 {
 	uint32_t i;
 	int more;
 
 	r->now_ms = clock_mono_ns() / CLOCK_NS_PER_MS;
-	more = read_some(r, e);
+	more = r->pace.is_paused ? 0 : read_some(r, e);
+	if (more >= 0)
+		more = change_pace(r, e);
 	if (more < 0)
 		return more;
 	for (i = 0; i < r->n_lanes; i++)
@@ -261,30 +322,28 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
-	if (profile_meta_take_back(&r->meta))
+	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
+		pace_repeat(&r->pace, &r->meta);
+	}
 	return 0;
 }
 
-int vm_recorder_stop(struct vm_recorder *r, struct error *e)
+int vm_recorder_stop(struct vm_recorder *r, bool is_complete, struct error *e)
 {
-	int failed = r->o.source->ops->stop(r->o.source, e), more = 1;
+	uint64_t tick = clock_mono_ns();
+	int failed = r->pace.is_paused ? 0 : stop_source(r, &tick, e);
 	uint32_t i;
 
-	while (failed == 0 && more > 0)
-		more = read_some(r, e);
-	for (i = 0; i < r->n_lanes; i++) {
-		/* What is missing behind the last record. */
-		if (r->lost[i] > r->told[i])
-			lose(r, i, r->lost[i] - r->told[i]);
+	pace_put_end(&r->pace, &r->meta, tick, is_complete);
+	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_stop(&r->lanes[i]);
-	}
 	kernel_names_put(r->names, &r->meta);
 	if (r->o.guests)
 		vm_guests_finish(r->o.guests, &r->meta);
 	describe(r);
 	profile_meta_flush(&r->meta);
-	return failed < 0 ? failed : more;
+	return failed;
 }
 
 void vm_recorder_get_counts(const struct vm_recorder *r, struct vm_counts *ret)

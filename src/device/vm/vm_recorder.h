@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "device/profile/pace.h"
 #include "device/vm/vm_source.h"
 #include "wire/block_out.h"
 
@@ -26,8 +27,9 @@ struct vm_recorder_options {
 	struct block_out *out;
 	struct told_objects *told; /* is told of mappings, too; NULL: nobody */
 	const char *name;	   /* of this machine */
-	bool is_live;		   /* somebody reads along */
-	struct vm_guests *guests;  /* NULL: nobody listens to guests */
+	struct pace_options pace;
+	bool is_live;		  /* somebody reads along */
+	struct vm_guests *guests; /* NULL: nobody listens to guests */
 };
 
 struct vm_counts {
@@ -47,8 +49,15 @@ int vm_recorder_start(struct vm_recorder *r, struct error *e);
 /* Takes what it has by now. */
 int vm_recorder_turn(struct vm_recorder *r, struct error *e);
 
-/* Lets it stop, takes the rest, and puts the names of the kernel's functions and the description as it is known now. */
-int vm_recorder_stop(struct vm_recorder *r, struct error *e);
+/* Its source has nothing to be waited for. */
+bool vm_recorder_is_paused(const struct vm_recorder *r);
+
+/* How long the next turn may be waited for, of which `ms` are usual. */
+int vm_recorder_wait_ms(const struct vm_recorder *r, int ms);
+
+/* Lets it stop, takes the rest, and puts the names of the kernel's functions and the description as it is known now.
+ * It is complete if nobody had to say that it should end. */
+int vm_recorder_stop(struct vm_recorder *r, bool is_complete, struct error *e);
 
 void vm_recorder_get_counts(const struct vm_recorder *r, struct vm_counts *ret);
 

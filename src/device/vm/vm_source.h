@@ -7,6 +7,7 @@
 #ifndef KISEKI_DEVICE_VM_VM_SOURCE_H
 #define KISEKI_DEVICE_VM_VM_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,9 @@ struct vm_source_ops {
 	 * negative errno, of which -EAGAIN and -EINTR mean nothing now. */
 	ssize_t (*read)(struct vm_source *s, uint8_t *to, size_t room);
 	void (*free)(struct vm_source *s);
+	/* Another mean period from here on, while it records; NULL: that cannot be. */
+	void (*set_period)(struct vm_source *s, uint32_t period_ns);
+	bool is_counted_anew; /* a start forgets the losses before it */
 };
 
 struct vm_source {
