@@ -184,8 +184,15 @@ def describe(files):
     return rows
 
 
+def niceness():
+    """Of this process, or of its session where the kernel shares CPUs between those."""
+    group = Path("/proc/self/autogroup")
+    text = group.read_text() if group.exists() else ""
+    return int(text.split()[-1]) if text.split() else os.nice(0)
+
+
 def machine():
-    return {"cpus": os.cpu_count(), "kernel": os.uname().release, "machine": os.uname().machine, "niceness": os.nice(0),
+    return {"cpus": os.cpu_count(), "kernel": os.uname().release, "machine": os.uname().machine, "niceness": niceness(),
             "memory_kib": int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1])}
 
 

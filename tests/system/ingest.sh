@@ -25,7 +25,7 @@ done
 
 # Each has its own folder and port; most of their time they wait, so they run together. A disk that
 # fills up needs a file system of its own, and a name space in which to mount it.
-scenarios=(vectors resume takeover stop limit files idle bad_peers kill)
+scenarios=(vectors resume takeover stop limit files no_file idle bad_peers kill)
 if unshare -m true 2>/dev/null; then
 	scenarios+=(full)
 else

@@ -378,6 +378,27 @@ def scenario_files(data):
     c.stop()
 
 
+def scenario_no_file(data):
+    """No file is left at all, not even those that are kept for such moments: that is said once, and when there are files again, all
+    is well."""
+    c = Collector(data)
+    good = fd.Device(c.port, ident(1))
+    good.come_in()
+    good.run(ident(1001))
+    limits = resource.prlimit(c.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(c.process.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+    late = fd.Device(c.port, ident(2))
+    c.wait_log("too many open files")
+    time.sleep(0.3)
+    assert c.count_log("too many open files") == 1, c.log[:5]
+    resource.prlimit(c.process.pid, resource.RLIMIT_NOFILE, limits)
+    good.block(1, 0, before=0, events=1, payload=token(1, 0))
+    good.wait_acknowledged()
+    late.close()
+    fd.Device(c.port, ident(3)).come_in()
+    c.stop()
+
+
 def scenario_full(data):
     """The disk is full: nothing is acknowledged and nothing dropped, one line says so; when there
     is room again, everything goes on. The folder is on a small disk of its own."""
