@@ -18,6 +18,7 @@
 
 #define ORIGIN "profile"
 #define KALLSYMS "/proc/kallsyms"
+#define MODULES "/proc/modules"
 #define META_FLUSH_MS 1000U
 #define STATE_ASLEEP                                                                               \
 	1U /* what a task is that leaves a CPU of its own will; perf does not tell more */
@@ -61,6 +62,7 @@ int profile_recorder_new(struct profile_recorder **ret, const struct profile_rec
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
 		return failed;
+	kernel_names_keep_told(r->names, MODULES);
 	*ret = take_ptr(r);
 	return 0;
 }
@@ -420,8 +422,10 @@ void profile_recorder_turn(struct profile_recorder *r)
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
-	if (profile_meta_take_back(&r->meta))
+	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
+		kernel_names_forget_told(r->names);
+	}
 }
 
 void profile_recorder_stop(struct profile_recorder *r)

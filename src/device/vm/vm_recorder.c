@@ -20,6 +20,7 @@
 
 #define ORIGIN "vm"
 #define KALLSYMS "/proc/kallsyms"
+#define MODULES "/proc/modules"
 #define META_FLUSH_MS 1000U
 #define BUFFER (1U << 20)
 #define CPUS_MOST 8192
@@ -67,6 +68,7 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
 		return failed;
+	kernel_names_keep_told(r->names, MODULES);
 	*ret = take_ptr(r);
 	return 0;
 }
@@ -258,8 +260,10 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 		profile_meta_flush(&r->meta);
 		r->meta_ms = r->now_ms;
 	}
-	if (profile_meta_take_back(&r->meta))
+	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
+		kernel_names_forget_told(r->names);
+	}
 	return 0;
 }
 
