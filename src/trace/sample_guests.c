@@ -329,7 +329,7 @@ uint64_t sample_guest_table(enum sample_exits exits, uint64_t value)
 }
 
 /* A guest that tells of tasks tells of all that have a table of their own. One that it did not tell of, as the one for
- * idle CPUs, runs on the table of whoever ran before. */
+ * idle CPUs, runs on the table of whoever ran before; and on x86 an interrupt has a stack that is no task's. */
 static bool is_borrowing(const struct guest *g, const struct sample_event *ev)
 {
 	return ev->mode == SAMPLE_GUEST_KERNEL && ev->guest & SAMPLE_GUEST_TASK &&

@@ -54,10 +54,13 @@ enum sample_guest {
 	SAMPLE_GUEST_CONTEXT =
 		4, /* a number that its kernel keeps for the process: CONTEXTIDR of arm64 */
 	SAMPLE_GUEST_TASK =
-		8, /* address of what its kernel calls the current task: SP_EL0 of arm64 */
+		8, /* what its kernel has for the current task: its address, SP_EL0 of arm64; x86: that of the stack */
 	SAMPLE_GUEST_REASON =
 		16, /* why it was last left before this sample's own interrupt, and the detail */
 };
+
+/* Of x86: the size of a task's stack in a 64-bit kernel, and what its address is a multiple of. */
+#define SAMPLE_GUEST_STACK 0x4000ULL
 
 struct sample_task {
 	int32_t tid;

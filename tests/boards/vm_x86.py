@@ -20,7 +20,7 @@ from board_test import KISEKI, SRC, WORK, Failed, build, expect, main
 from boards.catalog import get_board
 from boards.machine import Machine
 from vm_account import parse
-from vm_bench import SAMPLE_DUMP, near
+from vm_bench import SAMPLE_DUMP, VM_TELL, near
 
 NS = 1_000_000_000
 RECORD_S = 4  # of the board
@@ -47,6 +47,7 @@ class Vmm:
     def wait(self):
         words = self.said("ready")
         self.tid, self.tables = int(words["tid"]), [int(x, 0) for x in words["tables"].split(",")]
+        self.stacks = [int(x, 0) for x in words["stacks"].split(",")]
         self.before = int(words["delay"])
 
     def delay(self):
@@ -107,15 +108,20 @@ class Recording:
     def guest_samples(self, vmm):
         return [s for s in self.samples if s.task.tid == vmm.tid and s.pc is not None]
 
-    def ask(self, *words):
+    def ask(self, *words, path=None):
         """The answer of `kiseki vm`; its classes add up."""
-        done = subprocess.run([KISEKI, "vm", *words, "--json", "--limit", "0", self.path], stdout=subprocess.PIPE,
+        done = subprocess.run([KISEKI, "vm", *words, "--json", "--limit", "0", path or self.path], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         expect(f"vm {words[0]} ({done.stderr.strip()})", done.returncode, 0)
         answer = json.loads(done.stdout)
         for part in [x for vm in answer["machines"] for x in (vm, *vm["vcpus"])]:
             expect("sum of classes", sum(part["classes_ns"].values()), part["wall_ns"])
         return answer
+
+    def processes(self, vmm, path=None):
+        """True time of its processes, by their names."""
+        rows = self.ask("report", "--by", "process", path=path)["process"]["rows"]
+        return {x["process"]: x["true_ns"] for x in rows if x["vm"] == vmm.pid}
 
     def vcpu(self, vmm, *words):
         vms = [x for x in self.ask("report", *words)["machines"] if x["vm"] == vmm.pid]
@@ -150,22 +156,43 @@ def share(what, part, all_, wanted):
 
 
 def check_places(r, vmm, bench):
-    """Each sample and each exit in a program has that program's table and mode; samples, by function."""
+    """Each sample and each exit in a program has that program's table and mode, in the kernel its stack; samples, by function."""
     a, b = vmm.tables
-    owners = {"a": (a, USER), "b": (b, USER), "kernel": (b, KERNEL)}
-    counts = dict.fromkeys(bench.names, 0)
-    samples = [(s.pc, s.table, s.mode) for s in r.guest_samples(vmm)]
-    exits = [(int(e.left["pc"], 0), int(e.left["table"], 0), e.left["mode"])
+    owners = {"a": (a, USER, None), "b": (b, USER, None), "kernel": (b, KERNEL, vmm.stacks[0])}
+    counts, stacks = dict.fromkeys(bench.names, 0), dict.fromkeys(vmm.stacks, 0)
+    samples = [(s.pc, s.table, s.mode, s.current) for s in r.guest_samples(vmm)]
+    exits = [(int(e.left["pc"], 0), int(e.left["table"], 0), e.left["mode"],
+              int(e.left["task"], 0) if "task" in e.left else None)
              for e in r.events if e.kind == "exit" and e.task.tid == vmm.tid]
-    for i, (pc, table, mode) in enumerate(samples + exits):
+    for i, (pc, table, mode, task) in enumerate(samples + exits):
         name = next((n for n, (at, end) in bench.names.items() if at <= pc < end), None)
         if not name:
             raise Failed(f"a guest was at {pc:#x}, where it has nothing")
+        if (mode == KERNEL) != (task in stacks):
+            raise Failed(f"a guest in {mode} had its stack at {task}, where it has none")
+        if mode == KERNEL:
+            stacks[task] += 1
         if name == "kernel_main":
             continue  # in it the tables change
-        expect(f"table and mode in {name}", (table, mode), owners[name.split("_")[0]])
+        expect(f"table, mode and stack in {name}", (table, mode, task), owners[name.split("_")[0]])
         counts[name] += i < len(samples)
+    print("  in its kernel on the stack of a kernel thread %d times, of a program %d times" % tuple(stacks.values()))
     return counts
+
+
+def check_borrowed(r, vmm, bench):
+    """Its kernel computes as a kernel thread does, on the table of the program that ran before, and is not charged to that."""
+    spaces, path = [f"space {x:#x}" for x in vmm.tables], bench.work / "told.ksk"
+    rows = [("100", "100", "first", vmm.tables[0], 0), ("101", "101", "second", vmm.tables[1], 0),
+            ("7", "7", "kworker", 0, vmm.stacks[0]), ("8", "8", "traps", 0, vmm.stacks[1])]
+    subprocess.run([VM_TELL, r.path, path, *(str(x) for row in rows for x in ("thread", vmm.pid, *row))], check=True)
+    before, times = r.processes(vmm), r.processes(vmm, path)
+    print("  with names: " + ", ".join(f"{k} {100 * v / sum(times.values()):.1f} %" for k, v in times.items()))
+    for name, space in (("first (100)", spaces[0]), ("second (101)", spaces[1])):
+        near(f"time of {name} and of its program alone, ms", times[name] / 1e6, before[space] / 1e6, before[space] / 1e8)
+    if not 0.5 < times["kworker (7)"] / times["second (101)"] < 4:
+        raise Failed(f"a kernel thread that computes as long as a program: {times}")
+    expect("time that is nobody's", times.get("[kernel]", 0), 0)
 
 
 def check_spin(bench):
@@ -183,10 +210,10 @@ def check_spin(bench):
     vcpu = r.vcpu(vmm)
     if percent(vcpu, "guest") < 50:
         raise Failed(f"it was {percent(vcpu, 'guest'):.0f} % of its time in its guest only")
-    rows = r.ask("report", "--by", "process")["process"]["rows"]
-    times = {x["process"]: x["true_ns"] for x in rows if x["vm"] == vmm.pid}
+    times = r.processes(vmm)
     near("time of the first space to the second's", times[f"space {vmm.tables[0]:#x}"] / times[f"space {vmm.tables[1]:#x}"],
          2, 1)
+    check_borrowed(r, vmm, bench)
     rows = r.ask("report", "--by", "function", "--guest-kallsyms", f"{vmm.pid}={bench.kallsyms}")["function"]["rows"]
     times = {x["function"]: x["true_ns"] for x in rows if x["vm"] == vmm.pid}
     near("time of the kernel's heavy(), % of both", 100 * times["kernel_heavy"] / (times["kernel_heavy"] + times["kernel_light"]),

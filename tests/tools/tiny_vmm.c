@@ -13,7 +13,9 @@
  *	halt	one such round, then it waits for the next tick
  *	write	a hundredth of a unit in the kernel, then a byte to a port, which leaves the guest for this program
  *
- * It says "ready tid=N tables=A,B delay=NS" when its guest begins to run, with what the thread has waited for a CPU before, and at its end "done rounds=N ticks=N halted=N total=N": what the guest
+ * The kernel has a stack of its own, as a kernel thread has, and another for what comes from a program.
+ *
+ * It says "ready tid=N tables=A,B stacks=A,B delay=NS" when its guest begins to run, with where the two begin and what the thread has waited for a CPU before, and at its end "done rounds=N ticks=N halted=N total=N": what the guest
  * counted itself, the last two in units of its time stamp counter.
  */
 #include <asm/kvm.h>
@@ -36,8 +38,10 @@
 #define IDT 0x2000U
 #define TSS 0x3000U
 #define WORDS 0x6000U
-#define STACK 0x9000U /* its end, of the kernel */
-#define TRAPS 0xb000U /* of what comes from a program */
+#define STACK                                                                                      \
+	0x8000U /* its end, of the kernel; both in their own 16 KiB, as a kernel's tasks have them */
+#define TRAPS 0xc000U /* of what comes from a program */
+#define STACK_SIZE 0x4000U
 #define TABLES_A 0x10000U
 #define TABLES_B 0x20000U
 #define CODE 0x100000U
@@ -303,8 +307,8 @@ static void *run_vcpu(void *cpu_number)
 	sched_setaffinity(0, sizeof(cpu), &cpu);
 	pthread_setname_np(pthread_self(), "CPU 0/KVM");
 	vcpu = make_machine(&run);
-	printf("ready tid=%d tables=%#x,%#x delay=%llu\n", gettid(), TABLES_A, TABLES_B,
-	       get_delay());
+	printf("ready tid=%d tables=%#x,%#x stacks=%#llx,%#llx delay=%llu\n", gettid(), TABLES_A,
+	       TABLES_B, KERNEL + STACK - STACK_SIZE, KERNEL + TRAPS - STACK_SIZE, get_delay());
 	for (;;) {
 		if (ioctl(vcpu, KVM_RUN, 0) < 0 && errno == EINTR)
 			continue; /* it was stopped for a while */

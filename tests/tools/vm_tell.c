@@ -2,10 +2,10 @@
 /*
  * vm_tell: adds to a recording of virtual machines what a guest says of its processes, for tests whose guests say nothing.
  *
- *	vm_tell FILE.ksk OUT.ksk { VM PID NAME FROM TO OFFSET PATH }...
+ *	vm_tell FILE.ksk OUT.ksk { VM PID NAME FROM TO OFFSET PATH | thread VM PID TID NAME TABLE TASK }...
  *
- * In machine VM the process PID is called NAME and has PATH at these addresses, from the beginning on. Blocks are copied as
- * they are; one of metadata comes behind them.
+ * In machine VM the process PID is called NAME and has PATH at these addresses, from the beginning on; a thread has a page table, or 0, and
+ * what its kernel has for it, as META_TABLES has them. Blocks are copied as they are; one of metadata comes behind them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,6 +54,21 @@ static uint8_t *put_process(uint8_t *p, char **words)
 	return meta_item_end(guest, p);
 }
 
+static uint8_t *put_thread(uint8_t *p, char **words)
+{
+	struct sample_table_row row = { .pid = atoi(words[2]),
+					.tid = atoi(words[3]),
+					.comm = words[4] };
+	uint8_t *guest = meta_item_begin(p, META_GUEST), *rows;
+
+	row.table = strtoull(words[5], NULL, 0);
+	row.task = strtoull(words[6], NULL, 0);
+	row.comm_len = (uint32_t)strlen(row.comm);
+	rows = meta_item_begin(sample_meta_put_guest(guest, atoi(words[1])), META_TABLES);
+	p = meta_item_end(rows, sample_meta_put_table(rows, &row));
+	return meta_item_end(guest, p);
+}
+
 static int put_told(struct ksk_writer *w, uint64_t sequence, char **words, struct error *e)
 {
 	static uint8_t room[BLOCK_HEADER_MAX + ROOM];
@@ -66,7 +81,7 @@ static int put_told(struct ksk_writer *w, uint64_t sequence, char **words, struc
 	for (; *words; words += FIELDS) {
 		if ((size_t)(p - payload) + strlen(words[6]) + 1024 > ROOM)
 			return error_set(e, 0, "too many processes");
-		p = put_process(p, words);
+		p = strcmp(words[0], "thread") ? put_process(p, words) : put_thread(p, words);
 	}
 	b.payload_len = (uint32_t)(p - payload);
 	p = block_encode(&b, payload, &len);
@@ -81,7 +96,8 @@ int main(int argc, char **argv)
 	uint64_t sequence = 0;
 
 	if (argc < 3 || (argc - 3) % FIELDS) {
-		fprintf(stderr, "usage: vm_tell FILE OUT { VM PID NAME FROM TO OFFSET PATH }...\n");
+		fprintf(stderr, "usage: vm_tell FILE OUT { VM PID NAME FROM TO OFFSET PATH | "
+				"thread VM PID TID NAME TABLE TASK }...\n");
 		return 2;
 	}
 	if (ksk_file_open(&f, argv[1], &e) < 0 || ksk_writer_open(&w, argv[2], &e) < 0 ||

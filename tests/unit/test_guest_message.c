@@ -68,21 +68,35 @@ static void expect_hello(void)
 	assert_memory_equal(got.name.at, "g1", 2);
 }
 
-static void expect_rows(void)
+static void expect_row(const struct sample_table_row *row)
 {
-	struct sample_table_row row = { .pid = 812,
-					.tid = 813,
-					.tick = 5000000,
-					.table = 0x41003000,
-					.task = 0xffff000003a40000,
-					.comm = "worker",
-					.comm_len = 6 };
 	uint8_t *body = guest_frame_begin(made, GUEST_ROWS), *item, *end;
 	struct frame f;
 
 	item = meta_item_begin(body, META_TABLES);
-	end = meta_item_end(item, sample_meta_put_table(item, &row));
+	end = meta_item_end(item, sample_meta_put_table(item, row));
 	expect(guest_frame_end(body, end), &f);
+}
+
+/* A thread of arm64; a kernel thread of x86, which has no table, and its stack for a task. */
+static void expect_rows(void)
+{
+	static const struct sample_table_row rows[] = { { .pid = 812,
+							  .tid = 813,
+							  .tick = 5000000,
+							  .table = 0x41003000,
+							  .task = 0xffff000003a40000,
+							  .comm = "worker",
+							  .comm_len = 6 },
+							{ .pid = 7,
+							  .tid = 7,
+							  .tick = 5000000,
+							  .task = 0xffffc90000054000,
+							  .comm = "kworker",
+							  .comm_len = 7 } };
+
+	expect_row(&rows[0]);
+	expect_row(&rows[1]);
 }
 
 static void test_vector(void **state)

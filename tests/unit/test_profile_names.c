@@ -111,6 +111,104 @@ static void test_kernel(void **state)
 	unlink(path);
 }
 
+/* What a function is called is asked for once, until modules come or go; who uses them does not matter. */
+static void test_kernel_told(void **state)
+{
+	static const char before[] = "amod 4096 0 - Live 0xffff8000a0001000\n",
+			  used[] = "amod 4096 1 other, Live 0xffff8000a0001000\n",
+			  after[] = "bmod 4096 0 - Live 0xffff8000a0001000\n",
+			  passing[] = "ffff800000010000 t passing\t[bpf]\n"
+				      "ffff800000010200 t second\n";
+	char path[] = "/tmp/kiseki-kallsyms-XXXXXX", modules[] = "/tmp/kiseki-modules-XXXXXX";
+	CLEANUP(kernel_names) struct kernel_names *k = NULL;
+	static struct profile_meta m;
+	static struct sink s = { .out = { .put = keep } };
+	uint64_t ms = 1000;
+
+	(void)state;
+	close(mkstemp(path));
+	close(mkstemp(modules));
+	write_file(path, list, sizeof(list) - 1);
+	write_file(modules, before, sizeof(before) - 1);
+	assert_int_equal(kernel_names_new(&k, path, NULL), 0);
+	kernel_names_keep_told(k, modules);
+	profile_meta_init(&m, &s.out);
+	kernel_names_put_due(k, &m, ms);
+#define SAY(address)                                                                               \
+	do {                                                                                       \
+		s.len = 0;                                                                         \
+		kernel_names_push(k, address);                                                     \
+		kernel_names_put_due(k, &m, ms += 1000000);                                        \
+		profile_meta_flush(&m);                                                            \
+	} while (0)
+	SAY(0xffff800000010210);
+	assert_true(has(&s, "second"));
+	write_file(modules, used, sizeof(used) - 1);
+	SAY(0xffff800000010220);
+	assert_int_equal(s.len, 0);
+	SAY(0xffff8000a0001010);
+	assert_true(has(&s, "mod_a [amod]"));
+	SAY(0xffff8000a0001020);
+	assert_int_equal(s.len, 0);
+	/* Nothing lies behind the last one: something else may come to lie there. */
+	SAY(0xffff8000a0002010);
+	assert_true(has(&s, "mod_b"));
+	SAY(0xffff8000a0002020);
+	assert_true(has(&s, "mod_b"));
+
+	/* Others came: a turn later what was told is told again. */
+	write_file(modules, after, sizeof(after) - 1);
+	kernel_names_put_due(k, &m, ms += 1000000);
+	SAY(0xffff8000a0001020);
+	assert_true(has(&s, "mod_a [amod]"));
+	SAY(0xffff800000010220);
+	assert_true(has(&s, "second"));
+	kernel_names_forget_told(k);
+	SAY(0xffff800000010220);
+	assert_true(has(&s, "second"));
+
+	/* What comes and goes without modules is told each time. */
+	kernel_names_forget_told(k);
+	write_file(path, passing, sizeof(passing) - 1);
+	SAY(0xffff800000010100);
+	assert_true(has(&s, "passing [bpf]"));
+	SAY(0xffff800000010100);
+	assert_true(has(&s, "passing [bpf]"));
+#undef SAY
+	unlink(path);
+	unlink(modules);
+}
+
+/* A kernel that hides its addresses is not asked a second time, even if it is a list by then. */
+static void test_kernel_hidden(void **state)
+{
+	static const char hidden[] = "0000000000000000 T first_function\n";
+	char path[] = "/tmp/kiseki-kallsyms-XXXXXX";
+	CLEANUP(kernel_names) struct kernel_names *k = NULL;
+	static struct profile_meta m;
+	static struct sink s = { .out = { .put = keep } };
+
+	(void)state;
+	close(mkstemp(path));
+	write_file(path, hidden, sizeof(hidden) - 1);
+	assert_int_equal(kernel_names_new(&k, path, NULL), 0);
+	kernel_names_keep_told(k, "/nowhere");
+	profile_meta_init(&m, &s.out);
+	kernel_names_push(k, 0xffff800000010210);
+	kernel_names_put(k, &m);
+	write_file(path, list, sizeof(list) - 1);
+	kernel_names_push(k, 0xffff800000010210);
+	kernel_names_put(k, &m);
+	profile_meta_flush(&m);
+	assert_int_equal(s.len, 0);
+	kernel_names_forget_told(k);
+	kernel_names_push(k, 0xffff800000010210);
+	kernel_names_put(k, &m);
+	profile_meta_flush(&m);
+	assert_true(has(&s, "second"));
+	unlink(path);
+}
+
 static void test_kernel_full(void **state)
 {
 	CLEANUP(kernel_names) struct kernel_names *k = NULL;
@@ -371,10 +469,11 @@ static void test_rings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernel),	cmocka_unit_test(test_kernel_full),
-		cmocka_unit_test(test_maps),	cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_objects), cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_held),	cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_kernel),	      cmocka_unit_test(test_kernel_told),
+		cmocka_unit_test(test_kernel_hidden), cmocka_unit_test(test_kernel_full),
+		cmocka_unit_test(test_maps),	      cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_objects),	      cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_held),	      cmocka_unit_test(test_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,44 @@ static void test_threads(void **state)
 	sample_guests_free(g);
 }
 
+/* x86: the stack tells the task. One that was used again is the next one's; an interrupt's is nobody's; and where the
+ * kernel is still on the program's, the table is that program's own. */
+static void test_stacks(void **state)
+{
+	static const struct sample_table_row told[] = {
+		{ .pid = 10,
+		  .tid = 10,
+		  .tick = 0,
+		  .table = 0x42000,
+		  .task = 0xffffc90000050000,
+		  .comm = "web" },
+		{ .pid = 7, .tid = 7, .tick = 0, .task = 0xffffc90000058000, .comm = "kworker" },
+		{ .pid = 7, .tid = 7, .tick = 100, .is_end = true, .task = 0xffffc90000058000 },
+		{ .pid = 9, .tid = 9, .tick = 120, .task = 0xffffc90000058000, .comm = "next" },
+	};
+	struct sample_event ev = { .mode = SAMPLE_GUEST_KERNEL,
+				   .guest =
+					   SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_TASK,
+				   .guest_table = 0x42000,
+				   .guest_task = 0xffffc90000058000 };
+	struct sample_guests *g;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	PUT_ROWS(g, VM, told);
+	assert_int_equal(sample_guests_settle(g), 0);
+	assert_string_equal(who(g, VM, 50, &ev), "kworker");
+	assert_string_equal(who(g, VM, 110, &ev), "nobody");
+	assert_string_equal(who(g, VM, 120, &ev), "next");
+	ev.guest_task = 0xffffc90000050000;
+	assert_string_equal(who(g, VM, 50, &ev), "web");
+	ev.guest_task = 0xffffc900000e0000;
+	assert_string_equal(who(g, VM, 50, &ev), "nobody");
+	ev.guest = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE;
+	assert_string_equal(who(g, VM, 50, &ev), "web");
+	sample_guests_free(g);
+}
+
 static void test_garbage(void **state)
 {
 	static const uint8_t cut[] = { META_GUEST, 3, 2, META_TABLES, 9 };
@@ -158,9 +196,8 @@ static void test_links(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_links),	cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_garbage),
 	};
 

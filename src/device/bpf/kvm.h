@@ -70,6 +70,7 @@ struct vmcb_save_area {
 	uint8_t cpl;
 	uint64_t cr3;
 	uint64_t rip;
+	uint64_t rsp;
 } KERNEL_STRUCT;
 
 struct vmcb {

@@ -206,6 +206,7 @@ static __always_inline void read_svm(struct kvm_vcpu *vcpu, struct place *p)
 	struct kvm_vcpu___x86 *v = (void *)vcpu;
 	struct vmcb *b = block_of(vcpu);
 	bool is_protected = false;
+	uint64_t stack = 0;
 	uint8_t level = 0;
 
 	if (bpf_core_field_exists(v->arch.guest_state_protected))
@@ -216,6 +217,11 @@ static __always_inline void read_svm(struct kvm_vcpu *vcpu, struct place *p)
 		return;
 	p->known = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE;
 	p->is_user = level == X86_USER_LEVEL;
+	/* As the module does it (device/vm/module/arch/x86.c). */
+	if (p->is_user || bpf_core_read(&stack, sizeof(stack), &b->save.rsp) || (int64_t)stack >= 0)
+		return;
+	p->task = (stack - 1) & ~(SAMPLE_GUEST_STACK - 1);
+	p->known |= SAMPLE_GUEST_TASK;
 }
 
 static __always_inline void read_place(struct kvm_vcpu *vcpu, struct place *p)

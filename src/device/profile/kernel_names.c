@@ -10,15 +10,23 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "device/profile/told_functions.h"
 
 #define PAUSE_FIRST_MS 1000U
 #define PAUSE_MOST_MS 300000U
 #define NAME_MAX_LEN 511U /* the kernel's own limit */
 #define LINE_MAX_LEN 1024U
 #define PIECE 32768U
+#define MODULE_MAX_LEN 60U
+#define TEXT_ROOM (256U * 1024) /* of names; who finds none is named the next time */
+#define SEEN_MOST (KERNEL_NAMES_SEEN / 4 * 3)
 
 struct function {
 	uint64_t from, to; /* 0: not found */
+	uint32_t text;	   /* where its name begins */
+	uint16_t text_len; /* 0: there was no room */
+	uint8_t badness;   /* of that name */
+	bool is_passing;   /* what comes and goes beside modules */
 };
 
 /* It, as far as it was read. */
@@ -30,13 +38,16 @@ struct list {
 
 struct kernel_names {
 	const char *path;
-	uint32_t n_seen, n_idle;
+	const char *modules; /* NULL: what was told is told again */
+	uint32_t n_seen, n_idle, text_len;
 	bool has_idle;		   /* it was looked for, and some were found */
 	uint64_t due_ms, pause_ms; /* when to put what was seen; 0: nothing was yet */
 	uint64_t seen[KERNEL_NAMES_SEEN];
-	struct function of[KERNEL_NAMES_SEEN];
+	struct function of[SEEN_MOST];
 	struct function idle[KERNEL_NAMES_IDLE];
+	struct told_functions told;
 	struct list list;
+	char text[TEXT_ROOM];
 };
 
 /* A line of the list. */
@@ -199,7 +210,7 @@ void kernel_names_learn_idle(struct kernel_names *k)
 		if (!is_idle_name(s.name))
 			continue;
 		last = &k->idle[k->n_idle++];
-		*last = (struct function){ s.address, s.address };
+		*last = (struct function){ .from = s.address, .to = s.address };
 	}
 	k->has_idle = k->n_idle;
 	close_list(l);
@@ -221,8 +232,10 @@ bool kernel_names_push(struct kernel_names *k, uint64_t address)
 {
 	uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15ULL) >> 40) & (KERNEL_NAMES_SEEN - 1);
 
-	if (!address || k->n_seen >= KERNEL_NAMES_SEEN / 4 * 3)
-		return address != 0;
+	if (!address || told_functions_has(&k->told, address))
+		return false;
+	if (k->n_seen >= SEEN_MOST)
+		return true;
 	for (; k->seen[i] != address; i = (i + 1) & (KERNEL_NAMES_SEEN - 1)) {
 		if (k->seen[i])
 			continue;
@@ -230,7 +243,7 @@ bool kernel_names_push(struct kernel_names *k, uint64_t address)
 		k->n_seen++;
 		break;
 	}
-	return k->n_seen >= KERNEL_NAMES_SEEN / 4 * 3;
+	return k->n_seen >= SEEN_MOST;
 }
 
 static int compare(const void *a, const void *b)
@@ -268,60 +281,13 @@ static uint32_t find_seen(const struct kernel_names *k, uint64_t address)
 	return from;
 }
 
-/* The function of an address starts at the last symbol that is not above it, and ends at the first that is. Each symbol
- * is noted at the address next to it; what lies between comes by going through the addresses once up and once down. */
-static void find_functions(struct kernel_names *k, struct list *l)
-{
-	struct symbol s;
-	uint32_t i;
-
-	while (next_symbol(l, &s)) {
-		i = find_seen(k, s.address);
-		if (i < k->n_seen && s.address > k->of[i].from)
-			k->of[i].from = s.address;
-		if (i && (!k->of[i - 1].to || s.address < k->of[i - 1].to))
-			k->of[i - 1].to = s.address;
-	}
-	for (i = 1; i < k->n_seen; i++)
-		if (k->of[i - 1].from > k->of[i].from)
-			k->of[i].from = k->of[i - 1].from;
-	for (i = k->n_seen; i-- > 1;)
-		if (k->of[i].to && (!k->of[i - 1].to || k->of[i].to < k->of[i - 1].to))
-			k->of[i - 1].to = k->of[i].to;
-}
-
-/* Each function once, in order; an address in none is left out. */
-static void merge_functions(struct kernel_names *k)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < k->n_seen; i++) {
-		struct function f = k->of[i];
-
-		if (!f.from || k->seen[i] - f.from > KERNEL_NAMES_SIZE_MOST)
-			continue;
-		if (!f.to || f.to - f.from > KERNEL_NAMES_SIZE_MOST)
-			f.to = f.from + KERNEL_NAMES_SIZE_MOST;
-		if (!n || k->of[n - 1].from != f.from)
-			k->of[n++] = f;
-	}
-	k->n_seen = n; /* of functions from here on */
-}
-
 /* --- names --- */
 
-static int compare_function(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
 /* Several names may stand for one address; borders of sections and copies of names are the worst. */
-static uint32_t badness_of(const char *name)
+static uint8_t badness_of(const char *name)
 {
 	size_t len = strlen(name), underscores = strspn(name, "_");
-	uint32_t bad = (uint32_t)(underscores < 3 ? underscores : 3);
+	uint8_t bad = (uint8_t)(underscores < 3 ? underscores : 3);
 
 	if (!strncmp(name, "__pi_", 5) || !strncmp(name, "__cfi_", 6))
 		bad += 4;
@@ -333,71 +299,141 @@ static uint32_t badness_of(const char *name)
 	return bad;
 }
 
-/* The best name so far for a function, until another address comes. */
-struct candidate {
-	struct function f;
-	uint32_t badness;
-	size_t len;
-	char name[NAME_MAX_LEN + 64];
-};
-
-static void put_candidate(struct candidate *c, struct profile_meta *m)
+/* Programs of BPF, and what the kernel makes for its own tracers. */
+static bool is_passing(const struct symbol *s)
 {
-	struct sample_kernel_name row = { c->f.from, c->f.to, c->name, (uint32_t)c->len };
-
-	if (c->f.from)
-		profile_meta_put_kernel_name(m, &row);
-	c->f.from = 0;
+	return s->module &&
+	       (!strncmp(s->module, "[bpf", 4) || !strncmp(s->module, "[__builtin", 10));
 }
 
-static void take_candidate(struct candidate *c, const struct function *f, const struct symbol *s)
+static void take_name(struct kernel_names *k, struct function *f, const struct symbol *s)
 {
-	uint32_t bad = badness_of(s->name);
+	uint8_t bad = badness_of(s->name);
+	size_t room;
 	int n;
 
-	if (c->f.from == f->from && bad >= c->badness)
+	if (f->from == s->address && f->text_len && bad >= f->badness)
 		return;
-	c->f = *f;
-	c->badness = bad;
-	n = snprintf(c->name, sizeof(c->name), "%.*s%s%.60s", (int)NAME_MAX_LEN, s->name,
-		     s->module ? " " : "", s->module ? s->module : "");
-	c->len = n > 0 && (size_t)n < sizeof(c->name) ? (size_t)n : sizeof(c->name) - 1;
+	/* Of a list in order each name takes the place of the one before it. */
+	if (f->text_len && f->text + f->text_len == k->text_len)
+		k->text_len = f->text;
+	room = TEXT_ROOM - k->text_len;
+	n = snprintf(k->text + k->text_len, room, "%.*s%s%.*s", (int)NAME_MAX_LEN, s->name,
+		     s->module ? " " : "", (int)MODULE_MAX_LEN, s->module ? s->module : "");
+	f->from = s->address;
+	f->badness = bad;
+	f->is_passing = is_passing(s);
+	f->text = k->text_len;
+	f->text_len = n > 0 && (size_t)n < room ? (uint16_t)n : 0;
+	k->text_len += f->text_len;
 }
 
-static void put_names(struct kernel_names *k, struct list *l, struct profile_meta *m)
+/* The function of an address starts at the last symbol that is not above it, and ends at the first that is. Each symbol
+ * is noted at the address next to it; what lies between comes by going through the addresses once up and once down.
+ * False: the list had none. */
+static bool find_functions(struct kernel_names *k, struct list *l)
 {
-	struct candidate best = { .f = { 0, 0 } };
-	const struct function *f;
 	struct symbol s;
+	bool is_any = false;
+	uint32_t i;
 
 	while (next_symbol(l, &s)) {
-		struct function key = { s.address, 0 };
-
-		if (best.f.from && best.f.from != s.address)
-			put_candidate(&best, m);
-		f = bsearch(&key, k->of, k->n_seen, sizeof(key), compare_function);
-		if (f)
-			take_candidate(&best, f, &s);
+		is_any = true;
+		i = find_seen(k, s.address);
+		if (i < k->n_seen && s.address >= k->of[i].from)
+			take_name(k, &k->of[i], &s);
+		if (i && (!k->of[i - 1].to || s.address < k->of[i - 1].to))
+			k->of[i - 1].to = s.address;
 	}
-	put_candidate(&best, m);
+	for (i = 1; i < k->n_seen; i++)
+		if (k->of[i - 1].from > k->of[i].from) {
+			uint64_t to = k->of[i].to;
+
+			k->of[i] = k->of[i - 1];
+			k->of[i].to = to;
+		}
+	for (i = k->n_seen; i-- > 1;)
+		if (k->of[i].to && (!k->of[i - 1].to || k->of[i].to < k->of[i - 1].to))
+			k->of[i - 1].to = k->of[i].to;
+	return is_any;
+}
+
+static void put_function(struct kernel_names *k, const struct function *f, struct profile_meta *m)
+{
+	struct sample_kernel_name row = { f->from, f->to, k->text + f->text, f->text_len };
+
+	if (!f->text_len)
+		return;
+	profile_meta_put_kernel_name(m, &row);
+	/* Where the end is not known something else may come to lie. */
+	if (!f->is_passing && f->to - f->from < KERNEL_NAMES_SIZE_MOST)
+		told_functions_push(&k->told, f->from, f->to);
+}
+
+/* Each function once, in order. An address in none has nothing to be told. */
+static void put_functions(struct kernel_names *k, struct profile_meta *m)
+{
+	uint64_t last = 0;
+	uint32_t i;
+
+	for (i = 0; i < k->n_seen; i++) {
+		struct function f = k->of[i];
+
+		if (!f.from || k->seen[i] - f.from > KERNEL_NAMES_SIZE_MOST) {
+			told_functions_push(&k->told, k->seen[i], k->seen[i] + 1);
+			continue;
+		}
+		if (!f.to || f.to - f.from > KERNEL_NAMES_SIZE_MOST)
+			f.to = f.from + KERNEL_NAMES_SIZE_MOST;
+		if (f.from != last)
+			put_function(k, &f, m);
+		last = f.from;
+	}
+}
+
+/* Where the kernel hides its addresses, all has been told that ever will be. */
+static void note_told(struct kernel_names *k, bool is_any)
+{
+	if (!k->modules || !is_any)
+		told_functions_forget(&k->told);
+	if (k->modules && !is_any)
+		told_functions_push(&k->told, 1, UINT64_MAX);
+	told_functions_sort(&k->told);
+}
+
+static void check_modules(struct kernel_names *k)
+{
+	if (k->modules)
+		told_functions_check(&k->told, k->modules);
 }
 
 void kernel_names_put(struct kernel_names *k, struct profile_meta *m)
 {
 	struct list *l = &k->list;
+	bool is_any;
 
+	check_modules(k);
+	k->text_len = 0;
 	if (k->n_seen && open_list(l, k->path)) {
 		sort_seen(k);
-		find_functions(k, l);
-		merge_functions(k);
-		if (lseek(l->fd, 0, SEEK_SET) == 0) {
-			l->at = l->len = 0;
-			put_names(k, l, m);
-		}
+		is_any = find_functions(k, l);
+		if (is_any)
+			put_functions(k, m);
+		note_told(k, is_any);
 		close_list(l);
 	}
 	memset(k->seen, 0, sizeof(k->seen));
 	k->n_seen = 0;
+}
+
+void kernel_names_keep_told(struct kernel_names *k, const char *modules)
+{
+	k->modules = modules;
+}
+
+void kernel_names_forget_told(struct kernel_names *k)
+{
+	told_functions_forget(&k->told);
 }
 
 void kernel_names_put_due(struct kernel_names *k, struct profile_meta *m, uint64_t now_ms)
@@ -406,8 +442,13 @@ void kernel_names_put_due(struct kernel_names *k, struct profile_meta *m, uint64
 		k->pause_ms = PAUSE_FIRST_MS;
 		k->due_ms = now_ms + k->pause_ms;
 	}
-	if (now_ms < k->due_ms || !k->n_seen)
+	if (now_ms < k->due_ms)
 		return;
+	if (!k->n_seen) {
+		check_modules(k);
+		k->due_ms = now_ms + PAUSE_FIRST_MS;
+		return;
+	}
 	kernel_names_put(k, m);
 	k->pause_ms = 2 * k->pause_ms < PAUSE_MOST_MS ? 2 * k->pause_ms : PAUSE_MOST_MS;
 	k->due_ms = now_ms + k->pause_ms;

@@ -4,9 +4,12 @@
  * sampled, where alone they are right.
  *
  * Addresses that were seen are kept in a table of fixed size; when it is full, or at the end, the kernel's list is gone
- * through, twice: which functions the addresses are in, then what these are called. Nothing of it is kept. So a machine
+ * through, once. Of it only the names are kept that may be needed, until it ends. So a machine
  * with a hundred thousand symbols costs no more memory than one with a thousand. Where the kernel hides
  * its addresses there are no names.
+ *
+ * To write that list takes a slow kernel a second. So somebody who reads along can have it that a function is named once
+ * (told_functions.h): then the list is gone through only for addresses in functions that are new.
  *
  * The same list says which functions a CPU waits for work in.
  */
@@ -34,6 +37,12 @@ void kernel_names_learn_idle(struct kernel_names *k);
 
 /* True if that is not known, too. */
 bool kernel_names_is_idle(const struct kernel_names *k, uint64_t address);
+
+/* From now on a function that was put is not put again, unless modules came or went: `modules` is /proc/modules, borrowed. */
+void kernel_names_keep_told(struct kernel_names *k, const char *modules);
+
+/* What was put is lost: it is put again when it is seen. */
+void kernel_names_forget_told(struct kernel_names *k);
 
 /* A sample was there. True: the table is full, and is to be put. */
 bool kernel_names_push(struct kernel_names *k, uint64_t address);

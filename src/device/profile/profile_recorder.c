@@ -20,6 +20,7 @@
 
 #define ORIGIN "profile"
 #define KALLSYMS "/proc/kallsyms"
+#define MODULES "/proc/modules"
 #define META_FLUSH_MS 1000U
 #define STATE_ASLEEP                                                                               \
 	1U /* what a task is that leaves a CPU of its own will; perf does not tell more */
@@ -71,6 +72,7 @@ int profile_recorder_new(struct profile_recorder **ret, const struct profile_rec
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
 		return failed;
+	kernel_names_keep_told(r->names, MODULES);
 	*ret = take_ptr(r);
 	return 0;
 }
@@ -467,6 +469,7 @@ void profile_recorder_turn(struct profile_recorder *r)
 	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
 		pace_repeat(&r->pace, &r->meta);
+		kernel_names_forget_told(r->names);
 	}
 }
 

@@ -22,6 +22,7 @@
 
 #define ORIGIN "vm"
 #define KALLSYMS "/proc/kallsyms"
+#define MODULES "/proc/modules"
 #define META_FLUSH_MS 1000U
 #define BUFFER (1U << 20)
 #define CPUS_MOST 8192
@@ -33,6 +34,8 @@ struct vm_recorder {
 		*lost; /* of each: losses that its lane knows, and those that the source does */
 	uint32_t n_lanes;
 	uint8_t *buffer;
+	struct vm_reader reader;
+	struct vm_reader_exit *lefts; /* of each CPU, the reader's */
 	struct profile_meta meta;
 	struct run_meta run; /* for what every run says */
 	struct task_names tasks;
@@ -59,10 +62,12 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 		r->lanes = calloc(r->n_lanes, sizeof(*r->lanes));
 		r->told = calloc(r->n_lanes, sizeof(*r->told));
 		r->lost = calloc(r->n_lanes, sizeof(*r->lost));
+		r->lefts = calloc(r->n_lanes, sizeof(*r->lefts));
 		r->buffer = malloc(BUFFER);
 	}
-	if (!r || !r->lanes || !r->told || !r->lost || !r->buffer)
+	if (!r || !r->lanes || !r->told || !r->lost || !r->lefts || !r->buffer)
 		return error_set(e, ENOMEM, "cannot record: out of memory");
+	vm_reader_init(&r->reader, r->lefts, r->n_lanes);
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_init(&r->lanes[i], o->out, i);
 	profile_meta_init(&r->meta, o->out);
@@ -75,6 +80,7 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 	failed = kernel_names_new(&r->names, KALLSYMS, e);
 	if (failed < 0)
 		return failed;
+	kernel_names_keep_told(r->names, MODULES);
 	*ret = take_ptr(r);
 	return 0;
 }
@@ -86,6 +92,7 @@ void vm_recorder_free(struct vm_recorder *r)
 	kernel_names_free(r->names);
 	free(r->buffer);
 	free(r->lost);
+	free(r->lefts);
 	free(r->told);
 	free(r->lanes);
 	free(r);
@@ -210,23 +217,21 @@ static void lose(struct vm_recorder *r, uint32_t cpu, uint64_t count)
 static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
 {
 	enum wire_status status;
-	struct vm_reader reader;
+	struct vm_reader *reader = &r->reader;
 	struct sample_event ev;
 	uint32_t lost;
 
-	vm_reader_init(&reader, r->buffer, len);
-	while ((status = vm_reader_next(&reader, &ev, &lost)) == WIRE_OK) {
-		if (reader.cpu >= r->n_lanes)
-			break;
-		r->exits = reader.exits;
+	vm_reader_feed(reader, r->buffer, len);
+	while ((status = vm_reader_next(reader, &ev, &lost)) == WIRE_OK) {
+		r->exits = reader->exits;
 		if (lost)
-			lose(r, reader.cpu, lost);
+			lose(r, reader->cpu, lost);
 		if (ev.kind == SAMPLE_TAKEN)
 			see_sample(r, &ev);
 		else
 			r->counts.events++;
-		sample_lane_put(&r->lanes[reader.cpu], &ev, r->now_ms);
-		r->lost[reader.cpu] = reader.lost;
+		sample_lane_put(&r->lanes[reader->cpu], &ev, r->now_ms);
+		r->lost[reader->cpu] = reader->lost;
 	}
 	return status == WIRE_MORE ? 0
 				   : error_set(e, EPROTO,
@@ -325,6 +330,7 @@ int vm_recorder_turn(struct vm_recorder *r, struct error *e)
 	if (profile_meta_take_back(&r->meta)) {
 		task_names_forget_said(&r->tasks);
 		pace_repeat(&r->pace, &r->meta);
+		kernel_names_forget_told(r->names);
 	}
 	return 0;
 }

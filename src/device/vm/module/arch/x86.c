@@ -15,13 +15,25 @@ enum sample_exits arch_exits(void)
 	return boot_cpu_has(X86_FEATURE_SVM) ? SAMPLE_EXITS_SVM : SAMPLE_EXITS_VMX;
 }
 
+/* No register of a guest's kernel has its current task, but each task has a stack of its own, which lies at a multiple of its
+ * size. An empty one has its pointer at its end. A program's pointer is that of a call of the kernel's first instructions. */
+static void find_task(struct arch_guest *g)
+{
+	if (g->is_user || (s64)g->task >= 0)
+		return;
+	g->task = (g->task - 1) & ~(SAMPLE_GUEST_STACK - 1);
+	g->known |= SAMPLE_GUEST_TASK;
+}
+
 /* A guest whose memory is encrypted keeps its registers to itself. */
 void arch_read_guest(struct kvm_vcpu *vcpu, struct arch_guest *ret)
 {
 	if (compat_is_protected(vcpu))
 		return;
-	if (boot_cpu_has(X86_FEATURE_SVM) ? svm_read_guest(vcpu, ret) : vmx_read_guest(ret))
-		ret->known = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE;
+	if (!(boot_cpu_has(X86_FEATURE_SVM) ? svm_read_guest(vcpu, ret) : vmx_read_guest(ret)))
+		return;
+	ret->known = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE;
+	find_task(ret);
 }
 
 bool arch_read_exit(struct kvm_vcpu *vcpu, long told, struct arch_exit *ret)

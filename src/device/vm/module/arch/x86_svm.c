@@ -35,6 +35,7 @@ bool svm_read_guest(struct kvm_vcpu *vcpu, struct arch_guest *ret)
 		return false;
 	ret->pc = b->save.rip;
 	ret->table = b->save.cr3;
+	ret->task = b->save.rsp;
 	ret->is_user = b->save.cpl == USER_LEVEL;
 	return true;
 }

@@ -41,7 +41,7 @@ bool vmx_read_guest(struct arch_guest *ret)
 	u64 rights;
 
 	if (!is_on() || !read_field(GUEST_RIP, &ret->pc) || !read_field(GUEST_CR3, &ret->table) ||
-	    !read_field(GUEST_SS_AR_BYTES, &rights))
+	    !read_field(GUEST_RSP, &ret->task) || !read_field(GUEST_SS_AR_BYTES, &rights))
 		return false;
 	ret->is_user = (rights >> LEVEL_SHIFT & USER_LEVEL) == USER_LEVEL;
 	return true;
