@@ -65,6 +65,10 @@ class Board:
         return replace(self.alone(), qemu=(*self.alone().qemu, "-icount", f"shift={shift}"),
                        without=(*self.without, "/cpus/cpu@1"))
 
+    @property
+    def cpus(self):
+        return int(self.qemu[self.qemu.index("-smp") + 1].partition(",")[0])
+
     def alone(self):
         """The same board with one CPU."""
         words = list(self.qemu)

@@ -17,8 +17,10 @@ READY_S = 60
 
 
 class Collector:
-    def __init__(self, program, data, log, listen="127.0.0.1:0", http="127.0.0.1:0"):
+    def __init__(self, program, data, log, listen="127.0.0.1:0", http="127.0.0.1:0", symbols=None):
+        """`symbols` is a folder with devices' programs."""
         self.program, self.data, self.log = Path(program), Path(data), Path(log)
+        self.options = ["--symbols", symbols] if symbols else []
         self.listen, self.http, self.process = listen, http, None
 
     @property
@@ -34,7 +36,7 @@ class Collector:
         with out.open("wb") as output, self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--data", self.data, "--listen", self.listen,
-                 "--http", self.http], stdin=subprocess.DEVNULL, stdout=output, stderr=log,
+                 "--http", self.http, *self.options], stdin=subprocess.DEVNULL, stdout=output, stderr=log,
                 **child.OPTIONS)
         try:
             self.wait_ready(out)

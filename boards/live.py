@@ -53,9 +53,9 @@ def find_collector(arguments):
     return Collector(PROGRAM, DATA, DATA / "none", listen, http)
 
 
-def start_collector():
+def start_collector(symbols=None):
     DATA.mkdir(parents=True, exist_ok=True)
-    return Collector(PROGRAM, DATA / "store", DATA / "collector.log", LISTEN, HTTP).start()
+    return Collector(PROGRAM, DATA / "store", DATA / "collector.log", LISTEN, HTTP, symbols).start()
 
 
 def line_of(device):

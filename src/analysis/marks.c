@@ -119,6 +119,18 @@ const void *marks_get(struct marks *m, uint64_t tick, uint64_t *ret_tick)
 	return state;
 }
 
+bool marks_pace_put(struct marks_pace *p, const struct marks *m, uint64_t tick)
+{
+	uint64_t before = p->last_tick;
+
+	p->items++;
+	p->last_tick = tick > before ? tick : before;
+	if (!m || p->items < m->o.every || tick <= before)
+		return false;
+	p->items = 0;
+	return true;
+}
+
 size_t marks_count(struct marks *m)
 {
 	size_t n;

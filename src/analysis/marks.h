@@ -45,4 +45,14 @@ const void *marks_get(struct marks *m, uint64_t tick, uint64_t *ret_tick);
 
 size_t marks_count(struct marks *m);
 
+/* Of one reader: when it should leave the next. */
+struct marks_pace {
+	uint64_t items; /* since the last one */
+	uint64_t last_tick;
+};
+
+/* An item comes: whether a mark before it is due. Never between two items of one tick, so that nobody has to know which of them was the
+ * last. m NULL: never. */
+bool marks_pace_put(struct marks_pace *p, const struct marks *m, uint64_t tick);
+
 #endif

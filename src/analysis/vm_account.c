@@ -56,6 +56,27 @@ void vm_account_free(struct vm_account *a)
 	free(a);
 }
 
+int vm_account_dup_state(struct vm_account **ret, const struct vm_account *a,
+			 const struct vm_account_options *o)
+{
+	static const struct vm_account_options none;
+	CLEANUP(vm_account) struct vm_account *to = NULL;
+	int r = vm_account_new(&to, o ? o : &none);
+
+	if (r < 0)
+		return r;
+	to->rows = calloc(a->n + 1, sizeof(*to->rows));
+	if (!to->rows)
+		return -ENOMEM;
+	to->room = a->n + 1;
+	for (; to->n < a->n; to->n++) {
+		to->rows[to->n].last_tick = a->rows[to->n].last_tick;
+		to->rows[to->n].last_class = a->rows[to->n].last_class;
+	}
+	*ret = take_ptr(to);
+	return 0;
+}
+
 /* --- rows --- */
 
 /* How a table finds its entries, and how large they are. */

@@ -48,6 +48,11 @@ struct vm_account_options {
 };
 
 int vm_account_new(struct vm_account **ret, const struct vm_account_options *o);
+
+/* One that goes on from here, and has nothing added up yet: for a window that begins later. o NULL: one to be kept, which only takes
+ * copies of itself. -ENOMEM. */
+int vm_account_dup_state(struct vm_account **ret, const struct vm_account *a,
+			 const struct vm_account_options *o);
 void vm_account_free(struct vm_account *a);
 DEFINE_CLEANUP(vm_account, vm_account_free)
 

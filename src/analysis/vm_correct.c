@@ -3,7 +3,7 @@
  * vm_correct: see vm_correct.h.
  *
  * Of each virtual CPU is kept where its last sample was, and what came since: time in the guest and steal whose place no
- * event told. The next sample shares that out.
+ * event told. The next sample shares that out. Names cost more than all the rest, so only what is in the window or next to it gets some.
  */
 #include "analysis/vm_correct.h"
 
@@ -21,18 +21,24 @@ struct amount {
 	uint64_t guest_ns, steal1_ns, steal2_ns;
 };
 
+/* What an event told of where a guest was. */
+struct told {
+	bool is_there;
+	struct sample_event event; /* without its chain */
+	bool is_named;		   /* this is the place: */
+	struct vm_place place;
+};
+
 struct vcpu {
-	bool has_place;
-	struct vm_place place; /* of the last sample */
-	struct amount since;   /* then */
-	bool has_struck;       /* an exit or a switch told where the guest was left: */
-	struct vm_place struck;
-	uint64_t struck_tick;
-	uint64_t left_tick; /* where its last segment in the guest ended */
+	struct told last;    /* by a sample */
+	struct amount since; /* then */
+	struct told struck;  /* by an exit or a switch: where the guest was left */
+	uint64_t left_tick;  /* where its last segment in the guest ended */
 };
 
 struct vm_correct {
 	struct vm_correct_options o;
+	bool has_begun; /* the window has */
 	struct vcpu *vcpus;
 	size_t n, room;
 	struct hashtable stats[VM_LEVELS];
@@ -68,6 +74,29 @@ void vm_correct_free(struct vm_correct *c)
 	}
 	free(c->vcpus);
 	free(c);
+}
+
+int vm_correct_dup_state(struct vm_correct **ret, const struct vm_correct *c,
+			 const struct vm_correct_options *o)
+{
+	static const struct vm_correct_options none;
+	CLEANUP(vm_correct) struct vm_correct *to = NULL;
+	int r = vm_correct_new(&to, o ? o : &none);
+
+	if (r < 0)
+		return r;
+	to->vcpus = calloc(c->n + 1, sizeof(*to->vcpus));
+	if (!to->vcpus)
+		return -ENOMEM;
+	to->room = c->n + 1;
+	for (; to->n < c->n; to->n++) {
+		to->vcpus[to->n] = c->vcpus[to->n];
+		to->vcpus[to->n].last.is_named = false; /* by others */
+		to->vcpus[to->n].struck.is_named = false;
+		memset(&to->vcpus[to->n].since, 0, sizeof(to->vcpus[to->n].since));
+	}
+	*ret = take_ptr(to);
+	return 0;
 }
 
 /* --- rows --- */
@@ -160,7 +189,7 @@ static int level_of(const struct vcpu *v, const struct vm_place *next)
 	int level = VM_BY_FUNCTION;
 
 	while (level >= 0 &&
-	       !(v->has_place && next && is_same(&v->place, next, (enum vm_level)level)))
+	       !(v->last.is_named && next && is_same(&v->last.place, next, (enum vm_level)level)))
 		level--;
 	return level;
 }
@@ -184,7 +213,7 @@ static uint64_t part_before(const struct vcpu *v, const struct vm_place *next)
 {
 	if (!next)
 		return v->since.guest_ns;
-	return v->has_place ? v->since.guest_ns / 2 : 0;
+	return v->last.is_named ? v->since.guest_ns / 2 : 0;
 }
 
 static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct vm_place *next)
@@ -193,13 +222,13 @@ static int share_guest(struct vm_correct *c, const struct vcpu *v, const struct 
 	struct amount after = { v->since.guest_ns - before.guest_ns, 0, 0 };
 	int r = 0, level;
 
-	if (!next && !v->has_place) {
+	if (!next && !v->last.is_named) {
 		for (level = 0; level < VM_LEVELS; level++)
 			c->rest[level].true_ns += v->since.guest_ns;
 		return 0;
 	}
 	if (before.guest_ns)
-		r = charge(c, &v->place, &before, VM_BY_FUNCTION);
+		r = charge(c, &v->last.place, &before, VM_BY_FUNCTION);
 	if (r == 0 && after.guest_ns)
 		r = charge(c, next, &after, VM_BY_FUNCTION);
 	return r;
@@ -210,7 +239,7 @@ static int tell(const struct vm_correct *c, const struct vcpu *v, const struct v
 {
 	struct vm_charge charge = { .vcpu = (uint32_t)(v - c->vcpus),
 				    .is_counted = is_counted,
-				    .before = v->has_place ? &v->place : NULL,
+				    .before = v->last.is_named ? &v->last.place : NULL,
 				    .next = next,
 				    .before_ns = part_before(v, next),
 				    .level = level_of(v, next) };
@@ -241,16 +270,26 @@ static uint64_t clip(const struct vm_correct *c, uint64_t tick)
 	return ns > c->o.to_ns ? c->o.to_ns : ns;
 }
 
+static int name(struct vm_correct *c, uint32_t vcpu, struct told *t)
+{
+	int r = c->o.place(c->o.data, vcpu, &t->event, &t->place);
+
+	t->is_named = r >= 0;
+	return r;
+}
+
 /* An event told where the guest was when this struck. */
-static int strike(struct vm_correct *c, const struct vcpu *v, const struct amount *a)
+static int strike(struct vm_correct *c, struct vcpu *v, const struct amount *a)
 {
 	struct vm_charge told = { .vcpu = (uint32_t)(v - c->vcpus),
 				  .is_struck = true,
-				  .next = &v->struck,
+				  .next = &v->struck.place,
 				  .level = VM_BY_FUNCTION };
-	int r = c->o.charge ? c->o.charge(c->o.data, &told) : 0;
+	int r = v->struck.is_named ? 0 : name(c, told.vcpu, &v->struck);
 
-	return r < 0 ? r : charge(c, &v->struck, a, VM_BY_FUNCTION);
+	if (r >= 0 && c->o.charge)
+		r = c->o.charge(c->o.data, &told);
+	return r < 0 ? r : charge(c, &v->struck.place, a, VM_BY_FUNCTION);
 }
 
 int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s)
@@ -271,7 +310,7 @@ int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s)
 		a.steal1_ns = ns;
 	if (s->kind == VM_KERNEL || s->kind == VM_OUTSIDE)
 		a.steal2_ns = ns;
-	if (v->has_struck && v->struck_tick >= v->left_tick)
+	if (v->struck.is_there && v->struck.event.tick >= v->left_tick)
 		return ns ? strike(c, v, &a) : 0;
 	v->since.steal1_ns += a.steal1_ns;
 	v->since.steal2_ns += a.steal2_ns;
@@ -293,32 +332,62 @@ static int count_sample(struct vm_correct *c, const struct vm_place *p)
 	return 0;
 }
 
+int vm_correct_begin(struct vm_correct *c)
+{
+	uint32_t i;
+	int r = 0;
+
+	if (c->has_begun)
+		return 0;
+	c->has_begun = true;
+	for (i = 0; i < c->n && r >= 0; i++) {
+		struct told last = c->vcpus[i].last;
+
+		if (!last.is_there)
+			continue;
+		r = name(c, i, &last);
+		if (r >= 0)
+			r = tell(c, &c->vcpus[i], &last.place, false);
+		c->vcpus[i].last = last;
+	}
+	return r < 0 ? r : 0;
+}
+
+static bool has_amount(const struct amount *a)
+{
+	return a->guest_ns || a->steal1_ns || a->steal2_ns;
+}
+
+static int take_sample(struct vm_correct *c, uint32_t vcpu, struct told *next)
+{
+	uint64_t ns = clock_ns(c->o.clock, next->event.tick);
+	bool is_counted = c->has_begun && ns >= c->o.from_ns && ns < c->o.to_ns;
+	struct vcpu *v = &c->vcpus[vcpu];
+	int r = 0;
+
+	if (is_counted || has_amount(&v->since)) {
+		r = name(c, vcpu, next);
+		if (r >= 0)
+			r = share(c, v, &next->place, is_counted);
+	}
+	v->last = *next;
+	return r < 0 || !is_counted ? r : count_sample(c, &next->place);
+}
+
 int vm_correct_put_sample(struct vm_correct *c, uint32_t vcpu, const struct sample_item *item)
 {
-	uint64_t ns = clock_ns(c->o.clock, item->event.tick);
-	struct vm_place p;
+	struct told told = { .is_there = true, .event = item->event };
 	struct vcpu *v;
-	bool is_counted;
 	int r = get_vcpu(c, vcpu, &v);
 
 	if (r < 0 || !item->event.guest)
 		return r;
-	r = c->o.place(c->o.data, vcpu, item, &p);
-	if (r < 0)
-		return r;
-	if (item->event.kind != SAMPLE_TAKEN) {
-		v->has_struck = true;
-		v->struck = p;
-		v->struck_tick = item->event.tick;
-		return 0;
-	}
-	is_counted = ns >= c->o.from_ns && ns < c->o.to_ns;
-	r = share(c, v, &p, is_counted);
-	v->has_place = true;
-	v->place = p;
-	if (r == 0 && is_counted)
-		r = count_sample(c, &p);
-	return r;
+	told.event.chain = NULL;
+	told.event.n_kernel = told.event.n_user = 0;
+	if (item->event.kind == SAMPLE_TAKEN)
+		return take_sample(c, vcpu, &told);
+	v->struck = told;
+	return 0;
 }
 
 int vm_correct_end(struct vm_correct *c)

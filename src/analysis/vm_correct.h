@@ -61,7 +61,7 @@ struct vm_correct_options {
 	const struct trace_clock *clock;
 	uint64_t from_ns, to_ns; /* of the run's clock; 0, UINT64_MAX: all */
 	/* Where the guest of a virtual CPU was, by what an event says. < 0 ends it. */
-	int (*place)(void *data, uint32_t vcpu, const struct sample_item *item,
+	int (*place)(void *data, uint32_t vcpu, const struct sample_event *ev,
 		     struct vm_place *ret);
 	void *data;
 	/* Whoever keeps segments learns here whose they are; NULL: nobody does. < 0 ends it. */
@@ -71,6 +71,15 @@ struct vm_correct_options {
 int vm_correct_new(struct vm_correct **ret, const struct vm_correct_options *o);
 void vm_correct_free(struct vm_correct *c);
 DEFINE_CLEANUP(vm_correct, vm_correct_free)
+
+/* One that goes on from here, and has shared out nothing yet: for a window that begins later. o NULL: one to be kept, which only takes
+ * copies of itself. -ENOMEM. */
+int vm_correct_dup_state(struct vm_correct **ret, const struct vm_correct *c,
+			 const struct vm_correct_options *o);
+
+/* The window begins: before anything is put that is in it. Nothing before has to be named; then it has to be known where each guest
+ * is, so `place` is asked that. What it returned below 0. */
+int vm_correct_begin(struct vm_correct *c);
 
 /* As the listener of vm_time has them. 0, -ENOMEM, -E2BIG. */
 int vm_correct_put_segment(struct vm_correct *c, const struct vm_segment *s);

@@ -287,7 +287,8 @@ static int find_thread(struct vm_names *n, uint32_t process, const struct who *w
 
 	if (r < 0 || !new)
 		return r;
-	if (who->is_known)
+	/* A process's name may be known by what it was later; its first thread has the same. */
+	if (who->is_known && (who->comm || who->tid != who->pid))
 		write_name(new->text, who->comm, who->tid);
 	else
 		snprintf(new->text, sizeof(new->text), "%s", n->processes.entries[process]->text);

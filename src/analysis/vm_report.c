@@ -8,6 +8,10 @@
 
 #include "store/hashtable.h"
 
+/* Of a virtual CPU in a mark: its open segments, its sums and what was told of it, about. */
+#define MARK_VCPU_BYTES                                                                            \
+	(4 * sizeof(struct vm_segment) + 2 * sizeof(struct sample_event) + sizeof(struct vm_sums))
+
 struct vm_report {
 	struct vm_report_options o;
 	struct vm_time *time;
@@ -17,6 +21,9 @@ struct vm_report {
 	struct hashtable host;
 	struct vm_losses losses;
 	uint64_t events;
+	uint64_t last_event_tick;
+	uint64_t lost_to_tick; /* what is lost so far ends here */
+	struct marks_pace pace;
 	struct error *error; /* of the run, while it goes on */
 };
 
@@ -138,17 +145,18 @@ static int take_charge(void *data, const struct vm_charge *charge)
 	return r->cells ? vm_cells_charge(r->cells, charge) : 0;
 }
 
-static int take_place(void *data, uint32_t vcpu, const struct sample_item *item,
+static int take_place(void *data, uint32_t vcpu, const struct sample_event *ev,
 		      struct vm_place *ret)
 {
 	struct vm_report *r = data;
 
-	return vm_names_find(r->o.names, vm_time_get(r->time, vcpu)->pid, &item->event, ret,
-			     r->error);
+	return vm_names_find(r->o.names, vm_time_get(r->time, vcpu)->pid, ev, ret, r->error);
 }
 
 static void count_loss(struct vm_report *r, const struct trace_loss *l)
 {
+	if (l->to_tick > r->lost_to_tick)
+		r->lost_to_tick = l->to_tick;
 	if (!is_inside(r, l->from_tick) && !is_inside(r, l->to_tick))
 		return;
 	r->losses.places++;
@@ -158,33 +166,104 @@ static void count_loss(struct vm_report *r, const struct trace_loss *l)
 		r->losses.events += l->count;
 }
 
-/* Returns the later of both ticks. */
-static uint64_t count_event(struct vm_report *r, uint64_t tick, uint64_t last)
+/* --- marks --- */
+
+struct state_options {
+	const struct vm_time_options *time;
+	const struct vm_account_options *account;
+	const struct vm_correct_options *correct;
+};
+
+/* All but what was added up, into one that has nothing yet. */
+static int copy_state(struct vm_report *to, const struct vm_report *r,
+		      const struct state_options *o)
+{
+	int ret = vm_time_dup(&to->time, r->time, o->time);
+
+	if (ret == 0)
+		ret = vm_account_dup_state(&to->account, r->account, o->account);
+	if (ret == 0)
+		ret = vm_correct_dup_state(&to->correct, r->correct, o->correct);
+	to->last_event_tick = r->last_event_tick;
+	to->pace.last_tick = r->pace.last_tick;
+	return ret;
+}
+
+static void free_mark(void *state)
+{
+	vm_report_free(state);
+}
+
+int vm_report_marks_new(struct marks **ret, uint64_t every)
+{
+	const struct marks_options o = { every, VM_MARKS_MAX, VM_MARKS_BYTES_MAX, free_mark };
+
+	return marks_new(ret, &o);
+}
+
+/* Not while records are missing: a window behind the mark would have to know of the gap that reaches into it. */
+static int leave_mark(struct vm_report *r, uint64_t tick)
+{
+	static const struct state_options kept;
+	CLEANUP(vm_report) struct vm_report *mark = NULL;
+	int ret;
+
+	if (tick <= r->lost_to_tick || !marks_wants(r->o.marks, tick))
+		return 0;
+	mark = calloc(1, sizeof(*mark));
+	if (!mark)
+		return -ENOMEM;
+	hashtable_init(&mark->host, 1);
+	ret = copy_state(mark, r, &kept);
+	if (ret == 0)
+		marks_push(r->o.marks, tick, take_ptr(mark),
+			   sizeof(*mark) + vm_time_count(r->time) * MARK_VCPU_BYTES);
+	return ret;
+}
+
+/* --- all --- */
+
+static void count_event(struct vm_report *r, uint64_t tick)
 {
 	r->events += is_inside(r, tick);
-	return tick > last ? tick : last;
+	if (tick > r->last_event_tick)
+		r->last_event_tick = tick;
+}
+
+static int put(struct vm_report *r, const struct sample_item *item)
+{
+	int ret = 0;
+
+	if (clock_ns(&r->o.source->info.clock, sample_item_tick(item)) >= r->o.from_ns)
+		ret = vm_correct_begin(r->correct);
+	if (item->type == ITEM_LOSS)
+		count_loss(r, &item->loss);
+	else
+		count_event(r, item->event.tick);
+	return ret < 0 ? ret : vm_time_put(r->time, item);
 }
 
 static int run(struct vm_report *r, struct error *e)
 {
 	struct sample_source *s = r->o.source;
 	struct sample_item item;
-	uint64_t last = 0;
+	uint64_t tick;
 	int ret;
 
 	while ((ret = s->ops->next(s, &item, e)) > 0) {
-		if (item.type == ITEM_LOSS)
-			count_loss(r, &item.loss);
-		else
-			last = count_event(r, item.event.tick, last);
-		ret = vm_time_put(r->time, &item);
+		tick = sample_item_tick(&item);
+		if (r->o.resume && tick < r->o.resume_tick)
+			continue;
+		ret = marks_pace_put(&r->pace, r->o.marks, tick) ? leave_mark(r, tick) : 0;
+		if (ret == 0)
+			ret = put(r, &item);
 		if (ret == 0 && r->o.step)
 			ret = r->o.step(r->o.step_data);
 		if (ret < 0)
 			return ret;
 	}
 	if (ret == 0)
-		ret = vm_time_end(r->time, last);
+		ret = vm_time_end(r->time, r->last_event_tick);
 	if (ret >= 0)
 		ret = vm_correct_end(r->correct);
 	return ret < 0 || !r->cells ? ret : vm_cells_end(r->cells);
@@ -195,6 +274,7 @@ static const struct vm_time_listener listener = { take_segment, take_sample };
 static int open_parts(struct vm_report *r)
 {
 	const struct sample_source *s = r->o.source;
+	const struct vm_report *before = r->o.resume;
 	enum sample_exits exits = (enum sample_exits)s->sampling.exits;
 	struct vm_time_options time = { &s->info.clock, exits, &listener, r, &s->pace };
 	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns };
@@ -203,12 +283,14 @@ static int open_parts(struct vm_report *r)
 	};
 	struct vm_cells_options cells = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
 					  r->o.with_spans };
-	int ret = vm_time_new(&r->time, &time);
+	int ret = r->o.with_cells ? vm_cells_new(&r->cells, &cells) : 0;
 
+	if (ret == 0 && before)
+		return copy_state(r, before, &(struct state_options){ &time, &account, &correct });
+	if (ret == 0)
+		ret = vm_time_new(&r->time, &time);
 	if (ret == 0)
 		ret = vm_account_new(&r->account, &account);
-	if (ret == 0 && r->o.with_cells)
-		ret = vm_cells_new(&r->cells, &cells);
 	return ret < 0 ? ret : vm_correct_new(&r->correct, &correct);
 }
 

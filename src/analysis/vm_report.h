@@ -6,6 +6,7 @@
 #ifndef KISEKI_ANALYSIS_VM_REPORT_H
 #define KISEKI_ANALYSIS_VM_REPORT_H
 
+#include "analysis/marks.h"
 #include "analysis/profile_names.h"
 #include "analysis/vm_account.h"
 #include "analysis/vm_cells.h"
@@ -23,21 +24,25 @@ struct vm_host_row {
 	uint64_t samples, weight;
 };
 
+struct vm_report;
+
 struct vm_report_options {
-	struct sample_source *source; /* at its start */
+	struct sample_source *source; /* at its start, or at a mark */
 	struct vm_names *names;
 	struct profile_names *host;
 	uint64_t from_ns, to_ns; /* of the run's clock; to 0: to the end */
 	bool with_cells;	 /* for trees and exports */
 	bool with_spans;	 /* and these in the order of time */
+	struct marks *marks;	 /* are left there; NULL: none */
+	const struct vm_report
+		*resume;      /* out of the marks: the source begins at its tick or before; */
+	uint64_t resume_tick; /* NULL: the source is at its start */
 	/* After each item, for a progress bar; may be NULL. < 0 ends it. */
 	int (*step)(void *data);
 	void *step_data;
 };
 
-struct vm_report;
-
-/* -ENODATA: there are no virtual CPUs in it. */
+/* Of a mark all is known that a window that begins later needs, so it says what it says when all is read. -ENODATA: there are no virtual CPUs in it. */
 int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, struct error *e);
 void vm_report_free(struct vm_report *r);
 DEFINE_CLEANUP(vm_report, vm_report_free)
@@ -62,5 +67,8 @@ const struct vm_losses *vm_report_losses(const struct vm_report *r);
 
 /* Records within the window. */
 uint64_t vm_report_events(const struct vm_report *r);
+
+/* Marks for it, up to VM_MARKS_MAX of them and VM_MARKS_BYTES_MAX. -ENOMEM. */
+int vm_report_marks_new(struct marks **ret, uint64_t every);
 
 #endif

@@ -45,9 +45,8 @@ struct vm_slices {
 	uint32_t n_cores;
 	uint64_t first_ns, last_ns; /* of all items so far */
 	bool has_items;
-	uint64_t items;	    /* since the last mark */
-	uint64_t last_tick; /* of all items */
 	struct sample_pauses pauses;
+	struct marks_pace pace;
 	uint64_t last_event_tick; /* where what is told of virtual CPUs ends */
 	bool is_all;		  /* the recording was read to its end */
 	struct error *error;	  /* while it is made */
@@ -322,7 +321,7 @@ static int copy_state(struct vm_slices *to, const struct vm_slices *s,
 	to->first_ns = s->first_ns;
 	to->last_ns = s->last_ns;
 	to->has_items = s->has_items;
-	to->last_tick = s->last_tick;
+	to->pace.last_tick = s->pace.last_tick;
 	to->last_event_tick = s->last_event_tick;
 	to->pauses.done = s->pauses.done;
 	return r;
@@ -361,24 +360,6 @@ static int leave_mark(struct vm_slices *s, uint64_t tick)
 
 /* --- all --- */
 
-static uint64_t tick_of(const struct sample_item *item)
-{
-	return item->type == ITEM_EVENT ? item->event.tick : item->loss.from_tick;
-}
-
-/* Between two ticks, so that nobody has to know which of several items at one was the last. */
-static int mark_now_and_then(struct vm_slices *s, const struct sample_item *item)
-{
-	uint64_t tick = tick_of(item), before = s->last_tick;
-
-	s->items++;
-	s->last_tick = tick > before ? tick : before;
-	if (!s->o.marks || s->items < marks_every(s->o.marks) || tick <= before)
-		return 0;
-	s->items = 0;
-	return leave_mark(s, tick);
-}
-
 /* Who had the CPUs then nobody knows. */
 static int put_pauses(struct vm_slices *s, uint64_t tick)
 {
@@ -394,8 +375,8 @@ static int put_pauses(struct vm_slices *s, uint64_t tick)
 
 static int put(struct vm_slices *s, const struct sample_item *item)
 {
-	uint64_t ns = ns_of(s, tick_of(item));
-	int r = put_pauses(s, tick_of(item));
+	uint64_t ns = ns_of(s, sample_item_tick(item));
+	int r = put_pauses(s, sample_item_tick(item));
 
 	if (r < 0)
 		return r;
@@ -453,9 +434,11 @@ static int run(struct vm_slices *s, struct error *e)
 	int r;
 
 	while ((r = source->ops->next(source, &item, e)) > 0) {
-		if (s->o.resume && tick_of(&item) < s->o.resume_tick)
+		if (s->o.resume && sample_item_tick(&item) < s->o.resume_tick)
 			continue;
-		r = mark_now_and_then(s, &item);
+		r = marks_pace_put(&s->pace, s->o.marks, sample_item_tick(&item))
+			    ? leave_mark(s, sample_item_tick(&item))
+			    : 0;
 		if (r == 0)
 			r = put(s, &item);
 		if (r == 0 && s->o.step)

@@ -68,9 +68,6 @@ int vm_slices_format(struct vm_slices *s, const struct vm_slices_about *about, c
 		     size_t *ret_len);
 
 /* Marks for it; what it leaves there has no rows. */
-#define VM_MARK_EVERY 65536U				     /* items */
-#define VM_MARKS_MAX 4096U				     /* of a run */
-#define VM_MARKS_BYTES_MAX (64U * 1048576)		     /* of all marks of a run */
 int vm_slices_marks_new(struct marks **ret, uint64_t every); /* -ENOMEM */
 
 /* For vm_slices_format(). */

@@ -23,6 +23,11 @@
 #define VM_CPUS_MAX 4096U
 #define VM_CPU_NONE UINT32_MAX
 
+/* Of marks (marks.h) that its readers leave. */
+#define VM_MARK_EVERY 65536U		   /* items */
+#define VM_MARKS_MAX 4096U		   /* of a run */
+#define VM_MARKS_BYTES_MAX (64U * 1048576) /* of all marks of a run */
+
 /* What a virtual CPU's time went to. */
 enum vm_class {
 	VM_UNKNOWN = 0,

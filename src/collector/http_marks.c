@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/call_marks.h"
+#include "analysis/vm_report.h"
 #include "analysis/vm_slices.h"
 
 struct http_marks {
@@ -63,8 +64,10 @@ static size_t find_place(const struct http_marks *m, uint32_t run)
 
 static int make(struct marks **ret, enum http_marks_kind kind)
 {
-	return kind == HTTP_MARKS_CALLS ? call_marks_new(ret, CALL_MARK_EVERY)
-					: vm_slices_marks_new(ret, VM_MARK_EVERY);
+	if (kind == HTTP_MARKS_CALLS)
+		return call_marks_new(ret, CALL_MARK_EVERY);
+	return kind == HTTP_MARKS_VM ? vm_slices_marks_new(ret, VM_MARK_EVERY)
+				     : vm_report_marks_new(ret, VM_MARK_EVERY);
 }
 
 struct marks *http_marks_get(struct http_marks *m, uint32_t run, enum http_marks_kind kind)

@@ -15,7 +15,8 @@
 enum http_marks_kind {
 	HTTP_MARKS_CALLS = 0, /* call_marks.h */
 	HTTP_MARKS_VM = 1,    /* vm_slices.h */
-	HTTP_MARKS_KINDS = 2,
+	HTTP_MARKS_VM_REPORT = 2,
+	HTTP_MARKS_KINDS = 3,
 };
 
 struct http_marks;

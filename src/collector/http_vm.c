@@ -2,8 +2,8 @@
 /*
  * http_vm: …/vm/report, steal, correct, tree and slices: what `kiseki vm` says with --json, and spans for a timeline.
  *
- * Each reads the run from its start: what a virtual CPU does at a moment, the last of its events before tells, and that may
- * be long ago. Only slices, which a page asks for again and again, go on from marks that others left.
+ * What a virtual CPU does at a moment, the last of its events before tells, and that may be long ago: so the first that asks of a run reads
+ * it from its start. It leaves marks, and who asks for a part of the run later begins with the last one before it.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -26,7 +26,15 @@ struct http_vm {
 	struct vm_report *report;
 	bool with_cells; /* set before it is opened */
 	struct vm_json json;
-	struct marks *marks; /* of a run that has ended */
+	struct marks *marks;	     /* of a run that has ended */
+	struct sample_source *later; /* the run from a mark on */
+};
+
+/* Where a reading begins. */
+struct place {
+	struct sample_source *source;
+	const void *state; /* of a mark, and its tick; NULL: none, at the start */
+	uint64_t tick;
 };
 
 static void http_vm_close(struct http_vm *v)
@@ -34,6 +42,7 @@ static void http_vm_close(struct http_vm *v)
 	vm_report_free(v->report);
 	vm_names_free(v->names);
 	marks_unref(v->marks);
+	sample_source_free(v->later);
 	http_profile_close(&v->profile);
 }
 #define CLEANUP_HTTP_VM __attribute__((cleanup(http_vm_close)))
@@ -59,6 +68,31 @@ static int name_run(const struct http_vm *v, int r, struct error *e)
 		       : r;
 }
 
+/* At the last mark before a time, if there is one. Names are looked up by what the first source told. */
+static int find_place(struct http_vm *v, enum http_marks_kind kind, uint64_t from_ns,
+		      struct place *ret, struct error *e)
+{
+	const struct http_profile *p = &v->profile;
+	struct store_range range = { 0, UINT64_MAX };
+	int r;
+
+	*ret = (struct place){ .source = p->source };
+	if (!p->selection.run.ended)
+		return 0;
+	v->marks = http_marks_get(p->q->http->marks, p->selection.run.number, kind);
+	if (!v->marks)
+		return error_set(e, ENOMEM, "cannot read the virtual machines: out of memory");
+	ret->state =
+		marks_get(v->marks, clock_tick_at(&p->selection.clock, from_ns), &range.from_tick);
+	if (!ret->state)
+		return 0;
+	r = sample_ksk_open_part(p->q->http->options.store, p->selection.run.number, &range,
+				 &v->later, e);
+	ret->tick = range.from_tick;
+	ret->source = v->later;
+	return r;
+}
+
 static int open_report(struct http_vm *v, struct http_request *q, struct error *e)
 {
 	int r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, ROWS_MOST },
@@ -66,12 +100,18 @@ static int open_report(struct http_vm *v, struct http_request *q, struct error *
 	struct vm_report_options o = { .step = http_profile_step,
 				       .step_data = &v->profile,
 				       .with_cells = v->with_cells };
+	struct place place;
 
 	if (r >= 0)
 		r = open_names(v, q, e);
+	if (r >= 0)
+		r = find_place(v, HTTP_MARKS_VM_REPORT, v->profile.select.from_ns, &place, e);
 	if (r < 0)
 		return r;
-	o.source = v->profile.source;
+	o.source = place.source;
+	o.marks = v->marks;
+	o.resume = place.state;
+	o.resume_tick = place.tick;
 	o.names = v->names;
 	o.host = v->profile.names;
 	o.from_ns = v->profile.select.from_ns;
@@ -193,44 +233,24 @@ static int get_slices(struct http_request *q, struct vm_slices_options *o, struc
 					     &o->limit, e);
 }
 
-/* Goes on from the last mark before the window, if there is one. Names are looked up by what the first source told. */
-static int skip(struct http_vm *v, struct vm_slices_options *o, struct sample_source **later,
-		struct error *e)
-{
-	const struct http_profile *p = &v->profile;
-	struct store_range range = { 0, UINT64_MAX };
-	int r;
-
-	if (!p->selection.run.ended)
-		return 0;
-	v->marks = http_marks_get(p->q->http->marks, p->selection.run.number, HTTP_MARKS_VM);
-	if (!v->marks)
-		return error_set(e, ENOMEM, "cannot read the virtual machines: out of memory");
-	o->marks = v->marks;
-	o->resume = marks_get(v->marks, clock_tick_at(&p->selection.clock, p->from_ns),
-			      &range.from_tick);
-	if (!o->resume)
-		return 0;
-	r = sample_ksk_open_part(p->q->http->options.store, p->selection.run.number, &range, later,
-				 e);
-	o->resume_tick = range.from_tick;
-	o->source = *later;
-	return r;
-}
-
 static int make_slices(struct http_vm *v, struct vm_slices_options *o, struct http_reply *reply,
 		       struct error *e)
 {
 	const struct vm_slices_about about = { v->profile.selection.run.number,
 					       v->profile.selection.run.ended };
-	CLEANUP(sample_source) struct sample_source *later = NULL;
 	CLEANUP(vm_slices) struct vm_slices *s = NULL;
+	struct place place;
 	char *text = NULL;
 	size_t len = 0;
-	int r = skip(v, o, &later, e);
+	int r = find_place(v, HTTP_MARKS_VM, o->from_ns, &place, e);
 
-	if (r >= 0)
-		r = vm_slices_new(&s, o, e);
+	if (r < 0)
+		return r;
+	o->source = place.source;
+	o->marks = v->marks;
+	o->resume = place.state;
+	o->resume_tick = place.tick;
+	r = vm_slices_new(&s, o, e);
 	if (r == -E2BIG)
 		reply->status = MHD_HTTP_CONTENT_TOO_LARGE;
 	if (r < 0)
@@ -250,7 +270,6 @@ int http_vm_slices(struct http_request *q, struct http_reply *reply, struct erro
 		r = open_names(&v, q, e);
 	if (r < 0)
 		return r;
-	o.source = v.profile.source;
 	o.names = v.names;
 	o.from_ns = v.profile.from_ns;
 	o.to_ns = v.profile.to_ns;

@@ -53,14 +53,9 @@ static void ksk_free(struct sample_source *s)
 
 /* --- order --- */
 
-static uint64_t tick_of(const struct sample_item *i)
-{
-	return i->type == ITEM_EVENT ? i->event.tick : i->loss.from_tick;
-}
-
 static bool is_before(const struct lane *a, const struct lane *b)
 {
-	uint64_t x = tick_of(&a->head), y = tick_of(&b->head);
+	uint64_t x = sample_item_tick(&a->head), y = sample_item_tick(&b->head);
 
 	return x < y || (x == y && a->cpu < b->cpu);
 }
@@ -83,7 +78,7 @@ static void sift_down(struct sample_ksk *k, size_t at)
 
 static int fetch(struct sample_ksk *k, struct lane *l)
 {
-	uint64_t before = tick_of(&l->head);
+	uint64_t before = sample_item_tick(&l->head);
 	int r = sample_cursor_next(l->cursor, &l->head);
 
 	if (sample_cursor_place(l->cursor) > k->place)

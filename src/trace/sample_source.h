@@ -28,6 +28,12 @@ struct sample_item {
 	struct trace_loss loss;	   /* ITEM_LOSS */
 };
 
+/* What items are ordered by. */
+static inline uint64_t sample_item_tick(const struct sample_item *i)
+{
+	return i->type == ITEM_EVENT ? i->event.tick : i->loss.from_tick;
+}
+
 struct sample_source;
 
 struct sample_source_ops {

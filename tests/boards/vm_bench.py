@@ -82,7 +82,7 @@ class Bench:
 
     def mark(self, guests):
         """The board's clock, and for how long each virtual CPU could run and did not, in ns."""
-        text = self.machine.check("cat /proc/uptime " + " ".join(f"/proc/{g.tid}/schedstat" for g in guests))
+        text = self.machine.check("cat /proc/uptime " + " ".join(f"/proc/{tid}/schedstat" for g in guests for tid in g.tids))
         clock, *rows = text.splitlines()
         return float(clock.split()[0]), [int(row.split()[1]) for row in rows]
 
@@ -144,6 +144,27 @@ class Recording:
     def dump(self):
         """Samples, events and losses, by a reader of the tests' own."""
         return parse(run(SAMPLE_DUMP, self.path).splitlines())
+
+
+class Table:
+    """Figures with what they should be; those that are too far off."""
+
+    def __init__(self):
+        self.wrong = []
+        print(f"  {'':58} {'kiseki':>9} {'should be':>9} {'±':>7}  by")
+
+    def near(self, what, got, wanted, slack, by):
+        is_right = abs(got - wanted) <= slack
+        print(f"  {what:58} {got:9.2f} {wanted:9.2f} {slack:7.2f}  {by}{'' if is_right else '   WRONG'}", flush=True)
+        if not is_right:
+            self.wrong.append(what)
+
+    def note(self, what, got, by):
+        print(f"  {what:58} {got:9.2f} {'':9} {'':7}  {by}")
+
+
+def percent(part, whole):
+    return 100 * part / whole if whole else 0.0
 
 
 def near(what, got, wanted, slack):

@@ -19,9 +19,7 @@ from pathlib import Path
 
 from board_test import KISEKI, SRC, WORK, Failed, build, expect, main
 from boards.catalog import get_board
-from boards.fetch import fetch_kernel
-from boards.guests import FOLDER, Guest, guest_parts
-from boards.initramfs import Initramfs, Modules, module_name, read_module
+from boards.guests import MAIN, SERIAL, Guest, teller_parts
 from boards.machine import Machine
 from vm_account import parse
 
@@ -30,18 +28,12 @@ from ksk_decode import Cursor, File  # noqa: E402
 
 SAMPLE_DUMP = os.environ.get("SAMPLE_DUMP") or str(SRC / "build/tests/sample_dump")
 META_GUEST, META_TABLES = 22, 23
-PORTS = f"{FOLDER}/ports"
-MODULES = ("virtio_mmio", "virtio_console")
 NAME = "the-guest"
 PHASE_S = 600  # of this machine, until a phase counts as stuck
 SPIN_MS = 1000
 TALK_S = 20  # of the board, until the guest's program must have come
-INIT = """#!/bin/sh
-mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
-while read m; do insmod $m; done </modules
-until name=$(grep -l kiseki /sys/class/virtio-ports/*/name 2>/dev/null); do sleep 0.1; done
-name=${name%/name}
-tell() { /kiseki-guest --name """ + NAME + """ /dev/${name##*/} & echo $! >/guest.pid; }
+SCRIPT = f"""#!/bin/sh
+tell() {{ /kiseki-guest --name {NAME} {SERIAL.address} & echo $! >/guest.pid; }}
 tell
 echo 1 >/sys/kernel/mm/ksm/run; echo 1000 >/sys/kernel/mm/ksm/pages_to_scan; echo 0 >/sys/kernel/mm/ksm/sleep_millisecs
 echo guest ready
@@ -55,32 +47,6 @@ done
 """
 
 
-def make_guest(board, spin, agent, work):
-    """Its archive: a shell, the port's drivers, programs with two names, and kiseki-guest."""
-    kernel, fs = fetch_kernel(board), Initramfs()
-    for folder in ("/dev", "/proc", "/sys", "/tmp", "/bin"):
-        fs.add_folder(folder)
-    fs.add_device("/dev/console", 5, 1)
-    fs.add_file(kernel.busybox, "/bin/busybox")
-    for name in ("sh", "mount", "insmod", "grep", "cat", "kill", "sleep"):
-        fs.add_link(f"/bin/{name}", "busybox")
-    places = []
-    for path in Modules(kernel).order(MODULES):
-        places.append(f"/{module_name(path)}.ko")
-        fs.add_bytes(places[-1], read_module(path))
-    fs.add_bytes("/modules", "".join(x + "\n" for x in places).encode())
-    for name in ("first", "second", "holder"):
-        fs.add_file(spin, f"/{name}")
-    fs.add_file(agent, "/kiseki-guest")
-    script = Path(work) / "init"
-    script.write_text(INIT)
-    script.chmod(0o755)
-    fs.add_file(script, "/init")
-    archive = Path(work) / "guest.initramfs"
-    archive.write_bytes(fs.archive())
-    return archive
-
-
 class Bench:
     def __init__(self, machine, guest, work):
         self.machine, self.guest, self.work, self.number = machine, guest, Path(work), 0
@@ -88,7 +54,7 @@ class Bench:
     def start(self):
         """Records, until the guest's program talks."""
         self.number += 1
-        self.machine.check(f"taskset 1 /kiseki-agent vm --name host --guests unix:{PORTS} -o /tmp/r{self.number} "
+        self.machine.check(f"taskset 1 /kiseki-agent vm --name host --guests {SERIAL.door} -o /tmp/r{self.number} "
                            ">/tmp/r.log 2>&1 & echo $! >/tmp/r.pid")
         answer = self.machine.call(f"for i in $(seq {TALK_S * 5}); do grep -q {NAME} /tmp/r{self.number} && exit; sleep 0.2; "
                                    "done; cat /tmp/r.log; exit 1", PHASE_S)
@@ -242,15 +208,15 @@ def test(arguments):
     agent = build.build_agent(board, WORK / board.name)
     program = build_program(board)
     with tempfile.TemporaryDirectory() as work:
-        parts = guest_parts(board, spin, work)
-        archive = make_guest(board, spin, program, work)
-        parts["files"] = [x for x in parts["files"] if not x[1].endswith("initramfs")]
-        parts["files"] += [(archive, f"{FOLDER}/initramfs"), (module, "/kiseki_vm.ko"), (agent, "/kiseki-agent")]
+        script = Path(work) / "main"
+        script.write_text(SCRIPT)
+        script.chmod(0o755)
+        files = [(spin, "/first"), (spin, "/second"), (spin, "/holder"), (script, MAIN)]
+        parts = teller_parts(board, files, program, work)
+        parts["files"] += [(module, "/kiseki_vm.ko"), (agent, "/kiseki-agent")]
         with Machine(board.paced(), **parts, timeout_s=1800) as machine:
-            machine.check(f"mkdir -p {PORTS}; insmod /kiseki_vm.ko")
-            port = (f"-device virtio-serial-device -chardev socket,id=k,path={PORTS}/g1,server=on,wait=off "
-                    "-device virtserialport,chardev=k,name=kiseki")
-            guest = Guest(machine, "g1", options=port)
+            machine.check("insmod /kiseki_vm.ko")
+            guest = Guest(machine, "g1", way=SERIAL, tells=False)
             guest.wait_for("guest ready")
             bench = Bench(machine, guest, work)
             check_names(bench)

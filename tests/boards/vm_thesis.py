@@ -26,7 +26,7 @@ from boards.catalog import get_board
 from boards.guests import Guest, guest_parts
 from boards.machine import Machine
 from vm_account import account
-from vm_bench import NS, PROGRAM, Bench, Recording, run
+from vm_bench import NS, PROGRAM, Bench, Recording, Table, percent, run
 from vm_module import check_chains, check_exits, check_guest, check_refused, check_unload, functions
 
 ROUNDS = 1300  # of the work: 1.7 s of this board's
@@ -39,30 +39,9 @@ MOVES = 16
 HEAVY = 80  # percent of the work
 
 
-class Table:
-    """Figures with what they should be; those that are too far off."""
-
-    def __init__(self):
-        self.wrong = []
-        print(f"  {'':58} {'kiseki':>9} {'should be':>9} {'±':>7}  by")
-
-    def near(self, what, got, wanted, slack, by):
-        is_right = abs(got - wanted) <= slack
-        print(f"  {what:58} {got:9.2f} {wanted:9.2f} {slack:7.2f}  {by}{'' if is_right else '   WRONG'}", flush=True)
-        if not is_right:
-            self.wrong.append(what)
-
-    def note(self, what, got, by):
-        print(f"  {what:58} {got:9.2f} {'':9} {'':7}  {by}")
-
-
 def chance(share, samples):
     """Four standard deviations of a share in percent, by so many samples."""
     return 400 * math.sqrt(share / 100 * (1 - share / 100) / max(samples, 1))
-
-
-def percent(part, whole):
-    return 100 * part / whole if whole else 0.0
 
 
 def between(start, end):

@@ -2,6 +2,9 @@
 // web_vm: virtual machines over time, their tables and their flame graph. What is to be seen is worked out here from the
 // collector's answers, apart from the page's own code.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
 import { addressHas, lengthText, params, percent, start, until } from "./page.mjs";
 
@@ -271,6 +274,103 @@ async function checkLooks() {
 	await small.context().close();
 }
 
+/** A recorder whose file comes to the collector in parts. */
+class Recorder {
+	constructor() {
+		const { work } = web.data;
+		const port = readFileSync(`${work}/listen`, "utf8").trim();
+		const program = `${process.env.SRC}/tests/tools/bringer.py`;
+		this.child = spawn("python3", [program, port, `${work}/growing.ksk`], { stdio: ["pipe", "pipe", "inherit"] });
+		this.lines = createInterface(this.child.stdout)[Symbol.asyncIterator]();
+	}
+
+	/** So many blocks more; how many are left. */
+	async send(blocks) {
+		this.child.stdin.write(`${blocks}\n`);
+		const { value } = await this.lines.next();
+		return Number(value);
+	}
+
+	async end() {
+		const ended = new Promise((done) => this.child.on("exit", done));
+		this.child.stdin.end();
+		assert.equal(await ended, 0, "the recorder has sent all");
+	}
+}
+
+const spanOf = async (page) => {
+	const canvas = page.locator(".vm-rows");
+	const [from, to] = await Promise.all(["data-from", "data-to"].map((k) => canvas.getAttribute(k)));
+	return { from: Math.round(Number(from)), to: Math.round(Number(to)) };
+};
+
+/** The end that the collector knows is in sight, and the table below is about what is in sight. */
+async function checkEnd(page, grown, length) {
+	const { profile } = await web.api(`runs/${grown}`);
+	await until(
+		() => spanOf(page),
+		(s) => s.to === profile.to_ns,
+		"the end is in sight",
+	);
+	await rows(page).waitFor();
+	const { from, to } = await spanOf(page);
+	assert.ok(Math.abs(to - from - length) < 2, "it stays as long as it was");
+	const { machines } = await web.api(`runs/${grown}/vm/report?by=function&from_ns=${from}&to_ns=${to}`);
+	for (const m of machines.filter((x) => x.wall_ns)) {
+		const row = body(page, "Machines and virtual CPUs").filter({ hasText: name(m.vm) });
+		await row.filter({ hasText: percent(m.classes_ns.guest / m.wall_ns) }).first().waitFor();
+	}
+	return to;
+}
+
+/** A run that grows: its end stays in sight, until somebody moves away or it is over. */
+async function checkFollow() {
+	const recorder = new Recorder();
+	let left = await recorder.send(20);
+	const isNew = ({ runs }) => runs.find((r) => r.device === "host" && !r.ended && r.events > 0);
+	const grown = isNew(await until(() => web.api("runs"), isNew, "the recording is there")).run;
+	const { profile } = await web.api(`runs/${grown}`);
+	const length = 200_000_000;
+	const page = await web.open(`#vm?run=${grown}&from=${profile.from_ns}&to=${profile.from_ns + length}`);
+	await rows(page).waitFor();
+	const follow = page.getByRole("button", { name: "Follow" });
+	left = await recorder.send(Math.ceil(left / 4));
+	await follow.click();
+	await addressHas(page, "follow", "1");
+	const first = await checkEnd(page, grown, length);
+	left = await recorder.send(Math.ceil(left / 3));
+	const second = await checkEnd(page, grown, length);
+	assert.ok(second > first, "it has moved on");
+	await web.keep(page, "vm-follow");
+
+	await page.locator(".vm-rows").focus();
+	await page.keyboard.down("a");
+	await until(
+		() => spanOf(page),
+		(s) => s.to < second - 1000,
+		"it moves back",
+	);
+	await page.keyboard.up("a");
+	await addressHas(page, "follow", "");
+	await page.waitForFunction((end) => Number(new URLSearchParams(location.hash.split("?")[1]).get("to")) < end, second);
+	const resting = params(page).get("to");
+	left = await recorder.send(Math.ceil(left / 2));
+	const { profile: more } = await web.api(`runs/${grown}`);
+	assert.ok(more.to_ns > second);
+	await page.keyboard.press("l");
+	await checkEnd(page, grown, length);
+	await page.locator("button[aria-pressed=true]", { hasText: "Follow" }).waitFor();
+	assert.equal(params(page).get("to"), resting, "what is followed is not written into the address");
+
+	await recorder.send(left);
+	await recorder.end();
+	const last = await checkEnd(page, grown, length);
+	await addressHas(page, "follow", "");
+	await follow.waitFor({ state: "detached" });
+	await addressHas(page, "to", String(last));
+	await page.context().close();
+}
+
 await checkMachines();
 await checkPieces();
 await checkSteal();
@@ -281,5 +381,6 @@ await checkTables();
 await checkGraph();
 await checkWays();
 await checkLooks();
+await checkFollow();
 await web.finish();
 console.log("web_vm: all is as it should be");

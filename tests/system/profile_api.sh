@@ -27,6 +27,8 @@ api=$SRC/docs/api/openapi.json
 	"$SAMPLE_MAKE" --random 5 20000 1
 } >long.sample
 "$SAMPLE_MAKE" long.sample long.ksk 2048 8192
+# And one with so many items that readers leave marks, in segments as recorders make them.
+python3 "$SRC/tests/tools/vm_host.py" 12 | "$SAMPLE_MAKE" - hosts.ksk 16384 65536
 vm=$("$FILL_STORE" data vmhost two.ksk)
 before=$("$FILL_STORE" data box before.ksk)
 after=$("$FILL_STORE" data box after.ksk)
@@ -34,6 +36,7 @@ long=$("$FILL_STORE" data long long.ksk)
 # A segment for each block: what is lost lies between two ticks that headers have.
 "$SAMPLE_MAKE" "$SRC/tests/golden/profile/paced.profile" paced.ksk 60 1
 paced=$("$FILL_STORE" data paced paced.ksk)
+hosts=$("$FILL_STORE" data hosts hosts.ksk)
 "$KISEKI" convert "$SRC/tests/data/ftrace_4.19.txt" -o sched.ksk
 sched=$("$FILL_STORE" data box sched.ksk)
 
@@ -208,6 +211,19 @@ for of in "$v /runs/$vm/vm/tree?" "$w /devices/vmhost/vm/tree?" "$v /runs/$vm/vm
 done
 described 200 $v/tree "/runs/$vm/vm/tree?limit=3&depth=5&min=1000"
 [ "$(jq '[.nodes[] | .self.weight] | add == 1690000' body)" = true ] || fail "a folded tree lost something: $(cat body)"
+
+# A part of a run is the same whether it is read from its start or from a mark: the first to ask leaves marks, and the command has none.
+for window in "+1s +11s" "+10s +10.5s" "+7s +11s" "+11.9s +20s"; do
+	read -r from_s to_s <<<"$window"
+	q="from=%2B${from_s#+}&to=%2B${to_s#+}"
+	same $v/report "/runs/$hosts/vm/report?$q" vm report hosts.ksk --json --limit 0 --from "$from_s" --to "$to_s"
+	same $v/steal "/runs/$hosts/vm/steal?$q" vm steal hosts.ksk --json --limit 0 --from "$from_s" --to "$to_s"
+	same $v/correct "/runs/$hosts/vm/correct?by=thread&$q" \
+		vm correct hosts.ksk --json --limit 0 --by thread --from "$from_s" --to "$to_s"
+	get 200 "/runs/$hosts/vm/tree?limit=200000&$q"
+	"$KISEKI" vm export hosts.ksk -f json -o - --from "$from_s" --to "$to_s" | jq -S '{report, totals, folded, nodes}' >want
+	jq -S . body | diff want - || fail "the tree of a part is not that of the export"
+done
 
 # What is drawn adds up to what is reported of the same time, however much is merged.
 mkdir drawn

@@ -66,6 +66,7 @@ profile | vm)
 	"$SAMPLE_MAKE" "$SRC/tests/golden/profile/before.profile" before.ksk || exit 1
 	"$SAMPLE_MAKE" "$SRC/tests/golden/profile/after.profile" after.ksk || exit 1
 	python3 "$SRC/tests/tools/vm_host.py" 10 >machines.sample && "$SAMPLE_MAKE" machines.sample machines.ksk || exit 1
+	"$SAMPLE_MAKE" machines.sample growing.ksk 2048 8192 || exit 1
 	before=$(fill box before.ksk) || exit 1
 	after=$(fill box after.ksk) || exit 1
 	machines=$(fill host-2 machines.ksk $end) || exit 1

@@ -19,12 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import fake_device as fd
-from ksk_decode import INDEX, Block
-from served import KISEKI, Collector, ident
+from bringer import Bringer, bring, file_blocks
+from served import KISEKI, Collector
 
 FOLDER = Path(sys.argv[3])
-ROLE_RECORDER = 1
 WAIT_S = 400  # against a hang: samples need CPU time, which a busy machine does not have
 # It never sleeps, and is in many places, so that a sample has some bytes.
 BURN = """
@@ -280,47 +278,6 @@ def scenario_full(folder):
         subprocess.run(["umount", "-l", data], check=True)
 
 
-# --- what is in a file, over the same wire ---
-
-def file_blocks(path):
-    """Each block but those of the index."""
-    data, at = Path(path).read_bytes(), 16
-    while at < len(data) and (b := Block(data, at, check=False)).codec != INDEX:
-        yield b, data[at:b.end]
-        at = b.end
-
-
-class Bringer:
-    """A recorder that has a file, and where its streams end."""
-
-    def __init__(self, collector, run):
-        self.run, self.ends = ident(run), {}
-        self.device = fd.Device(collector.port, ident(1), name="host", runs=[self.run])
-        kind, body, _ = fd.split_frame(fd.hello(ident(1), b"b" * 16, "host", [self.run], state=0))
-        self.device.send(fd.frame(kind, body + fd.varint(ROLE_RECORDER)))
-        self.welcome = fd.decode_welcome(self.device.wait_for(fd.WELCOME))
-        self.device.run(self.run)
-
-    def send(self, b, data):
-        events = self.ends.get(b.stream, (0, 0))[1] + b.events + b.told()
-        self.ends[b.stream] = b.sequence + 1, events
-        self.device.sent += 1
-        self.device.send(fd.frame(fd.BLOCK, data))
-
-    def finish(self):
-        self.device.end([(stream, *end) for stream, end in sorted(self.ends.items())])
-        self.device.wait_acknowledged()
-        self.device.close()
-
-
-def bring(collector, path, run, times=1):
-    who = Bringer(collector, run)
-    for b, data in file_blocks(path):
-        for _ in range(times):
-            who.send(b, data)
-    who.finish()
-
-
 def same_machines(c, name):
     path = FOLDER / "machines.ksk"
     for args in (["report"], ["report", "--json"], ["report", "--by", "function"], ["steal"],
@@ -344,7 +301,7 @@ def scenario_exported(folder):
     """Over HTTP in each format of kiseki profile export, byte by byte what that makes of the run's own file, which differs
     from the one that was sent in the real time that the collector measured."""
     c, path = Collector(folder), FOLDER / "plain.ksk"
-    bring(c, path, 7)
+    bring(c.port, path, 7)
     formats = {f["name"]: f for f in get_json(c, "/api/v1/formats")["formats"]}
     for name in ("folded", "pprof", "speedscope", "firefox", "json", "ksk"):
         assert "profile" in formats[name]["kinds"] and "vm" in formats[name]["kinds"], formats[name]
@@ -373,8 +330,8 @@ def scenario_exported(folder):
 def scenario_machines(folder):
     """A recording of virtual machines is told from a profile, and reads at the collector as from its file."""
     c = Collector(folder)
-    bring(c, FOLDER / "machines.ksk", 7)
-    bring(c, FOLDER / "plain.ksk", 8)
+    bring(c.port, FOLDER / "machines.ksk", 7)
+    bring(c.port, FOLDER / "plain.ksk", 8)
     runs = {r["run"]: r for r in get_json(c, "/api/v1/runs")["runs"]}
     assert sorted(r["kinds"] for r in runs.values()) == [["profile"], ["profile", "vm"]], runs
     number = next(n for n, r in runs.items() if "vm" in r["kinds"])
@@ -407,14 +364,14 @@ def scenario_twice(folder):
     """Each block twice, and a kill in the middle: the collector asks for what it lacks, and has all of it once."""
     c = Collector(folder)
     blocks = list(file_blocks(FOLDER / "machines.ksk"))
-    who = Bringer(c, 7)
+    who = Bringer(c.port, 7)
     for b, data in blocks[:len(blocks) // 2]:
         who.send(b, data)
         who.send(b, data)
     who.device.wait_acknowledged()
     c.kill()
     c.again()
-    who = Bringer(c, 7)
+    who = Bringer(c.port, 7)
     wanted = {stream: sequence for _, stream, sequence in who.welcome["rows"]}
     for stream in {b.stream for b, _ in blocks[:len(blocks) // 2]}:
         assert wanted[stream] == 1 + max(b.sequence for b, _ in blocks[:len(blocks) // 2] if b.stream == stream), wanted

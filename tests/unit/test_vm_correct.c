@@ -18,9 +18,9 @@
 static struct trace_clock clock_of_ns;
 
 /* A guest's place is its program counter: process · 100 + thread · 10 + function. */
-static int place(void *data, uint32_t vcpu, const struct sample_item *item, struct vm_place *ret)
+static int place(void *data, uint32_t vcpu, const struct sample_event *ev, struct vm_place *ret)
 {
-	uint32_t pc = (uint32_t)item->event.guest_pc;
+	uint32_t pc = (uint32_t)ev->guest_pc;
 
 	(void)data;
 	(void)vcpu;
@@ -31,6 +31,7 @@ static int place(void *data, uint32_t vcpu, const struct sample_item *item, stru
 }
 
 struct both {
+	uint64_t from_ns;
 	struct vm_account *account;
 	struct vm_correct *correct;
 	struct vm_time *time;
@@ -59,6 +60,7 @@ static void start(struct both *t, uint64_t from_ns, uint64_t to_ns)
 	struct vm_correct_options correct = { &clock_of_ns, from_ns, to_ns, place, NULL };
 	struct vm_time_options time = { &clock_of_ns, SAMPLE_EXITS_ARM64, &listener, t };
 
+	t->from_ns = from_ns;
 	clock_init(&clock_of_ns);
 	assert_int_equal(vm_account_new(&t->account, &account), 0);
 	assert_int_equal(vm_correct_new(&t->correct, &correct), 0);
@@ -99,6 +101,8 @@ static void play(struct both *t, const struct step *steps, size_t n)
 			item.event.next = a;
 			item.event.guest = 0;
 		}
+		if (steps[i].tick >= t->from_ns)
+			assert_int_equal(vm_correct_begin(t->correct), 0);
 		assert_int_equal(vm_time_put(t->time, &item), 0);
 	}
 	assert_int_equal(vm_time_end(t->time, steps[n - 1].tick), 0);

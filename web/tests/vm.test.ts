@@ -7,7 +7,7 @@ import { growForest, valuesOf, type Names } from "../src/views/vm/forest";
 import { classesOf, culpritRows, firstBehind, lanesOf, pieceAt } from "../src/views/vm/lanes";
 import { layOut, rowAt } from "../src/views/vm/layout";
 import { LOOKS } from "../src/views/vm/looks";
-import { parseChosen, partOf, readState } from "../src/views/vm/state";
+import { parseChosen, partOf, readState, spanOf } from "../src/views/vm/state";
 
 const number = (cls: Class): number => CLASSES.indexOf(cls);
 const merged = (parts: Partial<Record<Class, number>>): number[] => CLASSES.map((c) => parts[c] ?? 0);
@@ -184,13 +184,16 @@ describe("state", () => {
 	});
 
 	it("is about the mark, else what is in sight, else all", () => {
-		const at = (entries: [string, string][]) => partOf(readState(new Map(entries)), 3);
+		const at = (entries: [string, string][]) =>
+			partOf(spanOf(readState(new Map(entries)), { from: 1, to: 2 }), 3);
 		const sight: [string, string][] = [
 			["from", "10"],
 			["to", "20"],
 		];
 		expect(at([...sight, ["mark", "12-14"]])).toEqual({ run: 3, from: 12, to: 14 });
 		expect(at(sight)).toEqual({ run: 3, from: 10, to: 20 });
+		expect(at([...sight, ["follow", "1"]])).toEqual({ run: 3, from: 1, to: 2 });
+		expect(at([...sight, ["follow", "1"], ["mark", "12-14"]])).toEqual({ run: 3, from: 12, to: 14 });
 		expect(
 			at([
 				["from", "20"],

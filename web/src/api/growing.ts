@@ -13,7 +13,7 @@ const PAUSE_MAX_MS = 30_000;
 
 export interface Growing {
 	readonly run: Run;
-	/** More came the last time. */
+	/** More came not long ago. */
 	readonly isLive: boolean;
 }
 
@@ -29,13 +29,16 @@ export function useGrowing(first: Run): Growing {
 		let timer = 0;
 		let pause = PAUSE_MS;
 		let run = first;
+		let hasGrown = false;
 		const ask = async (): Promise<void> => {
 			if (!document.hidden) {
 				const now = await getRun(first.run, abort.signal);
 				const grew = now.events !== run.events;
+				hasGrown ||= grew;
 				pause = nextPause(pause, grew);
 				run = now;
-				setGrowing({ run: now, isLive: grew && !now.ended });
+				/* What comes, comes in blocks: a question between two of them finds nothing new. */
+				setGrowing({ run: now, isLive: hasGrown && pause < PAUSE_MAX_MS && !now.ended });
 			}
 			if (!run.ended) later();
 		};

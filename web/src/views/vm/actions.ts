@@ -44,7 +44,7 @@ export class Actions {
 			press(
 				["0", "home"],
 				() => say("keyAll"),
-				() => this.stage.showAll(),
+				() => this.showAll(),
 			),
 			press(
 				["arrowright"],
@@ -84,9 +84,14 @@ export class Actions {
 		];
 	}
 
+	/** Whoever goes elsewhere follows no more; zooming stays at the end. */
+	private endFollow(): void {
+		if (this.stage.state.follow) change({ follow: false }, false);
+	}
+
 	private hold(field: keyof Held, isDown: boolean): void {
 		this.stage.held[field] = isDown;
-		if (isDown && this.stage.state.follow) change({ follow: false }, false);
+		if (isDown && (field === "left" || field === "right")) this.endFollow();
 		this.stage.redraw();
 	}
 
@@ -97,8 +102,14 @@ export class Actions {
 		if (piece) this.spoken.value = describe(lane, piece, this.stage.bounds.from);
 	}
 
+	private showAll(): void {
+		this.endFollow();
+		this.stage.showAll();
+	}
+
 	private fit(): void {
 		const { stage } = this;
+		this.endFollow();
 		const span = stage.chosen?.piece ?? stage.state.mark;
 		stage.setSpan(span ? aroundSpan(span, 0.25, stage.bounds) : stage.bounds);
 	}
@@ -114,8 +125,10 @@ export class Actions {
 		if (!chosen) return this.stepRow(1);
 		const ns = direction > 0 ? chosen.piece.to : chosen.piece.from - 1;
 		if (ns < stage.bounds.from || ns >= stage.bounds.to) return undefined;
-		if (ns < stage.now.from || ns > stage.now.to)
+		if (ns < stage.now.from || ns > stage.now.to) {
+			this.endFollow();
 			stage.setSpan(panSpan(stage.now, ns - (stage.now.from + stage.now.to) / 2, stage.bounds));
+		}
 		return this.choose({ lane: chosen.lane.id, ns });
 	}
 

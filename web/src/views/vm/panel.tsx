@@ -27,8 +27,7 @@ function Tabs({ state }: { state: State }) {
 }
 
 /** Which time the numbers are of. */
-function Range({ state, bounds }: { state: State; bounds: Span }) {
-	const span = state.mark ?? state.span;
+function Range({ state, span, bounds }: { state: State; span: Span | null; bounds: Span }) {
 	const step = ((span ?? bounds).to - (span ?? bounds).from) / 1000;
 	const from = Math.max(bounds.from, (span ?? bounds).from);
 	const to = Math.min(bounds.to, (span ?? bounds).to);
@@ -126,14 +125,14 @@ function OfSteal({ state, part, round }: Props) {
 	);
 }
 
-export function Panel(props: Props & { readonly bounds: Span }) {
+export function Panel(props: Props & { readonly span: Span | null; readonly bounds: Span }) {
 	const { state } = props;
 	return (
 		<section class="vm-panel" aria-label={say("panel")}>
 			<div class="bar">
 				<Tabs state={state} />
 				{state.tab === "guests" && <ByChoice state={state} />}
-				<Range state={state} bounds={props.bounds} />
+				<Range state={state} span={props.span} bounds={props.bounds} />
 			</div>
 			{state.tab === "legend" ? (
 				<Legend />

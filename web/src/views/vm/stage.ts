@@ -41,6 +41,8 @@ export class Stage implements Plot {
 	readonly pending = signal(1);
 	/** Changes when other pieces are there. */
 	readonly version = signal(0);
+	/** What was in sight when the last movement came to rest; null: all. */
+	readonly sight = signal<Span | null>(null);
 	readonly held: Held = { left: false, right: false, closer: false, wider: false };
 	width = 1;
 	/** What is drawn when something has changed. */
@@ -53,6 +55,10 @@ export class Stage implements Plot {
 	private isPlaced = false;
 	private whole: Lanes | null = null;
 	private detail: Lanes | null = null;
+	/** The run has grown at the end of the fine pieces since they were asked for. */
+	private isStale = false;
+	private isAsking = false;
+	private isGrown = false;
 	private readonly motion = new Motion();
 	private pointerNs: number | null = null;
 	private frameId = 0;
@@ -69,7 +75,9 @@ export class Stage implements Plot {
 	) {
 		this.state = state;
 		this.view = state.span ?? bounds;
+		this.sight.value = state.span;
 		this.isPlaced = state.span !== null;
+		if (state.follow) this.toEnd();
 		void this.askWhole();
 	}
 
@@ -92,6 +100,7 @@ export class Stage implements Plot {
 		if (keyOf(state.span) !== keyOf(old.span) && keyOf(state.span) !== this.written)
 			this.setSpan(state.span ?? this.bounds);
 		if (state.follow && !old.follow) this.toEnd();
+		/* What was followed is where it stays. */ else if (!state.follow && old.follow) this.setSpan(this.view);
 		this.redraw();
 	}
 
@@ -99,6 +108,7 @@ export class Stage implements Plot {
 	grow(bounds: Span): void {
 		if (bounds.to === this.bounds.to) return;
 		const isAll = this.view.from <= this.bounds.from && this.view.to >= this.bounds.to;
+		this.isStale ||= this.detail !== null && this.detail.to >= this.bounds.to;
 		this.bounds = bounds;
 		if (this.state.follow) this.toEnd();
 		else if (isAll && !this.isPlaced) this.view = bounds;
@@ -128,9 +138,10 @@ export class Stage implements Plot {
 	private rest(): void {
 		const isAll = this.view.from <= this.bounds.from && this.view.to >= this.bounds.to;
 		this.isPlaced = !isAll;
+		const { from, to } = this.view;
+		const span = isAll ? null : { from: Math.round(Math.max(0, from)), to: Math.round(to) };
+		if (keyOf(span) !== keyOf(this.sight.value)) this.sight.value = span;
 		if (!this.state.follow) {
-			const { from, to } = this.view;
-			const span = isAll ? null : { from: Math.round(Math.max(0, from)), to: Math.round(to) };
 			this.written = keyOf(span);
 			this.rested(span);
 		}
@@ -142,7 +153,8 @@ export class Stage implements Plot {
 	}
 
 	zoomAt(x: number, factor: number): void {
-		this.setSpan(zoomSpan(this.view, factor, toNs(this.view, this.width, x), this.bounds));
+		const at = this.state.follow ? this.view.to : toNs(this.view, this.width, x);
+		this.setSpan(zoomSpan(this.view, factor, at, this.bounds));
 	}
 
 	point(at: { readonly x: number; readonly y: number } | null, marks: boolean): void {
@@ -223,7 +235,11 @@ export class Stage implements Plot {
 		this.redraw();
 	}
 
+	/** Of a run that grows faster than it is told, one question is under way and one waits. */
 	private async askWhole(): Promise<void> {
+		this.isGrown = this.isAsking;
+		if (this.isAsking) return;
+		this.isAsking = true;
 		try {
 			const s = await getVmSlices({ run: this.run, from: null, to: null }, WHOLE_PX, this.closing.signal);
 			this.whole = lanesOf(s);
@@ -232,11 +248,18 @@ export class Stage implements Plot {
 		} catch (e) {
 			if (!isAbort(e)) this.error.value = e;
 		}
+		this.isAsking = false;
+		if (this.isGrown && !this.closing.signal.aborted) void this.askWhole();
 	}
 
 	private lacks(): boolean {
 		const { detail, view, bounds } = this;
-		if (lengthOf(view) > 0.8 * lengthOf(bounds)) return false;
+		if (lengthOf(view) > 0.8 * lengthOf(bounds)) {
+			/* The fine ones would hide what is newer. */
+			if (this.isStale) this.detail = null;
+			return false;
+		}
+		if (this.isStale && detail && view.to > detail.to - 0.1 * lengthOf(detail)) return true;
 		if (!detail || detail.from > Math.max(view.from, bounds.from)) return true;
 		/* What was asked for was at most twice what is in sight. */
 		return detail.to < Math.min(view.to, bounds.to) || lengthOf(detail) > 3 * lengthOf(view);
@@ -253,6 +276,7 @@ export class Stage implements Plot {
 		this.asked = abort;
 		this.pending.value = 1;
 		const length = lengthOf(this.view);
+		const { bounds } = this;
 		const part = {
 			run: this.run,
 			from: Math.floor(Math.max(this.bounds.from, this.view.from - BESIDE * length)),
@@ -261,6 +285,7 @@ export class Stage implements Plot {
 		try {
 			const width = Math.ceil((this.width * (part.to - part.from)) / length);
 			this.detail = lanesOf(await getVmSlices(part, Math.max(width, 1), abort.signal));
+			this.isStale = part.to > bounds.to && bounds.to !== this.bounds.to;
 			this.pending.value = 0;
 			this.took();
 		} catch (e) {

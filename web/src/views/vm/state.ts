@@ -76,8 +76,12 @@ export function choose(run: number, chosen: Chosen | null, remember = true): voi
 	setParams({ sel: chosen && `${run}.${chosen.lane}@${Math.max(0, Math.round(chosen.ns))}` }, remember);
 }
 
-/** What the tables are about: the range that is marked, else what is in sight, else all. */
-export function partOf(s: State, run: number): VmPart {
-	const span = s.mark ?? s.span;
+/** What the tables are about: the range that is marked, else what is in sight, else all. While a run is followed, the address does not
+ *  have what is in sight. */
+export function spanOf(s: State, sight: Span | null): Span | null {
+	return s.mark ?? (s.follow ? sight : s.span);
+}
+
+export function partOf(span: Span | null, run: number): VmPart {
 	return { run, from: span?.from ?? null, to: span?.to ?? null };
 }

@@ -19,7 +19,7 @@ import { ChosenPanel } from "./chosen";
 import { learnMachine } from "./names";
 import { Panel } from "./panel";
 import { Stage } from "./stage";
-import { change, currentState, partOf } from "./state";
+import { change, currentState, partOf, spanOf } from "./state";
 import "./vm.css";
 import { say } from "./words";
 
@@ -42,10 +42,16 @@ function Toolbar({ stage, isLive }: { stage: Stage; isLive: boolean }) {
 	return (
 		<div class="bar">
 			<RunPicker />
-			<button type="button" onClick={() => stage.showAll()}>
+			<button
+				type="button"
+				onClick={() => {
+					if (state.follow) change({ follow: false }, false);
+					stage.showAll();
+				}}
+			>
 				{say("showAll")}
 			</button>
-			{isLive && (
+			{(isLive || state.follow) && (
 				<button
 					type="button"
 					aria-pressed={state.follow}
@@ -66,7 +72,14 @@ function Machines({ run, bounds, isLive }: { run: Run; bounds: Span; isLive: boo
 	const stage = useStage(run.run, bounds);
 	useEffect(() => stage.apply(state), [JSON.stringify(state)]);
 	useEffect(() => stage.grow(bounds), [bounds.to]);
+	/* There is nothing to follow any more; what was followed is where it stays. */
+	useEffect(() => {
+		if (run.ended && state.follow) change({ follow: false }, false);
+	}, [run.ended, state.follow]);
 	for (const row of stage.layout.value.rows) if (row.vm !== null) learnMachine(row.vm, row.name);
+	const span = spanOf(state, stage.sight.value);
+	/* Numbers of what is in sight change when it does, of all and of a mark at the end when there is more. */
+	const round = state.follow && span && !state.mark ? 0 : bounds.to;
 	return (
 		<div class="vm">
 			<Toolbar stage={stage} isLive={isLive} />
@@ -75,7 +88,7 @@ function Machines({ run, bounds, isLive }: { run: Run; bounds: Span; isLive: boo
 				<Board stage={stage} />
 				<ChosenPanel stage={stage} at={state.chosen} />
 			</div>
-			<Panel state={state} part={partOf(state, run.run)} bounds={stage.bounds} round={bounds.to} />
+			<Panel state={state} part={partOf(span, run.run)} span={span} bounds={stage.bounds} round={round} />
 		</div>
 	);
 }
