@@ -21,6 +21,7 @@ struct reference {
 };
 
 volatile int reference_shared;
+__thread volatile int reference_depth;
 
 #ifndef NO_REFERENCE
 
@@ -84,13 +85,17 @@ static void put(void *function, unsigned is_exit)
 
 void __wrap___cyg_profile_func_enter(void *function, void *site)
 {
+	reference_depth++;
 	put(function, 0);
 	__real___cyg_profile_func_enter(function, site);
+	reference_depth--;
 }
 
 void __wrap___cyg_profile_func_exit(void *function, void *site)
 {
+	reference_depth++;
 	put(function, 1);
 	__real___cyg_profile_func_exit(function, site);
+	reference_depth--;
 }
 #endif

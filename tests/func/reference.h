@@ -17,6 +17,9 @@ extern "C" {
 /* While this is set, another pid does not mean another process: a child of vfork. */
 extern volatile int reference_shared;
 
+/* Hooks that this thread is in, what writes them down included. Who jumps out of them all sets it to 0. */
+extern __thread volatile int reference_depth;
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,7 +57,7 @@ fi
 
 # What this machine starts now.
 if [ "$(id -u)" = 0 ] && [ -n "${RECORDER:-}" ]; then
-	if KISEKI_BOOT=$RECORDER timeout 60 "$KISEKI" boot record -o "$work/now.ksk" -- \
+	if KISEKI_BOOT=$RECORDER timeout 300 "$KISEKI" boot record -o "$work/now.ksk" -- \
 		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; sleep 0.2' >"$work/said" 2>&1; then
 		chart "$work/now.ksk" -o "$work/recorded.html" --path
 		chart "$work/now.ksk" -o "$work/recorded.svg"

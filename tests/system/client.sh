@@ -37,13 +37,14 @@ says()
 	grep -qF -- "$2" "$1" || bad "$1 lacks '$2': $(cat "$1")"
 }
 
-# until_there COMMAND...: a while, until it succeeds.
+# until_there COMMAND...: two minutes, until it succeeds.
 until_there()
 {
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		"$@" && return
 		sleep 0.1
 	done
+	return 1
 }
 
 python3 "$SRC/tests/tools/fake_api.py" log >port &
@@ -171,9 +172,12 @@ if command -v script >/dev/null; then
 		rm -f before after code
 		{
 			until_there grep -qF "$(printf '\033[?1049h')" screen
-			sleep 0.5
-			if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
-			until_there test -s code
+			# Again, until it has listened: what is typed before the keyboard is its own is thrown away.
+			for _ in $(seq 240); do
+				sleep 0.5
+				[ ! -s code ] || break
+				if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
+			done
 		} | script -qfec "trap : INT; stty -a >before; $KISEKI top board-1 -i 200ms; r=\$?; stty -a >after; echo \$r >code" \
 			typescript >screen
 		cmp -s before after || bad "top leaves the terminal changed after $how"

@@ -23,7 +23,7 @@ run()
 {
 	local codes=$1 status
 	shift
-	timeout 60 "$KISEKI" "$@" >out 2>err </dev/null
+	timeout 300 "$KISEKI" "$@" >out 2>err </dev/null
 	status=$?
 	case " $codes " in
 	*" $status "*) ;;

@@ -148,7 +148,7 @@ check 'set(f) == {"inner_2"}'
 # Signals reach the program, and its end by one is told as shells tell it.
 "$KISEKI" func run --json -- ./demo wait >report 2>err &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
 	grep -q ready report && break
 	sleep 0.1
 done

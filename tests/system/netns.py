@@ -157,7 +157,7 @@ def check_refusal(system):
                     {"listen": "127.0.0.1:7077", "http": f"{COLLECTOR}:8080"}):
         place = options.get("http", options["listen"])
         done = run(*system.serve(**options), check=False, stdout=subprocess.PIPE,
-                   stderr=subprocess.PIPE, text=True, timeout=60)
+                   stderr=subprocess.PIPE, text=True, timeout=180)
         if done.returncode != 1 or done.stdout or done.stderr.count("\n") != 1 or not re.match(
                 rf"kiseki: cannot listen on {place}: .*without keys.*--insecure-listen",
                 done.stderr):

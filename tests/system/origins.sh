@@ -27,7 +27,7 @@ fail()
 
 until_true()
 {
-	local left=200
+	local left=1200 # two minutes
 	until "$@" >/dev/null 2>&1; do
 		left=$((left - 1))
 		[ $left -gt 0 ] || return 1

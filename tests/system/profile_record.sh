@@ -223,7 +223,7 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 mount -t tmpfs -o size=512k none $work/small || exit 77
 "$work/work" 100000 &
 burner=\$!
-timeout 60 "$AGENT" profile -a -i 50us -o $work/small/f.ksk 2>$work/err
+timeout 300 "$AGENT" profile -a -i 50us -o $work/small/f.ksk 2>$work/err
 echo \$? >$work/full.status
 kill \$burner
 cp $work/small/f.ksk $work/f.ksk

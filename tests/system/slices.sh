@@ -33,7 +33,7 @@ d=$("$FILL_STORE" data random d.ksk)
 touch serve.out
 "$KISEKI" serve --listen 127.0.0.1:0 --http 127.0.0.1:0 --data data --config /dev/null >serve.out 2>serve.err &
 server=$!
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	grep -q '^ready' serve.out && break
 	kill -0 $server 2>/dev/null || { cat serve.err; fail "kiseki serve ended"; }
 	sleep 0.1

@@ -22,7 +22,7 @@ from pathlib import Path
 KISEKI, RECORD, GUEST = (os.environ[x] for x in ("KISEKI", "VM_GUESTS_RECORD", "KISEKI_GUEST"))
 UUID = "8a2b7c1e-5d44-4f1b-9a63-0c55d2e7f910"
 VM = "77777"  # of fake VMMs whose pid does not matter
-WAIT_S = 60  # until something counts as stuck
+WAIT_S = 180  # until something counts as stuck
 
 
 class Failed(Exception):

@@ -89,7 +89,7 @@ start)
 	"$KISEKI" serve --listen "127.0.0.1:\$(cat listen)" --http "127.0.0.1:\$(cat http)" --data data --config /dev/null \\
 		>serve.out 2>>serve.err </dev/null &
 	echo \$! >pid
-	for _ in \$(seq 300); do
+	for _ in \$(seq 1200); do
 		grep -q '^ready' serve.out && break
 		kill -0 "\$(cat pid)" || exit 1
 		sleep 0.1

@@ -111,7 +111,7 @@ class Scenario:
         if session:
             session.wait(lambda: session.bye, acknowledge=True)
             self.check(session.bye[0] == 0, f"BYE {session.bye}")
-        self.check(self.process.wait(timeout=20) == 0, "the agent failed")
+        self.check(self.process.wait(timeout=PATIENCE) == 0, "the agent failed")
         self.check(not self.kernel_part(), "something is left in the kernel")
 
     def kernel_part(self):
@@ -310,7 +310,7 @@ def serves_one_connection(s):
     s.check(c.instruct(1, STOP)[0] == 0, "stop")
     c.wait(lambda: c.run and c.run.ended, acknowledge=True)
     c.close()
-    s.check(s.process.wait(timeout=20) == 0 and not s.kernel_part(), "it does not end")
+    s.check(s.process.wait(timeout=PATIENCE) == 0 and not s.kernel_part(), "it does not end")
     s.check(s.forks(s.only_run()) == 25, f"{s.forks(s.only_run())} of 25 forks")
 
 

@@ -76,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
                           f"event: later\ndata: what\n\nevent: events\n{lines}\n"
                           "event: left_out\ndata: {\"items\": 5}\n\n").encode())
         self.wfile.flush()
-        time.sleep(0 if "away" in self.path else 20)
+        time.sleep(0 if "away" in self.path else 600)  # longer than any test takes
 
     def do_GET(self):
         LOG.write(f"GET {self.path}\n")

@@ -17,7 +17,7 @@ START, STOP, CONFIGURE = 1, 2, 3
 STATUS_FIELDS = ["state", "origin", "events", "passed_over", *(f"lost{i}" for i in range(5)),
                  "blocks", "bytes", "spool_used", "spool_size", "cpu_us", "rss_kib", "fixed_kib",
                  "wakeups"]
-PATIENCE = 20  # seconds until a test is given up
+PATIENCE = 120  # seconds until a test is given up
 
 
 class Broken(Exception):

@@ -14,6 +14,7 @@ from protocol import (ACK, BLOCK, BYE, END, HELLO, INSTRUCTION, PING, PONG, RESU
                       WELCOME, frame, split_frame, take_text, text, varint, varints)
 
 CAUSES = 5
+PATIENCE_S = 120  # until something that must come counts as missing
 
 
 class Closed(Exception):
@@ -85,7 +86,7 @@ class Device:
         self.instructions = []
         self.pings = 0
         self.bye = None
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, data):
@@ -118,7 +119,7 @@ class Device:
         self.sent += 1
         self.send(end(rows))
 
-    def take(self, timeout=20):
+    def take(self, timeout=PATIENCE_S):
         """The next frame that is not dealt with here: (type, body)."""
         deadline = time.monotonic() + timeout
         while True:

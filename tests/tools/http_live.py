@@ -35,7 +35,7 @@ class Watcher(threading.Thread):
 
     def __init__(self, port, path):
         super().__init__(daemon=True)
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self.connection.request("GET", path)
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200, self.answer.status
@@ -76,7 +76,7 @@ class Watcher(threading.Thread):
 
 
 def post(port, path):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     c.request("POST", path, body="{}")
     return json.loads(c.getresponse().read())
 
@@ -124,7 +124,7 @@ def main():
     device.end(sorted(ends.values()))
     device.wait_acknowledged()
     run = everything.runs[0]
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     c.request("GET", f"/api/v1/runs/{run}/export?format=ndjson")
     want = [line for line in c.getresponse().read().decode().split("\n")[:-1]
             if json.loads(line)["kind"] not in ("trace", "task", "totals")]

@@ -34,6 +34,19 @@ def check(data, events):
     assert not any(sum(r["lost"].values()) for r in runs), runs
 
 
+def wait_read(collector, device):
+    """Until nothing of what the device sent waits in the collector's socket any more."""
+    ends = f":{collector.port:04X}", f":{device.socket.getsockname()[1]:04X}"
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        waiting, = [row[4] for row in rows if (row[1][8:], row[2][8:]) == ends]
+        if int(waiting.split(":")[1], 16) == 0:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 class Streamer(threading.Thread):
     """A good device that sends block after block and keeps what is not acknowledged, over any
     number of breaks."""
@@ -327,7 +340,7 @@ def scenario_stop(data):
     d.block(1, 0, before=0, events=1, payload=token(1, 0))
     d.wait_acknowledged()  # the next commit is two seconds away
     d.block(1, 1, before=1, events=1, payload=token(1, 1))
-    time.sleep(0.2)
+    wait_read(c, d)
     c.stop()
     assert d.wait_bye() == (0, "the collector ends")
     assert d.acknowledged == 2, d.acknowledged

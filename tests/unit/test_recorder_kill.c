@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -25,7 +26,7 @@
 #include "tools/agent_ledger.h"
 #include "tools/agent_log.h"
 
-#define KILLS 200
+#define KILLS 200U /* KISEKI_TEST_KILLS: fewer where each takes long */
 #define SPOOL_BYTES (96U << 10)
 
 struct agent {
@@ -41,6 +42,13 @@ static char path[64];
 static uint8_t policy;
 static struct agent_log *shared;
 static struct ledger ledger;
+
+static uint32_t kills(void)
+{
+	const char *text = getenv("KISEKI_TEST_KILLS");
+
+	return text ? (uint32_t)atoi(text) : KILLS;
+}
 
 static uint32_t draw(struct agent *a, uint32_t n)
 {
@@ -133,7 +141,7 @@ static void kill_many(void)
 	int status, r;
 	pid_t pid;
 
-	for (i = 0; i < KILLS; i++) {
+	for (i = 0; i < kills(); i++) {
 		draw(&a, 2);
 		shared->working = 0;
 		pid = fork();

@@ -184,6 +184,13 @@ static bool is_wanted(const struct gate *g, const struct choice *c, uint16_t bit
 	return !s->depth || depth <= s->depth;
 }
 
+/* It waits, and counts when it no longer does. */
+static void park(struct slot *t, struct choice_frame *f)
+{
+	slot_settle(t);
+	f->state = CHOICE_WAITS;
+}
+
 static void enter(struct gate *g, struct slot *t, const struct func_event *ev, uintptr_t sp)
 {
 	struct choice *c = &t->choice;
@@ -194,23 +201,24 @@ static void enter(struct gate *g, struct slot *t, const struct func_event *ev, u
 			drop(g, t, ev->tick);
 	if (c->depth == CHOICE_FRAMES) {
 		c->over++;
-		word_add64(&t->lost, 1);
+		slot_lose(t);
 		return;
 	}
-	f = &c->frame[c->depth++];
+	f = &c->frame[c->depth];
 	f->function = ev->value;
 	f->tick = ev->tick;
 	f->sp = sp;
 	f->bits = get_bits(g, c, ev->value);
 	f->role = 0;
 	f->state = CHOICE_LEFT_OUT;
+	c->depth++;
 	take_role(c, f);
 	if (f->bits & RULE_START_ENTRY)
 		start(g);
 	if (!is_wanted(g, c, f->bits, c->depth))
 		slot_filter(t, 1);
 	else if (g->min_ticks)
-		f->state = CHOICE_WAITS;
+		park(t, f);
 	else if (record(g, t, FUNC_ENTER, ev->value, ev->tick))
 		f->state = CHOICE_RECORDED;
 	if (c->waiting == c->depth - 1 && f->state != CHOICE_WAITS)
@@ -262,7 +270,7 @@ static void leave_any(struct gate *g, struct slot *t, const struct func_event *e
 		c->over = 0; /* it was left in one go */
 	if (c->over) {
 		c->over--;
-		word_add64(&t->lost, 1);
+		slot_lose(t);
 		return;
 	}
 	for (at = c->depth; at && c->frame[at - 1].function != ev->value; at--)
@@ -277,6 +285,16 @@ static void leave_any(struct gate *g, struct slot *t, const struct func_event *e
 		start(g);
 	if (bits & RULE_STOP_EXIT)
 		stop(g);
+}
+
+void choice_reset(struct slot *t)
+{
+	struct choice *c = &t->choice;
+
+	for (; c->depth; c->depth--)
+		if (c->frame[c->depth - 1].state == CHOICE_WAITS)
+			word_add64(&t->lost, 1);
+	memset(c, 0, offsetof(struct choice, frame));
 }
 
 void choice_push(struct gate *g, struct slot *t, const struct func_event *ev, uintptr_t sp)

@@ -44,6 +44,9 @@ struct choice {
 	uint16_t bits[CHOICE_CACHE];
 };
 
+/* Forgets the stack: calls were missed. Those that still waited are lost. */
+void choice_reset(struct slot *t);
+
 /* A call or a return. */
 void choice_push(struct gate *g, struct slot *t, const struct func_event *ev, uintptr_t sp);
 

@@ -56,7 +56,7 @@ static uint32_t find(struct gate *g)
 	return FUNC_NO_CHUNK;
 }
 
-uint32_t chunk_take(struct gate *g, bool may_wait)
+uint32_t chunk_take(struct gate *g, bool may_wait, struct sys_signals *held)
 {
 	uint64_t end = 0, seconds = gate_settings.wait_s;
 	uint32_t n = find(g), pause_us = WAIT_LEAST_US;
@@ -65,7 +65,9 @@ uint32_t chunk_take(struct gate *g, bool may_wait)
 		return n;
 	end = func_clock_ns(CLOCK_MONOTONIC) + seconds * CLOCK_SECOND_NS;
 	while (!seconds || func_clock_ns(CLOCK_MONOTONIC) < end) {
+		sys_release_signals(held);
 		sys_sleep_us(pause_us);
+		sys_hold_signals(held);
 		pause_us = pause_us * 2 < WAIT_MOST_US ? pause_us * 2 : WAIT_MOST_US;
 		n = find(g);
 		if (n != FUNC_NO_CHUNK)

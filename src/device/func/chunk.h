@@ -8,8 +8,9 @@
 #include "device/func/gate.h"
 
 /* A chunk in state TAKEN, its pages there; FUNC_NO_CHUNK: none is to be had. Waits, if that is the
- * policy and the caller may. */
-uint32_t chunk_take(struct gate *g, bool may_wait);
+ * policy and the caller may. Signals are held back, or the chunk would be nobody's after a jump; while
+ * it waits they come. */
+uint32_t chunk_take(struct gate *g, bool may_wait, struct sys_signals *held);
 
 static inline uint8_t *chunk_get(const struct gate *g, uint32_t number)
 {

@@ -36,12 +36,17 @@ extern char **environ;
 bool gate_lock(struct gate *g)
 {
 	uint32_t me = sys_tid(), free;
+	struct sys_signals signals;
 
 	for (;;) {
 		free = 0;
+		sys_hold_signals(&signals);
 		if (__atomic_compare_exchange_n(&g->lock, &free, me, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+						__ATOMIC_RELAXED)) {
+			g->signals = signals;
 			return true;
+		}
+		sys_release_signals(&signals);
 		if (free == me)
 			return false;
 		sys_sleep_us(LOCK_PAUSE_US);
@@ -50,7 +55,10 @@ bool gate_lock(struct gate *g)
 
 void gate_unlock(struct gate *g)
 {
+	struct sys_signals signals = g->signals;
+
 	__atomic_store_n(&g->lock, 0, __ATOMIC_RELEASE);
+	sys_release_signals(&signals);
 }
 
 /* Where the kernel does not wipe pages, as those before 4.14 and emulators of programs: at least the

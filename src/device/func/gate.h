@@ -15,6 +15,7 @@
 #include "device/func/clock.h"
 #include "device/func/maps.h"
 #include "device/func/settings.h"
+#include "device/func/sys.h"
 #include "wire/func_buffer.h"
 
 #define GATE_PATH_MAX (SETTINGS_FOLDER_MAX + 64U)
@@ -54,8 +55,9 @@ struct gate {
 	uint64_t min_ticks;
 	uint8_t *slots, *chunks;
 	struct maps *maps;
-	uint32_t maps_given; /* while it is opened: the agent's descriptor for them, and 1 */
-	uint64_t silent_ns;  /* when the agent did not answer; 0: it did */
+	uint32_t maps_given;	    /* while it is opened: the agent's descriptor for them, and 1 */
+	uint64_t silent_ns;	    /* when the agent did not answer; 0: it did */
+	struct sys_signals signals; /* of who holds the lock, as they were */
 	char path[GATE_PATH_MAX];
 };
 
@@ -79,7 +81,8 @@ static inline uint32_t gate_generation(const struct gate *g)
 	return __atomic_load_n(&g->generation, __ATOMIC_ACQUIRE);
 }
 
-/* Waits for the lock; false: this thread holds it already, below a signal handler. */
+/* Waits for the lock; false: this thread holds it already, below a signal handler. Who holds it gets no
+ * signals: if a handler jumped away, all others would wait for ever. */
 bool gate_lock(struct gate *g);
 void gate_unlock(struct gate *g);
 

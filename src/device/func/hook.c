@@ -56,11 +56,11 @@ static void recover(struct slot *t)
 	bool counted = (uint32_t)events - t->began_events == 1;
 	bool committed = word_get(t->chunk + FUNC_CHUNK_AT_USED) != t->began_used;
 
+	t->stale = 1;
 	if (counted && !committed)
 		word_put64(&t->events, events - 1);
 	if (!counted || !committed)
-		word_add64(&t->lost, 1);
-	t->stale = 1;
+		slot_lose(t); /* once: this may be left as well */
 	t->sp = 0;
 }
 
@@ -94,7 +94,7 @@ static void push(struct gate *g, struct slot *t, const struct func_event *ev, ui
 		t->stale = 0;
 		func_hook_init(&t->hook);
 		if (gate_settings.choosy)
-			memset(&t->choice, 0, offsetof(struct choice, frame));
+			choice_reset(t);
 		slot_break(t);
 	}
 	if (t->epoch != epoch) {

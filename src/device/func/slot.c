@@ -163,19 +163,23 @@ static bool is_time_to_look(struct gate *g, struct slot *t, bool *ret_given_back
 	return true;
 }
 
-/* False: there is no chunk. */
+/* False: there is no chunk. Who is left by a jump halfway would have told what was lost twice, and a
+ * chunk would be nobody's: so no signal comes in between. */
 static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 {
 	uint32_t n, freed = word_get(g->base + FUNC_BUFFER_AT_FREED);
 	bool key, may_wait = true;
+	struct sys_signals held;
 
 	if (t->chunk == (uint8_t *)no_chunk && !is_time_to_look(g, t, &may_wait))
 		return false;
+	sys_hold_signals(&held);
 	close_chunk(t);
-	n = chunk_take(g, may_wait);
+	n = chunk_take(g, may_wait, &held);
 	if (n == FUNC_NO_CHUNK) {
 		t->freed = freed;
 		slot_break(t);
+		sys_release_signals(&held);
 		return false;
 	}
 	key = t->key || word_get64(&t->lost) || t->segment >= SLOT_SEGMENT_BYTES || g->keyed;
@@ -186,6 +190,7 @@ static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 	if (key)
 		begin_segment(g, t, tick);
 	gate_sync(g, false);
+	sys_release_signals(&held);
 	return true;
 }
 
@@ -204,33 +209,40 @@ static void lose(struct slot *t, const struct func_event *ev)
 	else if (ev->kind == FUNC_EXIT)
 		func_hook_pass_exit(&t->hook, ev->value);
 	if (ev->kind != FUNC_OS)
-		word_add64(&t->lost, 1);
+		slot_lose(t);
 }
 
-bool slot_knows(struct gate *g, const struct slot *t, uint64_t address)
+/* Looks for the object of an address, in the maps anew if they do not have it. Functions are mostly of
+ * the object that the last one was of: then nobody has to be asked. */
+static void know(struct gate *g, struct slot *t, uint64_t address)
 {
-	bool known;
+	const struct maps_range *r;
+
+	if (address - t->near_from < t->near_to - t->near_from &&
+	    t->near_generation == gate_generation(g))
+		return;
+	if (!gate_lock(g)) /* it was interrupted while it did the same */
+		return;
+	r = maps_find(g->maps, address);
+	if (!r) {
+		gate_map(g);
+		r = maps_find(g->maps, address);
+	}
+	t->near_from = r ? r->from : 0;
+	t->near_to = r ? r->to : 0;
+	t->near_generation = g->generation;
+	gate_unlock(g);
+}
+
+bool slot_knows(struct gate *g, struct slot *t, uint64_t address)
+{
 	int saved = errno;
 
-	if (!g->maps || !gate_lock(g))
+	if (!g->maps)
 		return true;
-	if (!maps_find(g->maps, address))
-		gate_map(g);
-	known = t->generation == g->generation;
-	gate_unlock(g);
+	know(g, t, address);
 	errno = saved;
-	return known;
-}
-
-/* Looks for the object of an address that the maps do not have. The lock is this thread's already if
- * it was interrupted while it did the same. */
-static void know(struct gate *g, uint64_t address)
-{
-	if (!gate_lock(g))
-		return;
-	if (!maps_find(g->maps, address))
-		gate_map(g);
-	gate_unlock(g);
+	return t->generation == gate_generation(g);
 }
 
 /* The chunk is changed if it must be; false: there is none. */
@@ -243,11 +255,17 @@ static bool make_room(struct gate *g, struct slot *t, uint64_t tick)
 
 void slot_push(struct gate *g, struct slot *t, const struct func_event *ev)
 {
+	struct sys_signals held;
+
 	/* What a segment that ends knew may be of an object that is closed. */
 	if (g->maps && (t->key || !func_hook_model_find(&t->hook.model, ev->value)))
-		know(g, ev->value);
-	if (make_room(g, t, ev->tick) && t->generation != gate_generation(g))
+		know(g, t, ev->value);
+	if (make_room(g, t, ev->tick) && t->generation != gate_generation(g)) {
+		sys_hold_signals(&held); /* left right behind its record, it would look done */
 		tell_generation(g, t, ev->tick);
+		slot_begin(t);
+		sys_release_signals(&held);
+	}
 	slot_begin(t);
 	if (make_room(g, t, ev->tick))
 		put_event(t, ev);

@@ -49,7 +49,9 @@ struct slot {
 	uint32_t starved;    /* events lost since then */
 	uint64_t sequence;
 	struct func_hook hook __attribute__((aligned(64)));
-	struct choice choice; /* only there if the settings are choosy */
+	uint64_t near_from, near_to; /* the object that was last asked for */
+	uint32_t near_generation;    /* of the maps that have it */
+	struct choice choice;	     /* only there if the settings are choosy */
 };
 _Static_assert(offsetof(struct slot, tid) == FUNC_SLOT_AT_TID, "as in the file");
 _Static_assert(offsetof(struct slot, stream) == FUNC_SLOT_AT_STREAM, "as in the file");
@@ -77,6 +79,24 @@ static inline void slot_begin(struct slot *t)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* From here on the event at hand is somebody else's to count: a jump out of the hook loses nothing. The
+ * last store decides. Called right before it is counted: a jump in between leaves it out, like one
+ * before the hook had begun. */
+static inline void slot_settle(struct slot *t)
+{
+	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED) - 1;
+	__asm__ volatile("" ::: "memory");
+	t->began_events = (uint32_t)word_get64(&t->events) - 1;
+	__asm__ volatile("" ::: "memory");
+}
+
+/* The event at hand is lost. */
+static inline void slot_lose(struct slot *t)
+{
+	slot_settle(t);
+	word_add64(&t->lost, 1);
+}
+
 /* The bytes up to here count. */
 static ALWAYS_INLINE void slot_commit(uint8_t *chunk, const uint8_t *out)
 {
@@ -85,11 +105,12 @@ static ALWAYS_INLINE void slot_commit(uint8_t *chunk, const uint8_t *out)
 
 /* Whether the stream need not be told of other maps before a call of this function; they are looked at
  * if they do not have it. */
-bool slot_knows(struct gate *g, const struct slot *t, uint64_t address);
+bool slot_knows(struct gate *g, struct slot *t, uint64_t address);
 
 /* Left out on purpose. */
 static inline void slot_filter(struct slot *t, uint32_t n)
 {
+	slot_settle(t);
 	word_put64(&t->filtered, word_get64(&t->filtered) + n);
 }
 

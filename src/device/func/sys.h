@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -79,6 +80,30 @@ static inline uint32_t sys_tid(void)
 static inline bool sys_thread_is_gone(uint32_t pid, uint32_t tid)
 {
 	return syscall(SYS_tgkill, pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+/* The set of the kernel, which has more signals on some machines than others; the C library's own are in it. */
+struct sys_signals {
+	unsigned long set[128 / 8 / sizeof(unsigned long)];
+};
+
+/* No handler runs from here on, so nothing can be jumped out of. What the thread does to itself still
+ * comes: held back, it would end the program. */
+static inline void sys_hold_signals(struct sys_signals *was)
+{
+	struct sys_signals all;
+	size_t i;
+
+	for (i = 0; i < sizeof(all.set) / sizeof(all.set[0]); i++)
+		all.set[i] = ~0UL;
+	all.set[0] &= ~(1UL << (SIGSEGV - 1) | 1UL << (SIGBUS - 1) | 1UL << (SIGILL - 1) |
+			1UL << (SIGFPE - 1) | 1UL << (SIGTRAP - 1));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, all.set, was->set, _NSIG / 8);
+}
+
+static inline void sys_release_signals(const struct sys_signals *was)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, was->set, NULL, _NSIG / 8);
 }
 
 static inline void sys_sleep_us(uint32_t us)
