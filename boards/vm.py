@@ -37,8 +37,7 @@ def run(*command):
 
 
 def record(machine, board, options):
-    """While both compute. They do so before it begins: of a process that was forked later nobody fetches the program, which its
-    parent has mapped."""
+    """While both compute. They do so before it begins: a process has the name that it had when it was first looked at."""
     guests = [Guest(machine, name, way=SERIAL) for name in ("first", "second")]
     for guest in guests:
         guest.wait_for("guest ready", PATIENCE_S)
