@@ -202,6 +202,9 @@ static void test_objects(void **state)
 	struct sample_mapping other = {
 		.pid = 8, .from = 0x1000, .to = 0x2000, .build_id = { 1, 2, 3 }, .build_id_len = 3
 	};
+	struct sample_mapping parents = {
+		.pid = 8, .from = 0x5000, .to = 0x6000, .build_id = { 4, 5, 6 }, .build_id_len = 3
+	};
 	char folder[] = "/tmp/vm_guest_XXXXXX", command[128];
 	static uint8_t bytes[4U << 20];
 	struct vm_guest_objects *o;
@@ -222,7 +225,7 @@ static void test_objects(void **state)
 	vm_guest_objects_map(o, &own);
 	vm_guest_objects_map(o, &other);
 	assert_false(vm_guest_objects_pop(o, &id));
-	see(o, 9, 0x1800);
+	see(o, 9, 0x2800);
 	see(o, 7, 0x2800);
 	assert_false(vm_guest_objects_is_busy(o));
 	/* Of two at the same place the one of this process; asked for again by the next connection. */
@@ -239,6 +242,13 @@ static void test_objects(void **state)
 	assert_int_equal(id.len, 3);
 	send_file(o, &id, bytes, (uint32_t)len);
 	assert_false(vm_guest_objects_is_busy(o));
+	/* Of a thread, or of a process that was forked, nothing was told: it is what lies there in another. */
+	see(o, 9, 0x5800);
+	assert_false(vm_guest_objects_is_busy(o));
+	vm_guest_objects_map(o, &parents);
+	see(o, 9, 0x5800);
+	assert_true(vm_guest_objects_pop(o, &id));
+	assert_memory_equal(id.bytes, parents.build_id, parents.build_id_len);
 	vm_guest_objects_free(o);
 	/* What /proc calls this program is the emulator, where there is one. */
 	snprintf(command, sizeof(command), "%s/own", folder);

@@ -151,24 +151,37 @@ void vm_guest_objects_map(struct vm_guest_objects *o, const struct sample_mappin
 	memset(o->seen, 0, sizeof(o->seen));
 }
 
-/* Where the guest's kernel does not say who runs, a file that lies there in anybody may be the one. */
+/* Those that lie there in a process, or, who 0, in anybody. */
+static bool want(struct vm_guest_objects *o, uint64_t pc, uint64_t who)
+{
+	uint32_t n = o->n_maps < VM_GUEST_OBJECTS_MAPS ? o->n_maps : VM_GUEST_OBJECTS_MAPS, i;
+	bool found = false;
+
+	for (i = 0; i < n; i++) {
+		const struct map *m = &o->map[i];
+
+		if (pc < m->from || pc >= m->to || (who && (uint64_t)m->pid != who))
+			continue;
+		found = true;
+		if (o->object[m->object].state == STATE_KNOWN)
+			o->object[m->object].state = STATE_WANTED;
+	}
+	return found;
+}
+
+/* Where the guest's kernel does not say who runs, a file that lies there in anybody may be the one. So it is of a thread, which has a
+ * number of its own, and of a process that was forked: their mappings were told of another. */
 void vm_guest_objects_see(struct vm_guest_objects *o, const struct sample_event *ev)
 {
 	uint64_t who = ev->guest & SAMPLE_GUEST_CONTEXT ? ev->guest_context : 0;
 	uint64_t page = ev->guest_pc >> PAGE_BITS, key = (page << 24 ^ who) + 1;
-	uint32_t n = o->n_maps < VM_GUEST_OBJECTS_MAPS ? o->n_maps : VM_GUEST_OBJECTS_MAPS, i;
 	uint64_t *seen = &o->seen[(key * 0x9e3779b97f4a7c15ULL) >> 54];
 
 	if (*seen == key)
 		return;
 	*seen = key;
-	for (i = 0; i < n; i++) {
-		const struct map *m = &o->map[i];
-
-		if (ev->guest_pc >= m->from && ev->guest_pc < m->to &&
-		    (!who || (uint64_t)m->pid == who) && o->object[m->object].state == STATE_KNOWN)
-			o->object[m->object].state = STATE_WANTED;
-	}
+	if (!want(o, ev->guest_pc, who) && who)
+		want(o, ev->guest_pc, 0);
 }
 
 /* --- fetching --- */
