@@ -39,6 +39,7 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.http = s->http;
 	s->options.data = s->data;
 	s->options.symbols = s->symbols;
+	s->options.place = s->store;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -61,6 +62,7 @@ static const struct setting table[] = {
 	{ "listen", setting_text, TEXT(listen) },
 	{ "http", setting_text, TEXT(http) },
 	{ "data", setting_text, TEXT(data) },
+	{ "store", setting_text, TEXT(store) },
 	{ "symbols", setting_text, TEXT(symbols) },
 	{ "retain-size", setting_size, "a size from 1M on, such as 500M or 20G",
 	  PLACE(options.store.retain_bytes), RETAIN_LEAST, UINT64_MAX },

@@ -114,7 +114,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 
 	store.batch_bytes = s->batch_bytes;
 	if (r == 0)
-		r = store_open(&c->store, o->data, &store, e);
+		r = store_open(&c->store, o->place && *o->place ? o->place : o->data, &store, e);
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)

@@ -19,6 +19,7 @@ struct collector_options {
 	const char *listen;  /* "HOST:PORT" for devices; "127.0.0.1:7077" */
 	const char *http;    /* "HOST:PORT" for people; "127.0.0.1:8080" */
 	const char *data;    /* the folder */
+	const char *place;   /* where blocks are kept (store_open()); NULL or "": in that folder */
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;

@@ -438,6 +438,7 @@ static const struct store_ops local_ops = {
 	.get_clock = local_get_clock,
 	.wait = local_wait,
 	.space = local_space,
+	.check = local_check,
 	.open_reader = local_open_reader,
 };
 

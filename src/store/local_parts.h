@@ -155,6 +155,9 @@ int local_ledger(struct store *store, uint32_t run, store_loss_fn fn, void *cont
 int local_get_clock(struct store *store, uint32_t number, struct store_clock *ret);
 void local_wait(struct store *store, uint64_t *version, unsigned int timeout_ms);
 void local_space(struct store *store, uint64_t *ret_used, uint64_t *ret_free);
+/* store_check.c */
+int local_check(struct store *store, store_damage_fn fn, void *context, struct store_counts *ret,
+		struct error *e);
 /* local_reader.c */
 int local_open_reader(struct block_reader **ret, struct store *store, uint32_t run,
 		      const struct store_range *range, struct error *e);

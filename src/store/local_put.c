@@ -544,25 +544,6 @@ int local_put(struct store *store, uint32_t number, const struct block *b, const
 	return unlock(&s->put, r < 0 ? r : put_block(s, run, b, bytes, e));
 }
 
-/* The rows again as bytes: the message has only a reader over them. */
-static int encode_end(const struct message_end *m, uint8_t **ret, size_t *ret_len)
-{
-	size_t room = (1 + 3 * (size_t)m->n_rows) * VARINT_MAX;
-	struct message_end rows = *m;
-	struct message_stream_end row;
-	struct byte_writer w;
-
-	*ret = malloc(room);
-	if (!*ret)
-		return -ENOMEM;
-	writer_init(&w, *ret, room);
-	end_encode(&w, m);
-	while (end_next(&rows, &row))
-		end_put(&w, &row);
-	*ret_len = writer_len(&w);
-	return 0;
-}
-
 static int put_end(struct local_store *s, struct put_run *run, const struct message_end *m,
 		   struct error *e)
 {
@@ -574,7 +555,7 @@ static int put_end(struct local_store *s, struct put_run *run, const struct mess
 
 	if (r != STORE_TAKEN)
 		return r;
-	r = encode_end(m, &body, &len);
+	r = log_end_encode(m, &body, &len);
 	if (r < 0)
 		return error_set(e, r, "out of memory");
 	record.run = run->number;

@@ -2,12 +2,15 @@
 /* store: which engine it is, and that it does what is asked (store.h, store_engine.h). */
 #include "store/store.h"
 
+#include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/clickhouse_url.h"
 #include "store/store_engine.h"
 
 int store_open(struct store **ret, const char *place, const struct store_options *o,
 	       struct error *e)
 {
-	return local_open(ret, place, o, e);
+	return clickhouse_url_is(place) ? clickhouse_open(ret, place, o, e)
+					: local_open(ret, place, o, e);
 }
 
 void store_free(struct store *s)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/clickhouse/clickhouse_url.h"
 #include "store/local_parts.h"
 
 struct checking {
@@ -91,7 +92,7 @@ static int check_file(struct local_store *s, struct checking *c, struct error *e
 	return r < 0 ? error_set(e, r, "log file %u: %s", c->file, strerror(-r)) : 0;
 }
 
-int store_check(struct store *store, store_damage_fn fn, void *context, struct store_counts *ret,
+int local_check(struct store *store, store_damage_fn fn, void *context, struct store_counts *ret,
 		struct error *e)
 {
 	struct local_store *s = local_get(store);
@@ -117,11 +118,19 @@ int store_check(struct store *store, store_damage_fn fn, void *context, struct s
 	return r;
 }
 
-bool store_is_folder(const char *dir)
+int store_check(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
+		struct error *e)
+{
+	return s->ops->check(s, fn, context, ret, e);
+}
+
+bool store_is_place(const char *dir)
 {
 	char path[4096];
 	struct stat st;
 
+	if (clickhouse_url_is(dir))
+		return true;
 	if (snprintf(path, sizeof(path), "%s/log", dir) >= (int)sizeof(path))
 		return false;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -10,6 +10,7 @@
 #define KISEKI_STORE_STORE_ENGINE_H
 
 #include "store/run_state.h"
+#include "store/store_check.h"
 #include "store/store_reader.h"
 
 struct store_ops {
@@ -40,6 +41,8 @@ struct store_ops {
 	void (*wait)(struct store *s, uint64_t *version, unsigned int timeout_ms);
 	void (*space)(struct store *s, uint64_t *ret_used, uint64_t *ret_free);
 
+	int (*check)(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
+		     struct error *e);
 	int (*open_reader)(struct block_reader **ret, struct store *s, uint32_t run,
 			   const struct store_range *range, struct error *e);
 };
