@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE=1
 failed=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-scenarios=(same roam numbers down slow refused)
+scenarios=(same roam numbers cluster cluster_down retain down slow refused)
 if unshare -m true 2>/dev/null; then
 	scenarios+=(full)
 else

@@ -19,8 +19,8 @@ import urllib.request
 from pathlib import Path
 
 import fake_device as fd
-from clickhouse import Server
-from served import KISEKI, WAIT_S, Collector, ident, place, stored, token
+from clickhouse import Server, free_ports
+from served import KISEKI, WAIT_S, Collector, database, ident, place, stored, token
 from streamer import Streamer, check
 
 SHARED = "shared"  # the folder's name that all collectors of a scenario take for their database's
@@ -149,6 +149,40 @@ def scenario_roam(folder):
     print(f"roam: {sum(sent.values())} blocks, {sum(d.breaks for d in devices)} broken connections")
 
 
+def start_cluster(folder):
+    """Two servers, each with a part of the devices."""
+    ports = [free_ports(3) for _ in range(2)]
+    servers = [Server(f"{folder}/server{n}", ports=ports[n], shards=[p[1] for p in ports]).start()
+               for n in range(2)]
+    os.environ["KISEKI_TEST_STORE"] = \
+        f"clickhouse://127.0.0.1:{servers[0].http},127.0.0.1:{servers[1].http}"
+    os.environ["KISEKI_TEST_STORE_SETTINGS"] = "?cluster=test"
+    return servers
+
+
+def scenario_cluster(folder):
+    """The same with two servers: both have blocks, and together all of them."""
+    servers = start_cluster(folder)
+    collectors = [Sharing(folder, f"c{n}", "--commit-ms", "5") for n in range(3)]
+    devices = [Roaming(collectors, n) for n in range(1, 7)]
+    disturb(collectors, 10)
+    sent = {d.number: d.finish() for d in devices}
+    check_tokens(sent)
+    runs = [json.loads(get(c, "/runs"))["runs"] for c in collectors]
+    assert all(sorted(r["events"] for r in l) == sorted(n * 5 for n in sent.values()) for l in runs), runs
+    parts = [int(s.ask(f"SELECT uniqExact(device) FROM {database(SHARED)}.blocks_local")) for s in servers]
+    assert sum(parts) == 6 and min(parts) > 0, parts
+    for c in collectors:
+        c.stop()
+    print(f"cluster: {sum(sent.values())} blocks of {parts[0]} and {parts[1]} devices")
+
+
+def scenario_cluster_down(folder):
+    """One of two servers dies and comes back: what it does not have waits."""
+    servers = start_cluster(folder)
+    print("cluster_down:", outlive(folder, servers[1].kill, servers[1].start))
+
+
 def scenario_numbers(folder):
     """Runs that begin at many collectors at once get each a number of its own."""
     use(Server(f"{folder}/server")).start()
@@ -178,6 +212,59 @@ def scenario_numbers(folder):
     assert len({number for number, _ in lists[0]}) == 48, lists[0]
     assert all(l == lists[0] for l in lists)
     print("numbers: 48 runs of 16 devices at 4 collectors")
+
+
+# --- retention ---
+
+def scenario_retain(folder):
+    """Days that are too old go; what was in them is lost by the store, in every account, and what is
+    left is read."""
+    server = use(Server(f"{folder}/server")).start()
+    name = database(SHARED)
+    c = Sharing(folder, "c")
+    d = fd.Device(c.port, ident(1), name="kept")
+    d.come_in()
+    for run in (7, 8):  # one goes on, one has ended
+        d.run(ident(run))
+        d.block(0, 0, before=0, codec=0)
+        for n in range(10):
+            d.block(1, n, before=n * 5 if n % 4 == 0 else None, events=5, payload=token(run, n))
+    d.end([(0, 1, 0), (1, 10, 50)])
+    d.wait_acknowledged()
+    d.close()
+    c.stop()
+    # All of that was three days ago.
+    columns = [line.split("\t")[0] for line in
+               server.ask(f"DESCRIBE TABLE {name}.blocks").decode().splitlines()][1:]
+    server.ask(f"INSERT INTO {name}.blocks (day, {', '.join(columns)}) "
+               f"SELECT today() - 3 AS past, {', '.join(columns)} FROM {name}.blocks")
+    server.ask(f"ALTER TABLE {name}.blocks DROP PARTITION '{time.strftime('%Y-%m-%d', time.gmtime())}'")
+
+    c = Sharing(folder, "c")
+    d = fd.Device(c.port, ident(1), name="kept", runs=[ident(7)])
+    assert d.come_in()["rows"] == [(0, 0, 1), (0, 1, 10)]
+    d.run(ident(7))
+    for n in range(10, 20):  # those before the next KEY block are of no use without the first days
+        d.block(1, n, before=n * 5 if n % 4 == 0 else None, events=5, payload=token(7, n))
+    d.wait_acknowledged()
+    c.stop()
+    assert [r["events"] for r in report(name)] == [50, 100], report(name)
+    c = Sharing(folder, "c", "--retain-age", "24h")
+    wait_for(lambda: server.ask(f"SELECT count() FROM {name}.blocks WHERE day < today()") == b"0\n")
+    wait_for(lambda: len(json.loads(get(c, "/runs"))["runs"]) == 1)
+    c.stop()
+    runs = report(name)
+    assert len(runs) == 1 and runs[0]["events"] == 40 and runs[0]["lost"]["store"] == 60, runs
+    assert sum(runs[0]["lost"].values()) == 60, runs
+    d = fd.Device(Sharing(folder, "d").port, ident(1), name="kept", runs=[ident(7)])
+    assert d.come_in()["rows"] == [(0, 0, 1), (0, 1, 20)]
+    print("retain: 40 events of 2 days' 150 are left, 60 of that run are lost by the store")
+
+
+def report(name):
+    run = subprocess.run([KISEKI, "check", "--json", f"{os.environ['KISEKI_TEST_STORE']}/{name}"],
+                         stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(run.stdout)["runs"]
 
 
 # --- failures ---
@@ -216,9 +303,10 @@ def scenario_slow(folder):
 
 def scenario_full(folder):
     """The server's disk is full. It is a small one of its own."""
-    os.makedirs(f"{folder}/server")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256M", "none", f"{folder}/server"], check=True)
-    ballast = Path(folder, "server", "ballast")
+    disk = f"{folder}/server/data"
+    os.makedirs(disk)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64M", "none", disk], check=True)
+    ballast = Path(disk, "ballast")
     server = use(Server(f"{folder}/server")).start()
 
     stopping = threading.Event()
@@ -243,7 +331,7 @@ def scenario_full(folder):
     finally:
         stopping.set()
         server.kill()
-        subprocess.run(["umount", f"{folder}/server"], check=True)
+        subprocess.run(["umount", disk], check=True)
 
 
 def scenario_refused(folder):

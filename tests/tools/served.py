@@ -26,7 +26,8 @@ def database(data):
 def place(data):
     """Where the store of a test with this folder is: in it, or in a server (tools/clickhouse.py)."""
     server = os.environ.get("KISEKI_TEST_STORE")
-    return f"{server}/{database(data)}" if server else str(data)
+    settings = os.environ.get("KISEKI_TEST_STORE_SETTINGS", "")
+    return f"{server}/{database(data)}{settings}" if server else str(data)
 
 
 class Collector:
@@ -106,7 +107,7 @@ def token(device, sequence):
 
 def read_blocks(data):
     """The blocks in the tables of a server, each once, as readers see them."""
-    url = os.environ["KISEKI_TEST_STORE"].replace("clickhouse://", "http://")
+    url = os.environ["KISEKI_TEST_STORE"].replace("clickhouse://", "http://").split(",")[0]
     sql = f"SELECT bytes FROM {database(data)}.blocks LIMIT 1 BY device, run, stream, sequence FORMAT RowBinary"
     with urllib.request.urlopen(url, data=sql.encode(), timeout=WAIT_S) as answer:
         return answer.read()

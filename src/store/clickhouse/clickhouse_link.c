@@ -81,10 +81,11 @@ static int errno_of_code(int code, const char *text)
 /* What is between the exception's name and what it says of itself. */
 static void shorten(char *text)
 {
-	char *from = strstr(text, "DB::Exception: "), *to;
+	static const char name[] = "Exception: ";
+	char *from = strstr(text, name), *to;
 
 	if (from)
-		memmove(text, from + 15, strlen(from + 15) + 1);
+		memmove(text, from + strlen(name), strlen(from + strlen(name)) + 1);
 	to = strstr(text, ", e.what()");
 	if (to)
 		*to = 0;
@@ -112,6 +113,8 @@ static int judge_status(const struct clickhouse_link *l, const struct request *q
 	code = errno_of_code(get_code(t->failure), t->failure);
 	if (code == EACCES)
 		return say(l, q, code, "it does not take this user and password", e);
+	if (code == ENOSPC)
+		return say(l, q, code, "its disk is full", e);
 	shorten(t->failure);
 	return say(l, q, code, *t->failure ? t->failure : "it answers, but not as ClickHouse does",
 		   e);
@@ -390,7 +393,7 @@ int clickhouse_link_tell(struct clickhouse_link *l, uint32_t server, const char 
 			     .server = server };
 	char url[URL_MAX];
 
-	format_url(l, server, "", url);
+	format_url(l, server, "&insert_distributed_sync=1", url);
 	q.url = url;
 	return perform(l, &q, e);
 }
