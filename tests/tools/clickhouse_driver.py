@@ -180,7 +180,14 @@ def scenario_cluster(folder):
 def scenario_cluster_down(folder):
     """One of two servers dies and comes back: what it does not have waits."""
     servers = start_cluster(folder)
-    print("cluster_down:", outlive(folder, servers[1].kill, servers[1].start))
+    has = []
+
+    def kill():
+        has.extend(s for s in servers if s.ask(f"SELECT count() FROM {database(SHARED)}.blocks_local") != b"0\n")
+        assert len(has) == 1, has
+        has[0].kill()
+
+    print("cluster_down:", outlive(folder, kill, lambda: has[0].start()))
 
 
 def scenario_numbers(folder):

@@ -247,7 +247,8 @@ int clickhouse_retain(struct store *store, struct error *e)
 	struct clickhouse_store *s = clickhouse_get(store);
 	struct days days = { 0 };
 	const struct clickhouse_ask a = {
-		.sql = "SELECT toUInt32(toUInt16(day)), toUInt64(sum(len)) FROM blocks GROUP BY day "
+		.sql = "SELECT toUInt32(toUInt16(day)), toUInt64(sum(len)) FROM blocks GROUP BY "
+		       "day "
 		       "ORDER BY day DESC",
 		.take = take_days,
 		.context = &days,
