@@ -152,7 +152,7 @@ static const struct cli_option options[] = {
 	{ 0, "retain-size", "SIZE", "remove the oldest beyond this size (keep all)", NULL },
 	{ 0, "retain-age", "TIME", "remove what is older: 36h, 30d (keep all)", NULL },
 	{ 0, "connections", "N", "devices at once (10000)", NULL },
-	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync (20)", NULL },
+	{ 0, "commit-ms", "MS", "the longest that a block waits for its commit (20; 500)", NULL },
 	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
 	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
@@ -182,7 +182,9 @@ const struct command command_serve = {
 		"number of collectors can share one. The database and its tables are made if they "
 		"are missing; `?cluster=NAME` spreads them over the servers of a cluster. A "
 		"password is read from the file that `?password-file=PATH` names, or from the "
-		"variable KISEKI_CLICKHOUSE_PASSWORD. There, whole days are removed. What is made "
+		"variable KISEKI_CLICKHOUSE_PASSWORD. There, blocks of 500 ms go into one insert, "
+		"and "
+		"whole days are removed. What is made "
 		"from blocks to show them faster, and what devices were told, stays in --data.\n\n"
 		"Without keys, which come with a later version, it listens on loopback only. "
 		"Other machines reach it through a tunnel (ssh -L on the device, ssh -R from "

@@ -23,9 +23,10 @@ struct collector_options {
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
-	uint32_t connections_max;      /* 0: 10000 */
-	uint64_t device_bytes_max;     /* received and not durable, of one device; 0: 4 MiB */
-	unsigned int commit_ms;	       /* the longest that a block waits for its sync; 0: 20 */
+	uint32_t connections_max;  /* 0: 10000 */
+	uint64_t device_bytes_max; /* received and not durable, of one device; 0: 4 MiB */
+	unsigned int
+		commit_ms; /* the longest that a block waits for its commit; 0: what suits the store */
 	unsigned int hello_timeout_ms; /* 0: 10000 */
 	unsigned int idle_timeout_ms;  /* without any frame; 0: 60000 */
 	unsigned int ping_ms;	       /* 0: 10000 */

@@ -6,11 +6,20 @@
 #include "store/clickhouse/clickhouse_url.h"
 #include "store/store_engine.h"
 
+#define COMMIT_FOLDER_MS 20U
+/* Each insert is a part of the table that has to be merged; a server wants few and large ones. */
+#define COMMIT_SERVER_MS 500U
+
 int store_open(struct store **ret, const char *place, const struct store_options *o,
 	       struct error *e)
 {
 	return clickhouse_url_is(place) ? clickhouse_open(ret, place, o, e)
 					: local_open(ret, place, o, e);
+}
+
+unsigned int store_commit_ms(const char *place)
+{
+	return clickhouse_url_is(place) ? COMMIT_SERVER_MS : COMMIT_FOLDER_MS;
 }
 
 void store_free(struct store *s)

@@ -113,6 +113,8 @@ struct store_clock {
 /* The place is a folder, or clickhouse://… (clickhouse/clickhouse_url.h). */
 int store_open(struct store **ret, const char *place, const struct store_options *o,
 	       struct error *e);
+/* How long blocks are best gathered for one commit there. */
+unsigned int store_commit_ms(const char *place);
 void store_free(struct store *s);
 DEFINE_CLEANUP(store, store_free)
 
