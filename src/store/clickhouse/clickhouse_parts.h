@@ -108,7 +108,8 @@ struct clickhouse_store {
 	struct clickhouse_run **touched;
 	size_t n_touched, room_touched;
 	struct clickhouse_batch *filling;
-	bool wants_commit; /* somebody was sent away until the server answers */
+	bool wants_commit;	   /* somebody was sent away until the server answers */
+	atomic_bool without_disks; /* the server has no table of its disks */
 	atomic_uint_fast64_t puts;
 	atomic_uint_fast64_t waiting;
 

@@ -385,14 +385,17 @@ int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, ui
 	struct clickhouse_store *s = clickhouse_get(store);
 	struct clickhouse_run *run = NULL;
 	uint32_t arrival;
-	bool met;
+	bool met, waits;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
 	met = is_met(s, ids, ret_number, &arrival);
+	waits = s->wants_commit;
 	pthread_mutex_unlock(&s->lock);
 	if (met)
 		return 0;
+	if (waits) /* or each device would wait for the same silence, one after the other */
+		return error_set(e, EAGAIN, "ClickHouse does not answer");
 	r = meet_run(s, ids, &run, e);
 	pthread_mutex_lock(&s->lock);
 	if (r == 0)

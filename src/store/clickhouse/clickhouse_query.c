@@ -326,5 +326,6 @@ void clickhouse_space(struct store *store, uint64_t *ret_used, uint64_t *ret_fre
 	clickhouse_link_ask(s->link, &a, NULL);
 	a.context = ret_free;
 	a.sql = "SELECT toUInt64(sum(free_space)) FROM system.disks";
-	clickhouse_link_ask(s->link, &a, NULL);
+	if (!s->without_disks)
+		s->without_disks = clickhouse_link_ask(s->link, &a, NULL) == -ENOENT;
 }
