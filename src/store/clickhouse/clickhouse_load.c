@@ -288,7 +288,8 @@ static int take_header(struct taking *t, const struct clickhouse_header *h)
 {
 	if (t->run)
 		return clickhouse_run_take(t->run, h);
-	t->replay->came_ns = h->came_ns;
+	if (t->replay->came_ns)
+		*t->replay->came_ns = h->came_ns;
 	return clickhouse_state_take(t->replay->state, t->replay->cuts, t->replay->losses, h);
 }
 
@@ -391,7 +392,8 @@ int clickhouse_load_replay(struct clickhouse_store *s, struct clickhouse_replay 
 	for (i = 0; r == 0 && !*p->where && i < notes.n; i++) {
 		const struct note *n = &notes.list[i];
 
-		p->came_ns = n->record.came_ns;
+		if (p->came_ns)
+			*p->came_ns = n->record.came_ns;
 		if (is_of_run(n))
 			clickhouse_state_note(p->state, p->losses, &n->record, n->body);
 	}

@@ -147,7 +147,7 @@ struct clickhouse_replay {
 	struct cuts *cuts;	 /* or NULL */
 	const struct run_losses *losses;
 	const char *where; /* "" or a condition beside the run */
-	uint64_t came_ns;  /* of the block or note that is being taken */
+	uint64_t *came_ns; /* or NULL: is set to that of the block or note that is being taken */
 };
 int clickhouse_load_replay(struct clickhouse_store *s, struct clickhouse_replay *p,
 			   struct error *e);

@@ -195,7 +195,7 @@ struct ledger {
 	struct ledger_row *rows;
 	size_t n, room;
 	uint32_t run;
-	const uint64_t *came_ns;
+	uint64_t came_ns; /* of what is being looked at */
 	int error;
 };
 
@@ -218,7 +218,7 @@ static void push_row(void *context, const struct store_loss *row)
 		l->error = r;
 		return;
 	}
-	l->rows[l->n] = (struct ledger_row){ .loss = *row, .came_ns = *l->came_ns, .place = l->n };
+	l->rows[l->n] = (struct ledger_row){ .loss = *row, .came_ns = l->came_ns, .place = l->n };
 	l->rows[l->n++].loss.run = l->run;
 }
 
@@ -230,13 +230,15 @@ static int list_ledger(struct clickhouse_store *s, const struct clickhouse_run *
 	const struct run_losses losses = { .add = push_row, .context = l };
 	struct cuts cuts = { 0 };
 	struct run_state state = { 0 };
-	struct clickhouse_replay p = {
-		.run = run, .state = &state, .cuts = &cuts, .losses = &losses, .where = ""
-	};
+	struct clickhouse_replay p = { .run = run,
+				       .state = &state,
+				       .cuts = &cuts,
+				       .losses = &losses,
+				       .where = "",
+				       .came_ns = &l->came_ns };
 	uint8_t *in;
 	int r;
 
-	l->came_ns = &p.came_ns;
 	pthread_mutex_lock(&s->lock);
 	in = malloc(RUN_STATE_ROOM(run->in.n));
 	r = in ? cuts_init(&cuts, in, run_state_encode(&run->in, in)) : -ENOMEM;
@@ -248,9 +250,9 @@ static int list_ledger(struct clickhouse_store *s, const struct clickhouse_run *
 	if (r == 0)
 		r = clickhouse_load_replay(s, &p, e);
 	if (r == 0) {
-		p.came_ns = 0;
+		l->came_ns = 0;
 		cuts_list(&cuts, NULL, &losses);
-		p.came_ns = UINT64_MAX;
+		l->came_ns = UINT64_MAX;
 		run_state_list_open(&state, &losses);
 		r = l->error;
 	}
