@@ -150,7 +150,7 @@ static int open_any(struct boot **ret, const struct args *a, const char *name, s
 	struct stat st;
 	int r;
 
-	if (store_is_folder(name))
+	if (store_is_place(name))
 		return open_store(ret, a, name, e);
 	if (args_has(a, "run"))
 		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",

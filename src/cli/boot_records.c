@@ -105,7 +105,7 @@ int boot_records_open(struct boot_records *r, const struct args *a, const char *
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	if (store_is_folder(name))
+	if (store_is_place(name))
 		return open_store(r, a, name, e);
 	if (args_has(a, "run"))
 		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",

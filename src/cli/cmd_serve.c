@@ -97,7 +97,10 @@ static void print_place(const struct serve_settings *s, struct collector *c)
 		printf("web      http://%.*s:%u/\n",
 		       colon ? (int)(colon - s->http) : (int)strlen(s->http), s->http,
 		       collector_http_port(c));
-	printf("data     %s\nready\n", s->data);
+	printf("data     %s\n", s->data);
+	if (*s->store)
+		printf("store    %s\n", s->store);
+	puts("ready");
 	fflush(stdout);
 }
 
@@ -144,6 +147,7 @@ static const struct cli_option options[] = {
 	{ 0, "listen", "HOST:PORT", "where devices connect (127.0.0.1:7077)", NULL },
 	{ 0, "http", "HOST:PORT", "where people and programs ask (127.0.0.1:8080)", NULL },
 	{ 0, "data", "DIR", "where everything is kept", NULL },
+	{ 0, "store", "PLACE", "where blocks are kept: a folder, or ClickHouse (--data)", NULL },
 	{ 0, "symbols", "DIR", "devices' objects, to name their functions (none)", NULL },
 	{ 0, "symbols-size", "SIZE", "at most so much for tables of their names (1G)", NULL },
 	{ 0, "objects-size", "SIZE", "at most so much that devices send of them; 0: none (2G)",
@@ -153,7 +157,7 @@ static const struct cli_option options[] = {
 	{ 0, "workers", "N", "threads that work out facts (one for each CPU; 0: none)", NULL },
 	{ 0, "alert-webhook", "URL", "where alerts are posted as JSON (nowhere)", NULL },
 	{ 0, "connections", "N", "devices at once (10000)", NULL },
-	{ 0, "commit-ms", "MS", "the longest that a block waits for its sync (20)", NULL },
+	{ 0, "commit-ms", "MS", "the longest that a block waits for its commit (20; 500)", NULL },
 	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
 	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
@@ -163,6 +167,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
 	{ "Keep at most 20 GB, and nothing longer than a month:",
 	  "kiseki serve --data /srv/traces --retain-size 20G --retain-age 30d" },
+	{ "Keep the blocks in ClickHouse:",
+	  "kiseki serve --store clickhouse://kiseki@db.example:8123/traces" },
 	{ NULL, NULL },
 };
 
@@ -176,6 +182,15 @@ const struct command command_serve = {
 		"it gets SIGINT or SIGTERM, and prints \"ready\" when it listens.\n\n"
 		"Data is kept in --data, which is $XDG_DATA_HOME/kiseki or ~/.local/share/kiseki, "
 		"and /var/lib/kiseki for root. What is removed goes in whole files of 64 MiB.\n\n"
+		"With --store, blocks are kept elsewhere: in another folder, or in a ClickHouse "
+		"server, written clickhouse://[USER@]HOST:PORT/DATABASE with the port of HTTP. Any "
+		"number of collectors can share one. The database and its tables are made if they "
+		"are missing; `?cluster=NAME` spreads them over the servers of a cluster. A "
+		"password is read from the file that `?password-file=PATH` names, or from the "
+		"variable KISEKI_CLICKHOUSE_PASSWORD. There, blocks of 500 ms go into one insert, "
+		"and "
+		"whole days are removed. What is made "
+		"from blocks to show them faster, and what devices were told, stays in --data.\n\n"
 		"Without keys, which come with a later version, it listens on loopback only. "
 		"Other machines reach it through a tunnel (ssh -L on the device, ssh -R from "
 		"here), "

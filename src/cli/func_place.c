@@ -140,7 +140,7 @@ int func_place_open(struct func_place *p, const struct args *a, const char *name
 	int r;
 
 	p->args = a;
-	if (store_is_folder(name) && has_option(a, "run"))
+	if (store_is_place(name) && has_option(a, "run"))
 		return open_store(p, name, e);
 	if (option(a, "run"))
 		return error_set(e, EINVAL, "cannot take --run: %s is not the folder of a store",

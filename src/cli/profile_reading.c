@@ -90,7 +90,7 @@ static int open_other(struct profile_reading *r, const struct args *a, struct er
 
 static int open_source(struct profile_reading *r, const struct args *a, struct error *e)
 {
-	if (store_is_folder(r->path))
+	if (store_is_place(r->path))
 		return open_store(r, a, e);
 	if (args_has(a, "run")) {
 		r->misused = true;

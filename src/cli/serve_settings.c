@@ -44,6 +44,7 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.alert_webhook = s->alert_webhook;
 	s->options.workers = COLLECTOR_WORKERS_EACH;
 	s->options.objects_bytes = OBJECTS_SIZE;
+	s->options.place = s->store;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -66,6 +67,7 @@ static const struct setting table[] = {
 	{ "listen", setting_text, TEXT(listen) },
 	{ "http", setting_text, TEXT(http) },
 	{ "data", setting_text, TEXT(data) },
+	{ "store", setting_text, TEXT(store) },
 	{ "symbols", setting_text, TEXT(symbols) },
 	{ "symbols-size", setting_size, "a size from 1M on, such as 500M or 20G",
 	  PLACE(options.symbols_bytes), RETAIN_LEAST, UINT64_MAX },

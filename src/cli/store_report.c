@@ -35,7 +35,7 @@ struct store_digest {
 
 bool store_report_wants(const char *path)
 {
-	return store_is_folder(path);
+	return store_is_place(path);
 }
 
 static void add_damage(void *context, const struct store_damage *d)

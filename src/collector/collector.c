@@ -29,7 +29,6 @@
 #define CONNECTIONS_MAX 10000U
 #define DEVICE_BYTES_MAX (4U << 20)
 #define BATCH_BYTES (64U << 20)
-#define COMMIT_MS 20U
 #define HELLO_TIMEOUT_MS 10000U
 #define IDLE_TIMEOUT_MS 60000U
 #define PING_MS 10000U
@@ -56,12 +55,17 @@ static void log_nothing(void *context, const char *line)
 	(void)line;
 }
 
+static const char *place_of(const struct collector_options *o)
+{
+	return o->place && *o->place ? o->place : o->data;
+}
+
 static void set_server_options(struct server_options *s, const struct collector_options *o)
 {
 	s->connections_max = o->connections_max ? o->connections_max : CONNECTIONS_MAX;
 	s->device_bytes_max = o->device_bytes_max ? o->device_bytes_max : DEVICE_BYTES_MAX;
 	s->batch_bytes = o->store.batch_bytes ? o->store.batch_bytes : BATCH_BYTES;
-	s->commit_ms = o->commit_ms ? o->commit_ms : COMMIT_MS;
+	s->commit_ms = o->commit_ms ? o->commit_ms : store_commit_ms(place_of(o));
 	s->hello_timeout_ms = o->hello_timeout_ms ? o->hello_timeout_ms : HELLO_TIMEOUT_MS;
 	s->idle_timeout_ms = o->idle_timeout_ms ? o->idle_timeout_ms : IDLE_TIMEOUT_MS;
 	s->ping_ms = o->ping_ms ? o->ping_ms : PING_MS;
@@ -212,7 +216,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 
 	store.batch_bytes = s->batch_bytes;
 	if (r == 0)
-		r = store_open(&c->store, o->data, &store, e);
+		r = store_open(&c->store, place_of(o), &store, e);
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)

@@ -22,16 +22,18 @@ struct collector_options {
 	const char *listen;  /* "HOST:PORT" for devices; "127.0.0.1:7077" */
 	const char *http;    /* "HOST:PORT" for people; "127.0.0.1:8080" */
 	const char *data;    /* the folder */
+	const char *place;   /* where blocks are kept (store_open()); NULL or "": in that folder */
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
 	uint64_t symbols_bytes; /* ceiling of the tables made of them; 0: the usual one */
 	uint64_t objects_bytes; /* of files that devices are asked for, at most; 0: they are not */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
-	uint32_t workers;	       /* threads that work minutes out; 0: none */
-	const char *alert_webhook;     /* where alerts are posted; NULL or "": nowhere */
-	uint32_t connections_max;      /* 0: 10000 */
-	uint64_t device_bytes_max;     /* received and not durable, of one device; 0: 4 MiB */
-	unsigned int commit_ms;	       /* the longest that a block waits for its sync; 0: 20 */
+	uint32_t workers;	   /* threads that work minutes out; 0: none */
+	const char *alert_webhook; /* where alerts are posted; NULL or "": nowhere */
+	uint32_t connections_max;  /* 0: 10000 */
+	uint64_t device_bytes_max; /* received and not durable, of one device; 0: 4 MiB */
+	unsigned int
+		commit_ms; /* the longest that a block waits for its commit; 0: what suits the store */
 	unsigned int hello_timeout_ms; /* 0: 10000 */
 	unsigned int idle_timeout_ms;  /* without any frame; 0: 60000 */
 	unsigned int ping_ms;	       /* 0: 10000 */

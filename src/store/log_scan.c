@@ -7,6 +7,7 @@
  * older file unsound bytes are damage, and the records behind them are searched.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/log_view.h"
@@ -169,5 +170,23 @@ int log_clock_decode(struct store_clock *ret, const uint8_t *in, size_t len)
 	if (r.bad)
 		return -EBADMSG;
 	*ret = c;
+	return 0;
+}
+
+int log_end_encode(const struct message_end *m, uint8_t **ret, size_t *ret_len)
+{
+	size_t room = (1 + 3 * (size_t)m->n_rows) * VARINT_MAX;
+	struct message_end rows = *m;
+	struct message_stream_end row;
+	struct byte_writer w;
+
+	*ret = malloc(room);
+	if (!*ret)
+		return -ENOMEM;
+	writer_init(&w, *ret, room);
+	end_encode(&w, m);
+	while (end_next(&rows, &row))
+		end_put(&w, &row);
+	*ret_len = writer_len(&w);
 	return 0;
 }

@@ -91,4 +91,7 @@ int log_device_decode(struct store_device *ret, const uint8_t *in, size_t len);
 size_t log_clock_encode(uint8_t out[3 * VARINT_MAX], const struct store_clock *c);
 int log_clock_decode(struct store_clock *ret, const uint8_t *in, size_t len);
 
+/* An END again as bytes, to be freed: the message has only a reader over its rows. 0 or -ENOMEM. */
+int log_end_encode(const struct message_end *m, uint8_t **ret, size_t *ret_len);
+
 #endif

@@ -1,478 +1,126 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * store: opening and closing (store.h).
- *
- * What a store knows when it is opened comes from three places. Full files: the catalog, and for
- * those that it lacks, their indexes, and where these are missing, too, the log itself. The last
- * file: the log, record by record; it is cut where the first unsound one starts, for nothing behind
- * that was ever acknowledged. A file's size and the catalog's row must agree, else the row is made
- * again.
- */
+/* store: which engine it is, and that it does what is asked (store.h, store_engine.h). */
 #include "store/store.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/clickhouse_url.h"
+#include "store/store_engine.h"
 
-#include "base/condition.h"
-#include "store/array.h"
-#include "store/store_parts.h"
+#define COMMIT_FOLDER_MS 20U
+/* Each insert is a part of the table that has to be merged; a server wants few and large ones. */
+#define COMMIT_SERVER_MS 500U
 
-struct numbers {
-	uint32_t *list;
-	size_t n, room;
-};
-
-static void numbers_done(struct numbers *l)
+int store_open(struct store **ret, const char *place, const struct store_options *o,
+	       struct error *e)
 {
-	free(l->list);
+	return clickhouse_url_is(place) ? clickhouse_open(ret, place, o, e)
+					: local_open(ret, place, o, e);
 }
 
-/* --- the folder --- */
-
-static int open_folder(struct store *s, struct error *e)
+unsigned int store_commit_ms(const char *place)
 {
-	if (!s->options.read_only && mkdir(s->dir, 0750) < 0 && errno != EEXIST)
-		return error_set(e, errno, "cannot create %s: %s", s->dir, strerror(errno));
-	s->dir_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->dir_fd < 0)
-		return error_set(e, errno, "cannot open %s: %s", s->dir, strerror(errno));
-	if (!s->options.read_only && mkdirat(s->dir_fd, "log", 0750) < 0 && errno != EEXIST)
-		return error_set(e, errno, "cannot create %s/log: %s", s->dir, strerror(errno));
-	s->log_fd = openat(s->dir_fd, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->log_fd < 0)
-		return error_set(e, errno, "cannot open %s/log: %s", s->dir, strerror(errno));
-	return 0;
-}
-
-static int lock_folder(struct store *s, struct error *e)
-{
-	if (s->options.read_only)
-		return 0;
-	s->lock_fd = openat(s->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-	if (s->lock_fd < 0)
-		return error_set(e, errno, "cannot lock %s: %s", s->dir, strerror(errno));
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return error_set(e, errno, "cannot lock %s: %s", s->dir,
-				 errno == EWOULDBLOCK ? "another collector uses it"
-						      : strerror(errno));
-	return 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int list_logs(struct store *s, struct numbers *ret, struct error *e)
-{
-	int fd = dup(s->log_fd), r = 0, end;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *d;
-	unsigned int number;
-
-	if (!dir) {
-		r = -errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(e, r, "cannot list %s/log: %s", s->dir, strerror(-r));
-	}
-	rewinddir(dir);
-	while (r == 0 && (d = readdir(dir))) {
-		end = 0;
-		if (sscanf(d->d_name, "%8u.klog%n", &number, &end) != 1 || !end || d->d_name[end] ||
-		    !number)
-			continue;
-		r = array_grow(&ret->list, ret->n, &ret->room, sizeof(*ret->list), LOG_FILES_MAX);
-		if (r == 0)
-			ret->list[ret->n++] = number;
-	}
-	closedir(dir);
-	if (ret->n)
-		qsort(ret->list, ret->n, sizeof(*ret->list), by_value);
-	return r < 0 ? error_set(e, r, "cannot list %s/log: %s", s->dir, strerror(-r)) : 0;
-}
-
-/* --- full files --- */
-
-static int add_full_file(struct store *s, uint32_t number, struct error *e)
-{
-	char name[STORE_LOG_NAME];
-	struct log_file *f;
-	struct stat st;
-	int r;
-
-	if (fstatat(s->log_fd, store_log_name(number, name), &st, 0) < 0)
-		return error_set(e, errno, "cannot read %s: %s", name, strerror(errno));
-	r = store_add_log_file(s, number, (uint64_t)st.st_size, &f);
-	return r < 0 ? error_set(e, r, "out of memory") : 0;
-}
-
-struct sorting {
-	struct store *store;
-	struct numbers wrong; /* rows of the catalog without their file */
-};
-
-static int sort_row(void *context, const struct catalog_file *row)
-{
-	struct sorting *t = context;
-	struct log_file *f = store_find_file(t->store, row->file);
-	int r = 0;
-
-	if (f && f->size == row->size) {
-		f->catalogued = true;
-		f->last_ns = row->last_ns;
-		return 0;
-	}
-	r = array_grow(&t->wrong.list, t->wrong.n, &t->wrong.room, sizeof(uint32_t), LOG_FILES_MAX);
-	if (r == 0)
-		t->wrong.list[t->wrong.n++] = row->file;
-	return r;
-}
-
-static int add_to_catalog(struct store *s, struct log_file *f, struct error *e)
-{
-	const struct log_index *x;
-	int r = store_file_index(s, f, &x, e);
-
-	if (r == 0)
-		r = catalog_add_file(s->catalog, x, e);
-	if (r < 0)
-		return r;
-	f->catalogued = true;
-	f->last_ns = x->last_ns;
-	return 0;
-}
-
-static int settle_catalog(struct store *s, struct error *e)
-{
-	struct sorting t = { .store = s };
-	size_t i;
-	int r = catalog_files(s->catalog, sort_row, &t, e);
-
-	for (i = 0; i < t.wrong.n && r == 0; i++)
-		r = catalog_remove_file(s->catalog, t.wrong.list[i], e);
-	numbers_done(&t.wrong);
-	for (i = 0; i < s->n_files && r == 0; i++)
-		if (!s->files[i]->catalogued)
-			r = add_to_catalog(s, s->files[i], e);
-	return r;
-}
-
-/* A catalog that cannot be written, because the disk is full, must not keep anybody from reading,
- * nor from making room: then it is made in memory. */
-static int open_catalog(struct store *s, struct error *e)
-{
-	size_t i;
-	int r = catalog_open(&s->catalog, s->options.read_only ? NULL : s->dir, e);
-
-	if (r == 0)
-		r = settle_catalog(s, e);
-	if (r == 0 || s->options.read_only)
-		return r;
-	catalog_free(take_ptr(s->catalog));
-	for (i = 0; i < s->n_files; i++)
-		s->files[i]->catalogued = false;
-	r = catalog_open(&s->catalog, NULL, e);
-	return r < 0 ? r : settle_catalog(s, e);
-}
-
-static int show_row(void *context, const struct catalog_run *row)
-{
-	int r = store_show_run(context, row->file, &row->run);
-
-	return r == -EBADMSG ? 0 : r;
-}
-
-static int show_device(void *context, const struct store_device *d)
-{
-	return store_show_device(context, d);
-}
-
-/* --- the last file --- */
-
-static int show_view(struct store *s)
-{
-	const struct log_view *v = s->view;
-	struct shown_run *run;
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < v->n_runs && r == 0; i++) {
-		const struct index_run declared = { .number = v->runs[i]->number,
-						    .ids = v->runs[i]->ids,
-						    .in = v->runs[i]->in,
-						    .in_len = v->runs[i]->in_len };
-
-		r = shown_runs_add(&s->runs, v->head.number, &declared, &run);
-	}
-	for (i = 0; i < v->n_devices && r == 0; i++)
-		r = store_show_device(s, &v->devices[i]);
-	return r;
-}
-
-/* -EBADMSG if its head is not sound. */
-static int scan_last(struct store *s, uint32_t number, struct error *e)
-{
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
-	struct log_scan scan = { 0 };
-	int r = log_map_open(&map, s->log_fd, number, e);
-
-	if (r < 0)
-		return r;
-	scan.data = map.data;
-	scan.len = map.len;
-	return log_view_scan(&s->view, &scan, e);
-}
-
-/* Whether a file with an unsound head holds any record: if not, it was being made. */
-static int is_empty(struct store *s, uint32_t number, bool *ret, struct error *e)
-{
-	struct log_index *x;
-	int r = store_make_index(s, number, &x, e);
-
-	if (r < 0)
-		return r;
-	*ret = !x->n_runs && !x->n_devices;
-	log_index_free(x);
-	return 0;
-}
-
-static int open_last(struct store *s, uint32_t number, struct error *e)
-{
-	char name[STORE_LOG_NAME];
-	struct log_file *f;
-	int r = store_add_log_file(s, number, s->view->size, &f);
-
-	if (r < 0)
-		return error_set(e, r, "out of memory");
-	f->last_ns = s->view->last_ns;
-	s->active = f;
-	if (s->options.read_only)
-		return 0;
-	s->fd = openat(s->log_fd, store_log_name(number, name), O_RDWR | O_CLOEXEC);
-	if (s->fd < 0 || ftruncate(s->fd, (off_t)f->size) < 0 || fdatasync(s->fd) < 0)
-		return error_set(e, errno, "cannot write %s: %s", name, strerror(errno));
-	return 0;
-}
-
-/* Reads the last file; *ret_full if it must be left as it is, and another one follow it. */
-static int recover_last(struct store *s, uint32_t number, bool *ret_full, struct error *e)
-{
-	bool empty;
-	int r = scan_last(s, number, e);
-
-	*ret_full = false;
-	if (r != -EBADMSG)
-		return r;
-	r = is_empty(s, number, &empty, e);
-	*ret_full = r == 0 && !empty;
-	return r;
-}
-
-/* --- all together --- */
-
-static int load_files(struct store *s, const struct numbers *logs, bool *ret_full, struct error *e)
-{
-	size_t i, n = logs->n;
-	int r = n ? recover_last(s, logs->list[n - 1], ret_full, e) : 0;
-
-	if (n && !*ret_full)
-		n--;
-	for (i = 0; i < n && r == 0; i++)
-		r = add_full_file(s, logs->list[i], e);
-	if (r == 0)
-		r = open_catalog(s, e);
-	if (r == 0)
-		r = catalog_runs(s->catalog, show_row, s, e);
-	if (r == 0)
-		r = catalog_devices(s->catalog, show_device, s, e);
-	return r;
-}
-
-static uint32_t lowest_free_run(const struct store *s)
-{
-	const struct shown_run *run;
-	uint32_t next = s->view->head.next_run ? s->view->head.next_run : 1;
-	size_t at = 0;
-
-	while ((run = hashtable_next(&s->runs.by_number, &at)))
-		if (run->number >= next)
-			next = run->number + 1;
-	return next;
-}
-
-/* The file that new records go to: the last one, or one behind it. */
-static int settle_last(struct store *s, uint32_t last, bool full, struct error *e)
-{
-	const struct log_head nothing = { .number = last + 1, .next_run = 1 };
-	struct log_view *v;
-
-	if (s->view)
-		return open_last(s, last, e);
-	v = log_view_new(&nothing);
-	if (!v)
-		return error_set(e, ENOMEM, "out of memory");
-	s->view = v; /* for what the runs say of the next free number */
-	if (s->options.read_only)
-		return 0;
-	v->head.next_run = lowest_free_run(s);
-	s->view = NULL;
-	s->put.next_run = v->head.next_run;
-	log_view_free(v);
-	return store_rotate(s, last + full, s->put.next_run, e);
-}
-
-static bool is_open(const struct store *s, const struct shown_run *run)
-{
-	const struct view_run *live = log_view_run(s->view, run->number);
-
-	return live ? !live->state.ended && !live->state.closed : !run->facts.ended;
-}
-
-static int fill_put_side(struct store *s)
-{
-	const struct store_device *d;
-	const struct shown_run *run;
-	size_t at = 0;
-	int r = 0;
-
-	s->put.file = s->view->head.number;
-	s->put.offset = s->view->size;
-	s->put.next_run = lowest_free_run(s);
-	while (r == 0 && (d = hashtable_next(&s->devices, &at)))
-		r = put_side_add_device(s, d);
-	for (at = 0; r == 0 && (run = hashtable_next(&s->runs.by_number, &at));)
-		if (is_open(s, run))
-			r = put_side_add_open(s, &run->ids.device, run->number);
-	return r;
-}
-
-/* Runs whose first files are gone. */
-static int cut_runs(struct store *s)
-{
-	struct shown_run *run;
-	size_t at = 0;
-	int r = 0;
-
-	while (r == 0 && (run = hashtable_next(&s->runs.by_number, &at))) {
-		struct cut_search c = { .run = run->number, .in = run->in, .in_len = run->in_len };
-
-		if (!run->in_totals.streams)
-			continue;
-		r = store_find_cuts(s, &c);
-		if (r == 0)
-			r = shown_run_cut(run, &c.cuts);
-	}
-	return r;
-}
-
-static int load(struct store *s, struct error *e)
-{
-	__attribute__((cleanup(numbers_done))) struct numbers logs = { 0 };
-	bool full = false;
-	int r = list_logs(s, &logs, e);
-
-	if (r == 0)
-		r = load_files(s, &logs, &full, e);
-	if (r == 0)
-		r = settle_last(s, logs.n ? logs.list[logs.n - 1] : 1, full, e);
-	if (r < 0)
-		return r;
-	r = show_view(s);
-	if (r == 0)
-		r = cut_runs(s);
-	if (r == 0)
-		r = fill_put_side(s);
-	return r < 0 ? error_set(e, r, "cannot list the runs: %s", strerror(-r)) : 0;
-}
-
-static void set_options(struct store *s, const struct store_options *o)
-{
-	if (o)
-		s->options = *o;
-	if (!s->options.file_bytes)
-		s->options.file_bytes = STORE_FILE_BYTES;
-	if (s->options.file_bytes > STORE_FILE_BYTES_MOST)
-		s->options.file_bytes = STORE_FILE_BYTES_MOST;
-	if (!s->options.batch_bytes)
-		s->options.batch_bytes = STORE_BATCH_BYTES;
-}
-
-static int init(struct store *s)
-{
-	condition_init(&s->committed);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_mutex_init(&s->retain_lock, NULL);
-	shown_runs_init(&s->runs);
-	hashtable_init(&s->devices, STORE_DEVICES_MAX);
-	s->dir_fd = s->log_fd = s->lock_fd = s->fd = -1;
-	s->version = 1;
-	s->spare = batch_new();
-	return put_side_init(&s->put) < 0 || !s->spare ? -ENOMEM : 0;
-}
-
-int store_open(struct store **ret, const char *dir, const struct store_options *o, struct error *e)
-{
-	CLEANUP(store) struct store *s = calloc(1, sizeof(*s));
-	int r;
-
-	if (!s)
-		return error_set(e, ENOMEM, "cannot open %s: out of memory", dir);
-	r = init(s);
-	s->dir = strdup(dir);
-	if (r < 0 || !s->dir)
-		return error_set(e, ENOMEM, "cannot open %s: out of memory", dir);
-	set_options(s, o);
-	r = open_folder(s, e);
-	if (r == 0)
-		r = lock_folder(s, e);
-	if (r < 0)
-		return r;
-	r = load(s, e);
-	if (r < 0)
-		return error_prefix(e, r, "cannot open the store %s", dir);
-	*ret = take_ptr(s);
-	return 0;
+	return clickhouse_url_is(place) ? COMMIT_SERVER_MS : COMMIT_FOLDER_MS;
 }
 
 void store_free(struct store *s)
 {
-	struct store_device *d;
-	size_t at = 0;
+	if (s)
+		s->ops->free(s);
+}
 
-	if (!s)
-		return;
-	if (s->catalog && s->active && !s->options.read_only)
-		store_settle(s, NULL); /* or whoever opens it next does */
-	put_side_done(&s->put);
-	batch_free(s->pending);
-	batch_free(s->spare);
-	shown_runs_done(&s->runs);
-	while ((d = hashtable_next(&s->devices, &at)))
-		free(d);
-	hashtable_done(&s->devices);
-	for (at = 0; at < s->n_files; at++) {
-		log_index_free(s->files[at]->index);
-		free(s->files[at]);
-	}
-	free(s->files);
-	log_view_free(s->view);
-	catalog_free(s->catalog);
-	cleanup_closep(&s->fd);
-	cleanup_closep(&s->lock_fd);
-	cleanup_closep(&s->log_fd);
-	cleanup_closep(&s->dir_fd);
-	pthread_cond_destroy(&s->committed);
-	pthread_mutex_destroy(&s->retain_lock);
-	pthread_mutex_destroy(&s->lock);
-	free(s->dir);
-	free(s);
+/* --- the ingest --- */
+
+int store_device(struct store *s, const struct store_device *d, struct error *e)
+{
+	return s->ops->device(s, d, e);
+}
+
+int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e)
+{
+	return s->ops->take_run(s, ids, ret_number, e);
+}
+
+size_t store_next_sequences(struct store *s, uint32_t run, struct message_resume *rows, size_t n)
+{
+	return s->ops->next_sequences(s, run, rows, n);
+}
+
+int store_put(struct store *s, uint32_t run, const struct block *b, const uint8_t *bytes,
+	      struct error *e)
+{
+	return s->ops->put(s, run, b, bytes, e);
+}
+
+int store_end(struct store *s, uint32_t run, const struct message_end *m, struct error *e)
+{
+	return s->ops->end(s, run, m, e);
+}
+
+int store_note(struct store *s, const struct store_clock *c, struct error *e)
+{
+	return s->ops->note(s, c, e);
+}
+
+int store_commit(struct store *s, uint64_t *ret_durable, struct error *e)
+{
+	return s->ops->commit(s, ret_durable, e);
+}
+
+uint64_t store_puts(const struct store *s)
+{
+	return s->ops->puts(s);
+}
+
+uint64_t store_waiting(const struct store *s)
+{
+	return s->ops->waiting(s);
+}
+
+int store_settle(struct store *s, struct error *e)
+{
+	return s->ops->settle(s, e);
+}
+
+int store_retain(struct store *s, struct error *e)
+{
+	return s->ops->retain(s, e);
+}
+
+/* --- the readers --- */
+
+int store_devices(struct store *s, store_device_fn fn, void *context, struct error *e)
+{
+	return s->ops->devices(s, fn, context, e);
+}
+
+int store_runs(struct store *s, const struct message_id *device, store_run_fn fn, void *context,
+	       struct error *e)
+{
+	return s->ops->runs(s, device, fn, context, e);
+}
+
+int store_get_run(struct store *s, uint32_t number, struct store_run *ret, struct error *e)
+{
+	return s->ops->get_run(s, number, ret, e);
+}
+
+int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context, struct error *e)
+{
+	return s->ops->ledger(s, run, fn, context, e);
+}
+
+int store_get_clock(struct store *s, uint32_t run, struct store_clock *ret)
+{
+	return s->ops->get_clock(s, run, ret);
+}
+
+void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms)
+{
+	s->ops->wait(s, version, timeout_ms);
+}
+
+void store_space(struct store *s, uint64_t *ret_used, uint64_t *ret_free)
+{
+	s->ops->space(s, ret_used, ret_free);
 }

@@ -3,10 +3,13 @@
  * store: where the blocks of many devices rest.
  *
  * A run is one recording of one device, from its start to its stop; agents and collectors may die
- * and come back within it. Blocks of all runs are appended to one log, in the order in which they
+ * and come back within it.
+ *
+ * It has engines. In a folder, blocks of all runs are appended to one log, in the order in which they
  * came, so that one sync makes those of a thousand devices durable. What the log holds is found
  * through an index per log file and a catalog (SQLite); both are made from the log and can be made
- * again from it: only the log is the truth. docs/format/store.md has the files.
+ * again from it: only the log is the truth. docs/format/store.md has the files. In a ClickHouse server
+ * they are rows of its tables, for any number of collectors: docs/format/clickhouse.md.
  *
  * Threads: store_run(), store_put(), store_end() and store_note() belong to one thread, the
  * ingest's. store_commit() belongs to one other, which may run at the same time. Everything else
@@ -107,7 +110,11 @@ struct store_clock {
 	uint64_t err_ns;
 };
 
-int store_open(struct store **ret, const char *dir, const struct store_options *o, struct error *e);
+/* The place is a folder, or clickhouse://… (clickhouse/clickhouse_url.h). */
+int store_open(struct store **ret, const char *place, const struct store_options *o,
+	       struct error *e);
+/* How long blocks are best gathered for one commit there. */
+unsigned int store_commit_ms(const char *place);
 void store_free(struct store *s);
 DEFINE_CLEANUP(store, store_free)
 

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/store_parts.h"
+#include "store/clickhouse/clickhouse_url.h"
+#include "store/local_parts.h"
 
 struct checking {
 	uint32_t file;
@@ -48,7 +49,7 @@ static uint64_t count_blocks(const struct log_view *v)
 
 /* One that is missing or unsound is made again and does no harm; one that is sound and says
  * something else would. */
-static int check_index(struct store *s, const struct checking *c, struct log_view *v)
+static int check_index(struct local_store *s, const struct checking *c, struct log_view *v)
 {
 	char name[STORE_LOG_NAME];
 	_cleanup_free_ uint8_t *bytes = NULL;
@@ -58,7 +59,7 @@ static int check_index(struct store *s, const struct checking *c, struct log_vie
 
 	if (r < 0)
 		return r;
-	if (log_index_open(&x, s->log_fd, store_index_name(c->file, name)) < 0)
+	if (log_index_open(&x, s->log_fd, local_index_name(c->file, name)) < 0)
 		return 0;
 	if (x->len != len || memcmp(x->data, bytes, len))
 		tell(c, 0, 0, "its index does not fit the log");
@@ -66,7 +67,7 @@ static int check_index(struct store *s, const struct checking *c, struct log_vie
 	return 0;
 }
 
-static int check_file(struct store *s, struct checking *c, struct error *e)
+static int check_file(struct local_store *s, struct checking *c, struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	CLEANUP(log_view) struct log_view *v = NULL;
@@ -91,9 +92,10 @@ static int check_file(struct store *s, struct checking *c, struct error *e)
 	return r < 0 ? error_set(e, r, "log file %u: %s", c->file, strerror(-r)) : 0;
 }
 
-int store_check(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
+int local_check(struct store *store, store_damage_fn fn, void *context, struct store_counts *ret,
 		struct error *e)
 {
+	struct local_store *s = local_get(store);
 	_cleanup_free_ uint32_t *numbers = NULL;
 	struct checking c = { .fn = fn, .context = context, .counts = ret };
 	size_t n, i;
@@ -116,11 +118,19 @@ int store_check(struct store *s, store_damage_fn fn, void *context, struct store
 	return r;
 }
 
-bool store_is_folder(const char *dir)
+int store_check(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
+		struct error *e)
+{
+	return s->ops->check(s, fn, context, ret, e);
+}
+
+bool store_is_place(const char *dir)
 {
 	char path[4096];
 	struct stat st;
 
+	if (clickhouse_url_is(dir))
+		return true;
 	if (snprintf(path, sizeof(path), "%s/log", dir) >= (int)sizeof(path))
 		return false;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

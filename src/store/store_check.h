@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_check: is every byte of a store's log as it was written?
+ * store_check: is every byte of a store as it was written?
  *
  * Each record of each file is read and its checksums and those of its block are verified; the runs
  * are followed as when the store is opened; an index must be the one that the log gives. Bytes at
  * the very end of the last file that are no whole record are no damage: the collector was stopped
  * while it wrote, and nothing of that was acknowledged.
+ *
+ * In ClickHouse there are no files: each block that readers are given is verified, and `file` is the
+ * number of its run.
  */
 #ifndef KISEKI_STORE_STORE_CHECK_H
 #define KISEKI_STORE_STORE_CHECK_H
@@ -30,7 +33,7 @@ struct store_counts {
 int store_check(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
 		struct error *e);
 
-/* Whether the folder looks like that of a store. */
-bool store_is_folder(const char *dir);
+/* Whether it looks like a store's: a folder, or a ClickHouse. */
+bool store_is_place(const char *place);
 
 #endif

@@ -1,557 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * store_reader: see store_reader.h.
- *
- * The reader knows the log files of its run and opens the index of one when it is needed; of the
- * file that is being written it has a copy of the rows. A place is the number of bytes of the run's
- * files before a record, so it rises through all of them. Blocks are read with pread(): a file may
- * be damaged or on a disk that fails, and a signal is no way to say so.
- *
- * The description (stream 0) is read as a whole and in the order of its sequence, for after a
- * removal of old files parts of it lie behind later ones; there a place is a number in that order.
- */
+/* store_reader: what the readers of all engines have in common (store_engine.h). */
 #include "store/store_reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/array.h"
-#include "store/ksk.h"
-#include "store/store_parts.h"
+#include "store/store_engine.h"
 
-#define FDS 8U
 #define TORN_MAX (1U << 16)
-#define META_MAX (1U << 22)
 
-struct reader_file {
-	struct log_file *file; /* referenced */
-	uint32_t number;
-	uint64_t base, size;
-	bool has_tick;
-	uint64_t from_tick;
-	bool live; /* being written when we looked: `streams` has its rows */
-	struct view_stream *streams;
-	size_t n_streams;
-	const struct log_index *index; /* of a full file, once looked at */
-	bool known;		       /* `run` is set */
-	struct index_run run;
-};
-
-/* The rows of a stream in a file, wherever they are. */
-struct rows {
-	const struct view_stream *live;
-	struct index_stream index;
-	size_t n, n_keys;
-};
-
-/* Where a stream was read last, so that the next block need not be searched. */
-struct reader_stream {
-	uint32_t stream;
-	size_t file, row; /* the next */
-	uint64_t place;	  /* behind the last */
-	uint64_t until;
-	bool over; /* the range ends behind the last */
-	uint8_t *buffer;
-	size_t room;
-};
-
-struct meta_row {
-	uint64_t sequence;
-	size_t file;
-	uint32_t offset;
-};
-
-struct open_file {
-	uint32_t number; /* 0: none */
-	int fd;
-};
-
-struct store_reader {
-	struct block_reader reader;
-	struct store *store;
-	uint32_t run;
-	struct store_range range;
-	struct run_state in, out;
-	struct reader_file *files;
-	size_t n_files, room_files;
-	struct reader_stream *streams; /* by rising number: a run may have thousands */
-	size_t n_streams, room_streams;
-	struct meta_row *meta;
-	size_t n_meta, room_meta;
-	bool has_meta;
-	uint64_t *torn; /* places */
-	size_t n_torn, room_torn;
-	struct open_file fds[FDS];
-	uint64_t count;
-	uint64_t version; /* of the store, when we looked last */
-	bool has_in;
-};
-
-/* --- files --- */
-
-static void free_live(struct reader_file *f)
+int store_reader_open(struct block_reader **ret, struct store *s, uint32_t run,
+		      const struct store_range *range, struct error *e)
 {
-	size_t i;
-
-	for (i = 0; i < f->n_streams; i++) {
-		free(f->streams[i].rows);
-		free(f->streams[i].keys);
-	}
-	free(f->streams);
-	f->streams = NULL;
-	f->n_streams = 0;
+	return s->ops->open_reader(ret, s, run, range, e);
 }
 
-static int dup_stream(struct view_stream *to, const struct view_stream *from)
+int store_reader_refresh(struct block_reader *r, struct error *e)
 {
-	*to = *from;
-	to->rows = malloc((from->n + 1) * sizeof(*to->rows));
-	to->keys = malloc((from->n_keys + 1) * sizeof(*to->keys));
-	if (!to->rows || !to->keys)
-		return -ENOMEM;
-	memcpy(to->rows, from->rows, from->n * sizeof(*to->rows));
-	if (from->n_keys)
-		memcpy(to->keys, from->keys, from->n_keys * sizeof(*to->keys));
-	return 0;
+	return ((struct store_reader *)r)->ops->refresh(r, e);
 }
 
-/* Copies the rows of the run in the file that is being written; the store's lock is held. */
-static int copy_live(struct reader_file *f, const struct view_run *run)
+uint64_t store_reader_count(const struct block_reader *r)
 {
-	size_t i;
-	int r = 0;
-
-	free_live(f);
-	f->streams = calloc(run->n + 1, sizeof(*f->streams));
-	if (!f->streams)
-		return -ENOMEM;
-	for (i = 0; i < run->n && r == 0; i++) {
-		r = dup_stream(&f->streams[i], &run->streams[i]);
-		f->n_streams++;
-	}
-	f->has_tick = run->has_tick;
-	f->from_tick = run->from_tick;
-	return r;
+	return ((const struct store_reader *)r)->ops->count(r);
 }
 
-/* Brings the list of files up to what the store shows; its lock is held. */
-static int gather(struct store_reader *r)
-{
-	struct store *s = r->store;
-	const struct shown_run *run = shown_runs_get(&s->runs, r->run);
-	const struct view_run *live = log_view_run(s->view, r->run);
-	uint32_t last = r->n_files ? r->files[r->n_files - 1].number : 0;
-	struct reader_file *f, *before;
-	size_t i;
-	int error;
-
-	if (!run)
-		return r->n_files ? 0 : -ENOENT;
-	if (last && r->files[r->n_files - 1].live && s->view->head.number != last) {
-		f = &r->files[r->n_files - 1];
-		free_live(f);
-		f->live = false;
-		f->size = f->file->size;
-	}
-	for (i = 0; i < run->n_files; i++) {
-		if (run->files[i].file <= last)
-			continue;
-		error = array_grow(&r->files, r->n_files, &r->room_files, sizeof(*r->files),
-				   LOG_FILES_MAX);
-		if (error < 0)
-			return error;
-		f = &r->files[r->n_files];
-		memset(f, 0, sizeof(*f));
-		f->file = store_find_file(s, run->files[i].file);
-		if (!f->file)
-			continue;
-		before = r->n_files ? f - 1 : NULL;
-		f->number = f->file->number;
-		f->base = before ? before->base + before->size : 0;
-		f->size = f->file->size;
-		f->has_tick = run->files[i].has_tick;
-		f->from_tick = run->files[i].from_tick;
-		f->live = f->number == s->view->head.number;
-		f->file->refs++;
-		r->n_files++;
-	}
-	f = r->n_files ? &r->files[r->n_files - 1] : NULL;
-	if (!f || !f->live || !live)
-		return 0;
-	f->size = f->file->size;
-	return copy_live(f, live);
-}
-
-static int by_stream(const void *key, const void *entry)
-{
-	uint32_t stream = *(const uint32_t *)key;
-	uint32_t other = ((const struct view_stream *)entry)->stream;
-
-	return (stream > other) - (stream < other);
-}
-
-/* The rows of a stream in a file: false if it has none. */
-static bool get_rows(struct store_reader *r, size_t file, uint32_t stream, struct rows *ret)
-{
-	struct reader_file *f = &r->files[file];
-
-	memset(ret, 0, sizeof(*ret));
-	if (f->live) {
-		if (f->n_streams)
-			ret->live = bsearch(&stream, f->streams, f->n_streams, sizeof(*f->streams),
-					    by_stream);
-		ret->n = ret->live ? ret->live->n : 0;
-		ret->n_keys = ret->live ? ret->live->n_keys : 0;
-		return ret->n;
-	}
-	if (!f->index) {
-		if (store_file_index(r->store, f->file, &f->index, NULL) < 0)
-			return false;
-		f->known = log_index_run(f->index, r->run, &f->run);
-	}
-	if (!f->known || !log_index_stream(f->index, &f->run, stream, &ret->index))
-		return false;
-	ret->n = ret->index.n;
-	ret->n_keys = ret->index.n_keys;
-	return ret->n;
-}
-
-static uint32_t row_at(const struct rows *rows, size_t i)
-{
-	return rows->live ? rows->live->rows[i] : index_row(&rows->index, (uint32_t)i);
-}
-
-static struct view_key key_at(const struct rows *rows, size_t i)
-{
-	return rows->live ? rows->live->keys[i] : index_key(&rows->index, (uint32_t)i);
-}
-
-/* --- bytes --- */
-
-static int open_log(struct store_reader *r, uint32_t number)
-{
-	struct open_file *f = &r->fds[number % FDS];
-	char name[STORE_LOG_NAME];
-
-	if (f->number != number) {
-		if (f->number)
-			close(f->fd);
-		f->fd = openat(r->store->log_fd, store_log_name(number, name),
-			       O_RDONLY | O_CLOEXEC);
-		f->number = f->fd < 0 ? 0 : number;
-	}
-	return f->number ? f->fd : -errno;
-}
-
-static bool read_all(int fd, uint8_t *data, size_t len, uint64_t offset)
-{
-	ssize_t n;
-
-	while (len) {
-		n = pread(fd, data, len, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return true;
-}
-
-static int make_room(struct reader_stream *t, size_t len)
-{
-	uint8_t *grown;
-
-	if (len <= t->room)
-		return 0;
-	grown = realloc(t->buffer, len);
-	if (!grown)
-		return -ENOMEM;
-	t->buffer = grown;
-	t->room = len;
-	return 0;
-}
-
-/* Reads and checks the record at this place: 1, 0 if it is torn, -ENOMEM. A first read takes what a
- * small block needs; most are small. */
-static int read_record(struct store_reader *r, struct reader_stream *t, size_t file,
-		       uint32_t offset, struct block *ret)
-{
-	const struct reader_file *f = &r->files[file];
-	struct log_record record;
-	size_t len = 4096;
-	int fd = open_log(r, f->number);
-
-	if (fd < 0 || offset >= f->size)
-		return 0;
-	if (f->size - offset < len)
-		len = (size_t)(f->size - offset);
-	if (make_room(t, len) < 0)
-		return -ENOMEM;
-	if (len < LOG_RECORD_HEAD || !read_all(fd, t->buffer, len, offset))
-		return 0;
-	memset(&record, 0, sizeof(record));
-	if (log_record_peek(t->buffer, len, &record) == WIRE_CORRUPT || !record.len ||
-	    record.len > f->size - offset)
-		return 0;
-	if (record.len > len) {
-		if (make_room(t, record.len) < 0)
-			return -ENOMEM;
-		if (!read_all(fd, t->buffer + len, record.len - len, offset + len))
-			return 0;
-	}
-	r->count++;
-	if (log_record_decode(t->buffer, record.len, &record) != WIRE_OK ||
-	    !log_kind_is_block(record.kind) || record.run != r->run ||
-	    record.block.stream != t->stream)
-		return 0;
-	*ret = record.block;
-	return 1;
-}
-
-static void note_torn(struct store_reader *r, uint64_t place)
-{
-	if (array_grow(&r->torn, r->n_torn, &r->room_torn, sizeof(*r->torn), TORN_MAX) == 0)
-		r->torn[r->n_torn++] = place;
-}
-
-/* --- streams --- */
-
-static struct reader_stream *get_stream(struct store_reader *r, uint32_t stream)
-{
-	size_t lo = 0, hi = r->n_streams, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (r->streams[mid].stream < stream)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < r->n_streams && r->streams[lo].stream == stream)
-		return &r->streams[lo];
-	if (array_grow(&r->streams, r->n_streams, &r->room_streams, sizeof(*r->streams),
-		       RUN_STATE_STREAMS_MAX) < 0)
-		return NULL;
-	memmove(r->streams + lo + 1, r->streams + lo, (r->n_streams - lo) * sizeof(*r->streams));
-	r->streams[lo] = (struct reader_stream){ .stream = stream };
-	r->n_streams++;
-	return &r->streams[lo];
-}
-
-/* Sets the stream to its first row at or behind a place. */
-static void find_place(struct store_reader *r, struct reader_stream *t, uint64_t place)
-{
-	size_t lo, hi, mid;
-	struct rows rows;
-
-	t->over = false;
-	t->until = 0;
-	t->row = 0;
-	for (t->file = 0; t->file + 1 < r->n_files; t->file++)
-		if (place < r->files[t->file + 1].base)
-			break;
-	if (t->file >= r->n_files || place <= r->files[t->file].base ||
-	    !get_rows(r, t->file, t->stream, &rows))
-		return;
-	for (lo = 0, hi = rows.n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (r->files[t->file].base + row_at(&rows, mid) < place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	t->row = lo;
-}
-
-/* The next row of the stream: false if there is none. */
-static bool next_row(struct store_reader *r, struct reader_stream *t, uint32_t *ret_offset)
-{
-	struct rows rows;
-
-	while (t->file < r->n_files) {
-		if (get_rows(r, t->file, t->stream, &rows) && t->row < rows.n) {
-			*ret_offset = row_at(&rows, t->row);
-			return true;
-		}
-		if (t->file + 1 == r->n_files) /* more may come here */
-			return false;
-		t->file++;
-		t->row = 0;
-	}
-	return false;
-}
-
-/* Whether the block is the first that begins after the range, before it moves the time on. */
-static bool is_behind(const struct store_reader *r, struct reader_stream *t, const struct block *b)
-{
-	uint64_t from = b->flags & BLOCK_KEY ? b->first_tick : t->until;
-
-	t->until = ksk_until(t->until, b);
-	return from > r->range.to_tick;
-}
-
-static int next_in_stream(struct store_reader *r, struct reader_stream *t, uint64_t *place,
-			  struct block *ret, uint64_t *ret_at)
-{
-	uint32_t offset;
-	int got;
-
-	if (*place != t->place || !t->place)
-		find_place(r, t, *place);
-	if (t->over)
-		return 0;
-	while (next_row(r, t, &offset)) {
-		*ret_at = r->files[t->file].base + offset;
-		t->row++;
-		got = read_record(r, t, t->file, offset, ret);
-		if (got < 0)
-			return got;
-		if (got == 0) {
-			note_torn(r, *ret_at);
-			continue;
-		}
-		*place = t->place = *ret_at + 1;
-		t->over = is_behind(r, t, ret);
-		return 1;
-	}
-	return 0;
-}
-
-/* --- the description --- */
-
-static int by_sequence(const void *a, const void *b)
-{
-	const struct meta_row *x = a, *y = b;
-
-	if (x->sequence != y->sequence)
-		return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-	return (x->file > y->file) - (x->file < y->file);
-}
-
-static int add_meta(struct store_reader *r, struct reader_stream *t, size_t file, uint32_t offset)
-{
-	struct block b;
-	int got = read_record(r, t, file, offset, &b), error;
-
-	if (got <= 0)
-		return got;
-	error = array_grow(&r->meta, r->n_meta, &r->room_meta, sizeof(*r->meta), META_MAX);
-	if (error == 0)
-		r->meta[r->n_meta++] =
-			(struct meta_row){ .sequence = b.sequence, .file = file, .offset = offset };
-	return error;
-}
-
-static int list_meta(struct store_reader *r, struct reader_stream *t)
-{
-	size_t file, i, kept = 0;
-	struct rows rows;
-	int error = 0;
-
-	r->n_meta = 0;
-	for (file = 0; file < r->n_files; file++) {
-		if (!get_rows(r, file, STREAM_META, &rows))
-			continue;
-		for (i = 0; i < rows.n && error >= 0; i++)
-			error = add_meta(r, t, file, row_at(&rows, i));
-	}
-	if (error < 0)
-		return error;
-	if (r->n_meta)
-		qsort(r->meta, r->n_meta, sizeof(*r->meta), by_sequence);
-	for (i = 0; i < r->n_meta; i++)
-		if (!i || r->meta[i].sequence != r->meta[i - 1].sequence)
-			r->meta[kept++] = r->meta[i];
-	r->n_meta = kept;
-	r->has_meta = true;
-	return 0;
-}
-
-static int next_meta(struct store_reader *r, struct reader_stream *t, uint64_t *place,
-		     struct block *ret, uint64_t *ret_at)
-{
-	int got = r->has_meta ? 0 : list_meta(r, t);
-
-	if (got < 0)
-		return got;
-	while (*place < r->n_meta) {
-		const struct meta_row *row = &r->meta[(*place)++];
-
-		*ret_at = *place;
-		got = read_record(r, t, row->file, row->offset, ret);
-		if (got)
-			return got;
-	}
-	return 0;
-}
-
-/* --- the operations --- */
-
-static int reader_next(struct block_reader *reader, uint32_t stream, uint64_t *place,
-		       struct block *ret, uint64_t *ret_at)
-{
-	struct store_reader *r = (struct store_reader *)reader;
-	struct reader_stream *t = get_stream(r, stream);
-
-	if (!t)
-		return -ENOMEM;
-	return stream == STREAM_META ? next_meta(r, t, place, ret, ret_at)
-				     : next_in_stream(r, t, place, ret, ret_at);
-}
-
-/* The last KEY block of these rows before the tick, that is there and has an event; SIZE_MAX. */
-static size_t find_key(struct store_reader *r, struct reader_stream *t, size_t file, uint64_t tick)
-{
-	size_t lo = 0, hi, mid;
-	struct view_key key;
-	struct rows rows;
-	struct block b;
-
-	if (!get_rows(r, file, t->stream, &rows))
-		return SIZE_MAX;
-	for (hi = rows.n_keys; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (key_at(&rows, mid).tick < tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0) {
-		key = key_at(&rows, lo);
-		if (key.row < rows.n && read_record(r, t, file, row_at(&rows, key.row), &b) == 1 &&
-		    b.events)
-			return row_at(&rows, key.row);
-	}
-	return SIZE_MAX;
-}
-
-static uint64_t reader_seek(struct block_reader *reader, uint32_t stream, uint64_t tick)
-{
-	struct store_reader *r = (struct store_reader *)reader;
-	struct reader_stream *t = get_stream(r, stream);
-	size_t file = r->n_files, offset;
-
-	if (!t || !tick)
-		return 0;
-	t->place = 0;
-	while (file-- > 0) {
-		/* No segment of a file starts before its first event. */
-		if (!stream_is_func(stream) && r->files[file].has_tick &&
-		    r->files[file].from_tick >= tick)
-			continue;
-		offset = find_key(r, t, file, tick);
-		if (offset != SIZE_MAX)
-			return r->files[file].base + offset;
-	}
-	return 0;
-}
-
-static void reader_start(struct block_reader *reader, uint32_t stream, struct block_start *ret)
+void store_reader_start(struct block_reader *reader, uint32_t stream, struct block_start *ret)
 {
 	struct store_reader *r = (struct store_reader *)reader;
 	const struct stream_state *in = run_state_stream(&r->in, stream);
@@ -561,15 +36,15 @@ static void reader_start(struct block_reader *reader, uint32_t stream, struct bl
 	memset(ret, 0, sizeof(*ret));
 	ret->before = in ? in->seen : 0;
 	ret->sequence = in ? in->next_sequence : 0;
-	place = stream == STREAM_META ? 0 : reader_seek(reader, stream, r->range.from_tick);
+	place = stream == STREAM_META ? 0 : reader->ops->seek(reader, stream, r->range.from_tick);
 	ret->place = place;
-	if (place && reader_next(reader, stream, &place, &b, &at) == 1) {
+	if (place && reader->ops->next(reader, stream, &place, &b, &at) == 1) {
 		ret->before = b.before - block_told(&b);
 		ret->sequence = b.sequence;
 	}
 }
 
-static bool reader_stream(struct block_reader *reader, uint32_t stream, struct block_stream *ret)
+bool store_reader_stream(struct block_reader *reader, uint32_t stream, struct block_stream *ret)
 {
 	struct store_reader *r = (struct store_reader *)reader;
 	const struct stream_state *out = run_state_stream(&r->out, stream);
@@ -588,10 +63,9 @@ static bool reader_stream(struct block_reader *reader, uint32_t stream, struct b
 	return true;
 }
 
-static uint32_t reader_streams(struct block_reader *reader)
+uint32_t store_reader_streams(struct block_reader *reader)
 {
 	const struct store_reader *r = (const struct store_reader *)reader;
-
 	size_t i = r->out.n;
 
 	while (i && r->out.streams[i - 1].stream >= MESSAGE_STREAMS_MAX)
@@ -599,7 +73,7 @@ static uint32_t reader_streams(struct block_reader *reader)
 	return i ? r->out.streams[i - 1].stream : 0;
 }
 
-static bool reader_find(struct block_reader *reader, uint32_t from, uint32_t *ret)
+bool store_reader_find(struct block_reader *reader, uint32_t from, uint32_t *ret)
 {
 	const struct run_state *s = &((const struct store_reader *)reader)->out;
 	size_t lo = 0, hi = s->n, mid;
@@ -616,7 +90,7 @@ static bool reader_find(struct block_reader *reader, uint32_t from, uint32_t *re
 	return lo < s->n;
 }
 
-static bool reader_torn(struct block_reader *reader, uint64_t from, uint64_t to)
+bool store_reader_torn(struct block_reader *reader, uint64_t from, uint64_t to)
 {
 	const struct store_reader *r = (const struct store_reader *)reader;
 	size_t i;
@@ -627,139 +101,24 @@ static bool reader_torn(struct block_reader *reader, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* A block that came again: the store takes none, so the log was changed. It is as good as torn. */
-static void reader_note(struct block_reader *reader, uint64_t place, uint64_t len, const char *what)
+void store_reader_note_torn(struct store_reader *r, uint64_t place)
+{
+	if (array_grow(&r->torn, r->n_torn, &r->room_torn, sizeof(*r->torn), TORN_MAX) == 0)
+		r->torn[r->n_torn++] = place;
+}
+
+/* A block that came again: the store gives none, so what it keeps was changed. It is as good as
+ * torn. */
+void store_reader_note(struct block_reader *r, uint64_t place, uint64_t len, const char *what)
 {
 	(void)len;
 	(void)what;
-	note_torn((struct store_reader *)reader, place);
+	store_reader_note_torn((struct store_reader *)r, place);
 }
 
-static uint64_t reader_size(struct block_reader *reader)
+void store_reader_done(struct store_reader *r)
 {
-	const struct store_reader *r = (const struct store_reader *)reader;
-	const struct reader_file *last = r->n_files ? &r->files[r->n_files - 1] : NULL;
-
-	return last ? last->base + last->size : 0;
-}
-
-static void reader_free(struct block_reader *reader)
-{
-	struct store_reader *r = (struct store_reader *)reader;
-	size_t i;
-
-	for (i = 0; i < r->n_files; i++) {
-		free_live(&r->files[i]);
-		store_unref_file(r->store, r->files[i].file);
-	}
-	for (i = 0; i < r->n_streams; i++)
-		free(r->streams[i].buffer);
-	for (i = 0; i < FDS; i++)
-		if (r->fds[i].number)
-			close(r->fds[i].fd);
 	run_state_done(&r->in);
 	run_state_done(&r->out);
-	free(r->files);
-	free(r->streams);
-	free(r->meta);
 	free(r->torn);
-	free(r);
-}
-
-static const struct block_reader_ops reader_ops = {
-	.next = reader_next,
-	.seek = reader_seek,
-	.start = reader_start,
-	.stream = reader_stream,
-	.streams = reader_streams,
-	.find = reader_find,
-	.torn = reader_torn,
-	.note = reader_note,
-	.size = reader_size,
-	.free = reader_free,
-};
-
-/* States and files as of one moment. */
-static int look(struct store_reader *r)
-{
-	struct store *s = r->store;
-	struct run_state in, out;
-	const struct shown_run *run;
-	const struct view_run *live;
-	int error;
-
-	pthread_mutex_lock(&s->lock);
-	run = shown_runs_get(&s->runs, r->run);
-	live = run ? log_view_run(s->view, r->run) : NULL;
-	error = run ? gather(r) : -ENOENT;
-	r->version = s->version;
-	run_state_init(&in);
-	run_state_init(&out);
-	if (error == 0)
-		error = run_state_decode(&in, run->in, run->in_len);
-	if (error == 0)
-		error = live ? run_state_dup(&out, &live->state)
-			     : run_state_decode(&out, run->out, run->out_len);
-	pthread_mutex_unlock(&s->lock);
-	if (error < 0) {
-		run_state_done(&in);
-		return error;
-	}
-	if (!r->has_in) { /* what a reader began with stays its start */
-		r->in = in;
-		r->has_in = true;
-	} else {
-		run_state_done(&in);
-	}
-	run_state_done(&r->out);
-	r->out = out;
-	return 0;
-}
-
-int store_reader_open(struct block_reader **ret, struct store *s, uint32_t run,
-		      const struct store_range *range, struct error *e)
-{
-	struct store_reader *r = calloc(1, sizeof(*r));
-	int error;
-
-	if (!r)
-		return error_set(e, ENOMEM, "cannot read run %u: out of memory", run);
-	r->reader.ops = &reader_ops;
-	r->store = s;
-	r->run = run;
-	r->range = range ? *range : (struct store_range){ .to_tick = UINT64_MAX };
-	error = look(r);
-	if (error < 0) {
-		reader_free(&r->reader);
-		return error_set(e, error, "cannot read run %u: %s", run,
-				 error == -ENOENT ? "there is none" : strerror(-error));
-	}
-	*ret = &r->reader;
-	return 0;
-}
-
-int store_reader_refresh(struct block_reader *reader, struct error *e)
-{
-	struct store_reader *r = (struct store_reader *)reader;
-	uint64_t version = r->version, blocks = r->out.totals.blocks;
-	bool ended = r->out.ended || r->out.closed;
-	int error;
-
-	pthread_mutex_lock(&r->store->lock);
-	version = r->store->version;
-	pthread_mutex_unlock(&r->store->lock);
-	if (version == r->version)
-		return 0;
-	error = look(r);
-	if (error == -ENOENT)
-		return 0;
-	if (error < 0)
-		return error_set(e, error, "cannot read run %u: %s", r->run, strerror(-error));
-	r->has_meta = false;
-	return r->out.totals.blocks != blocks || (r->out.ended || r->out.closed) != ended;
-}
-
-uint64_t store_reader_count(const struct block_reader *reader)
-{
-	return ((const struct store_reader *)reader)->count;
 }

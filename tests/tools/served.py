@@ -4,16 +4,30 @@
 The program is the first argument of whoever imports this.
 """
 import atexit
+import hashlib
+import os
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 KISEKI = sys.argv[1]
 WAIT_S = 150  # against a hang; LeakSanitizer alone takes seconds to end a program
+
+
+def database(data):
+    return "test_" + hashlib.md5(str(data).encode()).hexdigest()[:12]
+
+
+def place(data):
+    """Where the store of a test with this folder is: in it, or in a server (tools/clickhouse.py)."""
+    server = os.environ.get("KISEKI_TEST_STORE")
+    settings = os.environ.get("KISEKI_TEST_STORE_SETTINGS", "")
+    return f"{server}/{database(data)}{settings}" if server else str(data)
 
 
 class Collector:
@@ -27,7 +41,7 @@ class Collector:
     def start(self, port):
         self.process = subprocess.Popen(
             [KISEKI, "serve", "--listen", f"127.0.0.1:{port}", "--http", "127.0.0.1:0", "--data",
-             self.data, "--config", "/dev/null", *self.options],
+             self.data, "--store", place(self.data), "--config", "/dev/null", *self.options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)  # of a test that failed
         self.port = self.http_port = None
@@ -91,9 +105,21 @@ def token(device, sequence):
     return b"<token %d %d>" % (device, sequence)
 
 
+def read_blocks(data):
+    """The blocks in the tables of a server, each once, as readers see them."""
+    url = os.environ["KISEKI_TEST_STORE"].replace("clickhouse://", "http://").split(",")[0]
+    sql = f"SELECT bytes FROM {database(data)}.blocks LIMIT 1 BY device, run, stream, sequence FORMAT RowBinary"
+    with urllib.request.urlopen(url, data=sql.encode(), timeout=WAIT_S) as answer:
+        return answer.read()
+
+
 def stored(data):
     """How often each token is in the files of the store."""
     counts = {}
+    if os.environ.get("KISEKI_TEST_STORE"):
+        for found in re.findall(rb"<token \d+ \d+>", read_blocks(data)):
+            counts[found] = counts.get(found, 0) + 1
+        return counts
     for path in Path(data).rglob("*"):
         if not path.is_file():
             continue

@@ -152,14 +152,37 @@ static inline int stored_remove_one(const char *path, const struct stat *st, int
 	return remove(path);
 }
 
-static inline void stored_remove(const char *dir)
+/* The server in which to test, as clickhouse://HOST:PORT, or NULL: then it is folders. */
+static inline const char *stored_server(void)
 {
-	nftw(dir, stored_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	const char *server = getenv("KISEKI_TEST_STORE");
+
+	return server && *server ? server : NULL;
 }
 
-/* In memory if it can be had: a sync costs nothing there, and these tests make thousands. */
+static inline void stored_remove(const char *dir)
+{
+	char command[256];
+
+	if (!stored_server()) {
+		nftw(dir, stored_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		return;
+	}
+	snprintf(command, sizeof(command), "curl -sS http://%s --data-binary 'DROP DATABASE %s'",
+		 stored_server() + strlen("clickhouse://"), strrchr(dir, '/') + 1);
+	assert_int_equal(system(command), 0);
+}
+
+/* In memory if it can be had: a sync costs nothing there, and these tests make thousands. In a server,
+ * a database of its own. */
 static inline void stored_folder(char out[64])
 {
+	static unsigned int n;
+
+	if (stored_server()) {
+		snprintf(out, 64, "%s/test_%d_%u", stored_server(), (int)getpid(), n++);
+		return;
+	}
 	snprintf(out, 64, "%s/kiseki-test-store-XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	assert_non_null(mkdtemp(out));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_retain: the oldest log files go when there are too many or they are too old.
+ * local_retain: the oldest log files go when there are too many or they are too old.
  *
  * What must not go with them is written again, to the end of the log: the state of runs that have
  * not ended, so that their devices can go on, and the descriptions (stream 0) of runs of which
@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "store/array.h"
-#include "store/store_parts.h"
+#include "store/local_parts.h"
 
 #define KEPT_MAX (1U << 24) /* blocks that a removal may have to write again */
 
@@ -35,7 +35,7 @@ static void survivors_done(struct survivors *v)
 }
 
 /* The number of the first file that stays; the last always does. */
-static uint32_t first_to_stay(const struct store *s, uint64_t now_ns)
+static uint32_t first_to_stay(const struct local_store *s, uint64_t now_ns)
 {
 	uint64_t bytes = 0;
 	size_t i = s->n_files;
@@ -53,7 +53,7 @@ static uint32_t first_to_stay(const struct store *s, uint64_t now_ns)
 	return 0;
 }
 
-static bool is_over(const struct store *s, const struct shown_run *run)
+static bool is_over(const struct local_store *s, const struct shown_run *run)
 {
 	const struct view_run *live = log_view_run(s->view, run->number);
 
@@ -61,7 +61,7 @@ static bool is_over(const struct store *s, const struct shown_run *run)
 }
 
 /* All runs that have records before the file. */
-static int list_shortened(struct store *s, uint32_t first, struct survivors *ret)
+static int list_shortened(struct local_store *s, uint32_t first, struct survivors *ret)
 {
 	const struct shown_run *run;
 	size_t at = 0, i;
@@ -83,7 +83,7 @@ static int list_shortened(struct store *s, uint32_t first, struct survivors *ret
 }
 
 /* Those of them that live on. */
-static int list_survivors(struct store *s, uint32_t first, struct survivors *ret)
+static int list_survivors(struct local_store *s, uint32_t first, struct survivors *ret)
 {
 	size_t i, n = 0;
 	int r = list_shortened(s, first, ret);
@@ -152,13 +152,13 @@ static int keep_description(struct kept *k, uint32_t run, const struct log_index
 	return r;
 }
 
-static int keep_of_file(struct store *s, struct log_file *f, const struct survivors *v,
+static int keep_of_file(struct local_store *s, struct log_file *f, const struct survivors *v,
 			struct kept *k, struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	const struct log_index *x;
 	size_t i;
-	int r = store_file_index(s, f, &x, e);
+	int r = local_file_index(s, f, &x, e);
 
 	if (r == 0)
 		r = log_map_open(&map, s->log_fd, f->number, e);
@@ -172,7 +172,7 @@ static int keep_of_file(struct store *s, struct log_file *f, const struct surviv
 }
 
 /* The put side's lock is held: nothing here waits for a disk. */
-static int put_kept(struct store *s, const struct survivors *v, const struct kept *k,
+static int put_kept(struct local_store *s, const struct survivors *v, const struct kept *k,
 		    struct error *e)
 {
 	struct put_run *run;
@@ -194,7 +194,7 @@ static int put_kept(struct store *s, const struct survivors *v, const struct kep
 
 /* The i-th file if it is one that goes. Only retention takes files from the list, and one at a
  * time, so it stays valid. */
-static struct log_file *file_before(struct store *s, size_t i, uint32_t first)
+static struct log_file *file_before(struct local_store *s, size_t i, uint32_t first)
 {
 	struct log_file *f;
 
@@ -205,7 +205,7 @@ static struct log_file *file_before(struct store *s, size_t i, uint32_t first)
 }
 
 /* Plans the removal of all files before the first that stays. */
-static int plan(struct store *s, uint32_t first, struct error *e)
+static int plan(struct local_store *s, uint32_t first, struct error *e)
 {
 	__attribute__((cleanup(survivors_done))) struct survivors v = { 0 };
 	__attribute__((cleanup(kept_done))) struct kept k = { 0 };
@@ -234,7 +234,8 @@ static int plan(struct store *s, uint32_t first, struct error *e)
 /* --- removal --- */
 
 /* The state of a run before its next file, to be freed. */
-static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, size_t *ret_len)
+static int copy_in(struct local_store *s, uint32_t run, uint32_t file, uint8_t **ret,
+		   size_t *ret_len)
 {
 	const struct log_index *x = NULL;
 	const struct view_run *live;
@@ -243,7 +244,7 @@ static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, 
 	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
-	f = store_find_file(s, file);
+	f = local_find_file(s, file);
 	live = s->view->head.number == file ? log_view_run(s->view, run) : NULL;
 	if (live) {
 		*ret = malloc(live->in_len + 1);
@@ -254,7 +255,7 @@ static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, 
 	pthread_mutex_unlock(&s->lock);
 	if (live)
 		return *ret ? 0 : -ENOMEM;
-	r = f ? store_file_index(s, f, &x, NULL) : -ENOENT;
+	r = f ? local_file_index(s, f, &x, NULL) : -ENOENT;
 	if (r < 0 || !log_index_run(x, run, &entry))
 		return r < 0 ? r : -ENOENT;
 	*ret = malloc(entry.in_len + 1);
@@ -266,7 +267,7 @@ static int copy_in(struct store *s, uint32_t run, uint32_t file, uint8_t **ret, 
 }
 
 /* The lock is held. */
-static int drop_files(struct store *s, const struct survivor *v, struct cut_search *c)
+static int drop_files(struct local_store *s, const struct survivor *v, struct cut_search *c)
 {
 	struct shown_run *run = shown_runs_get(&s->runs, v->run);
 	int r = 0;
@@ -285,7 +286,7 @@ static int drop_files(struct store *s, const struct survivor *v, struct cut_sear
 }
 
 /* Takes the files before its next one from a run. */
-static int shorten_run(struct store *s, const struct survivor *v)
+static int shorten_run(struct local_store *s, const struct survivor *v)
 {
 	_cleanup_free_ uint8_t *in = NULL;
 	struct cut_search c = { .run = v->run, .first = v->next_file };
@@ -296,7 +297,7 @@ static int shorten_run(struct store *s, const struct survivor *v)
 		return r;
 	do {
 		cuts_done(&c.cuts);
-		r = v->next_file ? store_find_cuts(s, &c) : 0;
+		r = v->next_file ? local_find_cuts(s, &c) : 0;
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&s->lock);
@@ -308,7 +309,7 @@ static int shorten_run(struct store *s, const struct survivor *v)
 }
 
 /* Of all runs that have records before the file; those without later ones go. */
-static int shorten_runs(struct store *s, uint32_t first)
+static int shorten_runs(struct local_store *s, uint32_t first)
 {
 	__attribute__((cleanup(survivors_done))) struct survivors v = { 0 };
 	size_t i;
@@ -319,7 +320,7 @@ static int shorten_runs(struct store *s, uint32_t first)
 	return r;
 }
 
-static int remove_first(struct store *s, struct error *e)
+static int remove_first(struct local_store *s, struct error *e)
 {
 	struct log_file *f;
 	uint32_t number;
@@ -336,7 +337,7 @@ static int remove_first(struct store *s, struct error *e)
 	pthread_mutex_unlock(&s->lock);
 	r = catalog_remove_file(s->catalog, number, e);
 	if (!held) {
-		store_unlink_file(s, number);
+		local_unlink_file(s, number);
 		log_index_free(f->index);
 		free(f);
 	}
@@ -344,14 +345,14 @@ static int remove_first(struct store *s, struct error *e)
 }
 
 /* Whether what is kept of the files is durable. The lock is held. */
-static bool may_remove(const struct store *s)
+static bool may_remove(const struct local_store *s)
 {
 	const struct log_file *last = s->files[s->n_files - 1];
 
 	return s->removed_to && last->number * (1ULL << 32) + last->size >= s->removed_at;
 }
 
-static int remove_files(struct store *s, uint32_t first, struct error *e)
+static int remove_files(struct local_store *s, uint32_t first, struct error *e)
 {
 	int r = shorten_runs(s, first);
 
@@ -366,8 +367,9 @@ static int remove_files(struct store *s, uint32_t first, struct error *e)
 	return r;
 }
 
-int store_retain(struct store *s, struct error *e)
+int local_retain(struct store *store, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	uint32_t first, planned;
 	bool ready;
 	int r = 0;

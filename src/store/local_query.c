@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_query: what readers ask of the store (store.h). Rows are copied under the lock and told
+ * local_query: what readers ask of the store (store.h). Rows are copied under the lock and told
  * outside of it, so that a slow reader holds up nobody.
  */
 #include <errno.h>
@@ -9,21 +9,22 @@
 
 #include "base/condition.h"
 #include "store/array.h"
-#include "store/store_parts.h"
+#include "store/local_parts.h"
 
 #define LEDGER_MAX (1U << 26) /* rows of one run */
 
-static void lock(struct store *s)
+static void lock(struct local_store *s)
 {
 	pthread_mutex_lock(&s->lock);
 }
 
-static void unlock(struct store *s)
+static void unlock(struct local_store *s)
 {
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void facts_of(const struct store *s, const struct shown_run *run, struct store_run *ret)
+static void facts_of(const struct local_store *s, const struct shown_run *run,
+		     struct store_run *ret)
 {
 	const struct view_run *live = log_view_run(s->view, run->number);
 
@@ -35,8 +36,9 @@ static void facts_of(const struct store *s, const struct shown_run *run, struct 
 
 /* --- devices and runs --- */
 
-int store_devices(struct store *s, store_device_fn fn, void *context, struct error *e)
+int local_devices(struct store *store, store_device_fn fn, void *context, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	_cleanup_free_ struct store_device *rows = NULL;
 	const struct store_device *d;
 	size_t n = 0, at = 0, i;
@@ -62,9 +64,10 @@ static int latest_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-int store_runs(struct store *s, const struct message_id *device, store_run_fn fn, void *context,
+int local_runs(struct store *store, const struct message_id *device, store_run_fn fn, void *context,
 	       struct error *e)
 {
+	struct local_store *s = local_get(store);
 	_cleanup_free_ struct store_run *rows = NULL;
 	const struct shown_run *run;
 	size_t n = 0, at = 0, i;
@@ -84,8 +87,9 @@ int store_runs(struct store *s, const struct message_id *device, store_run_fn fn
 	return r;
 }
 
-int store_get_run(struct store *s, uint32_t number, struct store_run *ret, struct error *e)
+int local_get_run(struct store *store, uint32_t number, struct store_run *ret, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	const struct shown_run *run;
 
 	lock(s);
@@ -96,8 +100,9 @@ int store_get_run(struct store *s, uint32_t number, struct store_run *ret, struc
 	return run ? 0 : error_set(e, ENOENT, "there is no run %u", number);
 }
 
-int store_get_clock(struct store *s, uint32_t number, struct store_clock *ret)
+int local_get_clock(struct store *store, uint32_t number, struct store_clock *ret)
 {
+	struct local_store *s = local_get(store);
 	const struct shown_run *run;
 	const struct view_run *live;
 	int r = -ENOENT;
@@ -115,7 +120,7 @@ int store_get_clock(struct store *s, uint32_t number, struct store_clock *ret)
 }
 
 /* The state behind the last commit; the lock is held. */
-static int copy_state(const struct store *s, uint32_t number, struct run_state *ret)
+static int copy_state(const struct local_store *s, uint32_t number, struct run_state *ret)
 {
 	const struct shown_run *run = shown_runs_get(&s->runs, number);
 	const struct view_run *live = run ? log_view_run(s->view, number) : NULL;
@@ -126,7 +131,7 @@ static int copy_state(const struct store *s, uint32_t number, struct run_state *
 		    : run_state_decode(ret, run->out, run->out_len);
 }
 
-int store_copy_state(struct store *s, uint32_t number, struct run_state *ret, struct error *e)
+int local_copy_state(struct local_store *s, uint32_t number, struct run_state *ret, struct error *e)
 {
 	int r;
 
@@ -139,12 +144,14 @@ int store_copy_state(struct store *s, uint32_t number, struct run_state *ret, st
 }
 
 /* What is durable counts: the device forgets what is below. */
-size_t store_next_sequences(struct store *s, uint32_t run, struct message_resume *rows, size_t n)
+size_t local_next_sequences(struct store *store, uint32_t run, struct message_resume *rows,
+			    size_t n)
 {
+	struct local_store *s = local_get(store);
 	struct run_state state;
 	size_t i, all;
 
-	if (store_copy_state(s, run, &state, NULL) < 0)
+	if (local_copy_state(s, run, &state, NULL) < 0)
 		return 0;
 	all = state.n;
 	for (i = 0; i < all && i < n; i++)
@@ -186,7 +193,7 @@ static void push_row(void *context, const struct store_loss *row)
 }
 
 /* The catalog's rows count up to here, also if it gets more meanwhile. The lock is held. */
-static uint32_t first_uncatalogued(const struct store *s)
+static uint32_t first_uncatalogued(const struct local_store *s)
 {
 	size_t i;
 
@@ -197,7 +204,7 @@ static uint32_t first_uncatalogued(const struct store *s)
 }
 
 /* What was lost before the first file that is left, with what was stored in those before. */
-static int list_before(struct store *s, struct ledger *l)
+static int list_before(struct local_store *s, struct ledger *l)
 {
 	const struct run_losses losses = { .add = push_row, .context = l };
 	const struct shown_run *run;
@@ -224,7 +231,7 @@ static int list_before(struct store *s, struct ledger *l)
 
 /* Full files from there on: their indexes have the rows. They are referenced, since the lock cannot
  * be held meanwhile. */
-static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
+static int list_uncatalogued(struct local_store *s, struct ledger *l, struct error *e)
 {
 	_cleanup_free_ struct log_file **files = NULL;
 	const struct log_index *x;
@@ -244,21 +251,21 @@ static int list_uncatalogued(struct store *s, struct ledger *l, struct error *e)
 	unlock(s);
 	for (i = 0; i < n; i++) {
 		if (r == 0)
-			r = store_file_index(s, files[i], &x, e);
+			r = local_file_index(s, files[i], &x, e);
 		if (r < 0 || files[i]->number >= l->live || !log_index_run(x, l->run, &run))
 			run.n_losses = 0;
 		for (k = 0; r == 0 && k < run.n_losses; k++) {
 			log_index_loss_at(x, run.first_loss + k, &row);
 			r = add_row(l, &row);
 		}
-		store_unref_file(s, files[i]);
+		local_unref_file(s, files[i]);
 	}
 	return files ? r : -ENOMEM;
 }
 
 /* The file that is being written, and gaps whose size nobody knows yet. -EAGAIN if a file became
  * full or was removed since the rows before were listed: then they are not those before these. */
-static int list_live(struct store *s, struct ledger *l)
+static int list_live(struct local_store *s, struct ledger *l)
 {
 	const struct run_losses losses = { .add = push_row, .context = l };
 	const struct shown_run *run;
@@ -285,7 +292,7 @@ static int list_live(struct store *s, struct ledger *l)
 	return l->error;
 }
 
-static int list_ledger(struct store *s, struct ledger *l, struct error *e)
+static int list_ledger(struct local_store *s, struct ledger *l, struct error *e)
 {
 	int r;
 
@@ -302,8 +309,10 @@ static int list_ledger(struct store *s, struct ledger *l, struct error *e)
 	return r;
 }
 
-int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context, struct error *e)
+int local_ledger(struct store *store, uint32_t run, store_loss_fn fn, void *context,
+		 struct error *e)
 {
+	struct local_store *s = local_get(store);
 	struct ledger l = { .run = run };
 	size_t i;
 	int r = list_ledger(s, &l, e);
@@ -320,8 +329,9 @@ int store_ledger(struct store *s, uint32_t run, store_loss_fn fn, void *context,
 
 /* --- the rest --- */
 
-void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms)
+void local_wait(struct store *store, uint64_t *version, unsigned int timeout_ms)
 {
+	struct local_store *s = local_get(store);
 	uint64_t until_ms = clock_mono_ms() + timeout_ms;
 
 	lock(s);
@@ -332,8 +342,9 @@ void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms)
 	unlock(s);
 }
 
-void store_space(struct store *s, uint64_t *ret_used, uint64_t *ret_free)
+void local_space(struct store *store, uint64_t *ret_used, uint64_t *ret_free)
 {
+	struct local_store *s = local_get(store);
 	struct statvfs v;
 	uint64_t used = 0;
 	size_t i;

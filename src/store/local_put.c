@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_put: the ingest's side of the store (store_parts.h): what is taken, what is refused, and
+ * local_put: the ingest's side of the store (local_parts.h): what is taken, what is refused, and
  * the records that wait for the next commit.
  *
  * A block costs a lookup, a copy, and the checksum of its record's head. A run is declared in each
@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "store/array.h"
-#include "store/store_parts.h"
+#include "store/local_parts.h"
 
 #define BATCH_ROOM_LEAST (256U * 1024)
 #define OPEN_RUNS_MAX (1U << 16) /* of one device */
@@ -83,7 +83,7 @@ void put_side_done(struct put_side *p)
 /* --- the batch --- */
 
 /* Room for `len` more bytes in the batch, or -EAGAIN at its ceiling. */
-static int reserve(struct store *s, size_t len, struct error *e)
+static int reserve(struct local_store *s, size_t len, struct error *e)
 {
 	struct batch *b = s->put.filling;
 	size_t wanted = b->room ? b->room : BATCH_ROOM_LEAST;
@@ -106,7 +106,7 @@ static int reserve(struct store *s, size_t len, struct error *e)
 }
 
 /* Where the next record of this length goes: perhaps a new file. */
-static int place(struct store *s, size_t len, struct error *e)
+static int place(struct local_store *s, size_t len, struct error *e)
 {
 	struct put_side *p = &s->put;
 	struct batch *b = p->filling;
@@ -128,7 +128,7 @@ static int place(struct store *s, size_t len, struct error *e)
 }
 
 /* Appends a record for which there is room; the body may lie where it has to go already. */
-static void append(struct store *s, const struct log_record *r)
+static void append(struct local_store *s, const struct log_record *r)
 {
 	struct batch *b = s->put.filling;
 	uint8_t *to = b->data + b->len;
@@ -170,7 +170,7 @@ static int get_device(struct put_side *p, const struct message_id *id, struct pu
 	return 0;
 }
 
-int put_side_add_device(struct store *s, const struct store_device *device)
+int put_side_add_device(struct local_store *s, const struct store_device *device)
 {
 	struct put_device *d;
 	int r = get_device(&s->put, &device->id, &d);
@@ -191,7 +191,7 @@ static int add_open(struct put_device *d, uint32_t run)
 	return r;
 }
 
-int put_side_add_open(struct store *s, const struct message_id *device, uint32_t run)
+int put_side_add_open(struct local_store *s, const struct message_id *device, uint32_t run)
 {
 	struct put_device *d;
 	int r = get_device(&s->put, device, &d);
@@ -210,7 +210,7 @@ static void remove_open(struct put_device *d, uint32_t run)
 		}
 }
 
-static void put_device_record(struct store *s, struct put_device *d, uint64_t now_ns)
+static void put_device_record(struct local_store *s, struct put_device *d, uint64_t now_ns)
 {
 	struct batch *b = s->put.filling;
 	struct log_record r = { .kind = LOG_DEVICE, .time_ns = now_ns };
@@ -221,8 +221,9 @@ static void put_device_record(struct store *s, struct put_device *d, uint64_t no
 	d->file = s->put.file;
 }
 
-int store_device(struct store *s, const struct store_device *device, struct error *e)
+int local_device(struct store *store, const struct store_device *device, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	struct put_device *d;
 	int r;
 
@@ -266,7 +267,7 @@ static int add_run(struct put_side *p, struct put_run *run)
 }
 
 /* The state behind the last commit is all there is, for a run that is not on the put side. */
-static int load_run(struct store *s, const struct shown_run *shown, struct put_run **ret)
+static int load_run(struct local_store *s, const struct shown_run *shown, struct put_run **ret)
 {
 	const struct view_run *live = log_view_run(s->view, shown->number);
 	struct put_run *run = calloc(1, sizeof(*run));
@@ -290,7 +291,7 @@ static int load_run(struct store *s, const struct shown_run *shown, struct put_r
 	return r;
 }
 
-int put_side_get_run(struct store *s, uint32_t number, struct put_run **ret, struct error *e)
+int put_side_get_run(struct local_store *s, uint32_t number, struct put_run **ret, struct error *e)
 {
 	struct put_run *run =
 		hashtable_get(&s->put.by_number, hashtable_hash_number(number), is_number, &number);
@@ -310,7 +311,7 @@ int put_side_get_run(struct store *s, uint32_t number, struct put_run **ret, str
 	return 0;
 }
 
-static int find_run(struct store *s, const struct message_id *id, struct put_run **ret)
+static int find_run(struct local_store *s, const struct message_id *id, struct put_run **ret)
 {
 	const struct shown_run *shown;
 	int r = 0;
@@ -325,7 +326,7 @@ static int find_run(struct store *s, const struct message_id *id, struct put_run
 	return r;
 }
 
-static int new_run(struct store *s, const struct store_run_ids *ids, struct put_device *d,
+static int new_run(struct local_store *s, const struct store_run_ids *ids, struct put_device *d,
 		   struct put_run **ret)
 {
 	struct put_run *run = calloc(1, sizeof(*run));
@@ -357,7 +358,7 @@ static size_t declaration_room(const struct put_run *run)
 }
 
 /* Declares the run in the file that the next record goes to, unless it is. There is room. */
-static void declare(struct store *s, struct put_run *run, uint64_t now_ns)
+static void declare(struct local_store *s, struct put_run *run, uint64_t now_ns)
 {
 	struct put_device *d =
 		hashtable_get(&s->put.devices, hashtable_hash_id(run->ids.device.bytes), is_device,
@@ -381,7 +382,7 @@ static void declare(struct store *s, struct put_run *run, uint64_t now_ns)
 }
 
 /* Room for a record of this run and what must stand before it, and the place for both. */
-static int prepare(struct store *s, struct put_run *run, size_t body_len, struct error *e)
+static int prepare(struct local_store *s, struct put_run *run, size_t body_len, struct error *e)
 {
 	size_t len = LOG_RECORD_HEAD + body_len;
 	int r = reserve(s, len + declaration_room(run), e);
@@ -389,7 +390,7 @@ static int prepare(struct store *s, struct put_run *run, size_t body_len, struct
 	return r < 0 ? r : place(s, len, e);
 }
 
-int put_side_declare(struct store *s, struct put_run *run, struct error *e)
+int put_side_declare(struct local_store *s, struct put_run *run, struct error *e)
 {
 	int r = prepare(s, run, 0, e);
 
@@ -398,7 +399,7 @@ int put_side_declare(struct store *s, struct put_run *run, struct error *e)
 	return r;
 }
 
-static int put_small(struct store *s, struct put_run *run, struct log_record *record,
+static int put_small(struct local_store *s, struct put_run *run, struct log_record *record,
 		     struct error *e)
 {
 	int r = prepare(s, run, record->body_len, e);
@@ -411,7 +412,7 @@ static int put_small(struct store *s, struct put_run *run, struct log_record *re
 	return 0;
 }
 
-int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, uint32_t len,
+int put_side_keep(struct local_store *s, struct put_run *run, const uint8_t *bytes, uint32_t len,
 		  struct error *e)
 {
 	struct log_record r = {
@@ -422,7 +423,7 @@ int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, ui
 }
 
 /* Runs of earlier boots get no END any more. What their kernels' rings held is lost. */
-static int close_others(struct store *s, struct put_device *d, const struct message_id *boot,
+static int close_others(struct local_store *s, struct put_device *d, const struct message_id *boot,
 			struct error *e)
 {
 	struct log_record record = { .kind = LOG_CLOSE, .time_ns = clock_real_ns() };
@@ -449,7 +450,7 @@ static int close_others(struct store *s, struct put_device *d, const struct mess
 }
 
 /* Forgets the runs that have ended and of which everything rests in full files. */
-static void sweep(struct store *s)
+static void sweep(struct local_store *s)
 {
 	struct put_side *p = &s->put;
 	struct put_run *run, **gone;
@@ -472,7 +473,7 @@ static void sweep(struct store *s)
 	free(gone);
 }
 
-static int declare_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+static int declare_run(struct local_store *s, const struct store_run_ids *ids, uint32_t *ret_number,
 		       struct error *e)
 {
 	struct put_device *d;
@@ -496,9 +497,10 @@ static int declare_run(struct store *s, const struct store_run_ids *ids, uint32_
 	return 0;
 }
 
-int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+int local_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
 		   struct error *e)
 {
+	struct local_store *s = local_get(store);
 	lock(&s->put);
 	if (s->put.wants_sweep)
 		sweep(s);
@@ -507,7 +509,7 @@ int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *r
 
 /* --- blocks and ends --- */
 
-static int put_block(struct store *s, struct put_run *run, const struct block *b,
+static int put_block(struct local_store *s, struct put_run *run, const struct block *b,
 		     const uint8_t *bytes, struct error *e)
 {
 	struct log_record record = {
@@ -530,9 +532,10 @@ static int put_block(struct store *s, struct put_run *run, const struct block *b
 	return STORE_TAKEN;
 }
 
-int store_put(struct store *s, uint32_t number, const struct block *b, const uint8_t *bytes,
+int local_put(struct store *store, uint32_t number, const struct block *b, const uint8_t *bytes,
 	      struct error *e)
 {
+	struct local_store *s = local_get(store);
 	struct put_run *run;
 	int r;
 
@@ -541,26 +544,7 @@ int store_put(struct store *s, uint32_t number, const struct block *b, const uin
 	return unlock(&s->put, r < 0 ? r : put_block(s, run, b, bytes, e));
 }
 
-/* The rows again as bytes: the message has only a reader over them. */
-static int encode_end(const struct message_end *m, uint8_t **ret, size_t *ret_len)
-{
-	size_t room = (1 + 3 * (size_t)m->n_rows) * VARINT_MAX;
-	struct message_end rows = *m;
-	struct message_stream_end row;
-	struct byte_writer w;
-
-	*ret = malloc(room);
-	if (!*ret)
-		return -ENOMEM;
-	writer_init(&w, *ret, room);
-	end_encode(&w, m);
-	while (end_next(&rows, &row))
-		end_put(&w, &row);
-	*ret_len = writer_len(&w);
-	return 0;
-}
-
-static int put_end(struct store *s, struct put_run *run, const struct message_end *m,
+static int put_end(struct local_store *s, struct put_run *run, const struct message_end *m,
 		   struct error *e)
 {
 	struct log_record record = { .kind = LOG_END, .time_ns = clock_real_ns() };
@@ -571,7 +555,7 @@ static int put_end(struct store *s, struct put_run *run, const struct message_en
 
 	if (r != STORE_TAKEN)
 		return r;
-	r = encode_end(m, &body, &len);
+	r = log_end_encode(m, &body, &len);
 	if (r < 0)
 		return error_set(e, r, "out of memory");
 	record.run = run->number;
@@ -591,8 +575,9 @@ static int put_end(struct store *s, struct put_run *run, const struct message_en
 	return STORE_TAKEN;
 }
 
-int store_end(struct store *s, uint32_t number, const struct message_end *m, struct error *e)
+int local_end(struct store *store, uint32_t number, const struct message_end *m, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	struct put_run *run;
 	int r;
 
@@ -601,8 +586,9 @@ int store_end(struct store *s, uint32_t number, const struct message_end *m, str
 	return unlock(&s->put, r < 0 ? r : put_end(s, run, m, e));
 }
 
-int store_note(struct store *s, const struct store_clock *c, struct error *e)
+int local_note(struct store *store, const struct store_clock *c, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	uint8_t body[3 * VARINT_MAX];
 	struct log_record record = { .kind = LOG_CLOCK, .body = body, .time_ns = clock_real_ns() };
 	struct put_run *run;
@@ -619,12 +605,14 @@ int store_note(struct store *s, const struct store_clock *c, struct error *e)
 	return unlock(&s->put, r);
 }
 
-uint64_t store_puts(const struct store *s)
+uint64_t local_puts(const struct store *store)
 {
+	const struct local_store *s = local_get_const(store);
 	return atomic_load(&s->put.puts);
 }
 
-uint64_t store_waiting(const struct store *s)
+uint64_t local_waiting(const struct store *store)
 {
+	const struct local_store *s = local_get_const(store);
 	return atomic_load(&s->put.waiting);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_parts: what the files of the store share; for nobody else.
+ * local_parts: the engine `local`, a store in a folder: what its files share; for nobody else.
  *
  * There are two sides, each with its own lock.
  *
@@ -13,15 +13,15 @@
  * output. What a commit has written becomes visible by applying the same bytes to the view that
  * recovery would read from the disk: so both see the same.
  */
-#ifndef KISEKI_STORE_STORE_PARTS_H
-#define KISEKI_STORE_STORE_PARTS_H
+#ifndef KISEKI_STORE_LOCAL_PARTS_H
+#define KISEKI_STORE_LOCAL_PARTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "store/catalog.h"
 #include "store/shown_runs.h"
-#include "store/store.h"
+#include "store/store_engine.h"
 
 #define STORE_DEVICES_MAX (1U << 20)
 #define STORE_FILE_BYTES (64ULL << 20)
@@ -87,7 +87,8 @@ struct log_file {
 	struct log_index *index; /* once somebody asked; the file being written has none */
 };
 
-struct store {
+struct local_store {
+	struct store store;
 	char *dir;
 	struct store_options options;
 	int dir_fd, log_fd, lock_fd;
@@ -115,8 +116,54 @@ struct store {
 	uint64_t durable; /* puts; written under the lock */
 };
 
-const char *store_log_name(uint32_t number, char out[STORE_LOG_NAME]);
-const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME]);
+static inline struct local_store *local_get(struct store *s)
+{
+	return (struct local_store *)s;
+}
+
+static inline const struct local_store *local_get_const(const struct store *s)
+{
+	return (const struct local_store *)s;
+}
+
+/* The operations (store_engine.h), by the file that has them. */
+/* local.c */
+void local_free(struct store *store);
+/* local_put.c */
+int local_device(struct store *store, const struct store_device *device, struct error *e);
+int local_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e);
+int local_put(struct store *store, uint32_t number, const struct block *b, const uint8_t *bytes,
+	      struct error *e);
+int local_end(struct store *store, uint32_t number, const struct message_end *m, struct error *e);
+int local_note(struct store *store, const struct store_clock *c, struct error *e);
+uint64_t local_puts(const struct store *store);
+uint64_t local_waiting(const struct store *store);
+/* local_commit.c, local_files.c, local_retain.c */
+int local_commit(struct store *store, uint64_t *ret_durable, struct error *e);
+int local_settle(struct store *store, struct error *e);
+int local_retain(struct store *store, struct error *e);
+/* local_query.c */
+size_t local_next_sequences(struct store *store, uint32_t run, struct message_resume *rows,
+			    size_t n);
+int local_devices(struct store *store, store_device_fn fn, void *context, struct error *e);
+int local_runs(struct store *store, const struct message_id *device, store_run_fn fn, void *context,
+	       struct error *e);
+int local_get_run(struct store *store, uint32_t number, struct store_run *ret, struct error *e);
+int local_ledger(struct store *store, uint32_t run, store_loss_fn fn, void *context,
+		 struct error *e);
+int local_get_clock(struct store *store, uint32_t number, struct store_clock *ret);
+void local_wait(struct store *store, uint64_t *version, unsigned int timeout_ms);
+void local_space(struct store *store, uint64_t *ret_used, uint64_t *ret_free);
+/* store_check.c */
+int local_check(struct store *store, store_damage_fn fn, void *context, struct store_counts *ret,
+		struct error *e);
+/* local_reader.c */
+int local_open_reader(struct block_reader **ret, struct store *store, uint32_t run,
+		      const struct store_range *range, struct error *e);
+
+const char *local_log_name(uint32_t number, char out[STORE_LOG_NAME]);
+const char *local_index_name(uint32_t number, char out[STORE_LOG_NAME]);
 
 /* --- the put side; its lock is held --- */
 
@@ -125,34 +172,36 @@ void put_side_done(struct put_side *p);
 struct batch *batch_new(void);
 void batch_free(struct batch *b);
 /* A device of which the log knows, and an open run of it: when the store is opened. */
-int put_side_add_device(struct store *s, const struct store_device *d);
-int put_side_add_open(struct store *s, const struct message_id *device, uint32_t run);
+int put_side_add_device(struct local_store *s, const struct store_device *d);
+int put_side_add_open(struct local_store *s, const struct message_id *device, uint32_t run);
 /* The run's state, from the shown side if it is not here; NULL in *ret if there is no such run. */
-int put_side_get_run(struct store *s, uint32_t number, struct put_run **ret, struct error *e);
-int put_side_declare(struct store *s, struct put_run *run, struct error *e);
-int put_side_keep(struct store *s, struct put_run *run, const uint8_t *bytes, uint32_t len,
+int put_side_get_run(struct local_store *s, uint32_t number, struct put_run **ret, struct error *e);
+int put_side_declare(struct local_store *s, struct put_run *run, struct error *e);
+int put_side_keep(struct local_store *s, struct put_run *run, const uint8_t *bytes, uint32_t len,
 		  struct error *e);
 
 /* --- the shown side --- */
 
 /* Goes on with a new file; the one before it gets its index, in memory. By the committing thread. */
-int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct error *e);
+int local_rotate(struct local_store *s, uint32_t number, uint32_t next_run, struct error *e);
 /* Applies one record that is durable. The lock is held. */
-int store_show(struct store *s, const struct log_record *r, uint32_t offset);
-int store_add_log_file(struct store *s, uint32_t number, uint64_t size, struct log_file **ret);
-struct log_file *store_find_file(struct store *s, uint32_t number); /* the lock is held */
-int store_show_device(struct store *s, const struct store_device *d);
+int local_show(struct local_store *s, const struct log_record *r, uint32_t offset);
+int local_add_log_file(struct local_store *s, uint32_t number, uint64_t size,
+		       struct log_file **ret);
+struct log_file *local_find_file(struct local_store *s, uint32_t number); /* the lock is held */
+int local_show_device(struct local_store *s, const struct store_device *d);
 /* A run of a full file, as its index or the catalog has it. */
-int store_show_run(struct store *s, uint32_t file, const struct index_run *r);
+int local_show_run(struct local_store *s, uint32_t file, const struct index_run *r);
 
 /* The state of a run behind the last commit. */
-int store_copy_state(struct store *s, uint32_t number, struct run_state *ret, struct error *e);
+int local_copy_state(struct local_store *s, uint32_t number, struct run_state *ret,
+		     struct error *e);
 
 /* The index of a full file, made again from the log if it is missing. Stays valid as long as the
  * caller holds a reference on the file. */
-int store_file_index(struct store *s, struct log_file *f, const struct log_index **ret,
+int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e);
-void store_unref_file(struct store *s, struct log_file *f);
+void local_unref_file(struct local_store *s, struct log_file *f);
 
 /* What a run loses with its files before `first`: c->cuts, to be freed. The file that is being
  * written is not looked at; it is c->live. By the one who removes files. */
@@ -163,13 +212,14 @@ struct cut_search {
 	struct cuts cuts;
 	uint32_t live;
 };
-int store_find_cuts(struct store *s, struct cut_search *c);
+int local_find_cuts(struct local_store *s, struct cut_search *c);
 /* An index from the log itself. */
-int store_make_index(struct store *s, uint32_t number, struct log_index **ret, struct error *e);
+int local_make_index(struct local_store *s, uint32_t number, struct log_index **ret,
+		     struct error *e);
 /* Writes it beside the log; failing is no harm. */
-void store_save_index(struct store *s, const struct log_index *x);
+void local_save_index(struct local_store *s, const struct log_index *x);
 /* Unlinks log and index. */
-void store_unlink_file(struct store *s, uint32_t number);
+void local_unlink_file(struct local_store *s, uint32_t number);
 
 /* Maps a whole log file, or what there is of it. */
 struct log_map {

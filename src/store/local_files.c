@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_files: the log files on the disk, and what the shown side knows of them (store_parts.h).
+ * local_files: the log files on the disk, and what the shown side knows of them (local_parts.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "store/array.h"
-#include "store/store_parts.h"
+#include "store/local_parts.h"
 
-const char *store_log_name(uint32_t number, char out[STORE_LOG_NAME])
+const char *local_log_name(uint32_t number, char out[STORE_LOG_NAME])
 {
 	snprintf(out, STORE_LOG_NAME, "%08u.klog", number);
 	return out;
 }
 
-const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME])
+const char *local_index_name(uint32_t number, char out[STORE_LOG_NAME])
 {
 	snprintf(out, STORE_LOG_NAME, "%08u.kidx", number);
 	return out;
@@ -28,7 +28,7 @@ const char *store_index_name(uint32_t number, char out[STORE_LOG_NAME])
 int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e)
 {
 	char name[STORE_LOG_NAME];
-	_cleanup_close_ int fd = openat(log_fd, store_log_name(number, name), O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(log_fd, local_log_name(number, name), O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	void *map;
 
@@ -53,7 +53,8 @@ void log_map_done(struct log_map *m)
 	m->data = NULL;
 }
 
-int store_make_index(struct store *s, uint32_t number, struct log_index **ret, struct error *e)
+int local_make_index(struct local_store *s, uint32_t number, struct log_index **ret,
+		     struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	CLEANUP(log_view) struct log_view *v = NULL;
@@ -96,30 +97,30 @@ static int write_file(int dir_fd, const char *name, const uint8_t *data, size_t 
 	return 0;
 }
 
-void store_save_index(struct store *s, const struct log_index *x)
+void local_save_index(struct local_store *s, const struct log_index *x)
 {
 	char name[STORE_LOG_NAME], partial[STORE_LOG_NAME + 8];
 
 	if (s->options.read_only)
 		return;
-	store_index_name(x->number, name);
+	local_index_name(x->number, name);
 	snprintf(partial, sizeof(partial), "%s.new", name);
 	if (write_file(s->log_fd, partial, x->data, x->len) < 0 ||
 	    renameat(s->log_fd, partial, s->log_fd, name) < 0)
 		unlinkat(s->log_fd, partial, 0);
 }
 
-void store_unlink_file(struct store *s, uint32_t number)
+void local_unlink_file(struct local_store *s, uint32_t number)
 {
 	char name[STORE_LOG_NAME];
 
-	unlinkat(s->log_fd, store_log_name(number, name), 0);
-	unlinkat(s->log_fd, store_index_name(number, name), 0);
+	unlinkat(s->log_fd, local_log_name(number, name), 0);
+	unlinkat(s->log_fd, local_index_name(number, name), 0);
 }
 
 /* --- the shown side --- */
 
-int store_add_log_file(struct store *s, uint32_t number, uint64_t size, struct log_file **ret)
+int local_add_log_file(struct local_store *s, uint32_t number, uint64_t size, struct log_file **ret)
 {
 	struct log_file *f = calloc(1, sizeof(*f));
 	int r = array_grow(&s->files, s->n_files, &s->room_files, sizeof(*s->files), LOG_FILES_MAX);
@@ -135,7 +136,7 @@ int store_add_log_file(struct store *s, uint32_t number, uint64_t size, struct l
 	return 0;
 }
 
-struct log_file *store_find_file(struct store *s, uint32_t number)
+struct log_file *local_find_file(struct local_store *s, uint32_t number)
 {
 	size_t lo = 0, hi = s->n_files, mid;
 
@@ -154,7 +155,7 @@ static bool is_device(const void *entry, const void *key)
 	return !memcmp(&((const struct store_device *)entry)->id, key, 16);
 }
 
-int store_show_device(struct store *s, const struct store_device *d)
+int local_show_device(struct local_store *s, const struct store_device *d)
 {
 	uint64_t hash = hashtable_hash_id(d->id.bytes);
 	struct store_device *known = hashtable_get(&s->devices, hash, is_device, &d->id);
@@ -172,7 +173,7 @@ int store_show_device(struct store *s, const struct store_device *d)
 	return 0;
 }
 
-int store_show_run(struct store *s, uint32_t file, const struct index_run *r)
+int local_show_run(struct local_store *s, uint32_t file, const struct index_run *r)
 {
 	struct shown_run *run;
 	int error = shown_runs_add(&s->runs, file, r, &run);
@@ -180,7 +181,7 @@ int store_show_run(struct store *s, uint32_t file, const struct index_run *r)
 	return error < 0 ? error : shown_run_rest(run, r);
 }
 
-int store_show(struct store *s, const struct log_record *r, uint32_t offset)
+int local_show(struct local_store *s, const struct log_record *r, uint32_t offset)
 {
 	struct view_run *live = NULL;
 	struct index_run declared = { 0 };
@@ -191,7 +192,7 @@ int store_show(struct store *s, const struct log_record *r, uint32_t offset)
 	if (error < 0)
 		return error;
 	if (r->kind == LOG_DEVICE)
-		return log_device_decode(&d, r->body, r->body_len) == 0 ? store_show_device(s, &d)
+		return log_device_decode(&d, r->body, r->body_len) == 0 ? local_show_device(s, &d)
 									: -EBADMSG;
 	if (r->kind != LOG_RUN)
 		return 0;
@@ -202,7 +203,7 @@ int store_show(struct store *s, const struct log_record *r, uint32_t offset)
 	return shown_runs_add(&s->runs, s->view->head.number, &declared, &run);
 }
 
-int store_file_index(struct store *s, struct log_file *f, const struct log_index **ret,
+int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e)
 {
 	char name[STORE_LOG_NAME];
@@ -214,16 +215,16 @@ int store_file_index(struct store *s, struct log_file *f, const struct log_index
 	pthread_mutex_unlock(&s->lock);
 	if (*ret)
 		return 0;
-	r = log_index_open(&x, s->log_fd, store_index_name(f->number, name));
+	r = log_index_open(&x, s->log_fd, local_index_name(f->number, name));
 	if (r == 0 && (x->number != f->number || x->log_size != f->size)) {
 		log_index_free(x);
 		r = -EBADMSG;
 	}
 	if (r < 0) {
-		r = store_make_index(s, f->number, &x, e);
+		r = local_make_index(s, f->number, &x, e);
 		if (r < 0)
 			return r;
-		store_save_index(s, x);
+		local_save_index(s, x);
 	}
 	pthread_mutex_lock(&s->lock);
 	mine = f->index ? x : NULL; /* somebody was faster */
@@ -236,7 +237,7 @@ int store_file_index(struct store *s, struct log_file *f, const struct log_index
 }
 
 /* The first full file of which the catalog has no rows, referenced; NULL if there is none. */
-static struct log_file *next_to_settle(struct store *s, uint32_t after)
+static struct log_file *next_to_settle(struct local_store *s, uint32_t after)
 {
 	struct log_file *f = NULL;
 	size_t i;
@@ -251,8 +252,9 @@ static struct log_file *next_to_settle(struct store *s, uint32_t after)
 	return f;
 }
 
-int store_settle(struct store *s, struct error *e)
+int local_settle(struct store *store, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	const struct log_index *x;
 	struct log_file *f;
 	uint32_t after = 0;
@@ -262,22 +264,22 @@ int store_settle(struct store *s, struct error *e)
 	pthread_mutex_lock(&s->retain_lock);
 	while (r == 0 && (f = next_to_settle(s, after))) {
 		after = f->number;
-		r = store_file_index(s, f, &x, e);
+		r = local_file_index(s, f, &x, e);
 		if (r == 0) {
-			store_save_index(s, x);
+			local_save_index(s, x);
 			r = catalog_add_file(s->catalog, x, e);
 		}
 		pthread_mutex_lock(&s->lock);
 		f->catalogued = r == 0;
 		pthread_mutex_unlock(&s->lock);
-		store_unref_file(s, f);
+		local_unref_file(s, f);
 	}
 	pthread_mutex_unlock(&s->retain_lock);
 	return r;
 }
 
 /* The run's next full file that its cuts have not taken, or NULL. */
-static struct log_file *next_to_cut(struct store *s, struct cut_search *c)
+static struct log_file *next_to_cut(struct local_store *s, struct cut_search *c)
 {
 	const struct shown_run *run;
 	struct log_file *f = NULL;
@@ -290,18 +292,18 @@ static struct log_file *next_to_cut(struct store *s, struct cut_search *c)
 		uint32_t file = run->files[i].file;
 
 		if (file >= c->first && file > c->cuts.file && file < c->live)
-			f = store_find_file(s, file);
+			f = local_find_file(s, file);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return f;
 }
 
-static int cut_file(struct store *s, struct cut_search *c, struct log_file *f)
+static int cut_file(struct local_store *s, struct cut_search *c, struct log_file *f)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	const struct log_index *x;
 	struct index_run run;
-	int r = store_file_index(s, f, &x, NULL);
+	int r = local_file_index(s, f, &x, NULL);
 
 	if (r == 0)
 		r = log_map_open(&map, s->log_fd, f->number, NULL);
@@ -312,7 +314,7 @@ static int cut_file(struct store *s, struct cut_search *c, struct log_file *f)
 	return r;
 }
 
-int store_find_cuts(struct store *s, struct cut_search *c)
+int local_find_cuts(struct local_store *s, struct cut_search *c)
 {
 	struct log_file *f;
 	int r = cuts_init(&c->cuts, c->in, c->in_len);
@@ -324,7 +326,7 @@ int store_find_cuts(struct store *s, struct cut_search *c)
 	return r;
 }
 
-void store_unref_file(struct store *s, struct log_file *f)
+void local_unref_file(struct local_store *s, struct log_file *f)
 {
 	bool gone;
 
@@ -334,7 +336,7 @@ void store_unref_file(struct store *s, struct log_file *f)
 	pthread_mutex_unlock(&s->lock);
 	if (!gone)
 		return;
-	store_unlink_file(s, f->number);
+	local_unlink_file(s, f->number);
 	log_index_free(f->index);
 	free(f);
 }

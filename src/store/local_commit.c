@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store_commit: the batch to the disk, and then before the readers' eyes.
+ * local_commit: the batch to the disk, and then before the readers' eyes.
  *
  * The put side goes on filling another batch meanwhile. A batch that could not be written stays,
  * and is written again to the same places; what got there in part is cut off, so that a reader of
  * the files never finds half a batch. A file's index is made in memory when it is full, because the
  * readers go on with it; that it is written, and its rows of the catalog, is no part of being durable
- * and waits for store_settle().
+ * and waits for local_settle().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "store/store_parts.h"
+#include "store/local_parts.h"
 
 #define SHOW_AT_ONCE 256U /* records, between which readers get their turn */
 
@@ -38,7 +38,7 @@ static int write_all(int fd, const uint8_t *data, size_t len, uint64_t offset)
 /* --- full files --- */
 
 /* The runs that rest now: their states are those of the index. */
-static int rest_runs(struct store *s, const struct log_index *x)
+static int rest_runs(struct local_store *s, const struct log_index *x)
 {
 	struct shown_run *shown;
 	struct index_run run;
@@ -50,13 +50,13 @@ static int rest_runs(struct store *s, const struct log_index *x)
 		shown = shown_runs_get(&s->runs, run.number);
 		if (shown)
 			cuts_take_view(&shown->cuts, x->number, log_view_run(s->view, run.number));
-		r = store_show_run(s, x->number, &run);
+		r = local_show_run(s, x->number, &run);
 	}
 	return r;
 }
 
 /* The index that the view of a file becomes when it is full. */
-static int make_index(struct store *s, struct log_index **ret, struct error *e)
+static int make_index(struct local_store *s, struct log_index **ret, struct error *e)
 {
 	uint8_t *bytes;
 	size_t len;
@@ -69,11 +69,11 @@ static int make_index(struct store *s, struct log_index **ret, struct error *e)
 		     : 0;
 }
 
-static int create_file(struct store *s, const struct log_head *h, int *ret_fd)
+static int create_file(struct local_store *s, const struct log_head *h, int *ret_fd)
 {
 	char name[STORE_LOG_NAME];
 	uint8_t head[LOG_HEAD_LEN];
-	_cleanup_close_ int fd = openat(s->log_fd, store_log_name(h->number, name),
+	_cleanup_close_ int fd = openat(s->log_fd, local_log_name(h->number, name),
 					O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	int r;
 
@@ -93,7 +93,7 @@ static int create_file(struct store *s, const struct log_head *h, int *ret_fd)
 
 /* The new file takes the place of the last, whose index, if it has one, is x: to readers both happen
  * at once. */
-static int swap_view(struct store *s, struct log_view *view, struct log_index *x)
+static int swap_view(struct local_store *s, struct log_view *view, struct log_index *x)
 {
 	struct log_view *old = NULL;
 	struct log_file *last = s->active, *f;
@@ -102,7 +102,7 @@ static int swap_view(struct store *s, struct log_view *view, struct log_index *x
 	pthread_mutex_lock(&s->lock);
 	r = x ? rest_runs(s, x) : 0;
 	if (r == 0)
-		r = store_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
+		r = local_add_log_file(s, view->head.number, LOG_HEAD_LEN, &f);
 	if (r == 0) {
 		if (x)
 			last->index = x;
@@ -115,7 +115,7 @@ static int swap_view(struct store *s, struct log_view *view, struct log_index *x
 	return r;
 }
 
-int store_rotate(struct store *s, uint32_t number, uint32_t next_run, struct error *e)
+int local_rotate(struct local_store *s, uint32_t number, uint32_t next_run, struct error *e)
 {
 	const struct log_head head = { .number = number,
 				       .next_run = next_run,
@@ -149,7 +149,7 @@ static size_t span_end(const struct batch *b, size_t i)
 	return i + 1 < b->n_spans ? b->spans[i + 1].at : b->len;
 }
 
-static int write_span(struct store *s, const struct batch *b, size_t i, struct error *e)
+static int write_span(struct local_store *s, const struct batch *b, size_t i, struct error *e)
 {
 	const struct span *span = &b->spans[i];
 	const struct log_file *f = s->active;
@@ -168,7 +168,7 @@ static int write_span(struct store *s, const struct batch *b, size_t i, struct e
 }
 
 /* What is durable becomes visible, a few records at a time. */
-static int show_span(struct store *s, struct batch *b, size_t i, struct error *e)
+static int show_span(struct local_store *s, struct batch *b, size_t i, struct error *e)
 {
 	const struct span *span = &b->spans[i];
 	size_t at = b->shown > span->at ? b->shown : span->at, end = span_end(b, i), n;
@@ -182,7 +182,7 @@ static int show_span(struct store *s, struct batch *b, size_t i, struct error *e
 			uint64_t offset = span->offset + (at - span->at);
 
 			log_record_peek(b->data + at, end - at, &record);
-			r = store_show(s, &record, (uint32_t)offset);
+			r = local_show(s, &record, (uint32_t)offset);
 			if (r < 0)
 				break;
 			b->shown = at += record.len;
@@ -194,7 +194,7 @@ static int show_span(struct store *s, struct batch *b, size_t i, struct error *e
 	return r < 0 ? error_set(e, r, "cannot index what was stored: %s", strerror(-r)) : 0;
 }
 
-static int commit_batch(struct store *s, struct batch *b, struct error *e)
+static int commit_batch(struct local_store *s, struct batch *b, struct error *e)
 {
 	int r = 0;
 
@@ -202,7 +202,7 @@ static int commit_batch(struct store *s, struct batch *b, struct error *e)
 		const struct span *span = &b->spans[b->spans_done];
 
 		if (s->active->number != span->file)
-			r = store_rotate(s, span->file, span->next_run, e);
+			r = local_rotate(s, span->file, span->next_run, e);
 		if (r == 0)
 			r = write_span(s, b, b->spans_done, e);
 		if (r == 0)
@@ -214,7 +214,7 @@ static int commit_batch(struct store *s, struct batch *b, struct error *e)
 }
 
 /* The batch that is being filled becomes the one that is written. */
-static bool take_batch(struct store *s)
+static bool take_batch(struct local_store *s)
 {
 	struct put_side *p = &s->put;
 
@@ -227,7 +227,7 @@ static bool take_batch(struct store *s)
 	return s->pending;
 }
 
-static void finish_batch(struct store *s)
+static void finish_batch(struct local_store *s)
 {
 	struct batch *b = take_ptr(s->pending);
 
@@ -245,8 +245,9 @@ static void finish_batch(struct store *s)
 	s->spare = b;
 }
 
-int store_commit(struct store *s, uint64_t *ret_durable, struct error *e)
+int local_commit(struct store *store, uint64_t *ret_durable, struct error *e)
 {
+	struct local_store *s = local_get(store);
 	int r = s->options.read_only ? error_set(e, EROFS, "the store is open for reading only")
 				     : 0;
 
