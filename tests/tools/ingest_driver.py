@@ -6,6 +6,7 @@
 
 Each scenario has a folder and a collector of its own, and fails by an exception.
 """
+import json
 import os
 import random
 import re
