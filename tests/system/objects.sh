@@ -91,8 +91,8 @@ names >rows
 grep -qx burn_the_candle rows && fail "names from nowhere"
 grep -q '^spin' rows || fail "neither names nor places: $(cat rows)"
 
-# Slowly: what is cut goes on with the next recording. 32 KiB in a second, of some hundred.
-profile --objects-rate 32K -t 1s
+# Slower, and what is cut goes on with the next recording.
+profile --objects-rate 256K -t 1s
 part=data/objects/.build-id/${id:0:2}/${id:2}.part
 if [ -f "$part" ]; then
 	cut=$(stat -c %s "$part")

@@ -591,6 +591,37 @@ static void test_two_blocks_in_one(void **state)
 	expect_bye(BYE_PROTOCOL, "no whole block");
 }
 
+static void test_want(void **state)
+{
+	const struct message_want m = { .id = { 2, { 0xab, 0xcd } }, .offset = 300 };
+	struct message_want back;
+	struct frame f;
+
+	(void)state;
+	session_want(&session, &m); /* nobody is there yet */
+	expect_nothing();
+	come_in();
+	session_want(&session, &m);
+	f = next_frame(FRAME_WANT);
+	assert_int_equal(want_decode(&back, f.body, f.body_len), WIRE_OK);
+	assert_memory_equal(back.id.bytes, m.id.bytes, 2);
+	assert_int_equal(back.offset, 300);
+	/* A piece that makes sense is somebody else's to judge. */
+	send_frame(FRAME_PIECE, (const uint8_t *)"\2\xab\xcd\5\0\5bytes", 11);
+	expect_nothing();
+	/* Longer than its file. */
+	send_frame(FRAME_PIECE, (const uint8_t *)"\2\xab\xcd\4\0\5bytes", 11);
+	expect_bye(BYE_PROTOCOL, "PIECE");
+}
+
+static void test_want_of_device(void **state)
+{
+	(void)state;
+	come_in();
+	send_frame(FRAME_WANT, (const uint8_t *)"\2\xab\xcd\0", 4);
+	expect_bye(BYE_PROTOCOL, "only a collector sends");
+}
+
 static void test_large_stream(void **state)
 {
 	(void)state;
@@ -744,6 +775,8 @@ int main(void)
 		TEST(test_cut_hello),
 		TEST(test_wrong_version),
 		TEST(test_later_version),
+		TEST(test_want),
+		TEST(test_want_of_device),
 		TEST(test_limit),
 		TEST(test_second_hello),
 		TEST(test_block_before_run),
