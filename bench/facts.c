@@ -200,10 +200,12 @@ static void report(struct fleet *f)
 	snprintf(text, sizeof(text),
 		 "%u devices, %u hours and %u minutes behind them, %.0f functions a set on "
 		 "average, %.1f M rows of functions in hours; "
-		 "%.0f MB, stored at %.0f sets/s.\n\n",
+		 "%.0f MB%s%.0f%s.\n\n",
 		 f->devices, f->hours, f->minutes,
 		 (double)f->rows / MAX(1.0, (double)f->devices * f->hours), (double)f->rows / 1e6,
-		 (double)st.st_size / 1e6, (double)sets / ((double)f->put_ns / 1e9));
+		 (double)st.st_size / 1e6, f->is_filled ? "; sets: " : ", stored at ",
+		 f->is_filled ? sets : (double)sets / ((double)f->put_ns / 1e9),
+		 f->is_filled ? "" : " sets/s");
 	say(f, text);
 	say(f, "| question | hours read | minutes read | first | best of 5 | CPU time of all "
 	       "threads |\n|---|--:|--:|--:|--:|--:|\n");

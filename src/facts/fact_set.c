@@ -35,13 +35,6 @@ void fact_set_done(struct fact_set *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool fact_key_is(const struct fact_key *a, const struct fact_key *b)
-{
-	return a->kind == b->kind && a->length_s == b->length_s && a->start_s == b->start_s &&
-	       !memcmp(&a->device, &b->device, sizeof(a->device)) &&
-	       !memcmp(&a->run, &b->run, sizeof(a->run));
-}
-
 void fact_set_totals(const struct fact_set *s, uint64_t ret[FACT_VALUES])
 {
 	size_t i;

@@ -92,9 +92,6 @@ int fact_set_find_object(struct fact_set *s, const struct fact_object *like,
 /* Of the whole tree; zeros if there is none. */
 void fact_set_totals(const struct fact_set *s, uint64_t ret[FACT_VALUES]);
 
-/* Whether both are of the same piece of time of the same recording. */
-bool fact_key_is(const struct fact_key *a, const struct fact_key *b);
-
 /* Adds one to another of the same kind: sums, histograms, trees by the names of functions. -ENOMEM, -E2BIG. */
 int fact_set_add(struct fact_set *to, const struct fact_set *from);
 

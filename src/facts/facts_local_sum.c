@@ -25,8 +25,10 @@ struct part {
 	struct facts_basis basis;
 	struct fact_flat_row *rows; /* of the list that is read now */
 	size_t room;
-	struct sums *sums;	   /* of a list: by number of the name */
-	struct profile_tree *tree; /* its keys are numbers of names */
+	struct sums *sums;		/* of a list: by number of the name */
+	struct profile_tree *tree;	/* its keys are numbers of names; only its shape counts, */
+	uint64_t (*selfs)[FACT_VALUES]; /* own parts are here, by node, and totals are made once */
+	size_t room_selfs;
 	struct facts_point *points;
 };
 
@@ -51,6 +53,7 @@ static void summing_done(struct summing *s)
 		free(s->parts[i].rows);
 		free(s->parts[i].sums);
 		free(s->parts[i].points);
+		free(s->parts[i].selfs);
 		profile_tree_free(s->parts[i].tree);
 	}
 	free(s->wanted);
@@ -305,12 +308,46 @@ static int check_tree(const uint8_t *data, size_t len, uint32_t n_names)
 	return t.r.bad || !has_names(&t, n_names) ? -EBADMSG : 0;
 }
 
-static int add_tree(struct profile_tree *to, const uint8_t *data, size_t len)
+/* Room for the own part of a node. */
+static int need_self(struct part *p, uint32_t node)
+{
+	size_t room = p->room_selfs;
+	int r = array_grow(&p->selfs, node, &p->room_selfs, sizeof(*p->selfs), PROFILE_NODES_MAX);
+
+	if (r == 0 && p->room_selfs > room)
+		memset(p->selfs + room, 0, (p->room_selfs - room) * sizeof(*p->selfs));
+	return r;
+}
+
+static int add_self(struct part *p, uint32_t node, const uint64_t *self)
+{
+	size_t i;
+	int r = need_self(p, node);
+
+	for (i = 0; r == 0 && i < FACT_VALUES; i++)
+		p->selfs[node][i] += self[i];
+	return r;
+}
+
+/* Nodes are numbered as they come: a new one is at most one behind the last. */
+static int add_tree(struct part *p, const uint8_t *data, size_t len)
 {
 	CLEANUP_FACT_TREE struct fact_tree_reader t = { 0 };
+	_cleanup_free_ uint32_t *path = NULL; /* by depth */
+	struct fact_tree_node n;
 	int r = fact_tree_open(&t, data, len);
 
-	return r < 0 ? r : fact_tree_add(&t, to, t.numbers);
+	if (r == 0 && !(path = calloc((size_t)t.left + 1, sizeof(*path))))
+		r = -ENOMEM;
+	if (r == 0)
+		r = add_self(p, 0, t.root);
+	while (r == 0 && fact_tree_next(&t, &n)) {
+		r = profile_tree_find(p->tree, path[t.depth - 1], t.numbers[n.number_at],
+				      &path[t.depth]);
+		if (r == 0)
+			r = add_self(p, path[t.depth], n.self);
+	}
+	return r;
 }
 
 static int read_tree(void *context, size_t part, struct facts_db *d,
@@ -334,7 +371,7 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 	len = r ? (size_t)sqlite3_column_bytes(st, 0) : 0;
 	r = check_tree(data, len, s->n_names);
 	if (r == 0)
-		r = add_tree(p->tree, data, len);
+		r = add_tree(p, data, len);
 	sqlite3_reset(st);
 	if (r == 0)
 		facts_basis_add(&p->basis, &stored.head);
@@ -366,9 +403,10 @@ static int map_key(struct key_map *m, uint32_t number, uint32_t *ret, struct err
 	return r;
 }
 
-static int join_tree(struct key_map *m, struct profile_tree *to, const struct profile_tree *from,
+static int join_tree(struct key_map *m, struct profile_tree *to, const struct part *p,
 		     struct error *e)
 {
+	const struct profile_tree *from = p->tree;
 	size_t n = profile_tree_count(from);
 	_cleanup_free_ uint32_t *nodes = calloc(n, sizeof(*nodes));
 	const struct profile_node *node;
@@ -376,8 +414,8 @@ static int join_tree(struct key_map *m, struct profile_tree *to, const struct pr
 	uint32_t i, key = 0;
 	int r = nodes ? 0 : -ENOMEM;
 
-	if (r == 0)
-		profile_tree_add(to, 0, profile_tree_self(from, 0));
+	if (r == 0 && p->selfs) /* else there was no tree */
+		profile_tree_add(to, 0, p->selfs[0]);
 	for (i = 1; r == 0 && i < n; i++) {
 		node = profile_tree_get(from, i);
 		r = map_key(m, node->key, &key, e);
@@ -385,7 +423,7 @@ static int join_tree(struct key_map *m, struct profile_tree *to, const struct pr
 			r = profile_tree_find(to, nodes[node->parent], key, &nodes[i]);
 		if (r < 0)
 			break;
-		self = profile_tree_self(from, i);
+		self = p->selfs[i];
 		if (self[0] || self[1])
 			profile_tree_add(to, nodes[i], self);
 	}
@@ -402,7 +440,7 @@ static int join_trees(struct summing *s, struct fact_set *ret, struct error *e)
 	if (!m.keys)
 		return no_memory(e);
 	for (part = 0; r == 0 && part < s->view.n_dbs; part++)
-		r = join_tree(&m, ret->tree, s->parts[part].tree, e);
+		r = join_tree(&m, ret->tree, &s->parts[part], e);
 	free(m.keys);
 	return r < 0 && r != -EBADMSG ? no_memory(e) : r;
 }

@@ -68,11 +68,12 @@ static int keep(struct facts_names *n, const struct facts_name *like, const stru
 {
 	size_t object = strlen(like->object) + 1, name = strlen(like->name) + 1;
 	struct facts_name *kept = malloc(sizeof(*kept) + object + name);
-	char *text = (char *)(kept + 1);
+	char *text;
 	int r;
 
 	if (!kept)
 		return -ENOMEM;
+	text = (char *)(kept + 1);
 	*kept = *like;
 	memcpy(text, like->object, object);
 	memcpy(text + object, like->name, name);

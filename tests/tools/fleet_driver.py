@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fleet_driver: what tests/system/fleet.sh asks a real `kiseki serve` about several devices and hours.
+"""fleet_driver: what tests/system/fleet_api.sh asks a real `kiseki serve` about several devices and hours.
 
 	fleet_driver.py KISEKI FILL_FACTS FILE.ksk
 

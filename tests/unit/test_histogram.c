@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -50,11 +51,43 @@ static void test_small_values_are_exact(void **state)
 	histogram_done(&h);
 }
 
+/* Two that are merged are one that has all values. */
+static void test_merging(void **state)
+{
+	struct histogram parts[2] = { { 0 }, { 0 } }, all = { 0 };
+	uint64_t v = 1;
+	uint32_t i, permille;
+
+	(void)state;
+	for (i = 0; i < 200; i++, v = v * 3 % 1000003 + i) {
+		assert_int_equal(histogram_add(&parts[i % 3 == 0], v), 0);
+		assert_int_equal(histogram_add(&all, v), 0);
+	}
+	assert_int_equal(histogram_merge(&parts[0], &parts[1]), 0);
+	assert_int_equal(parts[0].count, all.count);
+	assert_int_equal(parts[0].sum, all.sum);
+	assert_int_equal(parts[0].min, all.min);
+	assert_int_equal(parts[0].max, all.max);
+	for (permille = 0; permille <= 1000; permille += 50)
+		assert_int_equal(histogram_permille(&parts[0], permille),
+				 histogram_permille(&all, permille));
+	histogram_done(&parts[0]);
+	histogram_done(&parts[1]);
+	/* nothing into nothing has no least value */
+	memset(parts, 0, sizeof(parts));
+	assert_int_equal(histogram_merge(&parts[0], &parts[1]), 0);
+	assert_int_equal(histogram_merge(&parts[0], &all), 0);
+	assert_int_equal(parts[0].min, all.min);
+	histogram_done(&parts[0]);
+	histogram_done(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_precision),
 		cmocka_unit_test(test_small_values_are_exact),
+		cmocka_unit_test(test_merging),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
