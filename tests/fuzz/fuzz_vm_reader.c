@@ -6,12 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct vm_reader_exit exits[4] = { 0 };
 	struct sample_event e;
 	struct vm_reader r;
 	uint64_t sum = 0;
 	uint32_t lost, i;
 
-	vm_reader_init(&r, data, size);
+	vm_reader_init(&r, exits, 4);
+	vm_reader_feed(&r, data, size);
 	while (vm_reader_next(&r, &e, &lost) == WIRE_OK) {
 		assert(e.kind < SAMPLE_KINDS && e.mode < SAMPLE_MODES);
 		assert(e.task.vcpu >= SAMPLE_NO_VCPU);

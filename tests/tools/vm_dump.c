@@ -22,6 +22,7 @@
 #define BUFFER (4U << 20)
 #define LATENCY_MS 100
 #define FILE_MOST (512L << 20)
+#define CPUS_MOST 64U
 
 static volatile sig_atomic_t is_over;
 
@@ -83,6 +84,7 @@ static int record(const char *path, char **words)
 
 static int text(const char *path)
 {
+	static struct vm_reader_exit exits[CPUS_MOST];
 	FILE *f = fopen(path, "rbe");
 	long len = f && !fseek(f, 0, SEEK_END) ? ftell(f) : -1;
 	uint8_t *data = len >= 0 && len < FILE_MOST ? malloc((size_t)len + 1) : NULL;
@@ -93,7 +95,8 @@ static int text(const char *path)
 
 	if (data) {
 		rewind(f);
-		vm_reader_init(&r, data, fread(data, 1, (size_t)len, f));
+		vm_reader_init(&r, exits, CPUS_MOST);
+		vm_reader_feed(&r, data, fread(data, 1, (size_t)len, f));
 		while ((status = vm_reader_next(&r, &e, &lost)) == WIRE_OK) {
 			if (lost)
 				printf("loss %u 0 %u\n", r.cpu, lost);

@@ -11,6 +11,9 @@
 #include "wire/sample_meta.h"
 
 #define ROOM 2048U
+#define CPUS 2U
+
+static struct vm_reader_exit exits[CPUS];
 
 struct story {
 	uint8_t data[ROOM];
@@ -136,7 +139,9 @@ static enum wire_status read_all(const uint8_t *data, size_t len, uint32_t *ret_
 	struct vm_reader r;
 	uint32_t lost;
 
-	vm_reader_init(&r, data, len);
+	memset(exits, 0, sizeof(exits));
+	vm_reader_init(&r, exits, CPUS);
+	vm_reader_feed(&r, data, len);
 	*ret_n = 0;
 	while ((status = vm_reader_next(&r, &e, &lost)) == WIRE_OK)
 		++*ret_n;
@@ -152,7 +157,9 @@ static void test_events(void **state)
 
 	(void)state;
 	tell(&s);
-	vm_reader_init(&r, s.data, s.len);
+	memset(exits, 0, sizeof(exits));
+	vm_reader_init(&r, exits, CPUS);
+	vm_reader_feed(&r, s.data, s.len);
 	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
 	assert_int_equal(r.cpu, 1);
 	assert_int_equal(r.lost, 11);
@@ -191,6 +198,75 @@ static void test_events(void **state)
 	assert_int_equal(n, 8);
 }
 
+static void put_left(struct story *s, uint8_t kind, uint64_t tick)
+{
+	struct vm_record r = base_of(kind | VM_RECORD_LEFT, tick, sizeof(r));
+
+	r.lost = 3;
+	put(s, &r, sizeof(r));
+}
+
+/* The exit of a sample that has no record: it is told before the record that says so, also if that came with a later
+ * read, behind another CPU's; and once. */
+static void test_left(void **state)
+{
+	struct sample_event e;
+	struct vm_reader r;
+	struct story s;
+	uint32_t lost;
+
+	(void)state;
+	memset(exits, 0, sizeof(exits));
+	vm_reader_init(&r, exits, CPUS);
+	memset(&s, 0, sizeof(s));
+	open_chunk(&s, 1, 0);
+	put_sample(&s, 60, 1, 1);
+	close_chunk(&s);
+	open_chunk(&s, 0, 0);
+	put_entry(&s, 20);
+	close_chunk(&s);
+	vm_reader_feed(&r, s.data, s.len);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_MORE);
+
+	memset(&s, 0, sizeof(s));
+	open_chunk(&s, 1, 0);
+	put_left(&s, SAMPLE_ENTRY, 62);
+	put_entry(&s, 63);
+	close_chunk(&s);
+	vm_reader_feed(&r, s.data, s.len);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(r.cpu, 1);
+	assert_int_equal(e.kind, SAMPLE_EXIT);
+	assert_int_equal(e.tick, 60);
+	assert_int_equal(e.task.tid, 7);
+	assert_int_equal(e.value, 0);
+	assert_int_equal(e.detail, 0);
+	assert_int_equal(e.mode, SAMPLE_GUEST_USER);
+	assert_int_equal(e.guest, SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE | SAMPLE_GUEST_CONTEXT);
+	assert_int_equal(e.guest_pc, 0x1000);
+	assert_int_equal(e.guest_table, 0x2000);
+	assert_int_equal(e.guest_context, 3);
+	assert_int_equal(e.n_kernel + e.n_user, 0);
+	assert_int_equal(lost, 0);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(e.kind, SAMPLE_ENTRY);
+	assert_int_equal(e.tick, 62);
+	assert_int_equal(lost, 3);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(e.tick, 63);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_MORE);
+
+	/* No sample of this CPU is waiting for one any more. */
+	memset(&s, 0, sizeof(s));
+	open_chunk(&s, 1, 0);
+	put_left(&s, SAMPLE_ENTRY, 64);
+	close_chunk(&s);
+	vm_reader_feed(&r, s.data, s.len);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_CORRUPT);
+}
+
 /* Every cut but those between chunks. */
 static void test_cuts(void **state)
 {
@@ -224,10 +300,12 @@ static void test_wrong_fields(void **state)
 	refuse(offsetof(struct vm_chunk, magic), 1, 4);
 	refuse(offsetof(struct vm_chunk, version), VM_RECORD_VERSION + 1, 2);
 	refuse(offsetof(struct vm_chunk, exits), 4, 2);
+	refuse(offsetof(struct vm_chunk, cpu), CPUS, 4);
 	refuse(offsetof(struct vm_chunk, length), 0, 4);
 	refuse(offsetof(struct vm_chunk, length), UINT32_MAX, 4);
 	refuse(entry + offsetof(struct vm_record, kind), SAMPLE_KINDS, 1);
 	refuse(entry + offsetof(struct vm_record, kind), SAMPLE_EXIT, 1);
+	refuse(entry + offsetof(struct vm_record, kind), SAMPLE_ENTRY | VM_RECORD_LEFT, 1);
 	refuse(entry + offsetof(struct vm_record, size), 0, 2);
 	refuse(entry + offsetof(struct vm_record, size), 56, 2);
 	refuse(entry + offsetof(struct vm_record, tick), 61, 8); /* later than the next one */
@@ -250,6 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_wrong_fields),
 	};

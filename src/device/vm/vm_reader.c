@@ -8,11 +8,19 @@
 #define GUEST_BITS (PLACE_BITS | SAMPLE_GUEST_REASON)
 #define CHAIN_AT offsetof(struct vm_record_sample, chain)
 
-void vm_reader_init(struct vm_reader *r, const uint8_t *data, size_t len)
+void vm_reader_init(struct vm_reader *r, struct vm_reader_exit *exits, uint32_t n_cpus)
 {
 	memset(r, 0, sizeof(*r));
+	r->exit = exits;
+	r->n_cpus = n_cpus;
+}
+
+void vm_reader_feed(struct vm_reader *r, const uint8_t *data, size_t len)
+{
 	r->at = data;
 	r->end = data + len;
+	r->left = 0;
+	r->is_told = false;
 }
 
 static enum wire_status open_chunk(struct vm_reader *r)
@@ -26,7 +34,8 @@ static enum wire_status open_chunk(struct vm_reader *r)
 		return WIRE_CORRUPT;
 	memcpy(&c, r->at, sizeof(c));
 	if (c.magic != VM_RECORD_MAGIC || c.version != VM_RECORD_VERSION ||
-	    c.exits > SAMPLE_EXITS_VMX || !c.length || c.length > there - sizeof(c))
+	    c.exits > SAMPLE_EXITS_VMX || c.cpu >= r->n_cpus || !c.length ||
+	    c.length > there - sizeof(c))
 		return WIRE_CORRUPT;
 	r->at += sizeof(c);
 	r->left = c.length;
@@ -112,6 +121,35 @@ static bool get_sample(struct vm_reader *r, const struct vm_record *base, struct
 	return true;
 }
 
+/* What an exit by the host's interrupt is called there. */
+static uint64_t interrupt_of(uint16_t exits)
+{
+	static const uint8_t reasons[] = {
+		[SAMPLE_EXITS_ARM64] = 0, [SAMPLE_EXITS_SVM] = 0x60, [SAMPLE_EXITS_VMX] = 1
+	};
+
+	return reasons[exits];
+}
+
+/* Its exit, should it be told of, is of the same moment and place. */
+static void keep_exit(struct vm_reader *r, const struct sample_event *sample)
+{
+	struct vm_reader_exit *x = &r->exit[r->cpu];
+	uint8_t guest = sample->guest & PLACE_BITS;
+
+	x->is_there = sample->mode == SAMPLE_GUEST_KERNEL || sample->mode == SAMPLE_GUEST_USER;
+	x->event = (struct sample_event){ .tick = sample->tick,
+					  .kind = SAMPLE_EXIT,
+					  .task = sample->task,
+					  .value = interrupt_of(r->exits),
+					  .mode = guest ? sample->mode : 0,
+					  .guest = guest,
+					  .guest_pc = sample->guest_pc,
+					  .guest_table = sample->guest_table,
+					  .guest_context = sample->guest_context,
+					  .guest_task = sample->guest_task };
+}
+
 static bool get_record(struct vm_reader *r, const struct vm_record *base, struct sample_event *ret)
 {
 	switch (base->kind) {
@@ -132,6 +170,18 @@ static bool get_record(struct vm_reader *r, const struct vm_record *base, struct
 	}
 }
 
+static enum wire_status tell_exit(struct vm_reader *r, struct sample_event *ret)
+{
+	struct vm_reader_exit *x = &r->exit[r->cpu];
+
+	if (!x->is_there || x->event.tick < r->last_tick)
+		return WIRE_CORRUPT;
+	x->is_there = false;
+	r->is_told = true;
+	*ret = x->event;
+	return WIRE_OK;
+}
+
 enum wire_status vm_reader_next(struct vm_reader *r, struct sample_event *ret, uint32_t *ret_lost)
 {
 	struct vm_record base;
@@ -143,12 +193,20 @@ enum wire_status vm_reader_next(struct vm_reader *r, struct sample_event *ret, u
 	if (r->left < sizeof(base))
 		return WIRE_CORRUPT;
 	memcpy(&base, r->at, sizeof(base));
+	if (base.kind & VM_RECORD_LEFT && !r->is_told) {
+		*ret_lost = 0;
+		return tell_exit(r, ret);
+	}
+	base.kind &= (uint8_t)~VM_RECORD_LEFT;
+	r->is_told = false;
 	memset(&ev, 0, sizeof(ev));
 	if (base.size > r->left || base.tick < r->last_tick || !get_task(&ev.task, &base.task) ||
 	    !get_record(r, &base, &ev))
 		return WIRE_CORRUPT;
 	ev.tick = base.tick;
 	ev.kind = base.kind;
+	if (ev.kind == SAMPLE_TAKEN)
+		keep_exit(r, &ev);
 	r->last_tick = base.tick;
 	r->at += base.size;
 	r->left -= base.size;

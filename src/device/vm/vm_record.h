@@ -11,6 +11,9 @@
  *   two	VM_SWITCH, VM_WAKE
  *   sample	VM_SAMPLE; ends behind the last address of its chain
  *
+ * The exit that a sample's own interrupt caused has no record if it comes right behind the sample: it was at that
+ * moment and in that place. The record behind it, of whatever kind, has VM_RECORD_LEFT in its kind.
+ *
  * A device is read in chunks: one CPU's records in order of time, as many as fit, behind a head. Kinds, modes and
  * the bits of `guest` are those of wire/sample_event.h. Times are nanoseconds of CLOCK_MONOTONIC.
  */
@@ -20,8 +23,9 @@
 #include "wire/types.h"
 
 #define VM_RECORD_MAGIC 0x4d564b31U
-#define VM_RECORD_VERSION 2U
+#define VM_RECORD_VERSION 3U
 #define VM_RECORD_COMM 16
+#define VM_RECORD_LEFT 0x80U	     /* of a kind */
 #define VM_RECORD_CHAIN 18U	     /* addresses of the kernel, then of the program */
 #define VM_RECORD_CHUNK (64U * 1024) /* a buffer of this size can always be read into */
 
@@ -45,7 +49,7 @@ struct vm_record_task {
 struct vm_record {
 	uint64_t tick;
 	uint16_t size; /* of the whole record */
-	uint8_t kind;  /* enum sample_kind */
+	uint8_t kind;  /* enum sample_kind, and VM_RECORD_LEFT */
 	uint8_t mode;  /* enum sample_mode, of a sample and of an exit */
 	uint32_t lost; /* records that are missing right before this one */
 	struct vm_record_task task;

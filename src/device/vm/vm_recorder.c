@@ -32,6 +32,8 @@ struct vm_recorder {
 		*lost; /* of each: losses that its lane knows, and those that the source does */
 	uint32_t n_lanes;
 	uint8_t *buffer;
+	struct vm_reader reader;
+	struct vm_reader_exit *lefts; /* of each CPU, the reader's */
 	struct profile_meta meta;
 	struct run_meta run; /* for what every run says */
 	struct task_names tasks;
@@ -57,10 +59,12 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 		r->lanes = calloc(r->n_lanes, sizeof(*r->lanes));
 		r->told = calloc(r->n_lanes, sizeof(*r->told));
 		r->lost = calloc(r->n_lanes, sizeof(*r->lost));
+		r->lefts = calloc(r->n_lanes, sizeof(*r->lefts));
 		r->buffer = malloc(BUFFER);
 	}
-	if (!r || !r->lanes || !r->told || !r->lost || !r->buffer)
+	if (!r || !r->lanes || !r->told || !r->lost || !r->lefts || !r->buffer)
 		return error_set(e, ENOMEM, "cannot record: out of memory");
+	vm_reader_init(&r->reader, r->lefts, r->n_lanes);
 	for (i = 0; i < r->n_lanes; i++)
 		sample_lane_init(&r->lanes[i], o->out, i);
 	profile_meta_init(&r->meta, o->out);
@@ -80,6 +84,7 @@ void vm_recorder_free(struct vm_recorder *r)
 	kernel_names_free(r->names);
 	free(r->buffer);
 	free(r->lost);
+	free(r->lefts);
 	free(r->told);
 	free(r->lanes);
 	free(r);
@@ -201,23 +206,21 @@ static void lose(struct vm_recorder *r, uint32_t cpu, uint64_t count)
 static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
 {
 	enum wire_status status;
-	struct vm_reader reader;
+	struct vm_reader *reader = &r->reader;
 	struct sample_event ev;
 	uint32_t lost;
 
-	vm_reader_init(&reader, r->buffer, len);
-	while ((status = vm_reader_next(&reader, &ev, &lost)) == WIRE_OK) {
-		if (reader.cpu >= r->n_lanes)
-			break;
-		r->exits = reader.exits;
+	vm_reader_feed(reader, r->buffer, len);
+	while ((status = vm_reader_next(reader, &ev, &lost)) == WIRE_OK) {
+		r->exits = reader->exits;
 		if (lost)
-			lose(r, reader.cpu, lost);
+			lose(r, reader->cpu, lost);
 		if (ev.kind == SAMPLE_TAKEN)
 			see_sample(r, &ev);
 		else
 			r->counts.events++;
-		sample_lane_put(&r->lanes[reader.cpu], &ev, r->now_ms);
-		r->lost[reader.cpu] = reader.lost;
+		sample_lane_put(&r->lanes[reader->cpu], &ev, r->now_ms);
+		r->lost[reader->cpu] = reader->lost;
 	}
 	return status == WIRE_MORE ? 0
 				   : error_set(e, EPROTO,

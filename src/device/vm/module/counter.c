@@ -11,7 +11,7 @@
 
 static void take_later(struct irq_work *work)
 {
-	sampler_take(container_of(work, struct recorder_cpu, later), 1);
+	sampler_take(container_of(work, struct recorder_cpu, later));
 }
 
 /* The period after the one that has begun already is drawn here: the kernel takes it over when that ends. */
@@ -23,7 +23,7 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data, st
 	if (in_nmi())
 		irq_work_queue(&cpu->later);
 	else
-		sampler_take(cpu, 1);
+		sampler_take(cpu);
 }
 
 void counter_init(struct recorder_cpu *cpu)

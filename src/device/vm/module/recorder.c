@@ -6,55 +6,10 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "device/vm/module/probe.h"
 #include "device/vm/module/sampler.h"
-
-struct recorder_cpu *recorder_begin(struct recorder *r, enum sample_kind kind, unsigned long *irq)
-{
-	struct recorder_cpu *cpu;
-	struct vm_record *base;
-	u64 now;
-
-	local_irq_save(*irq);
-	cpu = r->cpus[smp_processor_id()];
-	base = &cpu->record.base;
-	/* While the kernel's clock is set, this one may go back by some nanoseconds. */
-	now = ktime_get_mono_fast_ns();
-	cpu->last_tick = max(cpu->last_tick, now);
-	base->tick = cpu->last_tick;
-	base->kind = kind;
-	base->mode = 0;
-	base->number = 0;
-	base->size = sizeof(*base);
-	recorder_put_task(r, &base->task, current);
-	return cpu;
-}
-
-void recorder_end(struct recorder_cpu *cpu, unsigned long irq)
-{
-	if (READ_ONCE(cpu->owner->is_heard)) {
-		vm_ring_put(&cpu->ring, &cpu->record.base);
-		if (vm_ring_used(&cpu->ring) < cpu->ring.size / 2) {
-			cpu->is_signalled = false;
-		} else if (!cpu->is_signalled) {
-			cpu->is_signalled = true;
-			irq_work_queue(&cpu->work);
-		}
-	}
-	local_irq_restore(irq);
-}
-
-void recorder_put_task(struct recorder *r, struct vm_record_task *to, struct task_struct *t)
-{
-	BUILD_BUG_ON(VM_RECORD_COMM > TASK_COMM_LEN);
-	to->tid = t->pid;
-	to->pid = t->tgid;
-	to->vcpu = vcpus_get(&r->vcpus, t);
-	memcpy(to->comm, t->comm, VM_RECORD_COMM);
-}
 
 static void wake_reader(struct irq_work *work)
 {

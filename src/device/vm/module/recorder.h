@@ -14,6 +14,7 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
 #include <linux/wait.h>
 
 #include "device/vm/core/vm_ring.h"
@@ -31,6 +32,14 @@ struct recorder_exit {
 	u64 reason, detail;
 };
 
+/* Whose addresses are in the record of a sample, from the last one in a guest: while its thread is inside KVM's call and on this
+ * CPU, nothing that lies above the same place of the stack has changed. */
+struct recorder_chain {
+	pid_t tid; /* 0: nobody's */
+	unsigned long stack;
+	u16 n_kernel, n_user;
+};
+
 struct recorder_cpu {
 	struct recorder *owner;
 	struct hrtimer timer;
@@ -42,8 +51,11 @@ struct recorder_cpu {
 	u64 last_tick;
 	u32 random;
 	bool is_signalled;
-	bool is_sampled; /* in a guest, which has not been left since */
+	bool is_sampled; /* in a guest, of whose exit nobody has told since */
+	bool is_fresh;	 /* a sample in a guest is the last record */
+	bool is_left;	 /* its exit came right behind it; to be said by the next record */
 	struct recorder_exit exit;
+	struct recorder_chain chain;
 	union {
 		struct vm_record base;
 		struct vm_record_value value;
@@ -55,6 +67,8 @@ struct recorder_cpu {
 
 struct recorder {
 	struct vm_settings settings;
+	u64 period, shortest,
+		spread; /* between samples, in ns or cycles: on average; the least; how much more at random */
 	struct recorder_cpu **cpus; /* by number; NULL where no CPU is possible */
 	struct points points;
 	struct vcpus vcpus;
@@ -72,10 +86,63 @@ int recorder_start(struct recorder *r, const struct vm_settings *s);
 void recorder_stop(struct recorder *r);
 void recorder_done(struct recorder *r); /* stops, and gives the memory back */
 
-/* A record of the CPU that this runs on, all but its own fields; interrupts are off until recorder_end(). */
-struct recorder_cpu *recorder_begin(struct recorder *r, enum sample_kind kind, unsigned long *irq);
-void recorder_end(struct recorder_cpu *cpu, unsigned long irq);
+/* --- records: all of it is what a guest waits for, so no call is in it that can be left out --- */
 
-void recorder_put_task(struct recorder *r, struct vm_record_task *to, struct task_struct *t);
+static __always_inline void recorder_put_task(struct recorder *r, struct vm_record_task *to,
+					      struct task_struct *t)
+{
+	BUILD_BUG_ON(VM_RECORD_COMM > TASK_COMM_LEN);
+	to->tid = t->pid;
+	to->pid = t->tgid;
+	to->vcpu = vcpus_get(&r->vcpus, t);
+	memcpy(to->comm, t->comm, VM_RECORD_COMM);
+}
+
+/* A record of the CPU that this runs on, all but its own fields; interrupts are off until recorder_end(). */
+static __always_inline struct recorder_cpu *recorder_begin(struct recorder *r,
+							   enum sample_kind kind,
+							   unsigned long *irq)
+{
+	struct recorder_cpu *cpu;
+	struct vm_record *base;
+	u64 now;
+
+	local_irq_save(*irq);
+	cpu = r->cpus[smp_processor_id()];
+	base = &cpu->record.base;
+	/* While the kernel's clock is set, this one may go back by some nanoseconds. */
+	now = ktime_get_mono_fast_ns();
+	cpu->last_tick = max(cpu->last_tick, now);
+	base->tick = cpu->last_tick;
+	base->kind = kind;
+	base->mode = 0;
+	base->number = 0;
+	base->size = sizeof(*base);
+	recorder_put_task(r, &base->task, current);
+	return cpu;
+}
+
+static __always_inline void recorder_end(struct recorder_cpu *cpu, unsigned long irq)
+{
+	struct vm_record *base = &cpu->record.base;
+	bool is_fresh = base->kind == SAMPLE_TAKEN && base->mode >= SAMPLE_GUEST_KERNEL;
+
+	if (READ_ONCE(cpu->owner->is_heard)) {
+		if (cpu->is_left)
+			base->kind |= VM_RECORD_LEFT;
+		cpu->is_fresh = false;
+		if (vm_ring_put(&cpu->ring, base)) {
+			cpu->is_left = false;
+			cpu->is_fresh = is_fresh;
+		}
+		if (vm_ring_used(&cpu->ring) < cpu->ring.size / 2) {
+			cpu->is_signalled = false;
+		} else if (!cpu->is_signalled) {
+			cpu->is_signalled = true;
+			irq_work_queue(&cpu->work);
+		}
+	}
+	local_irq_restore(irq);
+}
 
 #endif

@@ -22,24 +22,26 @@
 
 #define KERNEL_MOST (VM_RECORD_CHAIN - 1)
 
-/* In ns or in cycles. */
-static u64 mean_period(const struct vm_settings *s)
+/* From half of the period to one and a half of it, or as near to the period as was asked for. */
+static void set_period(struct recorder *r)
 {
-	return s->cycles ? s->cycles : s->period_ns;
+	const struct vm_settings *s = &r->settings;
+	u64 mean = s->cycles ? s->cycles : s->period_ns, reach = mean * s->jitter / 100;
+
+	r->period = mean;
+	r->shortest = mean - reach;
+	r->spread = 2 * reach;
 }
 
-/* From half of the period to one and a half of it, or as near to the period as was asked for. */
 u64 sampler_next(struct recorder_cpu *cpu)
 {
-	const struct vm_settings *s = &cpu->owner->settings;
-	u64 mean = mean_period(s), reach = mean * s->jitter / 100;
 	u32 x = cpu->random;
 
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
 	cpu->random = x;
-	return mean - reach + mul_u64_u32_shr(2 * reach, x, 32);
+	return cpu->owner->shortest + mul_u64_u32_shr(cpu->owner->spread, x, 32);
 }
 
 /* false: the thread is in none after all. */
@@ -58,19 +60,19 @@ static bool put_guest(struct recorder_cpu *cpu)
 	s->guest_table = g.table;
 	s->guest_context = g.context;
 	s->guest_task = g.task;
-	if (cpu->exit.tid == current->pid) {
+	if (cpu->exit.tid == current->pid)
 		s->guest |= SAMPLE_GUEST_REASON;
-		s->reason = cpu->exit.reason;
-		s->reason_detail = cpu->exit.detail;
-	}
+	s->reason = cpu->exit.reason; /* nobody looks at it if it is not known */
+	s->reason_detail = cpu->exit.detail;
 	cpu->is_sampled = true;
 	return true;
 }
 
-static void put_chain(struct vm_record_sample *s, struct pt_regs *regs)
+static void walk(struct vm_record_sample *s, struct pt_regs *regs)
 {
 	bool is_user = regs && user_mode(regs);
 
+	s->n_kernel = s->n_user = 0;
 	if (regs && !is_user)
 		s->n_kernel = (u16)arch_walk(regs, s->chain, KERNEL_MOST);
 	/* Where the program called the kernel, if it is one. */
@@ -82,25 +84,66 @@ static void put_chain(struct vm_record_sample *s, struct pt_regs *regs)
 	s->n_user = 1;
 }
 
-void sampler_take(struct recorder_cpu *cpu, u32 periods)
+/* The addresses of a guest's host side are the same from one sample to the next. */
+static void put_chain(struct recorder_cpu *cpu, struct pt_regs *regs, bool is_guest)
+{
+	struct vm_record_sample *s = &cpu->record.sample;
+	struct recorder_chain *c = &cpu->chain;
+	unsigned long stack = regs ? kernel_stack_pointer(regs) : 0;
+
+	/* No other record reaches to where they lie. */
+	BUILD_BUG_ON(sizeof(cpu->record.exit) > offsetof(struct vm_record_sample, chain) ||
+		     sizeof(cpu->record.two) > offsetof(struct vm_record_sample, chain));
+	if (is_guest && c->tid == current->pid && c->stack == stack && regs &&
+	    s->chain[0] == instruction_pointer(regs)) {
+		s->n_kernel = c->n_kernel;
+		s->n_user = c->n_user;
+		return;
+	}
+	walk(s, regs);
+	*c = (struct recorder_chain){ .stack = stack,
+				      .n_kernel = s->n_kernel,
+				      .n_user = s->n_user };
+	if (is_guest && s->n_kernel)
+		c->tid = current->pid;
+}
+
+/* Sets the timer for the next sample; how many periods this one stands for. The time of the record is the timer's. */
+static u32 move_on(struct recorder_cpu *cpu)
+{
+	struct hrtimer *timer = &cpu->timer;
+	ktime_t next = ns_to_ktime(sampler_next(cpu)), now = ns_to_ktime(cpu->last_tick);
+	ktime_t due = ktime_add(hrtimer_get_expires(timer), next);
+
+	if (due > now) {
+		hrtimer_set_expires(timer, due);
+		return 1;
+	}
+	return (u32)clamp_t(u64, hrtimer_forward(timer, now, next), 1, U32_MAX);
+}
+
+void sampler_take(struct recorder_cpu *cpu)
 {
 	struct recorder *r = cpu->owner;
 	struct vm_record_sample *s = &cpu->record.sample;
 	struct pt_regs *regs = get_irq_regs();
 	unsigned long irq;
+	bool is_guest;
 
 	recorder_begin(r, SAMPLE_TAKEN, &irq);
-	memset((u8 *)s + sizeof(s->base), 0,
-	       offsetof(struct vm_record_sample, chain) - sizeof(s->base));
-	s->base.number = periods;
-	s->period_ns = mean_period(&r->settings);
-	if (!put_guest(cpu)) {
+	s->base.number = r->settings.cycles ? 1 : move_on(cpu);
+	s->period_ns = r->period;
+	is_guest = put_guest(cpu);
+	if (!is_guest) {
+		memset(&s->guest, 0,
+		       offsetof(struct vm_record_sample, chain) -
+			       offsetof(struct vm_record_sample, guest));
 		if (regs && user_mode(regs))
 			s->base.mode = SAMPLE_USER;
 		else
 			s->base.mode = is_idle_task(current) ? SAMPLE_IDLE : SAMPLE_KERNEL;
 	}
-	put_chain(s, regs);
+	put_chain(cpu, regs, is_guest);
 	s->base.size = (u16)(offsetof(struct vm_record_sample, chain) +
 			     (s->n_kernel + s->n_user) * sizeof(s->chain[0]));
 	recorder_end(cpu, irq);
@@ -108,10 +151,7 @@ void sampler_take(struct recorder_cpu *cpu, u32 periods)
 
 static enum hrtimer_restart go_off(struct hrtimer *timer)
 {
-	struct recorder_cpu *cpu = container_of(timer, struct recorder_cpu, timer);
-	u64 periods = hrtimer_forward_now(timer, ns_to_ktime(sampler_next(cpu)));
-
-	sampler_take(cpu, (u32)min_t(u64, periods, U32_MAX));
+	sampler_take(container_of(timer, struct recorder_cpu, timer));
 	return HRTIMER_RESTART;
 }
 
@@ -144,6 +184,7 @@ static int stop_cpu(unsigned int number)
 int sampler_start(struct recorder *r)
 {
 	running = r;
+	set_period(r);
 	r->hotplug =
 		cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kiseki/vm:online", start_cpu, stop_cpu);
 	return r->hotplug < 0 ? r->hotplug : 0;

@@ -18,7 +18,7 @@ void sampler_init(struct recorder_cpu *cpu);
 
 /* For who asks for samples: the length of the next period; a sample of the CPU that this runs on, in an interrupt. */
 u64 sampler_next(struct recorder_cpu *cpu);
-void sampler_take(struct recorder_cpu *cpu, u32 periods);
+void sampler_take(struct recorder_cpu *cpu);
 
 /* Both may sleep. */
 int sampler_start(struct recorder *r);

@@ -2,7 +2,6 @@
 /* vcpus: see vcpus.h. A place is one word, so that it needs no lock: it is right, or it is another thread's. */
 #include "device/vm/module/vcpus.h"
 
-#include <linux/kvm_host.h>
 #include <linux/vmalloc.h>
 
 #include "wire/sample_event.h"
@@ -20,35 +19,7 @@ void vcpus_done(struct vcpus *v)
 	v->sets = NULL;
 }
 
-static struct preempt_notifier *first_of(struct task_struct *t)
-{
-	struct hlist_node *n = READ_ONCE(t->preempt_notifiers.first);
-
-	return n ? hlist_entry(n, struct preempt_notifier, link) : NULL;
-}
-
-void vcpus_learn(struct vcpus *v)
-{
-	struct preempt_notifier *n;
-
-	if (likely(READ_ONCE(v->ops)))
-		return;
-	n = first_of(current);
-	if (n)
-		WRITE_ONCE(v->ops, n->ops);
-}
-
-struct kvm_vcpu *vcpus_find(const struct vcpus *v, struct task_struct *t)
-{
-	struct preempt_notifier *n = first_of(t);
-
-	/* Who ends takes its machine down, and is inside with each virtual CPU in turn. */
-	if (!n || t->flags & PF_EXITING || n->ops != READ_ONCE(v->ops))
-		return NULL;
-	return container_of(n, struct kvm_vcpu, preempt_notifier);
-}
-
-static void keep(struct vcpus *v, u64 word)
+void vcpus_keep(struct vcpus *v, u64 word)
 {
 	u64 *set = v->sets[(u32)(word >> 32) % VCPUS_SETS];
 	u32 i;
@@ -65,18 +36,11 @@ static void keep(struct vcpus *v, u64 word)
 	WRITE_ONCE(set[i % VCPUS_WAYS], word);
 }
 
-s32 vcpus_get(struct vcpus *v, struct task_struct *t)
+s32 vcpus_remember(const struct vcpus *v, struct task_struct *t)
 {
 	const u64 *set = v->sets[(u32)t->pid % VCPUS_SETS];
-	struct kvm_vcpu *vcpu = vcpus_find(v, t);
 	u32 i;
 
-	if (vcpu) {
-		s32 number = READ_ONCE(vcpu->vcpu_id);
-
-		keep(v, (u64)(u32)t->pid << 32 | (u32)(number + 1));
-		return number;
-	}
 	for (i = 0; i < VCPUS_WAYS; i++) {
 		u64 word = READ_ONCE(set[i]);
 

@@ -14,13 +14,12 @@
 #ifndef KISEKI_DEVICE_VM_MODULE_VCPUS_H
 #define KISEKI_DEVICE_VM_MODULE_VCPUS_H
 
+#include <linux/kvm_host.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
 #define VCPUS_SETS 2048U
 #define VCPUS_WAYS 4U
-
-struct kvm_vcpu;
 
 struct vcpus {
 	const struct preempt_ops *ops; /* KVM's; NULL: not seen yet */
@@ -30,15 +29,56 @@ struct vcpus {
 int vcpus_init(struct vcpus *v);
 void vcpus_done(struct vcpus *v);
 
+static inline struct preempt_notifier *vcpus_notifier(struct task_struct *t)
+{
+	struct hlist_node *n = READ_ONCE(t->preempt_notifiers.first);
+
+	return n ? hlist_entry(n, struct preempt_notifier, link) : NULL;
+}
+
 /* The running thread is about to enter a guest. */
-void vcpus_learn(struct vcpus *v);
+static inline void vcpus_learn(struct vcpus *v)
+{
+	struct preempt_notifier *n;
+
+	if (likely(READ_ONCE(v->ops)))
+		return;
+	n = vcpus_notifier(current);
+	if (n)
+		WRITE_ONCE(v->ops, n->ops);
+}
 
 /* The virtual CPU that a thread is inside KVM's call with; NULL: it is not. Borrowed: of the running thread, or of one
  * that cannot run now. */
-struct kvm_vcpu *vcpus_find(const struct vcpus *v, struct task_struct *t);
+static inline struct kvm_vcpu *vcpus_find(const struct vcpus *v, struct task_struct *t)
+{
+	struct preempt_notifier *n = vcpus_notifier(t);
+
+	/* Who ends takes its machine down, and is inside with each virtual CPU in turn. */
+	if (!n || t->flags & PF_EXITING || n->ops != READ_ONCE(v->ops))
+		return NULL;
+	return container_of(n, struct kvm_vcpu, preempt_notifier);
+}
+
+/* The table: a word, as above; of a thread, the number that was kept last. */
+void vcpus_keep(struct vcpus *v, u64 word);
+s32 vcpus_remember(const struct vcpus *v, struct task_struct *t);
 
 /* The number of the virtual CPU that a thread runs, now or the last time it did; SAMPLE_NO_VCPU. */
-s32 vcpus_get(struct vcpus *v, struct task_struct *t);
+static inline s32 vcpus_get(struct vcpus *v, struct task_struct *t)
+{
+	struct kvm_vcpu *vcpu = vcpus_find(v, t);
+	s32 number;
+	u64 word;
+
+	if (!vcpu)
+		return vcpus_remember(v, t);
+	number = READ_ONCE(vcpu->vcpu_id);
+	word = (u64)(u32)t->pid << 32 | (u32)(number + 1);
+	if (READ_ONCE(v->sets[(u32)t->pid % VCPUS_SETS][0]) != word)
+		vcpus_keep(v, word);
+	return number;
+}
 
 /* The thread is gone, and its number may be used again. */
 void vcpus_forget(struct vcpus *v, struct task_struct *t);
