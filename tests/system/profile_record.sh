@@ -117,6 +117,13 @@ record -o "$work/n.ksk" --depth 2 -- "$work/work" 100
 dump "$work/n.ksk"
 [ "$(samples '$9 + $10 > 2')" = 0 ] && [ "$(samples '$10 == 2')" -gt 20 ] || fail "--depth 2"
 
+# A budget or a duty that cannot be is refused before anything is recorded.
+for wrong in "--budget 0" "--budget 101" "--budget x" "--duty 3s" "--duty 3s/2s" "--duty 10ms/2s" "--duty 1s/2d" "--budget 1 --pid 1"; do
+	# shellcheck disable=SC2086
+	"$AGENT" profile -o "$work/wrong.ksk" $wrong 2>"$work/err"
+	[ $? = 2 ] && [ "$(wc -l <"$work/err")" -ge 1 ] && [ ! -e "$work/wrong.ksk" ] || fail "$wrong: $(cat "$work/err")"
+done
+
 # kiseki profile record passes it all on, and the report names the functions.
 KISEKI_AGENT=$AGENT "$KISEKI" profile record --output "$work/r.ksk" --rate=2000 -n board -- "$work/work" 200 3 2>"$work/err"
 [ $? = 3 ] || fail "kiseki profile record: $(cat "$work/err")"
