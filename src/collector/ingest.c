@@ -87,12 +87,8 @@ static int get_run(void *owner, const struct message_id *run, uint32_t *ret, str
 {
 	struct connection *c = owner;
 	struct store_run_ids ids = { .device = c->device, .run = *run, .boot = c->boot };
-	int r = store_take_run(c->server->o.store, &ids, ret, e);
 
-	/* It cannot be asked now. The commit that succeeds wakes those who wait. */
-	if (r == -EAGAIN)
-		committer_wake(c->server->committer);
-	return r;
+	return store_take_run(c->server->o.store, &ids, ret, e);
 }
 
 static size_t next_sequences(void *owner, uint32_t run, struct message_resume *rows, size_t n)

@@ -23,7 +23,7 @@
 #define RUN_ROOM (4U + 3 * 16 + 8)
 #define DEVICE_ROOM (16U + 4 * (STORE_NAME_MAX + VARINT_MAX) + 20)
 #define NOTE_ROOM (32U + 1 + 8 + VARINT_MAX)
-#define CLAIMS_MOST 20U /* until a number is taken to be nobody else's */
+#define CLAIMS_MOST 16U /* until a number is taken to be nobody else's */
 
 struct clickhouse_batch *clickhouse_batch_new(void)
 {
@@ -234,15 +234,15 @@ static int claim_number(struct clickhouse_store *s, uint32_t *ret, struct error 
 	uint64_t pair[2], token = get_random(), number = 0;
 	char sql[160];
 	uint32_t i;
-	int r = 0;
+	int r;
 
+	r = ask_pair(s, "SELECT toUInt64(max(number)), toUInt64(0) FROM claims", pair, e);
+	number = pair[0];
 	for (i = 0; i < CLAIMS_MOST && r == 0; i++) {
-		r = ask_pair(s, "SELECT toUInt64(max(number)), toUInt64(0) FROM claims", pair, e);
-		number = pair[0] + 1 + (i ? get_random() % (4ULL << i) : 0);
-		if (r == 0 && number > UINT32_MAX)
+		number += 1 + (i ? get_random() % (16ULL << i) : 0);
+		if (number > UINT32_MAX)
 			return error_set(e, ERANGE, "there are no more numbers for runs");
-		if (r == 0)
-			r = insert_claim(s, (uint32_t)number, token, e);
+		r = insert_claim(s, (uint32_t)number, token, e);
 		snprintf(sql, sizeof(sql),
 			 "SELECT toUInt64(uniqExact(token)), toUInt64(min(token)) FROM claims "
 			 "WHERE number = %" PRIu64,
