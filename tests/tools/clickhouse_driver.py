@@ -146,6 +146,8 @@ def scenario_roam(folder):
     collectors = [Sharing(folder, f"c{n}", "--commit-ms", "5") for n in range(3)]
     devices = [Roaming(collectors, n) for n in range(1, 5)]
     disturb(collectors, 15)
+    for d in devices:
+        d.wait_sent(20)
     sent = {d.number: d.finish() for d in devices}
     check_tokens(sent)
     for c in collectors:
@@ -171,6 +173,8 @@ def scenario_cluster(folder):
     collectors = [Sharing(folder, f"c{n}", "--commit-ms", "5") for n in range(3)]
     devices = [Roaming(collectors, n) for n in range(1, 7)]
     disturb(collectors, 10)
+    for d in devices:
+        d.wait_sent(20)
     sent = {d.number: d.finish() for d in devices}
     check_tokens(sent)
     parts = [int(s.ask(f"SELECT uniqExact(device) FROM {database(SHARED)}.blocks_local")) for s in servers]

@@ -219,6 +219,8 @@ def scenario_kill(data):
         time.sleep(random.uniform(0.01, 0.25))
         c.kill()
         c.again()
+    for d in devices:
+        d.wait_sent(50)
     sent = {d.number: d.finish() for d in devices}
     breaks = sum(d.breaks for d in devices)
     c.stop()

@@ -77,6 +77,13 @@ class Streamer(threading.Thread):
         device.block(1, sequence, before=sequence * 5, events=5,
                      payload=token(self.number, sequence) + bytes(200))
 
+    def wait_sent(self, n):
+        """However slow the machine is: until it has sent more than n blocks."""
+        deadline = time.monotonic() + WAIT_S
+        while self.next <= n and self.is_alive():
+            assert time.monotonic() < deadline, f"only {self.next} blocks"
+            time.sleep(0.01)
+
     def finish(self):
         self.stopping.set()
         self.join(WAIT_S)
