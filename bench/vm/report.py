@@ -49,7 +49,7 @@ def page(result):
         lines += ["A try, with other work on the machine.", ""]
     lines += [
         f"`make bench-vm` on the board kvm-arm64 with one CPU (Linux {result['kernel']}), whose clock counts instructions, a nanosecond each: "
-        "a CPU of a thousand million instructions a second.",
+        "a CPU of a thousand million instructions a second. So these are figures of what was executed, whatever else the machine does that emulates it.",
         "", "| | goal | measured | thesis | | met from, million instructions/s |", "|---|---|---|---|---|---|",
         *goal_rows(figures), "",
         "A CPU of 2 GHz that executes one instruction in a cycle does 2,000 million.", "",
