@@ -125,12 +125,12 @@ int symfile_open(int fd, struct symfile **ret, struct error *e)
 	void *map;
 	int r;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(taken, &st) < 0)
 		return error_set(e, errno, "cannot be read: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SYMFILE_HEAD_LEN ||
 	    (uint64_t)st.st_size > SYMFILE_BYTES_MAX)
 		return error_set(e, EBADMSG, "is no table of symbols");
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, taken, 0);
 	if (map == MAP_FAILED)
 		return error_set(e, errno, "cannot be mapped: %s", strerror(errno));
 	r = symfile_open_memory(map, (size_t)st.st_size, ret, e);
