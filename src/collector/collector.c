@@ -17,13 +17,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "collector/alerts.h"
 #include "collector/endpoint.h"
 #include "collector/http_symbols.h"
 #include "collector/objects.h"
 #include "collector/server.h"
 #include "collector/summaries.h"
-#include "facts/fact_workers.h"
+#include "collector/work.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -39,9 +38,7 @@ struct collector {
 	struct registry *registry;
 	struct server *server;
 	struct summaries *summaries;
-	struct facts *facts;
-	struct alerts *alerts;
-	struct fact_workers *workers;
+	struct work *work;
 	struct http *http;
 	struct objects *objects;   /* NULL: devices are asked for none */
 	char tables[PATH_MAX];	   /* of symbols */
@@ -130,10 +127,8 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 		.store = c->store,
 		.registry = c->registry,
 		.summaries = c->summaries,
-		.facts = c->facts,
+		.work = c->work,
 		.collector = c,
-		.workers = c->workers,
-		.alerts = c->alerts,
 		.log = o->log,
 		.log_context = o->log_context,
 	};
@@ -142,47 +137,23 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 	return http_start(&c->http, &h, e);
 }
 
-/* What cannot be read any more is kept beside, and all facts that the blocks still have are made again. */
-static int open_facts(struct collector *c, const struct collector_options *o, struct error *e)
+static int start_work(struct collector *c, const struct collector_options *o, struct error *e)
 {
-	int r = facts_open(&c->facts, o->data, e);
-
-	if (r != -EBADMSG)
-		return r;
-	if (o->log)
-		o->log(o->log_context, e->text);
-	r = facts_set_aside(o->data, e);
-	return r < 0 ? r : facts_open(&c->facts, o->data, e);
-}
-
-static int start_workers(struct collector *c, const struct collector_options *o, struct error *e)
-{
-	const struct alerts_options a = {
-		.facts = c->facts,
+	struct http_options names = { .listen = NULL };
+	struct work_options w = {
+		.data = o->data,
 		.store = c->store,
+		.has_workers = o->workers != 0,
+		.threads = o->workers == COLLECTOR_WORKERS_EACH ? 0 : o->workers,
 		.webhook = o->alert_webhook && *o->alert_webhook ? o->alert_webhook : NULL,
 		.log = o->log,
 		.log_context = o->log_context,
 	};
-	struct http_options names = { .listen = NULL };
-	struct fact_workers_options w = {
-		.store = c->store,
-		.facts = c->facts,
-		.threads = o->workers == COLLECTOR_WORKERS_EACH ? 0 : o->workers,
-		.put = alerts_put,
-		.log = o->log,
-		.log_context = o->log_context,
-	};
-	int r;
 
-	if (!o->workers)
-		return 0;
 	set_names(c, o, &names);
 	http_symbols_init(&c->names, &names);
 	w.symbols = c->names.options;
-	r = alerts_start(&c->alerts, &a, e);
-	w.put_context = c->alerts;
-	return r < 0 ? r : fact_workers_start(&c->workers, &w, e);
+	return work_start(&c->work, &w, e);
 }
 
 /* Where names come from beside the folder that a user gives. */
@@ -234,9 +205,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	if (r == 0)
 		r = summaries_open(&c->summaries, o->data, c->store, e);
 	if (r == 0)
-		r = open_facts(c, o, e);
-	if (r == 0)
-		r = start_workers(c, o, e);
+		r = start_work(c, o, e);
 	return r < 0 ? r : start_http(c, o, e);
 }
 
@@ -274,9 +243,7 @@ void collector_stop(struct collector *c)
 	if (c->objects)
 		objects_set_wake(c->objects, NULL, NULL);
 	server_stop(c->server);
-	fact_workers_stop(c->workers);
-	alerts_stop(c->alerts);
-	facts_free(c->facts);
+	work_stop(c->work);
 	objects_stop(c->objects);
 	summaries_free(c->summaries);
 	registry_free(c->registry);

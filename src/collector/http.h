@@ -16,25 +16,21 @@
 
 struct collector;
 struct summaries;
-struct fact_workers;
-struct alerts;
-struct facts;
+struct work;
 struct http;
 
 struct http_options {
 	const char *listen; /* "HOST:PORT" */
 	bool insecure;	    /* not only on loopback: the network is trusted */
 	struct store *store;
-	struct registry *registry;    /* NULL: only what the store knows */
-	struct summaries *summaries;  /* NULL: no timelines */
-	struct collector *collector;  /* NULL: no counters of it */
-	struct fact_workers *workers; /* NULL: nobody works minutes out, */
-	struct alerts *alerts;	      /* or watches them */
-	struct facts *facts;	      /* NULL: no questions over devices */
-	const char *symbols;   /* folder of devices' objects, to name functions; NULL: none */
-	const char *objects;   /* those that devices sent themselves; NULL: none */
-	const char *tables;    /* folder of their tables; NULL: they are not kept */
-	uint64_t tables_bytes; /* its ceiling; 0: the usual one */
+	struct registry *registry;   /* NULL: only what the store knows */
+	struct summaries *summaries; /* NULL: no timelines */
+	struct collector *collector; /* NULL: no counters of it */
+	struct work *work;	     /* NULL: no facts, and nobody who makes or watches them */
+	const char *symbols;	     /* folder of devices' objects, to name functions; NULL: none */
+	const char *objects;	     /* those that devices sent themselves; NULL: none */
+	const char *tables;	     /* folder of their tables; NULL: they are not kept */
+	uint64_t tables_bytes;	     /* its ceiling; 0: the usual one */
 	/* One line for each thing worth telling; from any thread; may be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

@@ -9,10 +9,9 @@
 #include "analysis/json_value.h"
 #include "base/clock.h"
 #include "collector/alert_json.h"
-#include "collector/alerts.h"
 #include "collector/collector.h"
 #include "collector/http_device.h"
-#include "facts/fact_workers.h"
+#include "collector/work.h"
 
 #define LIMIT_DEFAULT 100U
 
@@ -25,6 +24,7 @@ static bool is_wanted(const struct alert *a, bool only_open, const struct regist
 int http_alerts(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	const char *device = http_target_get(&q->target, "device");
+	struct alerts *alerts = work_alerts(q->http->options.work);
 	_cleanup_free_ struct alert *list = NULL;
 	struct http_names names = { 0 };
 	struct registry_row row;
@@ -33,7 +33,7 @@ int http_alerts(struct http_request *q, struct http_reply *reply, struct error *
 	size_t n_list = 0, i;
 	int r;
 
-	if (!q->http->options.alerts)
+	if (!alerts)
 		return error_set(e, EOPNOTSUPP, "this collector does not watch for alerts");
 	r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, ALERTS_KEPT },
 				  &limit, e);
@@ -46,7 +46,7 @@ int http_alerts(struct http_request *q, struct http_reply *reply, struct error *
 		r = http_names_init(&names, q->http->options.store, e);
 	if (r < 0)
 		return r;
-	rows = alerts_dup(q->http->options.alerts, &list, &n_list) < 0 ? NULL : json_array();
+	rows = alerts_dup(alerts, &list, &n_list) < 0 ? NULL : json_array();
 	for (i = 0; rows && i < n_list && n < limit; i++) {
 		if (!is_wanted(&list[i], open, device ? &row : NULL))
 			continue;
@@ -72,11 +72,12 @@ static double store_s(struct http *h, const struct fact_pace *p)
 
 int http_work(struct http_request *q, struct http_reply *reply, struct error *e)
 {
+	struct fact_workers *workers = work_workers(q->http->options.work);
 	struct fact_workers_counters c;
 
-	if (!q->http->options.workers)
+	if (!workers)
 		return error_set(e, EOPNOTSUPP, "this collector does not work minutes out");
-	fact_workers_count(q->http->options.workers, &c);
+	fact_workers_count(workers, &c);
 	c.pace.t0_s = store_s(q->http, &c.pace);
 	fact_pace_judge(&c.pace);
 	return http_reply_json(

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collector/http_device.h"
 #include "collector/http_turn.h"
+#include "collector/work.h"
 #include "facts/fact_answer.h"
 
 static const char *get_param(const void *params, const char *name)
@@ -28,7 +29,7 @@ static int find_device(void *finder, const char *name, struct message_id *ret, s
 
 static int get_facts(struct http_request *q, struct facts **ret, struct error *e)
 {
-	*ret = q->http->options.facts;
+	*ret = work_facts(q->http->options.work);
 	return *ret ? 0 : error_set(e, EOPNOTSUPP, "this collector keeps no facts");
 }
 

@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/alerts.h"
 #include "collector/collector.h"
 #include "collector/http_connections.h"
 #include "collector/http_device.h"
-#include "facts/fact_workers.h"
+#include "collector/work.h"
 #include "trace/word.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -269,10 +268,10 @@ static void put_work(FILE *f, const struct http_options *o)
 	struct fact_workers_counters w;
 	struct alerts_counters a;
 
-	if (!o->workers)
+	if (!work_workers(o->work))
 		return;
-	fact_workers_count(o->workers, &w);
-	alerts_count(o->alerts, &a);
+	fact_workers_count(work_workers(o->work), &w);
+	alerts_count(work_alerts(o->work), &a);
 	put_one(f, "kiseki_facts_total", "Sets of facts worked out.", w.minutes);
 	put_one(f, "kiseki_facts_errors_total", "Times that facts could not be worked out.",
 		w.errors);

@@ -5,13 +5,13 @@
     work.py KISEKI SAMPLE_MAKE FILL_STORE
 """
 import json
-import os
 import random
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -138,6 +138,24 @@ def check_misuse(folder):
         assert text in err and err.count("\n") <= 2, err
 
 
+def check_late(folder):
+    """Facts cannot be kept at first: the collector takes blocks all the same, and goes on with them when they can."""
+    store = folder / "late"
+    (store / "facts.sqlite").mkdir(parents=True)
+    collector = Collector(str(store))
+    collector.wait_log("facts.sqlite")
+    try:
+        get(collector, "work")
+        raise AssertionError("there are workers without facts")
+    except urllib.error.HTTPError as e:
+        assert e.code == 501, e.code
+    assert get(collector, "devices")["devices"] == []
+    (store / "facts.sqlite").rmdir()
+    collector.wait_log("facts are worked out again")
+    assert get(collector, "work")["errors"] == 0
+    collector.stop()
+
+
 class Hook(BaseHTTPRequestHandler):
     """A webhook that is down at first."""
     posts, refused = [], 1
@@ -203,4 +221,5 @@ with tempfile.TemporaryDirectory() as name:
     check_facts(Path(name), "profile", profile_lines(190, lambda s: [5, 4, 3, 2, 1, 1, 6]), check_profile)
     check_facts(Path(name), "vm", vm_lines(150), check_vm)
     check_misuse(Path(name))
+    check_late(Path(name))
     check_alert(Path(name))
