@@ -322,11 +322,10 @@ class DiskFull(Scenario):
         ballast = system.data / "ballast"
         for _ in range(2):
             time.sleep(0.5)
-            with ballast.open("wb") as f:
+            with ballast.open("wb", buffering=0) as f:  # nothing is left to be written at its end
                 try:
-                    while True:
-                        f.write(bytes(65536))
-                        f.flush()
+                    while f.write(bytes(65536)):
+                        pass
                 except OSError:
                     pass
             time.sleep(2)
