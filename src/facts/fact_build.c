@@ -9,11 +9,11 @@
 bool fact_build_window(const struct fact_build *b, const struct fact_key *k,
 		       struct fact_window *ret)
 {
-	int64_t from = (int64_t)(k->start_s * NS_PER_S) - b->off_ns;
-	int64_t to = from + (int64_t)(k->length_s * NS_PER_S);
+	int64_t from, to;
 	uint64_t before;
 
-	if (to <= 0)
+	if (__builtin_sub_overflow((int64_t)(k->start_s * NS_PER_S), b->off_ns, &from) ||
+	    __builtin_add_overflow(from, (int64_t)(k->length_s * NS_PER_S), &to) || to <= 0)
 		return false;
 	ret->from_ns = from < 0 ? 0 : (uint64_t)from;
 	ret->to_ns = (uint64_t)to;

@@ -12,6 +12,7 @@
 #define VERSION 1
 #define IS_ENDED 1
 #define HAS_OFF 2
+#define SPAN_MAX (24U * 60) /* minutes of one block */
 #define NS_PER_S 1000000000ULL
 
 void fact_frontier_done(struct fact_frontier *f)
@@ -93,9 +94,10 @@ void fact_frontier_settle(struct fact_frontier *f, uint64_t minute_s)
 static uint64_t real_ns(const struct fact_frontier *f, const struct trace_clock *clock,
 			uint64_t tick)
 {
-	int64_t ns = (int64_t)clock_ns(clock, tick) + f->off_ns;
+	/* Ticks are the device's to choose: what they add up to may be no time at all. */
+	uint64_t ns = clock_ns(clock, tick) + (uint64_t)f->off_ns;
 
-	return ns < 0 ? 0 : (uint64_t)ns;
+	return ns > INT64_MAX ? 0 : ns;
 }
 
 static int add_span(struct fact_frontier *f, const struct trace_clock *clock, uint64_t from_tick,
@@ -103,8 +105,11 @@ static int add_span(struct fact_frontier *f, const struct trace_clock *clock, ui
 {
 	uint64_t minute = real_ns(f, clock, from_tick) / NS_PER_S / FACT_MINUTE_S;
 	uint64_t last = real_ns(f, clock, to_tick) / NS_PER_S / FACT_MINUTE_S;
-	int r = last - minute > FACT_MINUTES_MAX ? -E2BIG : 0;
+	int r = fact_frontier_want(f, last * FACT_MINUTE_S);
 
+	/* No block is of so long a time; its ends are looked at, and that is enough. */
+	if (last < minute || last - minute > SPAN_MAX)
+		last = minute;
 	for (; r >= 0 && minute <= last; minute++)
 		r = fact_frontier_want(f, minute * FACT_MINUTE_S);
 	return r;

@@ -102,7 +102,7 @@ static void find_off(struct fact_turn *t, struct block_reader *r)
 	} else {
 		if (!first_tick(r, &tick))
 			return;
-		f->off_ns = (int64_t)t->run.first_ns - (int64_t)clock_ns(&t->state->clock, tick);
+		f->off_ns = (int64_t)(t->run.first_ns - clock_ns(&t->state->clock, tick));
 	}
 	f->has_off = true;
 }
@@ -121,6 +121,8 @@ static int look(struct fact_turn *t, struct error *e)
 		find_off(t, reader);
 	if (r >= 0 && s->frontier.has_off) {
 		r = fact_frontier_look(&s->frontier, reader, &s->clock);
+		if (r == -E2BIG)
+			r = 0; /* more streams or minutes than any run has: the rest of it has no facts */
 		if (r < 0)
 			error_set(e, -r, "cannot look at run %u: %s", s->number, strerror(-r));
 	}

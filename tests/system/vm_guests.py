@@ -87,7 +87,7 @@ class Host:
     def wait_said(self, words, times=1):
         end = time.monotonic() + WAIT_S
         while self.said().count(words) < times:
-            need("the host says", time.monotonic() < end and self.process.poll() is None, f"not {words!r} but {self.said()}")
+            need("the host says", time.monotonic() < end and self.process.poll() is None, f"not {words!r} but {self.said()!r}; exit {self.process.poll()}")
             time.sleep(0.02)
 
     def tell(self, line):

@@ -177,7 +177,10 @@ def scenario_forks(folder):
     text = m.stop()
     still.kill()
     still.wait()
-    assert after - before < 512, (before, after)
+    if "ASAN_OPTIONS" in os.environ:  # it keeps what was freed
+        print(f"skipped: a sanitizer's memory says nothing: {before} KiB, then {after}")
+    else:
+        assert after - before < 512, (before, after)
     told = collections.Counter(r for r in mappings(b for b, _ in file_blocks(m.path)) if r[0] == still.pid)
     assert told, "the one that stayed has no mappings"
     if " 0 lost" in text:

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -126,8 +127,10 @@ static void put_out(struct vm_guest_link *l, const uint8_t *end)
 
 static void send_out(struct vm_guest_link *l)
 {
-	ssize_t n = l->out_len ? write(l->o.fd, l->out, l->out_len) : 0;
+	ssize_t n = l->out_len ? send(l->o.fd, l->out, l->out_len, MSG_NOSIGNAL) : 0;
 
+	if (n < 0 && errno == ENOTSOCK)
+		n = write(l->o.fd, l->out, l->out_len);
 	if (n <= 0)
 		return; /* if it is gone, reading tells */
 	l->out_len -= (uint32_t)n;
