@@ -169,10 +169,10 @@ def scenario_forks(folder):
     still = subprocess.Popen([sys.executable, "-c", BURN])
     wait_until("samples", lambda: runs_of(c) and runs_of(c)[0]["events"] > 100)
     loop = "i=0; while [ $i -lt %d ]; do (:); i=$((i+1)); done"
-    subprocess.run(["sh", "-c", loop % 4000], check=True)
+    subprocess.run(["sh", "-c", loop % (400 if "ASAN_OPTIONS" in os.environ else 4000)], check=True)
     subprocess.run(["sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done"], check=True)
     before = m.anonymous_kib()
-    subprocess.run(["sh", "-c", loop % 20000], check=True)
+    subprocess.run(["sh", "-c", loop % (2000 if "ASAN_OPTIONS" in os.environ else 20000)], check=True)
     after = m.anonymous_kib()
     text = m.stop()
     still.kill()
