@@ -70,6 +70,7 @@ static int find(struct alert_view *v, uint8_t kind, const uint32_t keys[2],
 struct above {
 	uint32_t process, machine; /* keys; NONE: none */
 	uint8_t kind;		   /* of what is below: enum alert_kind, ALERT_KINDS: not watched */
+	bool has_class;		   /* of a machine: what is below the class */
 };
 
 static uint8_t kind_of_class(const char *name)
@@ -81,18 +82,23 @@ static uint8_t kind_of_class(const char *name)
 	return strcmp(name, "guest") ? ALERT_KINDS : ALERT_GUEST;
 }
 
-static void look_up(const struct fact_set *s, uint32_t key, const struct above *parent,
-		    struct above *ret)
+/* Words say what groups others only where groups are: in a profile on top, of a machine above the class. Below, a file may be called so. */
+static void look_up(const struct fact_set *s, const struct profile_node *node,
+		    const struct above *parent, struct above *ret)
 {
-	const struct function *f = functions_get(&s->functions, key);
+	const struct function *f = functions_get(&s->functions, node->key);
 
 	*ret = *parent;
+	if (s->key.kind == FACT_VM ? parent->has_class : node->depth > 1)
+		return;
 	if (!strcmp(f->object, "process"))
-		ret->process = key;
+		ret->process = node->key;
 	else if (!strcmp(f->object, "machine"))
-		ret->machine = key;
-	else if (!strcmp(f->object, "class"))
+		ret->machine = node->key;
+	else if (!strcmp(f->object, "class")) {
 		ret->kind = kind_of_class(f->name);
+		ret->has_class = true;
+	}
 }
 
 static void add_values(struct alert_thing *t, const uint64_t *values)
@@ -152,11 +158,12 @@ static int add_cause(struct alert_view *v, const struct fact_set *s, const struc
 static int add_node(struct alert_view *v, const struct fact_set *s, const struct above *a,
 		    uint32_t node)
 {
-	uint32_t key = profile_tree_get(s->tree, node)->key;
+	const struct profile_node *p = profile_tree_get(s->tree, node);
+	uint32_t key = p->key;
 	const struct function *f = functions_get(&s->functions, key);
 	bool is_machine = s->key.kind == FACT_VM;
 
-	if (!is_machine && !strcmp(f->object, "process"))
+	if (!is_machine && p->depth == 1 && !strcmp(f->object, "process"))
 		return add_group(v, s, ALERT_PROCESS, key, node);
 	if (is_machine && !strcmp(f->object, "class") &&
 	    (a->kind == ALERT_STEAL || a->kind == ALERT_VMM) && a->machine != NONE)
@@ -165,7 +172,7 @@ static int add_node(struct alert_view *v, const struct fact_set *s, const struct
 	    ((a->kind == ALERT_STEAL && !strcmp(f->object, "culprit")) ||
 	     (a->kind == ALERT_VMM && !strcmp(f->object, "exit"))))
 		return add_cause(v, s, a, node, key);
-	if (fact_is_group(f) || !profile_tree_self(s->tree, node)[PROFILE_WEIGHT] ||
+	if ((is_machine && fact_is_group(f)) || !profile_tree_self(s->tree, node)[PROFILE_WEIGHT] ||
 	    (is_machine && (a->kind != ALERT_GUEST || a->machine == NONE)))
 		return 0;
 	return add_function(v, s, a, node, key);
@@ -216,12 +223,12 @@ static int view_tree(struct alert_view *v, const struct fact_set *s)
 	int r = above && walls ? 0 : -ENOMEM;
 
 	if (r >= 0) {
-		above[0] = (struct above){ NONE, NONE, ALERT_KINDS };
+		above[0] = (struct above){ NONE, NONE, ALERT_KINDS, false };
 		add_walls(s, walls);
 	}
 	for (i = 1; r >= 0 && i < n; i++) {
 		p = profile_tree_get(s->tree, i);
-		look_up(s, p->key, &above[p->parent], &above[i]);
+		look_up(s, p, &above[p->parent], &above[i]);
 		r = add_node(v, s, &above[i], i);
 	}
 	if (r >= 0)

@@ -61,25 +61,18 @@ static void rename_label(const struct sample_source *source, const struct functi
 
 static int copy_tree(const struct vm_tree *from, struct fact_set *set)
 {
-	size_t n = profile_tree_count(from->tree);
-	uint32_t node, key, *to = calloc(n, sizeof(*to));
-	const struct profile_node *p;
+	_cleanup_free_ uint32_t *keys = calloc(from->functions.n + 1, sizeof(*keys));
 	char text[VM_TREE_NAME_LEN];
 	const struct function *f;
-	int r = to ? 0 : -ENOMEM;
+	uint32_t i;
+	int r = keys ? 0 : -ENOMEM;
 
-	for (node = 1; r >= 0 && node < n; node++) {
-		p = profile_tree_get(from->tree, node);
-		f = functions_get(&from->functions, p->key);
+	for (i = 0; r >= 0 && i < from->functions.n; i++) {
+		f = functions_get(&from->functions, i);
 		rename_label(from->o.source, f, text);
-		r = functions_find_label(&set->functions, text, f->object, &key);
-		if (r >= 0)
-			r = profile_tree_find(set->tree, to[p->parent], key, &to[node]);
-		if (r >= 0)
-			profile_tree_add(set->tree, to[node], profile_tree_self(from->tree, node));
+		r = functions_find_label(&set->functions, text, f->object, &keys[i]);
 	}
-	free(to);
-	return r;
+	return r < 0 ? r : fact_set_add_nodes(set, from->tree, keys);
 }
 
 /* --- a minute --- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/fact_tree.h"
 #include "store/array.h"
 
 int fact_set_init(struct fact_set *s, const struct fact_key *key)
@@ -192,58 +193,15 @@ static int add_objects(struct fact_set *to, const struct fact_set *from)
 	return 0;
 }
 
-/* The key that each function of one set has in another. */
-static int map_functions(struct functions *to, const struct functions *from, uint32_t *keys)
-{
-	const struct function *f;
-	uint32_t i;
-	int r = 0;
-
-	for (i = 0; r >= 0 && i < from->n; i++) {
-		f = functions_get(from, i);
-		r = functions_find_label(to, f->name, f->object, &keys[i]);
-	}
-	return r;
-}
-
-static int add_nodes(struct profile_tree *to, const struct profile_tree *from, const uint32_t *keys)
-{
-	size_t n = profile_tree_count(from);
-	_cleanup_free_ uint32_t *nodes = calloc(n, sizeof(*nodes));
-	const struct profile_node *node;
-	const uint64_t *self;
-	uint32_t i;
-	int r;
-
-	if (!nodes)
-		return -ENOMEM;
-	profile_tree_add(to, 0, profile_tree_self(from, 0));
-	for (i = 1; i < n; i++) { /* parents come before their children */
-		node = profile_tree_get(from, i);
-		r = profile_tree_find(to, nodes[node->parent], keys[node->key], &nodes[i]);
-		if (r < 0)
-			return r;
-		self = profile_tree_self(from, i);
-		if (self[0] || self[1])
-			profile_tree_add(to, nodes[i], self);
-	}
-	return 0;
-}
-
 static int add_tree(struct fact_set *to, const struct fact_set *from)
 {
-	_cleanup_free_ uint32_t *keys = NULL;
 	int r = 0;
 
 	if (!from->tree)
 		return 0;
 	if (!to->tree)
 		r = profile_tree_new(&to->tree, FACT_VALUES);
-	keys = calloc(from->functions.n + 1, sizeof(*keys));
-	if (r < 0 || !keys)
-		return -ENOMEM;
-	r = map_functions(&to->functions, &from->functions, keys);
-	return r < 0 ? r : add_nodes(to->tree, from->tree, keys);
+	return r < 0 ? r : fact_set_add_tree(to, &from->functions, from->tree);
 }
 
 int fact_set_add(struct fact_set *to, const struct fact_set *from)

@@ -17,4 +17,7 @@ bool fact_is_group(const struct function *f);
 int fact_set_add_tree(struct fact_set *to, const struct functions *functions,
 		      const struct profile_tree *tree);
 
+/* The same where the set's functions that the tree's keys stand for are known: keys[] has them by the tree's. -ENOMEM. */
+int fact_set_add_nodes(struct fact_set *to, const struct profile_tree *tree, const uint32_t *keys);
+
 #endif

@@ -108,7 +108,8 @@ static void add_process(struct fact_set *s, const struct device *d, int p, doubl
 	process = node(s, 0, name, "process");
 	for (f = 0; f < FUNCTIONS; f++) {
 		snprintf(name, sizeof(name), "work%d", f);
-		at = node(s, process, name, "server");
+		at = node(s, process, name,
+			  f == 5 ? "process" : "server"); /* a file may be called so */
 		add(s, at,
 		    random_count(share(f) * load * d->slower[p][f] * (double)COVERED_NS /
 				 (double)PERIOD_NS));
