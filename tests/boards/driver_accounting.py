@@ -35,6 +35,7 @@ from boards.machine import Machine
 KILLS = min(int(os.environ.get("KISEKI_KILLS", 4)), 40)
 PREFIX = "kz"
 MARKS = "mark-first", "mark-last"
+FILES = "/sys/kernel/kiseki"
 OTHERS = "/sys/kernel/tracing/instances/others"
 
 
@@ -161,8 +162,15 @@ class System:
     def unload(self):
         self.machine.check("rmmod kiseki", 30)
 
+    def has_lost(self):
+        text = self.machine.check(f"cat {FILES}/statistics")
+        return any(int(count) for count in re.findall(r"lost_\w+=(\d+)", text))
+
     def device(self):
         return self.collector.device(self.name)
+
+    def runs(self):
+        return json.loads(self.collector.client("runs", self.name, "--json").stdout)["runs"]
 
     def instruct(self, *words):
         answer = self.collector.client(*words)
@@ -174,7 +182,7 @@ class System:
         wait_for("the device to trace", lambda: (self.device() or {}).get("state") == "tracing")
 
     def finish(self):
-        """Everything up and everything sent."""
+        """Everything up and everything sent, the run's end behind the last block too."""
         self.relay.flowing.set()
         self.machine.set_cable(True)
         wait_for("the device to be back",
@@ -182,12 +190,12 @@ class System:
         self.instruct("stop", self.name)
         wait_for("the buffers to drain", lambda: (d := self.device()) and d["online"] and
                  d["state"] == "idle" and d["status"]["spool_used"] == 0)
+        wait_for("the end of the run", lambda: all(run["ended"] for run in self.runs()))
 
     def export(self):
         """What came back of each run."""
-        runs = json.loads(self.collector.client("runs", self.name, "--json").stdout)["runs"]
         out, accounts = self.work / "run.ndjson", []
-        for run in sorted(runs, key=lambda r: r["run"]):
+        for run in sorted(self.runs(), key=lambda r: r["run"]):
             if not run["ended"] or run["lost_unknown"]:
                 raise Failed(f"run {run['run']} has no end, or losses of unknown number: {run}")
             self.instruct("export", "--run", str(run["run"]), "--format", "ndjson", "-o", str(out))
@@ -319,7 +327,8 @@ class SmallBuffer(Scenario):
         time.sleep(0.5)
         system.relay.flowing.clear()
         system.machine.set_cable(False)
-        time.sleep(6)
+        wait_for("the buffer to be full", system.has_lost)
+        time.sleep(1)
         system.machine.set_cable(True)
         system.relay.flowing.set()
         system.relay.reset()
