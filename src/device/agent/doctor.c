@@ -157,6 +157,7 @@ static void check_tracefs(struct doctor *d)
 	struct error e = ERROR_INIT;
 	char path[TRACEFS_PATH_MAX];
 	const char *root;
+	int n;
 
 	if (source_tracefs.probe(&e) || tracefs_find(&root, &e)) {
 		advise(find(d, BAD, "tracefs", "%.250s", e.text),
@@ -164,6 +165,11 @@ static void check_tracefs(struct doctor *d)
 		       "CONFIG_TRACING and CONFIG_EVENT_TRACING");
 		return;
 	}
+	n = tracefs_sweep(root, "kiseki-doctor-") + tracefs_sweep(root, "kiseki-func-");
+	if (n)
+		find(d, NOTE, "tracefs",
+		     "%d instances of killed processes recorded for nobody; they are removed now",
+		     n);
 	/* Where the security policy forbids it, permissions alone do not show it. */
 	snprintf(path, sizeof(path), "%s/instances/kiseki-doctor-%d", root, (int)getpid());
 	if (mkdir(path, 0700)) {

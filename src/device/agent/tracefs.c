@@ -2,12 +2,16 @@
 /* tracefs: see tracefs.h. */
 #include "device/agent/tracefs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "ftrace/bytes.h"
@@ -45,6 +49,41 @@ static int join(char path[TRACEFS_PATH_MAX], const char *folder, const char *nam
 		return error_set(e, ENAMETOOLONG, "cannot open %s/%s: its path is too long", folder,
 				 name);
 	return 0;
+}
+
+/* Whose instance it is by its name, 0 if nobody's. */
+static pid_t get_owner(const char *name, const char *prefix)
+{
+	const char *dash = strrchr(name, '-');
+	unsigned long pid;
+	char *end;
+
+	if (strncmp(name, prefix, strlen(prefix)) || !dash || dash[1] < '1' || dash[1] > '9')
+		return 0;
+	pid = strtoul(dash + 1, &end, 10);
+	return *end || pid > INT32_MAX ? 0 : (pid_t)pid;
+}
+
+int tracefs_sweep(const char *root, const char *prefix)
+{
+	char path[TRACEFS_PATH_MAX + NAME_MAX + 2];
+	struct dirent *each;
+	pid_t owner;
+	int n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/instances", root);
+	d = opendir(path);
+	while (d && (each = readdir(d))) {
+		owner = get_owner(each->d_name, prefix);
+		if (!owner || !kill(owner, 0) || errno != ESRCH)
+			continue;
+		snprintf(path, sizeof(path), "%s/instances/%s", root, each->d_name);
+		n += !rmdir(path);
+	}
+	if (d)
+		closedir(d);
+	return n;
 }
 
 int tracefs_read(const char *folder, const char *name, char *out, uint32_t room, struct error *e)

@@ -25,6 +25,10 @@ struct tracefs_stats {
 /* Where it is mounted; else what to do. */
 int tracefs_find(const char **ret, struct error *e);
 
+/* Removes the instances PREFIX…-PID of processes that are no more: killed, they cannot have done it themselves, and the
+ * kernel would record for nobody until it is started again. What somebody has open stays. Returns how many went. */
+int tracefs_sweep(const char *root, const char *prefix);
+
 /* Whole small files, by folder and name below it. The text is terminated; its length is returned. */
 int tracefs_read(const char *folder, const char *name, char *out, uint32_t room, struct error *e);
 int tracefs_write(const char *folder, const char *name, const char *text, struct error *e);

@@ -396,6 +396,7 @@ static int make_folder(struct graph_control *c, struct error *e)
 {
 	int r;
 
+	tracefs_sweep(c->root, "kiseki-func-");
 	snprintf(c->folder, sizeof(c->folder), "%s/instances/kiseki-func-%d", c->root,
 		 (int)getpid());
 	if (mkdir(c->folder, 0700) < 0)
