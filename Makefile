@@ -13,8 +13,9 @@ FULL ?=
 TIMES ?=
 DEVICES ?=
 TRY ?=
+MOST ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm bench-fleet install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -54,6 +55,12 @@ check-all:
 fuzz:
 	@tools/setup build test
 	@TIME=$(TIME) tools/fuzz $(NAME)
+
+# Memory, disk, files and sockets fail under the programs, one call after the other.
+faults:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@tests/fault/campaign.py $(if $(MOST),--most $(MOST)) $(PART)
 
 bench:
 	@tools/setup build bench test
@@ -112,6 +119,8 @@ help:
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
+	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
+	@echo '                 [PART="commands collector agent"]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline facts web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'

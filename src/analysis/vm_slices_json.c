@@ -12,6 +12,7 @@
 
 #include "analysis/json_value.h"
 #include "analysis/vm_slices.h"
+#include "base/memfile.h"
 
 /* What a lane's rows are like. */
 struct shape {
@@ -237,7 +238,7 @@ int vm_slices_format(struct vm_slices *s, const struct vm_slices_about *about, c
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = memfile_open(&text, &len);
 	int r = f ? print_document(f, s, about) : -ENOMEM;
 
 	if (f && fclose(f) != 0 && r == 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memfile.h"
 #include "chart/boot_svg.h"
 #include "chart/boot_text.h"
 
@@ -278,7 +279,7 @@ static int put_rows(struct boot_svg *s, struct error *e)
 	boot_svg_put_axis(s);
 	from_y = s->y;
 	/* The grid is below the rows and as high as they are. */
-	rows = open_memstream(&text, &len);
+	rows = memfile_open(&text, &len);
 	if (!rows)
 		return error_set(e, errno, "cannot draw the chart: %s", strerror(errno));
 	s->f = rows;
@@ -325,9 +326,9 @@ static int start(struct boot_svg *s, const struct boot *b, struct error *e)
 
 	set_width(s, b);
 	s->runs = calloc(s->width, sizeof(*s->runs));
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < SVG_SCRATCH; i++)
 		s->pixels[i] = calloc(s->width, sizeof(*s->pixels[i]));
-	if (!s->runs || !s->pixels[0] || !s->pixels[1] || !s->pixels[2])
+	if (!s->runs || !s->pixels[0] || !s->pixels[1] || !s->pixels[2] || !s->pixels[3])
 		return error_set(e, ENOMEM, "cannot draw the chart: out of memory");
 	return 0;
 }
@@ -339,7 +340,7 @@ static void finish(struct boot_svg *s)
 	boot_layout_free(s->layout);
 	free(s->pair_of);
 	free(s->runs);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < SVG_SCRATCH; i++)
 		free(s->pixels[i]);
 }
 
@@ -350,7 +351,7 @@ static int put_document(struct boot_svg *s, FILE *f, const char *body, struct er
 	double height = s->y;
 	char *text = NULL;
 	size_t len = 0;
-	FILE *top = open_memstream(&text, &len);
+	FILE *top = memfile_open(&text, &len);
 	int r = 0;
 
 	if (!top)
@@ -360,7 +361,8 @@ static int put_document(struct boot_svg *s, FILE *f, const char *body, struct er
 	if (!s->diff)
 		r = put_heading(s, e);
 	s->y = put_legend(s, s->y + 6);
-	fclose(top);
+	if (fclose(top) && r >= 0)
+		r = error_set(e, ENOMEM, "cannot draw the chart: out of memory");
 	fprintf(f,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
 		"xmlns=\"http://www.w3.org/2000/svg\" "
@@ -371,8 +373,7 @@ static int put_document(struct boot_svg *s, FILE *f, const char *body, struct er
 	put_rules(f);
 	put_hatches(f);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", f);
-	if (text)
-		fwrite(text, 1, len, f);
+	fwrite(text, 1, len, f);
 	fprintf(f, "<g class=\"chart\" transform=\"translate(0 %g)\">\n%s</g>\n</svg>\n", s->y,
 		body);
 	free(text);
@@ -392,7 +393,7 @@ int boot_chart_svg(FILE *f, const struct boot *b, const struct boot_chart_option
 		return error_set(e, -r, "cannot compare the boots: %s", strerror(-r));
 	s.diff = diff;
 	r = start(&s, b, e);
-	s.f = r < 0 ? NULL : open_memstream(&body, &len);
+	s.f = r < 0 ? NULL : memfile_open(&body, &len);
 	if (r >= 0 && !s.f)
 		r = error_set(e, errno, "cannot draw the chart: %s", strerror(errno));
 	if (r >= 0) {

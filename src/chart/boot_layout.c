@@ -269,15 +269,15 @@ static void spread(const struct boot_scale *s, double stretch[2], double value, 
 	}
 }
 
-void boot_layout_series(const struct boot_scale *s, const struct boot_series *series, double *out)
+void boot_layout_series(const struct boot_scale *s, const struct boot_series *series, double *out,
+			double *scratch)
 {
-	_cleanup_free_ double *weights = calloc(s->width, sizeof(*weights));
-	double *sums[2] = { out, weights };
+	double *sums[2] = { out, scratch };
 	size_t i;
 
 	for (i = 0; i < s->width; i++)
-		out[i] = 0;
-	for (i = 1; weights && i < series->n; i++) {
+		out[i] = scratch[i] = 0;
+	for (i = 1; i < series->n; i++) {
 		double stretch[2] = { (double)series->ns(series->data, i - 1),
 				      (double)series->ns(series->data, i) };
 
@@ -285,5 +285,5 @@ void boot_layout_series(const struct boot_scale *s, const struct boot_series *se
 			spread(s, stretch, series->value(series->data, i), sums);
 	}
 	for (i = 0; i < s->width; i++)
-		out[i] = weights && weights[i] > 0 ? out[i] / weights[i] : (double)NAN;
+		out[i] = scratch[i] > 0 ? out[i] / scratch[i] : (double)NAN;
 }

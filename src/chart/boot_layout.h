@@ -70,13 +70,14 @@ size_t boot_layout_runs(const struct boot_scale *s, const struct boot_process *p
 			struct boot_stretch *out);
 
 /* What a series of points says for each pixel: `value` of the stretch that ends at point i, which counts for as much
- * of the pixel as it covers. NAN where there is none. `out` has room for the scale's pixels. */
+ * of the pixel as it covers. NAN where there is none. `out` and `scratch` have room for the scale's pixels. */
 struct boot_series {
 	const void *data;
 	size_t n;
 	uint64_t (*ns)(const void *data, size_t i);
 	double (*value)(const void *data, size_t i);
 };
-void boot_layout_series(const struct boot_scale *s, const struct boot_series *series, double *out);
+void boot_layout_series(const struct boot_scale *s, const struct boot_series *series, double *out,
+			double *scratch);
 
 #endif

@@ -15,6 +15,7 @@
 #include "chart/boot_layout.h"
 #include "chart/boot_sign.h"
 
+#define SVG_SCRATCH 4U
 #define SVG_MARGIN 16U
 #define SVG_LABEL 320U /* width of the names' column */
 #define SVG_PLOT (SVG_MARGIN + SVG_LABEL)
@@ -37,8 +38,8 @@ struct boot_svg {
 	const struct boot_diff *diff; /* NULL: there is one boot only */
 	uint32_t *pair_of;	      /* pair of each process, or BOOT_NONE */
 	bool is_second;
-	struct boot_stretch *runs; /* as many as pixels */
-	double *pixels[3];	   /* scratch of the machine's rows */
+	struct boot_stretch *runs;   /* as many as pixels */
+	double *pixels[SVG_SCRATCH]; /* of the machine's rows; the last for boot_layout_series() */
 };
 
 static inline void boot_svg_see(struct boot_svg *s, enum boot_sign sign)

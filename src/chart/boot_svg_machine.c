@@ -78,7 +78,7 @@ static void fill(struct boot_svg *s, const struct column *c, double *out)
 	struct boot_series series = { c, c->disk ? c->disk->n_points : c->b->n_points, column_ns,
 				      column_value };
 
-	boot_layout_series(&s->scale, &series, out);
+	boot_layout_series(&s->scale, &series, out, s->pixels[3]);
 }
 
 static double largest(const double *values, uint32_t n)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ending.h"
+#include "base/memfile.h"
 #include "base/outfile.h"
 
 bool flame_chart_takes(const char *path)
@@ -43,7 +44,7 @@ int flame_chart_write(const struct flame_chart *c, const char *path, struct erro
 	r = outfile_open(&out, path, e);
 	if (r < 0)
 		return r;
-	f = open_memstream(&text, &len);
+	f = memfile_open(&text, &len);
 	if (!f)
 		return error_set(e, ENOMEM, "cannot draw: out of memory");
 	r = ending_fits(path, ".svg") ? flame_chart_svg(f, c, e) : flame_chart_html(f, c, e);

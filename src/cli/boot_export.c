@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/ending.h"
+#include "base/memfile.h"
 #include "base/outfile.h"
 #include "chart/boot_json.h"
 #include "cli/boot_reading.h"
@@ -71,7 +72,7 @@ static int export_bootchart(struct boot_source *s, const char *path, struct erro
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = memfile_open(&text, &len);
 	int r;
 
 	if (!f)
@@ -106,7 +107,7 @@ static int export_json(const struct args *a)
 
 	if (r)
 		return r;
-	f = open_memstream(&text, &len);
+	f = memfile_open(&text, &len);
 	r = f ? boot_json_write(f, b, &e) : error_set(&e, ENOMEM, "%s", strerror(ENOMEM));
 	if (f && fclose(f) && r >= 0)
 		r = error_set(&e, ENOMEM, "%s", strerror(ENOMEM));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ending.h"
+#include "base/memfile.h"
 #include "base/outfile.h"
 #include "chart/boot_json.h"
 
@@ -20,7 +21,7 @@ struct text {
 static int draw(const char *path, const struct boot *b, const struct boot_chart_options *o,
 		struct text *ret, struct error *e)
 {
-	FILE *f = open_memstream(&ret->text, &ret->len);
+	FILE *f = memfile_open(&ret->text, &ret->len);
 	int r;
 
 	if (!f)

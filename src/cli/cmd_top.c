@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memfile.h"
 #include "base/when.h"
 #include "cli/device_json.h"
 #include "cli/jsonout.h"
@@ -184,7 +185,7 @@ static void draw_screen(struct view *v)
 	struct screen_size size = screen_get_size();
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = memfile_open(&text, &len);
 
 	if (!f)
 		return;

@@ -67,16 +67,20 @@ static int build_kernel(const char *path)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* False: it is no object. */
-static bool get_id(const char *path, struct elf_build_id *ret)
+/* 0: it is no object, or not a sound one. */
+static int get_id(const char *path, struct elf_build_id *ret)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	struct elf_file f;
 
-	if (elf_file_open(&f, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), NULL) < 0)
-		return false;
+	if (fd < 0)
+		return -errno;
+	r = elf_file_open(&f, fd, NULL);
+	if (r < 0)
+		return r == -ENOMEM || r == -EIO ? r : 0;
 	elf_identity_get_build_id(&f, ret);
 	elf_file_close(&f);
-	return true;
+	return 1;
 }
 
 static int build_file(const char *path)
@@ -89,8 +93,15 @@ static int build_file(const char *path)
 	struct object *o = NULL;
 	int r;
 
-	if (!get_id(path, &id))
+	r = get_id(path, &id);
+	if (r == 0)
 		return build.is_alone ? build_kernel(path) : 0;
+	if (r < 0 && r != -ENOMEM) { /* one of many */
+		error_set(&none, -r, "cannot read %s: %s", path, strerror(-r));
+		tell(path, NULL, none.text);
+	}
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	w.build_id_len = id.len;
 	r = object_open(&build.search, &w, &o, &problem);
 	if (r < 0)

@@ -63,6 +63,7 @@ static char *next_cell(struct table *t)
 	if (t->n == t->room) {
 		grown = realloc(t->cells, room * sizeof(*grown));
 		if (!grown) {
+			say_out_of_memory();
 			t->full = true;
 			return NULL;
 		}

@@ -55,7 +55,7 @@ static void sum_modes(const struct vm_reading *r, int32_t vm, uint64_t ret[2])
 {
 	size_t n, i;
 	const struct vm_stat **rows =
-		vm_correct_dup(vm_report_correct(r->report), VM_BY_FUNCTION, &n);
+		say_checked(vm_correct_dup(vm_report_correct(r->report), VM_BY_FUNCTION, &n));
 
 	ret[0] = ret[1] = 0;
 	for (i = 0; rows && i < n; i++)
@@ -70,7 +70,7 @@ static void print_rows(const struct vm_reading *r, int32_t vm, uint64_t wall,
 {
 	size_t n, i, shown = 0, all = 0;
 	const struct vm_stat **rows =
-		vm_correct_dup(vm_report_correct(r->report), (enum vm_level)w->by, &n);
+		say_checked(vm_correct_dup(vm_report_correct(r->report), (enum vm_level)w->by, &n));
 	char samples[24];
 
 	for (i = 0; rows && i < n; i++) {
@@ -95,7 +95,8 @@ static void print_culprits(const struct vm_reading *r, int32_t vm, uint64_t wall
 {
 	size_t n, i, shown = 0, more = 0;
 	uint64_t more_ns = 0;
-	const struct vm_culprit **rows = vm_account_dup_culprits(vm_report_account(r->report), &n);
+	const struct vm_culprit **rows =
+		say_checked(vm_account_dup_culprits(vm_report_account(r->report), &n));
 	char name[UNITS_COMM_LEN];
 
 	for (i = 0; rows && i < n; i++) {

@@ -43,7 +43,8 @@ static void print_culprits(const struct vm_reading *r, uint64_t limit)
 	CLEANUP_TABLE struct table table;
 	char name[VM_PRINT_VCPU_LEN], text[UNITS_LEN], comm[UNITS_COMM_LEN];
 	size_t n = 0, i;
-	const struct vm_culprit **rows = vm_account_dup_culprits(vm_report_account(r->report), &n);
+	const struct vm_culprit **rows =
+		say_checked(vm_account_dup_culprits(vm_report_account(r->report), &n));
 
 	print_title("Type 1: others had the CPU while it could run");
 	table_init(&table, columns);
@@ -80,7 +81,8 @@ static void print_reasons(const struct vm_reading *r, uint64_t limit)
 	CLEANUP_TABLE struct table table;
 	char name[VM_PRINT_VCPU_LEN], text[UNITS_LEN], word[VM_EXIT_NAME_LEN];
 	size_t n = 0, i;
-	const struct vm_reason **rows = vm_account_dup_reasons(vm_report_account(r->report), &n);
+	const struct vm_reason **rows =
+		say_checked(vm_account_dup_reasons(vm_report_account(r->report), &n));
 
 	print_title("Type 2: the VMM worked for it");
 	table_init(&table, columns);
@@ -110,7 +112,7 @@ static void print_host(const struct vm_reading *r, uint64_t limit)
 	CLEANUP_TABLE struct table table;
 	char name[VM_PRINT_VCPU_LEN], word[VM_EXIT_NAME_LEN];
 	size_t n = 0, i;
-	const struct vm_host_row **rows = vm_report_dup_host(r->report, &n);
+	const struct vm_host_row **rows = say_checked(vm_report_dup_host(r->report, &n));
 
 	if (!n) {
 		free(rows);

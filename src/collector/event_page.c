@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memfile.h"
 #include "collector/event_text.h"
 #include "trace/run_source.h"
 
@@ -433,7 +434,7 @@ int event_page_make(struct store *s, struct event_query *q, char **ret, size_t *
 				q->to_ns, e);
 	if (r < 0)
 		return r;
-	out = open_memstream(ret, ret_len);
+	out = memfile_open(ret, ret_len);
 	if (!out)
 		return error_set(e, ENOMEM, "cannot list events: out of memory");
 	r = put_page(p, first_ns, out);

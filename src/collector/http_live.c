@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memfile.h"
 #include "collector/http_device.h"
 #include "collector/http_follow.h"
 
@@ -176,7 +177,7 @@ static int make_text(struct live *l)
 
 	free(take_ptr(l->text));
 	l->at = l->len = 0;
-	out = open_memstream(&l->text, &l->len);
+	out = memfile_open(&l->text, &l->len);
 	if (!out)
 		return -ENOMEM;
 	r = write_messages(l, out, &e);

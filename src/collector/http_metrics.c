@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memfile.h"
 #include "collector/collector.h"
 #include "collector/http_connections.h"
 #include "collector/http_device.h"
@@ -300,7 +301,7 @@ int http_metrics(struct http_request *q, struct http_reply *reply, struct error 
 		r = http_device_list(q->http, &rows, &n, e);
 	if (r < 0)
 		return r;
-	f = open_memstream(&text, &len);
+	f = memfile_open(&text, &len);
 	if (!f)
 		return error_set(e, ENOMEM, "cannot answer: out of memory");
 	head(f, "kiseki_build_info", "gauge", "1; the version is its label.");

@@ -53,10 +53,30 @@ const char *say_style(FILE *f, enum style style)
 	return wants_colours(f) ? codes[style] : "";
 }
 
+static bool lacks_something;
+
+void say_out_of_memory(void)
+{
+	lacks_something = true;
+}
+
+void *say_checked(void *p)
+{
+	if (!p)
+		say_out_of_memory();
+	return p;
+}
+
 int say_flush(struct error *e)
 {
-	if (fflush(stdout) || ferror(stdout))
+	if (fflush(stdout))
 		return error_set(e, errno ? errno : EIO, "cannot write the output: %s",
 				 strerror(errno ? errno : EIO));
+	/* Of an earlier write nobody has kept the reason. */
+	if (ferror(stdout))
+		return error_set(e, EIO,
+				 "cannot write the output: a part of it could not be written");
+	if (lacks_something)
+		return error_set(e, ENOMEM, "cannot print all of it: out of memory");
 	return 0;
 }

@@ -29,7 +29,11 @@ enum style {
  * NO_COLOR is set, or TERM is dumb. */
 const char *say_style(FILE *f, enum style style);
 
-/* Flushes standard output: 0, or -errno with the reason (disk full, pipe closed). */
+/* What is printed will lack something for want of memory: say_flush() is going to fail. The second is of what may be NULL only then. */
+void say_out_of_memory(void);
+void *say_checked(void *p);
+
+/* Flushes standard output: 0, or -errno with the reason (disk full, pipe closed, not all of it could be printed). */
 int say_flush(struct error *e);
 
 #endif

@@ -40,6 +40,8 @@ int ksk_file_next(struct ksk_file *f, uint32_t stream, uint64_t *offset, struct 
 	size_t chunk;
 	int r;
 
+	if (f->failure)
+		return f->failure;
 	if (*offset < KSK_HEAD_LEN)
 		*offset = KSK_HEAD_LEN;
 	if (!s || *offset >= f->end)
@@ -78,6 +80,8 @@ int ksk_file_verify(struct ksk_file *f, struct error *e)
 
 static int load(struct ksk_file *f, struct error *e)
 {
+	int r;
+
 	if (f->len < KSK_HEAD_LEN || memcmp(f->data, KSK_MAGIC, 8))
 		return error_set(e, EBADMSG, "not a .ksk file: no magic at offset 0");
 	if (f->data[8] != KSK_VERSION)
@@ -85,8 +89,11 @@ static int load(struct ksk_file *f, struct error *e)
 				 f->data[8], KSK_VERSION);
 	f->end = f->len;
 	f->search_left = (uint64_t)f->len * SEARCH_RATIO;
-	if (ksk_index_read(f) == 0)
+	r = ksk_index_read(f);
+	if (r == 0)
 		return 0;
+	if (r == -ENOMEM)
+		return error_set(e, ENOMEM, "out of memory");
 	ksk_file_note(f, f->end, 0, "the file has no sound index: it was cut or not finished");
 	if ((f->end > KSK_HEAD_LEN && ksk_add_chunk(f, KSK_HEAD_LEN) < 0) || ksk_end_chunks(f) < 0)
 		return error_set(e, ENOMEM, "out of memory");

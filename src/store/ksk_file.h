@@ -55,6 +55,7 @@ struct ksk_chunk {
 
 struct ksk_file {
 	struct block_reader reader;
+	int failure; /* of listing blocks: what was not listed would be missing without a word */
 	const uint8_t *data;
 	size_t len;
 	size_t end;	/* of the blocks: where the index starts */

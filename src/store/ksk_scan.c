@@ -293,5 +293,6 @@ int ksk_scan_chunk(struct ksk_file *f, size_t chunk)
 			r = take_cut_block(f, offset, &b);
 		offset = next;
 	}
+	f->failure = f->failure ? f->failure : r;
 	return r;
 }

@@ -266,8 +266,8 @@ int func_buffer_open_memory(const struct func_buffer_bytes *bytes, struct func_s
 	return r < 0 ? r : open_source(record, bytes->maps, bytes->maps_len, ret, e);
 }
 
-/* The whole text, or NULL: none, or it is too large to be one. */
-static char *read_text(const char *path, size_t *ret_len)
+/* The whole text, NULL if there is none, or it is too large to be one. */
+static int read_text(const char *path, char **ret, size_t *ret_len)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
@@ -275,19 +275,26 @@ static char *read_text(const char *path, size_t *ret_len)
 	size_t len = 0;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > MAPS_TEXT_MAX)
-		return NULL;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > MAPS_TEXT_MAX)
+		return 0;
 	text = malloc((size_t)st.st_size + 1);
-	while (text && len < (size_t)st.st_size) {
+	if (!text)
+		return -ENOMEM;
+	while (len < (size_t)st.st_size) {
 		n = read(fd, text + len, (size_t)st.st_size - len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
+			return -errno;
+		if (n == 0)
 			break;
 		len += (size_t)n;
 	}
 	*ret_len = len;
-	return take_ptr(text);
+	*ret = take_ptr(text);
+	return 0;
 }
 
 int func_buffer_open(const char *path, struct func_source **ret, struct error *e)
@@ -301,7 +308,11 @@ int func_buffer_open(const char *path, struct func_source **ret, struct error *e
 	if (r < 0)
 		return r;
 	if ((size_t)snprintf(maps_path, sizeof(maps_path), "%s.maps", path) < sizeof(maps_path))
-		maps = read_text(maps_path, &maps_len);
+		r = read_text(maps_path, &maps, &maps_len);
+	if (r < 0) {
+		func_record_free(record);
+		return error_set(e, -r, "cannot read %s: %s", maps_path, strerror(-r));
+	}
 	r = open_source(record, maps, maps_len, ret, e);
 	return r < 0 ? error_prefix(e, r, "cannot read %s", path) : 0;
 }

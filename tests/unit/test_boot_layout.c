@@ -185,14 +185,14 @@ static void test_series(void **state)
 	static const double values[] = { 9, 1, 3, 5 }; /* the first has no stretch */
 	struct boot_series series = { values, 4, ns_of, value_of };
 	struct boot_scale s = { 0, 40, 2 };
-	double out[4];
+	double out[4], scratch[4];
 
 	(void)state;
-	boot_layout_series(&s, &series, out);
+	boot_layout_series(&s, &series, out, scratch);
 	assert_true(fabs(out[0] - 2) < 1e-9);
 	assert_true(fabs(out[1] - 5) < 1e-9);
 	s = (struct boot_scale){ 0, 40, 4 };
-	boot_layout_series(&s, &series, out);
+	boot_layout_series(&s, &series, out, scratch);
 	assert_true(fabs(out[0] - 1) < 1e-9 && fabs(out[2] - 5) < 1e-9);
 	assert_true(isnan(out[3]));
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memfile.h"
 #include "command/config_args.h"
 #include "device/agent/dial.h"
 #include "device/agent/identity.h"
@@ -170,7 +171,7 @@ static int configure(struct handover *h, struct error *e)
 	_cleanup_free_ char *line = NULL;
 	struct settings usual;
 	size_t len;
-	FILE *f = open_memstream(&line, &len);
+	FILE *f = memfile_open(&line, &len);
 
 	if (!f)
 		return error_set(e, ENOMEM, "cannot configure the driver: out of memory");

@@ -2,7 +2,9 @@
 /* staging: see staging.h. */
 #include "device/agent/staging.h"
 
-#include <errno.h>
+#include <string.h>
+
+#include "device/agent/tracefs.h"
 
 /* Also makes sure that all of the slot is in memory: a fault inside the kernel's copy could end it
  * half way when the process is being killed. */
@@ -28,19 +30,15 @@ int staging_read(struct staging *s, int fd, uint32_t cpu, uint64_t number, uint6
 {
 	struct memory_slot *slot = memory_get_slot(s->memory, cpu, number);
 	uint8_t *page = memory_get_page(s->memory, cpu, number);
-	ssize_t n;
+	int n;
 
 	clear(s, page);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	slot->number = number + 1;
 	slot->before = before;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	do
-		n = read(fd, page, s->bytes);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return errno == EAGAIN ? 0 : -errno;
-	return has_head(s, page);
+	n = tracefs_read_page(fd, page, s->bytes);
+	return n < 0 ? n : has_head(s, page);
 }
 
 const uint8_t *staging_get(struct staging *s, uint32_t cpu, uint64_t number)

@@ -128,6 +128,21 @@ int tracefs_write(const char *folder, const char *name, const char *text, struct
 	return 0;
 }
 
+int tracefs_read_page(int fd, uint8_t *page, uint32_t bytes)
+{
+	uint32_t done = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, page + done, bytes - done);
+		if (n > 0)
+			done += (uint32_t)n;
+	} while ((n > 0 && done < bytes) || (n < 0 && errno == EINTR));
+	if (done || n == 0)
+		return (int)done;
+	return errno == EAGAIN ? 0 : -errno;
+}
+
 static bool parse_line(const char *line, const char *name, uint64_t *ret)
 {
 	size_t len = strlen(name);

@@ -33,6 +33,9 @@ int tracefs_sweep(const char *root, const char *prefix);
 int tracefs_read(const char *folder, const char *name, char *out, uint32_t room, struct error *e);
 int tracefs_write(const char *folder, const char *name, const char *text, struct error *e);
 
+/* The next page of a ring (trace_pipe_raw): its length, 0 if there is none, -errno. What is left of a page that came in parts is waited for. */
+int tracefs_read_page(int fd, uint8_t *page, uint32_t bytes);
+
 /* How the pages of an instance's rings are laid out, and how long they are. */
 int tracefs_get_pages(const char *folder, struct page_layout *ret, uint32_t *ret_bytes,
 		      struct error *e);

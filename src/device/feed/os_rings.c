@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "device/agent/tracefs.h"
@@ -228,16 +229,15 @@ static void tell_dropped(struct os_ring *ring)
 static int read_page(struct os_rings *r, uint32_t cpu, struct error *e)
 {
 	struct os_ring *ring = &r->rings[cpu];
-	ssize_t n;
+	int n;
 
 	if (ring->pages_fd < 0 || ring->is_empty)
 		return 0;
-	do
-		n = read(ring->pages_fd, ring->bytes, r->page_bytes);
-	while (n < 0 && errno == EINTR);
+	n = tracefs_read_page(ring->pages_fd, ring->bytes, r->page_bytes);
 	/* A CPU that was never online has no ring. */
-	if (n < 0 && errno != EAGAIN && errno != ENODEV)
-		return error_set(e, errno, "cannot read CPU %u of %s: %m", cpu, r->folder);
+	if (n < 0 && n != -ENODEV)
+		return error_set(e, n, "cannot read CPU %u of %s: %s", cpu, r->folder,
+				 strerror(-n));
 	ring->is_empty = n <= 0;
 	if (n <= 0 && r->safe_ns > ring->empty_ns)
 		ring->empty_ns = r->safe_ns;

@@ -169,16 +169,13 @@ static void count_calls(struct graph_rings *r)
 /* 1: a page was taken; 0: there is none. */
 static int take_page(struct graph_rings *r, struct graph_ring *ring, struct error *e)
 {
-	ssize_t n;
-	int failed;
+	int n = tracefs_read_page(ring->ring_fd, r->page, r->page_bytes), failed;
 
-	do
-		n = read(ring->ring_fd, r->page, r->page_bytes);
-	while (n < 0 && errno == EINTR);
-	if (n == 0 || (n < 0 && errno == EAGAIN))
+	if (n == 0)
 		return 0;
 	if (n < 0)
-		return error_set(e, errno, "cannot read the ring of CPU %u: %m", ring->cpu);
+		return error_set(e, n, "cannot read the ring of CPU %u: %s", ring->cpu,
+				 strerror(-n));
 	memset(r->page + n, 0, r->page_bytes - (size_t)n);
 	count_calls(r);
 	failed = write_page(r, ring, e);

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""campaign: lets memory, disk, files and sockets fail under Kiseki's programs, one call after the other.
+
+	campaign.py [--build FOLDER] [--most N] [--seed N] [--only TEXT] [PART...]
+
+Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), agent (with a known number of events).
+--most: how many faults of a kind at most, chosen by the seed. Prints what was taken wrongly and exits with 1 if anything was.
+"""
+import argparse
+import os
+import random
+import sys
+import types
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+SOURCE = Path(__file__).resolve().parent.parent.parent
+
+
+def find_tools(build):
+    return types.SimpleNamespace(source=SOURCE, kiseki=build / "src/cli/kiseki", agent=build / "src/device/agent/kiseki-agent",
+                                 sample_make=build / "tests/sample_make", boot_make=build / "tests/boot_make", fleet=build / "bench/fleet/fleet",
+                                 generator=build / "tests/system/rename_generator",
+                                 library=str(build / "tests/fault/libfault.so"), jobs=os.cpu_count() or 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", default=[])
+    parser.add_argument("--build", type=Path, default=SOURCE / "build")
+    parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    tools = find_tools(options.build.resolve())
+    print(f"seed {options.seed}, at most {options.most} faults of a kind")
+    count, wrong = 0, []
+    for part in options.parts or ("commands", "collector", "agent"):
+        print(f"{part}:", flush=True)
+        module = __import__(part)
+        n, found = module.campaign(tools, options.most, random.Random(options.seed), options.only)
+        count, wrong = count + n, wrong + found
+    for line in wrong:
+        print(line)
+    print(f"{count} faults, {len(wrong)} taken wrongly")
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

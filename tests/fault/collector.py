@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""collector: one that has a fault while devices send to it (bench/fleet), and is started again without it if it ends.
+
+What must come of it: whatever the collector does with the fault, it is not ended by a signal, and when the devices are done each of
+their events is in the store or in the ledger once, and `kiseki check` finds a sound store.
+"""
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+from strike import name, plan, read_calls, wrap
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
+
+from account import account  # noqa: E402
+
+WAIT_S = 60
+DEVICES = 4
+SECONDS = "0.6"
+# libuv gives up by abort() if the kernel refuses what it cannot refuse, to wake a thread by an eventfd, or a pipe when it starts. All else must hold.
+ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT")}
+
+
+class Server:
+    """A collector that somebody starts again, as systemd would."""
+
+    def __init__(self, tools, work, dress):
+        """dress: of a command, how it is started the first time, and its environment."""
+        self.tools, self.work, self.dress = tools, work, dress
+        self.port, self.http = free_ports(2)
+        self.log, self.statuses, self.ends = work / "collector.log", [], False
+        self.process = None
+        self.thread = threading.Thread(target=self.keep, daemon=True)
+        self.thread.start()
+
+    def line(self):
+        return [str(self.tools.kiseki), "serve", "--listen", f"127.0.0.1:{self.port}", "--http", f"127.0.0.1:{self.http}", "--data",
+                str(self.work / "store"), "--config", "/dev/null"]
+
+    def keep(self):
+        line, environment = self.dress(self.line())
+        while not self.ends:
+            with self.log.open("ab") as log:
+                self.process = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            status = self.process.wait()
+            if not self.ends:
+                self.statuses.append(status)
+                time.sleep(0.1)
+            line, environment = self.line(), None
+
+    def pid(self):
+        """Of the collector itself, which may be a child of strace."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        inside = children.read_text().split() if self.process.args[0] == "strace" else []
+        return int(inside[0]) if inside else self.process.pid
+
+    def stop(self):
+        self.ends = True
+        try:
+            os.kill(self.pid(), signal.SIGTERM)
+        except (ProcessLookupError, FileNotFoundError):
+            pass
+        try:
+            status = self.process.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return "does not end when told to"
+        self.thread.join()
+        self.statuses.append(status)
+        return None
+
+    def crash(self):
+        """The signal that ended it, or None."""
+        for status in self.statuses:
+            if status < 0 or status > 128:
+                return signal.Signals(-status if status < 0 else status - 128).name
+        return None
+
+
+def free_ports(n):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def make_recordings(tools, work):
+    files = [work / "sched.ksk", work / "profile.ksk"]
+    subprocess.run([tools.kiseki, "convert", tools.source / "tests/data/small-v6.dat", "-o", files[0]], check=True)
+    subprocess.run([tools.sample_make, tools.source / "tests/golden/profile/before.profile", files[1]], check=True)
+    return files
+
+
+def ask(server, path):
+    """A question meanwhile; what comes of it does not matter, but that nobody dies of it does."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.http}{path}", timeout=10) as answer:
+            answer.read()
+    except OSError:
+        pass
+
+
+def wait_until_up(server):
+    """Until it answers, with the fault or after it was started again."""
+    end = time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", server.http), 1).close()
+            return None
+        except OSError:
+            time.sleep(0.02)
+    return "does not come up"
+
+
+def send(tools, server, files):
+    """Devices that send all they have, while questions are asked. What is wrong with that, or None."""
+    problem = wait_until_up(server)
+    if problem:
+        return problem
+    fleet = subprocess.Popen([tools.fleet, "--devices", str(DEVICES), "--ramp", "0.1", "--patience", str(WAIT_S), "--runs",
+                              server.work / "runs", "--seconds", SECONDS, f"127.0.0.1:{server.port}", *files], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True)
+    for path in ("/api/v1/devices", "/api/v1/runs", "/metrics"):
+        time.sleep(0.15)
+        ask(server, path)
+    try:
+        text = fleet.communicate(timeout=2 * WAIT_S)[0]
+    except subprocess.TimeoutExpired:
+        fleet.kill()
+        fleet.wait()
+        text = "it does not end"
+    return f"the devices: {text.strip()[-300:]}" if fleet.returncode else None
+
+
+def settle(server):
+    """What is wrong with the accounts, or None."""
+    problem = wait_until_up(server)
+    if problem:
+        return problem
+    try:
+        wrong, _ = account(server.work / "runs", [f"http://127.0.0.1:{server.http}/"])
+    except (OSError, SystemExit) as e:
+        return f"cannot be asked afterwards: {e}"
+    return f"account: {wrong[:2]}" if wrong else None
+
+
+def judge(tools, files, fault):
+    """What is wrong with how it took the fault, or None."""
+    with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
+        server = Server(tools, Path(folder), lambda line: wrap(fault, tools.library, line))
+        problem = send(tools, server, files) or settle(server)
+        problem = server.stop() or problem
+        if server.crash() and (fault.kind, server.crash()) not in ENDS:
+            problem = f"ended by {server.crash()}"
+        if not problem:
+            check = subprocess.run([tools.kiseki, "check", server.work / "store"], stdout=subprocess.PIPE, text=True)
+            problem = f"kiseki check: {check.stdout.strip()[-300:]}" if check.returncode else None
+        if not problem:
+            return None
+        said = server.log.read_text(errors="replace").strip().splitlines()
+        return f"{problem} ({len(server.statuses)} starts; it said: {' | '.join(said[-3:])[-400:]})"
+
+
+def count(tools, files):
+    """How many allocations and system calls there are in that time."""
+    with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
+        work = Path(folder)
+        dresses = [lambda line: (line, {**os.environ, "LD_PRELOAD": tools.library, "KISEKI_FAULT_COUNT": str(work / "allocations")}),
+                   lambda line: (["strace", "-f", "-qq", "-o", str(work / "calls"), *line], None)]
+        for i, dress in enumerate(dresses):
+            (work / str(i)).mkdir()
+            server = Server(tools, work / str(i), dress)
+            problem = send(tools, server, files) or server.stop()
+            if problem:
+                raise SystemExit(f"fault: the collector fails by itself: {problem}")
+        return int((work / "allocations").read_text()), read_calls(work / "calls")
+
+
+def campaign(tools, most, random, only=""):
+    with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
+        files = make_recordings(tools, Path(folder))
+        allocations, calls = count(tools, files)
+        faults = [f for f in plan(allocations, calls, {}, most, random) if only in name(f)]
+        print(f"  {allocations} allocations, {sum(calls.values())} system calls; {len(faults)} faults", flush=True)
+        wrong = []
+        for i, fault in enumerate(faults):
+            problem = judge(tools, files, fault)
+            if problem:
+                wrong.append(f"collector, {name(fault)}: {problem}")
+                print(f"  {i}: {wrong[-1]}", flush=True)
+        return len(faults), wrong
