@@ -73,6 +73,19 @@ struct profile_totals {
 
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e);
 
+/* The same for who reads the source, and gives the items to others beside it: nothing here calls `step`. The walk and the totals must
+ * outlive it. */
+struct profile_pass;
+int profile_pass_new(struct profile_pass **ret, const struct profile_walk *w,
+		     struct profile_totals *totals); /* -ENOMEM */
+int profile_pass_put(struct profile_pass *x, const struct sample_item *item); /* negative errno */
+void profile_pass_end(struct profile_pass *x); /* all was put */
+void profile_pass_free(struct profile_pass *x);
+DEFINE_CLEANUP(profile_pass, profile_pass_free)
+
+/* What profile_pass_put() returned, in words. Returns it. */
+int profile_walk_explain(int failed, struct error *e);
+
 /* Modes out of words with commas between them: user, kernel, guest, idle. -EINVAL. */
 int profile_modes_parse(uint32_t *ret, const char *text, struct error *e);
 
