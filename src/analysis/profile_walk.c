@@ -17,6 +17,7 @@ struct profile_pass {
 	struct sample_gaps gaps;		      /* in the time that is asked for */
 	uint32_t places[PROFILE_FRAMES_MAX];
 	size_t n;
+	struct sample_span span; /* in which they are what they are */
 };
 
 const char *profile_walk_unit(const struct sample_source *s)
@@ -106,12 +107,13 @@ static int name_places(struct profile_pass *x, const struct sample_event *ev)
 	int r = 0;
 
 	x->n = 0;
+	x->span = (struct sample_span)SAMPLE_SPAN_ALL;
 	if (ev->mode == SAMPLE_GUEST_KERNEL)
 		r = add_label(x, "[guest kernel]");
 	else if (ev->mode == SAMPLE_GUEST_USER)
 		r = add_label(x, "[guest user]");
 	for (i = 0; r >= 0 && i < n && i < SAMPLE_CHAIN_MAX; i++)
-		r = profile_names_find_chain(x->w->names, ev, i, &x->places[x->n++]);
+		r = profile_names_find_frame(x->w->names, ev, i, &x->places[x->n++], &x->span);
 	if (r >= 0 && !x->n)
 		r = add_label(x, ev->mode == SAMPLE_USER   ? "[unknown]"
 				 : ev->mode == SAMPLE_IDLE ? "[idle]"
@@ -129,15 +131,20 @@ static int give(struct profile_pass *x, const struct sample_item *item, uint64_t
 				    .thread = thread,
 				    .mode = ev->mode,
 				    .values = { 1, ev->weight } };
-	int r = name_places(x, ev);
+	bool is_known = x->w->again && x->w->again(x->w->data, ev, thread);
+	int r = is_known ? 0 : name_places(x, ev);
 
 	if (r < 0)
 		return r;
 	t->values[PROFILE_SAMPLES]++;
 	t->values[PROFILE_WEIGHT] += ev->weight;
 	t->modes[ev->mode]++;
+	if (is_known)
+		return 0;
 	s.places = x->places;
 	s.n = x->n;
+	s.event = ev;
+	s.span = x->span;
 	return x->w->sample ? x->w->sample(x->w->data, &s) : 0;
 }
 

@@ -38,6 +38,8 @@ struct profile_sample {
 	uint64_t values[PROFILE_VALUES];
 	const uint32_t *places; /* innermost first; at least one */
 	size_t n;
+	const struct sample_event *event; /* out of which it was made */
+	struct sample_span span;	  /* ticks in which the same addresses are the same places */
 };
 
 struct profile_walk {
@@ -48,6 +50,9 @@ struct profile_walk {
 	/* < 0: a negative errno that ends the walk. */
 	int (*sample)(void *data, const struct profile_sample *s);
 	void *data;
+	/* Whether the listener has one of the same thread and addresses that still holds, and took this one with it: then nothing of it
+	 * is named. May be NULL. */
+	bool (*again)(void *data, const struct sample_event *ev, uint32_t thread);
 	/* After each item, for a progress bar, or a client that may have gone; may be NULL. */
 	int (*step)(void *data);
 	void *step_data;

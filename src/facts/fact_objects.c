@@ -79,7 +79,7 @@ static int find_place(struct fact_objects *o, const struct profile_names *names,
 }
 
 int fact_objects_put(struct fact_objects *o, const struct profile_names *names,
-		     const struct profile_sample *s)
+		     const struct profile_sample *s, uint64_t times)
 {
 	struct fact_seen_object *row;
 	size_t i;
@@ -91,7 +91,7 @@ int fact_objects_put(struct fact_objects *o, const struct profile_names *names,
 		if (r < 0)
 			return r;
 		row = &o->list[o->of_place[s->places[i]] - 1];
-		row->samples += row->last != o->samples;
+		row->samples += row->last != o->samples ? times : 0;
 		row->last = o->samples;
 	}
 	return 0;

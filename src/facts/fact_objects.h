@@ -15,13 +15,14 @@ struct fact_objects {
 	size_t n, room;
 	uint32_t *of_place; /* index in the list, and one; 0: not looked at yet */
 	size_t n_places;
-	uint64_t samples; /* so far */
+	uint64_t samples; /* that were put so far, those that are alike once */
 };
 
 /* A zeroed struct is an empty one. */
 void fact_objects_done(struct fact_objects *o);
+/* So many samples that are alike; of them only the places count. -ENOMEM, -E2BIG. */
 int fact_objects_put(struct fact_objects *o, const struct profile_names *names,
-		     const struct profile_sample *s); /* -ENOMEM, -E2BIG */
+		     const struct profile_sample *s, uint64_t times);
 
 /* To the rows of a set. -ENOMEM, -E2BIG. */
 int fact_objects_give(const struct fact_objects *o, struct fact_set *set);

@@ -12,6 +12,7 @@
 
 #include "analysis/profile_stacks.h"
 #include "facts/fact_objects.h"
+#include "facts/fact_stacks.h"
 #include "facts/fact_tree.h"
 
 struct fact_profile {
@@ -25,6 +26,7 @@ struct fact_profile {
 	struct profile_pass *pass;
 	struct profile_totals totals;
 	struct fact_objects objects;
+	struct fact_stacks *stacks;
 	struct error *error;
 };
 
@@ -35,6 +37,7 @@ void fact_profile_free(struct fact_profile *p)
 	if (!p)
 		return;
 	profile_pass_free(p->pass);
+	fact_stacks_free(p->stacks);
 	fact_objects_done(&p->objects);
 	profile_tree_free(p->tree);
 	profile_names_free(p->names);
@@ -51,7 +54,30 @@ static int take(void *data, const struct profile_sample *s)
 	if (r < 0)
 		return r;
 	profile_tree_add(p->tree, node, s->values);
-	return fact_objects_put(&p->objects, p->names, s);
+	fact_stacks_keep(p->stacks, s, node, p->tasks.renamed);
+	return fact_objects_put(&p->objects, p->names, s, 1);
+}
+
+static bool take_again(void *data, const struct sample_event *ev, uint32_t thread)
+{
+	struct fact_profile *p = data;
+
+	return fact_stacks_again(p->stacks, ev, thread, p->tasks.renamed);
+}
+
+static int add_again(struct fact_profile *p)
+{
+	struct fact_stack s;
+	size_t at = 0;
+	int r = 0;
+
+	while (r >= 0 && fact_stacks_next(p->stacks, &at, &s)) {
+		const struct profile_sample like = { .places = s.places, .n = s.n };
+
+		profile_tree_add(p->tree, s.node, s.values);
+		r = fact_objects_put(&p->objects, p->names, &like, s.values[PROFILE_SAMPLES]);
+	}
+	return r;
 }
 
 int fact_profile_new(struct fact_profile **ret, const struct fact_build *b,
@@ -69,7 +95,7 @@ int fact_profile_new(struct fact_profile **ret, const struct fact_build *b,
 	r = profile_names_new(&p->names, source, b->host, e);
 	if (r < 0)
 		return r;
-	if (profile_tree_new(&p->tree, FACT_VALUES) < 0)
+	if (profile_tree_new(&p->tree, FACT_VALUES) < 0 || fact_stacks_new(&p->stacks) < 0)
 		return error_set(e, ENOMEM, "cannot work out a minute: out of memory");
 	p->select = (struct profile_select){ .from_ns = window->from_ns,
 					     .to_ns = window->to_ns,
@@ -79,6 +105,7 @@ int fact_profile_new(struct fact_profile **ret, const struct fact_build *b,
 					 .tasks = &p->tasks,
 					 .select = &p->select,
 					 .sample = take,
+					 .again = take_again,
 					 .data = p };
 	p->path = (struct profile_path){ .walk = &p->walk, .shape = &shape, .tree = p->tree };
 	r = profile_pass_new(&p->pass, &p->walk, &p->totals);
@@ -111,7 +138,9 @@ int fact_profile_give(struct fact_profile *p, struct fact_set *set)
 	count(set, &p->totals);
 	if (!set->events && !set->lost && !set->lost_places)
 		return -ENODATA;
-	r = fact_set_add_tree(set, profile_names_functions(p->names), p->tree);
+	r = add_again(p);
+	if (r >= 0)
+		r = fact_set_add_tree(set, profile_names_functions(p->names), p->tree);
 	if (r >= 0)
 		r = fact_objects_give(&p->objects, set);
 	return r < 0 ? error_set(p->error, -r, "cannot keep a minute of run %u", p->build->run) : 0;
