@@ -96,6 +96,13 @@ static bool is_mode(const struct profile_select *s, uint8_t mode)
 	return modes >> mode & 1;
 }
 
+int profile_walk_label(const struct profile_walk *w, uint8_t mode, uint32_t *ret)
+{
+	const char *name = mode == SAMPLE_GUEST_KERNEL ? "[guest kernel]" : "[guest user]";
+
+	return profile_names_label(w->names, name, name, ret);
+}
+
 static int add_label(struct profile_pass *x, const char *name)
 {
 	return profile_names_label(x->w->names, name, name, &x->places[x->n++]);
@@ -108,10 +115,8 @@ static int name_places(struct profile_pass *x, const struct sample_event *ev)
 
 	x->n = 0;
 	x->span = (struct sample_span)SAMPLE_SPAN_ALL;
-	if (ev->mode == SAMPLE_GUEST_KERNEL)
-		r = add_label(x, "[guest kernel]");
-	else if (ev->mode == SAMPLE_GUEST_USER)
-		r = add_label(x, "[guest user]");
+	if (ev->mode == SAMPLE_GUEST_KERNEL || ev->mode == SAMPLE_GUEST_USER)
+		r = profile_walk_label(x->w, ev->mode, &x->places[x->n++]);
 	for (i = 0; r >= 0 && i < n && i < SAMPLE_CHAIN_MAX; i++)
 		r = profile_names_find_frame(x->w->names, ev, i, &x->places[x->n++], &x->span);
 	if (r >= 0 && !x->n)
@@ -131,15 +136,15 @@ static int give(struct profile_pass *x, const struct sample_item *item, uint64_t
 				    .thread = thread,
 				    .mode = ev->mode,
 				    .values = { 1, ev->weight } };
-	bool is_known = x->w->again && x->w->again(x->w->data, ev, thread);
-	int r = is_known ? 0 : name_places(x, ev);
+	int known = x->w->again ? x->w->again(x->w->data, ev, thread) : 0;
+	int r = known ? known : name_places(x, ev);
 
 	if (r < 0)
 		return r;
 	t->values[PROFILE_SAMPLES]++;
 	t->values[PROFILE_WEIGHT] += ev->weight;
 	t->modes[ev->mode]++;
-	if (is_known)
+	if (known)
 		return 0;
 	s.places = x->places;
 	s.n = x->n;

@@ -50,9 +50,8 @@ struct profile_walk {
 	/* < 0: a negative errno that ends the walk. */
 	int (*sample)(void *data, const struct profile_sample *s);
 	void *data;
-	/* Whether the listener has one of the same thread and addresses that still holds, and took this one with it: then nothing of it
-	 * is named. May be NULL. */
-	bool (*again)(void *data, const struct sample_event *ev, uint32_t thread);
+	/* 1: the listener knows it by one that came before, and took it; then it is not named. 0: it does not; < 0. May be NULL. */
+	int (*again)(void *data, const struct sample_event *ev, uint32_t thread);
 	/* After each item, for a progress bar, or a client that may have gone; may be NULL. */
 	int (*step)(void *data);
 	void *step_data;
@@ -87,6 +86,9 @@ int profile_pass_put(struct profile_pass *x, const struct sample_item *item); /*
 void profile_pass_end(struct profile_pass *x); /* all was put */
 void profile_pass_free(struct profile_pass *x);
 DEFINE_CLEANUP(profile_pass, profile_pass_free)
+
+/* The place that stands for all of a guest, inside of the host's: of one of the modes of guests. */
+int profile_walk_label(const struct profile_walk *w, uint8_t mode, uint32_t *ret);
 
 /* What profile_pass_put() returned, in words. Returns it. */
 int profile_walk_explain(int failed, struct error *e);

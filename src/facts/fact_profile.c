@@ -9,11 +9,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/profile_stacks.h"
 #include "facts/fact_objects.h"
 #include "facts/fact_stacks.h"
 #include "facts/fact_tree.h"
+#include "store/array.h"
 
 struct fact_profile {
 	const struct fact_build *build;
@@ -27,6 +29,8 @@ struct fact_profile {
 	struct profile_totals totals;
 	struct fact_objects objects;
 	struct fact_stacks *stacks;
+	struct waiting *waiting; /* by node */
+	size_t room;
 	struct error *error;
 };
 
@@ -38,6 +42,7 @@ void fact_profile_free(struct fact_profile *p)
 		return;
 	profile_pass_free(p->pass);
 	fact_stacks_free(p->stacks);
+	free(p->waiting);
 	fact_objects_done(&p->objects);
 	profile_tree_free(p->tree);
 	profile_names_free(p->names);
@@ -45,37 +50,142 @@ void fact_profile_free(struct fact_profile *p)
 	free(p);
 }
 
+/* Values wait by node, and go up the tree at the end. */
+struct waiting {
+	uint64_t values[FACT_VALUES];
+};
+
+static int count_at(struct fact_profile *p, uint32_t node, uint64_t weight)
+{
+	size_t before = p->room;
+	int r = 0;
+
+	while (r >= 0 && p->room <= node) {
+		r = array_grow(&p->waiting, p->room, &p->room, sizeof(*p->waiting),
+			       PROFILE_NODES_MAX);
+		if (r >= 0)
+			memset(p->waiting + before, 0, (p->room - before) * sizeof(*p->waiting));
+		before = p->room;
+	}
+	if (r < 0)
+		return r;
+	p->waiting[node].values[PROFILE_SAMPLES]++;
+	p->waiting[node].values[PROFILE_WEIGHT] += weight;
+	return 0;
+}
+
+static bool is_guest(uint8_t mode)
+{
+	return mode == SAMPLE_GUEST_KERNEL || mode == SAMPLE_GUEST_USER;
+}
+
+/* The innermost address is left out, and what says that it was in a guest. */
+static void keep_callers(struct fact_profile *p, const struct profile_sample *s, uint32_t node)
+{
+	size_t inner = 1U + is_guest(s->mode);
+	struct fact_stacks_new_one o = { s, s->n - inner, node, p->tasks.renamed };
+
+	if (!s->event->n_kernel && !s->event->n_user)
+		return;
+	while (inner--)
+		o.node = profile_tree_get(p->tree, o.node)->parent;
+	/* In a tree that is full nodes are not what they are called. */
+	if (!profile_tree_folded(p->tree))
+		fact_stacks_keep(p->stacks, &o);
+}
+
 static int take(void *data, const struct profile_sample *s)
 {
 	struct fact_profile *p = data;
-	uint32_t node;
+	uint32_t node, object;
+	size_t i;
 	int r = profile_path_find(&p->path, s, &node);
 
+	if (r >= 0)
+		r = count_at(p, node, s->values[PROFILE_WEIGHT]);
+	fact_objects_begin(&p->objects);
+	for (i = 0; r >= 0 && i < s->n; i++) {
+		r = fact_objects_find(&p->objects, p->names, s->places[i], &object);
+		if (r >= 0)
+			fact_objects_add(&p->objects, object, 1);
+	}
+	if (r >= 0)
+		keep_callers(p, s, node);
+	return r;
+}
+
+/* Its object counts if none of the callers has it: those are counted together, at the end. */
+static int count_object(struct fact_profile *p, const struct fact_stack *callers, uint32_t place)
+{
+	uint32_t mine, object = 0;
+	size_t i;
+	int r = fact_objects_find(&p->objects, p->names, place, &mine);
+
+	for (i = 0; r >= 0 && i < callers->n; i++) {
+		r = fact_objects_find(&p->objects, p->names, callers->places[i], &object);
+		if (object == mine)
+			return r;
+	}
 	if (r < 0)
 		return r;
-	profile_tree_add(p->tree, node, s->values);
-	fact_stacks_keep(p->stacks, s, node, p->tasks.renamed);
-	return fact_objects_put(&p->objects, p->names, s, 1);
+	fact_objects_begin(&p->objects);
+	fact_objects_add(&p->objects, mine, 1);
+	return 0;
 }
 
-static bool take_again(void *data, const struct sample_event *ev, uint32_t thread)
+static int find_inner(struct fact_profile *p, uint32_t place, uint32_t *node)
+{
+	return profile_tree_find(p->tree, *node,
+				 profile_names_get(p->names, place)->function, node);
+}
+
+/* Callers that came before: only the innermost place is named. */
+static int take_again(void *data, const struct sample_event *ev, uint32_t thread)
 {
 	struct fact_profile *p = data;
+	struct sample_span span = SAMPLE_SPAN_ALL;
+	struct fact_stack *callers = NULL;
+	uint32_t node, place;
+	int r;
 
-	return fact_stacks_again(p->stacks, ev, thread, p->tasks.renamed);
+	if (ev->n_kernel || ev->n_user)
+		callers = fact_stacks_get(p->stacks, ev, thread, p->tasks.renamed);
+	if (!callers)
+		return 0;
+	node = callers->node;
+	r = profile_names_find_frame(p->names, ev, 0, &place, &span);
+	if (r >= 0)
+		r = find_inner(p, place, &node);
+	if (r >= 0)
+		r = count_object(p, callers, place);
+	if (r >= 0 && is_guest(ev->mode))
+		r = profile_walk_label(&p->walk, ev->mode, &place);
+	if (r >= 0 && is_guest(ev->mode))
+		r = find_inner(p, place, &node);
+	if (r >= 0)
+		r = count_at(p, node, ev->weight);
+	callers->samples++;
+	return r < 0 ? r : 1;
 }
 
-static int add_again(struct fact_profile *p)
+/* What waits. */
+static int settle(struct fact_profile *p)
 {
-	struct fact_stack s;
-	size_t at = 0;
+	const struct fact_stack *s;
+	size_t at = 0, i;
+	uint32_t object;
 	int r = 0;
 
-	while (r >= 0 && fact_stacks_next(p->stacks, &at, &s)) {
-		const struct profile_sample like = { .places = s.places, .n = s.n };
-
-		profile_tree_add(p->tree, s.node, s.values);
-		r = fact_objects_put(&p->objects, p->names, &like, s.values[PROFILE_SAMPLES]);
+	for (i = 0; i < p->room; i++)
+		if (p->waiting[i].values[PROFILE_SAMPLES])
+			profile_tree_add(p->tree, (uint32_t)i, p->waiting[i].values);
+	while (r >= 0 && (s = fact_stacks_next(p->stacks, &at))) {
+		fact_objects_begin(&p->objects);
+		for (i = 0; r >= 0 && i < s->n; i++) {
+			r = fact_objects_find(&p->objects, p->names, s->places[i], &object);
+			if (r >= 0)
+				fact_objects_add(&p->objects, object, s->samples);
+		}
 	}
 	return r;
 }
@@ -138,7 +248,7 @@ int fact_profile_give(struct fact_profile *p, struct fact_set *set)
 	count(set, &p->totals);
 	if (!set->events && !set->lost && !set->lost_places)
 		return -ENODATA;
-	r = add_again(p);
+	r = settle(p);
 	if (r >= 0)
 		r = fact_set_add_tree(set, profile_names_functions(p->names), p->tree);
 	if (r >= 0)
