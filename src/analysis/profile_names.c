@@ -108,8 +108,8 @@ static int get_place(struct profile_names *n, const struct profile_place *like, 
 }
 
 /* Where a return would go to may be behind the function that was left; the call is in front of it. */
-int profile_names_find_chain(struct profile_names *n, const struct sample_event *ev, uint32_t i,
-			     uint32_t *ret_place)
+int profile_names_find_frame(struct profile_names *n, const struct sample_event *ev, uint32_t i,
+			     uint32_t *ret_place, struct sample_span *span)
 {
 	bool kernel = i < ev->n_kernel, exact = i == 0 || i == ev->n_kernel;
 	struct profile_address a = {
@@ -118,7 +118,15 @@ int profile_names_find_chain(struct profile_names *n, const struct sample_event 
 
 	if (!exact && a.address)
 		a.address--;
-	return profile_names_find(n, &a, ret_place);
+	return profile_names_find_span(n, &a, ret_place, span);
+}
+
+int profile_names_find_chain(struct profile_names *n, const struct sample_event *ev, uint32_t i,
+			     uint32_t *ret_place)
+{
+	struct sample_span span = SAMPLE_SPAN_ALL;
+
+	return profile_names_find_frame(n, ev, i, ret_place, &span);
 }
 
 int profile_names_label(struct profile_names *n, const char *name, const char *object,
@@ -235,8 +243,8 @@ static int find_new(struct profile_names *n, struct address *key, uint64_t hash)
 	return r;
 }
 
-int profile_names_find(struct profile_names *n, const struct profile_address *a,
-		       uint32_t *ret_place)
+int profile_names_find_span(struct profile_names *n, const struct profile_address *a,
+			    uint32_t *ret_place, struct sample_span *span)
 {
 	struct address key = { .pid = a->kernel ? 0 : a->pid,
 			       .kernel = a->kernel,
@@ -247,12 +255,25 @@ int profile_names_find(struct profile_names *n, const struct profile_address *a,
 	int r = 0;
 
 	if (known)
-		key.place = known->place;
+		key = *known;
 	else
 		r = find_new(n, &key, hash);
-	if (r >= 0)
-		*ret_place = key.place;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_place = key.place;
+	if (key.span.since > span->since)
+		span->since = key.span.since;
+	if (key.span.until < span->until)
+		span->until = key.span.until;
+	return 0;
+}
+
+int profile_names_find(struct profile_names *n, const struct profile_address *a,
+		       uint32_t *ret_place)
+{
+	struct sample_span span = SAMPLE_SPAN_ALL;
+
+	return profile_names_find_span(n, a, ret_place, &span);
 }
 
 /* --- what they are --- */

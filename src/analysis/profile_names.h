@@ -50,6 +50,12 @@ int profile_names_find(struct profile_names *n, const struct profile_address *a,
 int profile_names_find_chain(struct profile_names *n, const struct sample_event *ev, uint32_t i,
 			     uint32_t *ret_place);
 
+/* The same; each cuts the span to the ticks for which its answer holds. */
+int profile_names_find_span(struct profile_names *n, const struct profile_address *a,
+			    uint32_t *ret_place, struct sample_span *span);
+int profile_names_find_frame(struct profile_names *n, const struct sample_event *ev, uint32_t i,
+			     uint32_t *ret_place, struct sample_span *span);
+
 /* What is no function and stands in the place of one. */
 int profile_names_label(struct profile_names *n, const char *name, const char *object,
 			uint32_t *ret_place);

@@ -154,8 +154,10 @@ int profile_tasks_find(struct profile_tasks *t, const struct sample_event *ev, u
 		memcpy(thread->comm, ev->task.comm, SCHED_COMM_LEN);
 		comm_format(thread->comm, thread->name);
 		/* The first thread's name is the process's; another's only while there is none. */
-		if (thread->tid == p->pid || (!p->settled && !p->name[0]))
+		if (thread->tid == p->pid || (!p->settled && !p->name[0])) {
+			t->renamed += p->name[0] && strcmp(p->name, thread->name) != 0;
 			memcpy(p->name, thread->name, sizeof(p->name));
+		}
 		p->settled |= thread->tid == p->pid;
 	}
 	*ret = id;

@@ -37,6 +37,7 @@ struct profile_tasks {
 	struct profile_thread **threads;
 	size_t n_threads, room_threads;
 	struct hashtable process_table, thread_table;
+	uint64_t renamed; /* how often a process that had a name got another */
 };
 
 void profile_tasks_init(struct profile_tasks *t, const struct sample_source *source);

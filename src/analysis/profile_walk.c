@@ -3,12 +3,13 @@
 #include "analysis/profile_walk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/call_select.h"
 #include "trace/sample_gaps.h"
 
-struct walk {
+struct profile_pass {
 	const struct profile_walk *w;
 	struct profile_totals *totals;
 	uint64_t cpus[TRACE_CPUS_MAX / 64];	      /* that have records */
@@ -16,6 +17,7 @@ struct walk {
 	struct sample_gaps gaps;		      /* in the time that is asked for */
 	uint32_t places[PROFILE_FRAMES_MAX];
 	size_t n;
+	struct sample_span span; /* in which they are what they are */
 };
 
 const char *profile_walk_unit(const struct sample_source *s)
@@ -74,7 +76,7 @@ static bool is_cpu(const struct profile_select *s, uint32_t cpu)
 	return !s || !s->cpus || has_bit(s->cpus, cpu);
 }
 
-static bool is_task(const struct walk *x, uint32_t thread)
+static bool is_task(const struct profile_pass *x, uint32_t thread)
 {
 	const struct profile_select *s = x->w->select;
 	const struct profile_process *p = profile_tasks_process(x->w->tasks, thread);
@@ -94,23 +96,29 @@ static bool is_mode(const struct profile_select *s, uint8_t mode)
 	return modes >> mode & 1;
 }
 
-static int add_label(struct walk *x, const char *name)
+int profile_walk_label(const struct profile_walk *w, uint8_t mode, uint32_t *ret)
+{
+	const char *name = mode == SAMPLE_GUEST_KERNEL ? "[guest kernel]" : "[guest user]";
+
+	return profile_names_label(w->names, name, name, ret);
+}
+
+static int add_label(struct profile_pass *x, const char *name)
 {
 	return profile_names_label(x->w->names, name, name, &x->places[x->n++]);
 }
 
-static int name_places(struct walk *x, const struct sample_event *ev)
+static int name_places(struct profile_pass *x, const struct sample_event *ev)
 {
 	uint32_t n = (uint32_t)ev->n_kernel + ev->n_user, i;
 	int r = 0;
 
 	x->n = 0;
-	if (ev->mode == SAMPLE_GUEST_KERNEL)
-		r = add_label(x, "[guest kernel]");
-	else if (ev->mode == SAMPLE_GUEST_USER)
-		r = add_label(x, "[guest user]");
+	x->span = (struct sample_span)SAMPLE_SPAN_ALL;
+	if (ev->mode == SAMPLE_GUEST_KERNEL || ev->mode == SAMPLE_GUEST_USER)
+		r = profile_walk_label(x->w, ev->mode, &x->places[x->n++]);
 	for (i = 0; r >= 0 && i < n && i < SAMPLE_CHAIN_MAX; i++)
-		r = profile_names_find_chain(x->w->names, ev, i, &x->places[x->n++]);
+		r = profile_names_find_frame(x->w->names, ev, i, &x->places[x->n++], &x->span);
 	if (r >= 0 && !x->n)
 		r = add_label(x, ev->mode == SAMPLE_USER   ? "[unknown]"
 				 : ev->mode == SAMPLE_IDLE ? "[idle]"
@@ -118,7 +126,7 @@ static int name_places(struct walk *x, const struct sample_event *ev)
 	return r;
 }
 
-static int give(struct walk *x, const struct sample_item *item, uint64_t ns, uint32_t thread)
+static int give(struct profile_pass *x, const struct sample_item *item, uint64_t ns, uint32_t thread)
 {
 	const struct sample_event *ev = &item->event;
 	struct profile_totals *t = x->totals;
@@ -128,19 +136,24 @@ static int give(struct walk *x, const struct sample_item *item, uint64_t ns, uin
 				    .thread = thread,
 				    .mode = ev->mode,
 				    .values = { 1, ev->weight } };
-	int r = name_places(x, ev);
+	int known = x->w->again ? x->w->again(x->w->data, ev, thread) : 0;
+	int r = known ? known : name_places(x, ev);
 
 	if (r < 0)
 		return r;
 	t->values[PROFILE_SAMPLES]++;
 	t->values[PROFILE_WEIGHT] += ev->weight;
 	t->modes[ev->mode]++;
+	if (known)
+		return 0;
 	s.places = x->places;
 	s.n = x->n;
+	s.event = ev;
+	s.span = x->span;
 	return x->w->sample ? x->w->sample(x->w->data, &s) : 0;
 }
 
-static int take_sample(struct walk *x, const struct sample_item *item, uint64_t ns)
+static int take_sample(struct profile_pass *x, const struct sample_item *item, uint64_t ns)
 {
 	const struct profile_select *select = x->w->select;
 	const struct sample_event *ev = &item->event;
@@ -161,7 +174,7 @@ static int take_sample(struct walk *x, const struct sample_item *item, uint64_t 
 	return give(x, item, ns, thread);
 }
 
-static int take_event(struct walk *x, const struct sample_item *item)
+static int take_event(struct profile_pass *x, const struct sample_item *item)
 {
 	const struct profile_select *select = x->w->select;
 	struct profile_totals *t = x->totals;
@@ -188,7 +201,7 @@ static int take_event(struct walk *x, const struct sample_item *item)
 /* --- what is not covered --- */
 
 /* From when to when it was to be sampled, as far as somebody asks. */
-static void set_span(struct walk *x)
+static void set_span(struct profile_pass *x)
 {
 	const struct profile_select *s = x->w->select;
 	const struct trace_clock *c = &x->w->source->info.clock;
@@ -202,7 +215,7 @@ static void set_span(struct walk *x)
 	sample_gaps_init(&x->gaps, &x->w->source->pace, from, to);
 }
 
-static uint64_t length_ns(const struct walk *x, uint64_t ticks)
+static uint64_t length_ns(const struct profile_pass *x, uint64_t ticks)
 {
 	const struct trace_clock *c = &x->w->source->info.clock;
 
@@ -211,7 +224,7 @@ static uint64_t length_ns(const struct walk *x, uint64_t ticks)
 
 /* Without rows that say more, it lasts from the first record to the last. A part of the time does not begin
  * before the recording does. */
-static void measure(struct walk *x)
+static void measure(struct profile_pass *x)
 {
 	const struct sample_pace *p = &x->w->source->pace;
 	const struct trace_clock *c = &x->w->source->info.clock;
@@ -233,7 +246,7 @@ static void measure(struct walk *x)
 		t->least_period = t->most_period = 0;
 }
 
-static void take_loss(struct walk *x, const struct sample_item *item)
+static void take_loss(struct profile_pass *x, const struct sample_item *item)
 {
 	const struct trace_clock *c = &x->w->source->info.clock;
 	struct profile_totals *t = x->totals;
@@ -250,41 +263,70 @@ static void take_loss(struct walk *x, const struct sample_item *item)
 		t->lost += item->loss.count;
 }
 
-static int walk(struct walk *x, struct error *e)
-{
-	const struct profile_walk *w = x->w;
-	struct sample_item item;
-	int r, done;
+/* --- all --- */
 
-	while ((r = w->source->ops->next(w->source, &item, e)) == 1) {
-		done = 0;
-		if (is_cpu(w->select, item.cpu))
-			x->n_known += add_bit(x->known, item.cpu);
-		if (item.type == ITEM_LOSS)
-			take_loss(x, &item);
-		else
-			done = take_event(x, &item);
-		if (done >= 0 && w->step)
-			done = w->step(w->step_data);
-		if (done == -E2BIG)
-			return error_set(e, E2BIG,
-					 "cannot read the profile: more than %u functions, places "
-					 "or threads",
-					 FUNCTIONS_MAX);
-		if (done < 0)
-			return error_set(e, -done, "cannot read the profile: %s", strerror(-done));
-	}
-	return r;
+int profile_pass_new(struct profile_pass **ret, const struct profile_walk *w,
+		     struct profile_totals *totals)
+{
+	struct profile_pass *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return -ENOMEM;
+	x->w = w;
+	x->totals = totals;
+	memset(totals, 0, sizeof(*totals));
+	set_span(x);
+	*ret = x;
+	return 0;
+}
+
+int profile_pass_put(struct profile_pass *x, const struct sample_item *item)
+{
+	if (is_cpu(x->w->select, item->cpu))
+		x->n_known += add_bit(x->known, item->cpu);
+	if (item->type == ITEM_EVENT)
+		return take_event(x, item);
+	take_loss(x, item);
+	return 0;
+}
+
+void profile_pass_end(struct profile_pass *x)
+{
+	measure(x);
+}
+
+void profile_pass_free(struct profile_pass *x)
+{
+	free(x);
+}
+
+int profile_walk_explain(int failed, struct error *e)
+{
+	if (failed == -E2BIG)
+		return error_set(e, E2BIG,
+				 "cannot read the profile: more than %u functions, places "
+				 "or threads",
+				 FUNCTIONS_MAX);
+	return error_set(e, -failed, "cannot read the profile: %s", strerror(-failed));
 }
 
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e)
 {
-	struct walk x = { .w = w, .totals = ret };
-	int r;
+	CLEANUP(profile_pass) struct profile_pass *x = NULL;
+	struct sample_item item;
+	int r, done = profile_pass_new(&x, w, ret);
 
-	memset(ret, 0, sizeof(*ret));
-	set_span(&x);
-	r = walk(&x, e);
-	measure(&x);
+	if (done < 0)
+		return profile_walk_explain(done, e);
+	while ((r = w->source->ops->next(w->source, &item, e)) == 1) {
+		done = profile_pass_put(x, &item);
+		if (done >= 0 && w->step)
+			done = w->step(w->step_data);
+		if (done < 0) {
+			r = profile_walk_explain(done, e);
+			break;
+		}
+	}
+	profile_pass_end(x);
 	return r;
 }

@@ -38,6 +38,8 @@ struct profile_sample {
 	uint64_t values[PROFILE_VALUES];
 	const uint32_t *places; /* innermost first; at least one */
 	size_t n;
+	const struct sample_event *event; /* out of which it was made */
+	struct sample_span span;	  /* ticks in which the same addresses are the same places */
 };
 
 struct profile_walk {
@@ -48,6 +50,8 @@ struct profile_walk {
 	/* < 0: a negative errno that ends the walk. */
 	int (*sample)(void *data, const struct profile_sample *s);
 	void *data;
+	/* 1: the listener knows it by one that came before, and took it; then it is not named. 0: it does not; < 0. May be NULL. */
+	int (*again)(void *data, const struct sample_event *ev, uint32_t thread);
 	/* After each item, for a progress bar, or a client that may have gone; may be NULL. */
 	int (*step)(void *data);
 	void *step_data;
@@ -72,6 +76,22 @@ struct profile_totals {
 };
 
 int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, struct error *e);
+
+/* The same for who reads the source, and gives the items to others beside it: nothing here calls `step`. The walk and the totals must
+ * outlive it. */
+struct profile_pass;
+int profile_pass_new(struct profile_pass **ret, const struct profile_walk *w,
+		     struct profile_totals *totals); /* -ENOMEM */
+int profile_pass_put(struct profile_pass *x, const struct sample_item *item); /* negative errno */
+void profile_pass_end(struct profile_pass *x); /* all was put */
+void profile_pass_free(struct profile_pass *x);
+DEFINE_CLEANUP(profile_pass, profile_pass_free)
+
+/* The place that stands for all of a guest, inside of the host's: of one of the modes of guests. */
+int profile_walk_label(const struct profile_walk *w, uint8_t mode, uint32_t *ret);
+
+/* What profile_pass_put() returned, in words. Returns it. */
+int profile_walk_explain(int failed, struct error *e);
 
 /* Modes out of words with commas between them: user, kernel, guest, idle. -EINVAL. */
 int profile_modes_parse(uint32_t *ret, const char *text, struct error *e);

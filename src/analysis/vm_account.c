@@ -210,6 +210,8 @@ int vm_account_put(struct vm_account *a, const struct vm_segment *s)
 	row->sums.ns[s->kind] += ns;
 	if (s->ours)
 		row->sums.ours_ns += ns;
+	if (a->o.sums_only)
+		return 0;
 	if (s->kind == VM_KERNEL || s->kind == VM_OUTSIDE || s->is_exit)
 		r = put_reason(a, s, ns);
 	if (r == 0 && (s->kind == VM_STEAL || s->kind == VM_WAITING))

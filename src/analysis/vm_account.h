@@ -45,6 +45,7 @@ struct vm_account_options {
 	const struct trace_clock *clock;
 	enum sample_exits exits;
 	uint64_t from_ns, to_ns; /* of the run's clock; 0, UINT64_MAX: all */
+	bool sums_only;		 /* no rows of reasons and culprits */
 };
 
 int vm_account_new(struct vm_account **ret, const struct vm_account_options *o);

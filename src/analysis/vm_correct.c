@@ -156,6 +156,8 @@ static int charge(struct vm_correct *c, const struct vm_place *p, const struct a
 	struct vm_stat *s;
 	int r;
 
+	if (c->o.charges_only)
+		return 0;
 	for (level = VM_BY_PROCESS; level <= last; level++) {
 		r = get_stat(c, p, level, &s);
 		if (r < 0)
@@ -371,7 +373,7 @@ static int take_sample(struct vm_correct *c, uint32_t vcpu, struct told *next)
 			r = share(c, v, &next->place, is_counted);
 	}
 	v->last = *next;
-	return r < 0 || !is_counted ? r : count_sample(c, &next->place);
+	return r < 0 || !is_counted || c->o.charges_only ? r : count_sample(c, &next->place);
 }
 
 int vm_correct_put_sample(struct vm_correct *c, uint32_t vcpu, const struct sample_item *item)

@@ -66,6 +66,7 @@ struct vm_correct_options {
 	void *data;
 	/* Whoever keeps segments learns here whose they are; NULL: nobody does. < 0 ends it. */
 	int (*charge)(void *data, const struct vm_charge *c);
+	bool charges_only; /* no rows of places: only who learns of charges asks */
 };
 
 int vm_correct_new(struct vm_correct **ret, const struct vm_correct_options *o);

@@ -134,7 +134,7 @@ static int take_sample(void *data, const struct vm_segment *now, const struct sa
 		return vm_correct_put_sample(r->correct, now->vcpu, item);
 	if (!is_inside(r, item->event.tick))
 		return 0;
-	ret = put_host(r, now, item);
+	ret = r->o.cells_only ? 0 : put_host(r, now, item);
 	return ret < 0 || !r->cells ? ret : put_stack(r, now, &item->event);
 }
 
@@ -243,27 +243,37 @@ static int put(struct vm_report *r, const struct sample_item *item)
 	return ret < 0 ? ret : vm_time_put(r->time, item);
 }
 
+int vm_report_put(struct vm_report *r, const struct sample_item *item)
+{
+	uint64_t tick = sample_item_tick(item);
+	int ret;
+
+	if (r->o.resume && tick < r->o.resume_tick)
+		return 0;
+	ret = marks_pace_put(&r->pace, r->o.marks, tick) ? leave_mark(r, tick) : 0;
+	return ret < 0 ? ret : put(r, item);
+}
+
 static int run(struct vm_report *r, struct error *e)
 {
 	struct sample_source *s = r->o.source;
 	struct sample_item item;
-	uint64_t tick;
 	int ret;
 
 	while ((ret = s->ops->next(s, &item, e)) > 0) {
-		tick = sample_item_tick(&item);
-		if (r->o.resume && tick < r->o.resume_tick)
-			continue;
-		ret = marks_pace_put(&r->pace, r->o.marks, tick) ? leave_mark(r, tick) : 0;
-		if (ret == 0)
-			ret = put(r, &item);
+		ret = vm_report_put(r, &item);
 		if (ret == 0 && r->o.step)
 			ret = r->o.step(r->o.step_data);
 		if (ret < 0)
 			return ret;
 	}
-	if (ret == 0)
-		ret = vm_time_end(r->time, r->last_event_tick);
+	return ret;
+}
+
+static int finish(struct vm_report *r)
+{
+	int ret = vm_time_end(r->time, r->last_event_tick);
+
 	if (ret >= 0)
 		ret = vm_correct_end(r->correct);
 	return ret < 0 || !r->cells ? ret : vm_cells_end(r->cells);
@@ -277,9 +287,11 @@ static int open_parts(struct vm_report *r)
 	const struct vm_report *before = r->o.resume;
 	enum sample_exits exits = (enum sample_exits)s->sampling.exits;
 	struct vm_time_options time = { &s->info.clock, exits, &listener, r, &s->pace };
-	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns };
+	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
+					      r->o.cells_only };
 	struct vm_correct_options correct = {
-		&s->info.clock, r->o.from_ns, r->o.to_ns, take_place, r, take_charge
+		&s->info.clock, r->o.from_ns, r->o.to_ns, take_place, r, take_charge,
+		r->o.cells_only
 	};
 	struct vm_cells_options cells = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
 					  r->o.with_spans };
@@ -294,7 +306,16 @@ static int open_parts(struct vm_report *r)
 	return ret < 0 ? ret : vm_correct_new(&r->correct, &correct);
 }
 
-int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, struct error *e)
+int vm_report_explain(const struct vm_report *r, int failed, struct error *e)
+{
+	if (failed == -E2BIG && r->o.with_spans && !e->text[0])
+		return error_set(e, E2BIG,
+				 "cannot list the time of virtual CPUs: too many moments; choose "
+				 "a part of the time");
+	return e->text[0] ? failed : error_set(e, -failed, "cannot analyse virtual machines");
+}
+
+int vm_report_begin(struct vm_report **ret, const struct vm_report_options *o, struct error *e)
 {
 	CLEANUP(vm_report) struct vm_report *r = calloc(1, sizeof(*r));
 	int failed;
@@ -307,18 +328,37 @@ int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, str
 	hashtable_init(&r->host, VM_HOST_ROWS_MAX);
 	e->text[0] = 0;
 	failed = open_parts(r);
-	if (failed == 0)
-		failed = run(r, e);
-	if (failed == -E2BIG && o->with_spans && !e->text[0])
-		return error_set(e, E2BIG,
-				 "cannot list the time of virtual CPUs: too many moments; choose "
-				 "a part of the time");
 	if (failed < 0)
-		return e->text[0] ? failed
-				  : error_set(e, -failed, "cannot analyse virtual machines");
+		return vm_report_explain(r, failed, e);
+	*ret = take_ptr(r);
+	return 0;
+}
+
+int vm_report_end(struct vm_report *r, struct error *e)
+{
+	int failed = finish(r);
+
+	r->error = NULL;
+	if (failed < 0)
+		return vm_report_explain(r, failed, e);
 	if (!vm_time_count(r->time))
 		return error_set(e, ENODATA, "no virtual CPU was seen in it");
-	r->error = NULL;
+	return 0;
+}
+
+int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, struct error *e)
+{
+	CLEANUP(vm_report) struct vm_report *r = NULL;
+	int failed = vm_report_begin(&r, o, e);
+
+	if (failed < 0)
+		return failed;
+	failed = run(r, e);
+	if (failed < 0)
+		return vm_report_explain(r, failed, e);
+	failed = vm_report_end(r, e);
+	if (failed < 0)
+		return failed;
 	*ret = take_ptr(r);
 	return 0;
 }

@@ -33,6 +33,7 @@ struct vm_report_options {
 	uint64_t from_ns, to_ns; /* of the run's clock; to 0: to the end */
 	bool with_cells;	 /* for trees and exports */
 	bool with_spans;	 /* and these in the order of time */
+	bool cells_only;	 /* nobody asks for rows of reasons, culprits, places or the host */
 	struct marks *marks;	 /* are left there; NULL: none */
 	const struct vm_report
 		*resume;      /* out of the marks: the source begins at its tick or before; */
@@ -44,6 +45,12 @@ struct vm_report_options {
 
 /* Of a mark all is known that a window that begins later needs, so it says what it says when all is read. -ENODATA: there are no virtual CPUs in it. */
 int vm_report_new(struct vm_report **ret, const struct vm_report_options *o, struct error *e);
+/* The same for who reads the source, and gives the items to others beside it: nothing here calls `step`. `e` is kept until the end, and
+ * may say more about what vm_report_put() returned; vm_report_explain() always does. */
+int vm_report_begin(struct vm_report **ret, const struct vm_report_options *o, struct error *e);
+int vm_report_put(struct vm_report *r, const struct sample_item *item);
+int vm_report_end(struct vm_report *r, struct error *e);
+int vm_report_explain(const struct vm_report *r, int failed, struct error *e);
 void vm_report_free(struct vm_report *r);
 DEFINE_CLEANUP(vm_report, vm_report_free)
 

@@ -24,24 +24,29 @@ bool fact_build_window(const struct fact_build *b, const struct fact_key *k,
 	return true;
 }
 
-int fact_build_run(const struct fact_build *b, struct fact_set *set, struct error *e)
+static struct fact_part *find_part(struct fact_part *parts, size_t n, enum fact_kind kind)
 {
-	int r = -ENODATA;
+	size_t i = 0;
 
-	switch ((enum fact_kind)set->key.kind) {
-	case FACT_PROFILE:
-		r = fact_build_profile(b, set, e);
-		break;
-	case FACT_VM:
-		r = fact_build_vm(b, set, e);
-		break;
-	case FACT_SCHED:
-		r = fact_build_sched(b, set, e);
-		break;
-	case FACT_KINDS:
-		break;
-	}
-	if (r >= 0)
-		set->version = set->events;
-	return r;
+	while (i < n && parts[i].set->key.kind != kind)
+		i++;
+	return i < n ? &parts[i] : NULL;
+}
+
+void fact_build_run(const struct fact_build *b, struct fact_part *parts, size_t n)
+{
+	struct fact_part *vm = find_part(parts, n, FACT_VM);
+	struct fact_part *profile = find_part(parts, n, FACT_PROFILE);
+	struct fact_part *sched = find_part(parts, n, FACT_SCHED);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		parts[i].result = -ENODATA;
+	if (vm || profile)
+		fact_build_samples(b, vm, profile);
+	if (sched)
+		sched->result = fact_build_sched(b, sched->set, sched->error);
+	for (i = 0; i < n; i++)
+		if (parts[i].result >= 0)
+			parts[i].set->version = parts[i].set->events;
 }

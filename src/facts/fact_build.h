@@ -17,6 +17,7 @@
 #include "store/store_reader.h"
 #include "symbol/symbols.h"
 #include "trace/clock.h"
+#include "trace/sample_source.h"
 
 /* What is looked at before the window. */
 #define FACT_BEFORE_NS 10000000000ULL
@@ -32,6 +33,11 @@ struct fact_build {
 	/* After each item, for those who must end at once; may be NULL. < 0 ends it. */
 	int (*step)(void *data);
 	void *step_data;
+	/* For those who have threads without work: a source that they may help to decode (sample_ahead.h), from here on until it is
+	 * withdrawn; nobody is at it when that returns. Both or none, by who builds. */
+	void (*offer)(void *data, struct sample_source *s);
+	void (*withdraw)(void *data, struct sample_source *s);
+	void *offer_data;
 };
 
 /* The window of a set in ns of the run's clock: from <= t < to; and the blocks that are to be read for it. False: it ends before that
@@ -43,12 +49,20 @@ struct fact_window {
 bool fact_build_window(const struct fact_build *b, const struct fact_key *k,
 		       struct fact_window *ret);
 
-/* Fills an empty set of the key's kind. -ENODATA: the run has nothing of that kind in that time; -ENOENT: the run is gone. */
-int fact_build_run(const struct fact_build *b, struct fact_set *set, struct error *e);
+/* A set to be filled, which is empty and has its key, and what became of it. */
+struct fact_part {
+	struct fact_set *set;
+	/* out: 0; -ENODATA: the run has nothing of that kind in that time; -ENOENT: the run is gone; ... */
+	int result;
+	struct error *error;
+};
 
-/* One kind each; for fact_build_run(). */
-int fact_build_profile(const struct fact_build *b, struct fact_set *set, struct error *e);
-int fact_build_vm(const struct fact_build *b, struct fact_set *set, struct error *e);
+/* Some of one minute, each of another kind; what needs the same records reads them once. */
+void fact_build_run(const struct fact_build *b, struct fact_part *parts, size_t n);
+
+/* For fact_build_run(): of the scheduler; of samples, the machines' or the profile or both. */
 int fact_build_sched(const struct fact_build *b, struct fact_set *set, struct error *e);
+void fact_build_samples(const struct fact_build *b, struct fact_part *vm,
+			struct fact_part *profile);
 
 #endif

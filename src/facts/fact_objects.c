@@ -9,7 +9,7 @@
 struct fact_seen_object {
 	const struct sample_mapping
 		*mapping; /* the first with it; NULL: places of no known build */
-	uint64_t last;	  /* number of the sample that it was last in */
+	uint64_t last;	  /* the turn in which it was added last */
 	uint64_t samples;
 };
 
@@ -78,23 +78,27 @@ static int find_place(struct fact_objects *o, const struct profile_names *names,
 	return find_object(o, m && m->build_id_len ? m : NULL, &o->of_place[place]);
 }
 
-int fact_objects_put(struct fact_objects *o, const struct profile_names *names,
-		     const struct profile_sample *s)
+int fact_objects_find(struct fact_objects *o, const struct profile_names *names, uint32_t place,
+		      uint32_t *ret)
 {
-	struct fact_seen_object *row;
-	size_t i;
-	int r;
+	int r = find_place(o, names, place);
 
-	o->samples++;
-	for (i = 0; i < s->n; i++) {
-		r = find_place(o, names, s->places[i]);
-		if (r < 0)
-			return r;
-		row = &o->list[o->of_place[s->places[i]] - 1];
-		row->samples += row->last != o->samples;
-		row->last = o->samples;
-	}
-	return 0;
+	if (r >= 0)
+		*ret = o->of_place[place] - 1;
+	return r < 0 ? r : 0;
+}
+
+void fact_objects_begin(struct fact_objects *o)
+{
+	o->turns++;
+}
+
+void fact_objects_add(struct fact_objects *o, uint32_t object, uint64_t samples)
+{
+	struct fact_seen_object *row = &o->list[object];
+
+	row->samples += row->last != o->turns ? samples : 0;
+	row->last = o->turns;
 }
 
 int fact_objects_give(const struct fact_objects *o, struct fact_set *set)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "trace/sample_ksk.h"
 
 #define LOOK_EVERY 4096U /* items, for the end */
 
@@ -20,6 +21,10 @@ struct hand {
 	struct symbols_options guests;
 	struct symbols *symbols; /* NULL: none */
 	uint64_t items;
+	/* under the pool's lock: */
+	struct sample_source *offered; /* others may help with; NULL: nothing */
+	unsigned int helpers;	       /* that are at it */
+	uint64_t help_ns;	       /* what they did, of this job */
 };
 
 struct fact_pool {
@@ -40,17 +45,96 @@ static int look(void *data)
 	return ++h->items % LOOK_EVERY || !atomic_load(h->pool->o.stop) ? 0 : -EINTR;
 }
 
-static void do_job(struct hand *h, struct fact_job *j)
-{
-	uint64_t since = clock_mono_ns();
+/* --- helping --- */
 
+static void offer(void *data, struct sample_source *s)
+{
+	struct hand *h = data;
+
+	pthread_mutex_lock(&h->pool->lock);
+	h->offered = s;
+	pthread_cond_broadcast(&h->pool->changed);
+	pthread_mutex_unlock(&h->pool->lock);
+}
+
+static void withdraw(void *data, struct sample_source *s)
+{
+	struct hand *h = data;
+
+	pthread_mutex_lock(&h->pool->lock);
+	sample_ksk_dismiss(s);
+	h->offered = NULL;
+	while (h->helpers)
+		pthread_cond_wait(&h->pool->changed, &h->pool->lock);
+	pthread_mutex_unlock(&h->pool->lock);
+}
+
+/* Whoever has fewest helpers; NULL: nobody wants any. The lock is held. */
+static struct hand *find_offer(struct fact_pool *p)
+{
+	struct hand *best = NULL, *h;
+
+	for (h = p->hands; h < p->hands + p->n; h++)
+		if (h->offered && (!best || h->helpers < best->helpers))
+			best = h;
+	return best;
+}
+
+/* Until nothing is left to decode; the lock is held before and after. False: nobody wants help. */
+static bool help(struct fact_pool *p)
+{
+	struct hand *h = find_offer(p);
+	struct sample_source *s;
+	uint64_t ns;
+
+	if (!h)
+		return false;
+	s = h->offered;
+	h->helpers++;
+	pthread_mutex_unlock(&p->lock);
+	ns = sample_ksk_help(s);
+	pthread_mutex_lock(&p->lock);
+	h->help_ns += ns;
+	h->helpers--;
+	if (h->offered == s)
+		h->offered = NULL; /* all of it is decoded */
+	pthread_cond_broadcast(&p->changed);
+	return true;
+}
+
+/* --- jobs --- */
+
+static void do_job(struct hand *h, struct fact_job *j, size_t n)
+{
+	struct fact_part parts[FACT_KINDS];
+	uint64_t since = clock_mono_ns();
+	size_t i;
+
+	h->help_ns = 0;
 	j->build.host = h->symbols;
 	j->build.symbols = h->guests;
 	j->build.step = look;
 	j->build.step_data = h;
-	j->result = atomic_load(h->pool->o.stop) ? -EINTR
-						 : fact_build_run(&j->build, &j->set, &j->error);
-	j->ns = clock_mono_ns() - since;
+	j->build.offer = h->pool->n > 1 ? offer : NULL;
+	j->build.withdraw = h->pool->n > 1 ? withdraw : NULL;
+	j->build.offer_data = h;
+	for (i = 0; i < n; i++)
+		parts[i] = (struct fact_part){ &j[i].set, -EINTR, &j[i].error };
+	if (!atomic_load(h->pool->o.stop))
+		fact_build_run(&j->build, parts, n);
+	for (i = 0; i < n; i++)
+		j[i].result = parts[i].result;
+	j->ns = clock_mono_ns() - since + h->help_ns;
+}
+
+/* How many are made together from this one on. */
+static size_t count_beside(const struct fact_pool *p, size_t from)
+{
+	size_t n = 1;
+
+	while (n < FACT_KINDS && from + n < p->n_jobs && p->jobs[from + n].is_beside)
+		n++;
+	return n;
 }
 
 /* Takes jobs until there are none; the lock is held before and after. */
@@ -58,13 +142,17 @@ static void do_jobs(struct hand *h)
 {
 	struct fact_pool *p = h->pool;
 	struct fact_job *j;
+	size_t n;
 
 	while (p->next < p->n_jobs) {
-		j = &p->jobs[p->next++];
+		j = &p->jobs[p->next];
+		n = count_beside(p, p->next);
+		p->next += n;
 		pthread_mutex_unlock(&p->lock);
-		do_job(h, j);
+		do_job(h, j, n);
 		pthread_mutex_lock(&p->lock);
-		if (++p->done == p->n_jobs)
+		p->done += n;
+		if (p->done == p->n_jobs)
 			pthread_cond_broadcast(&p->changed);
 	}
 }
@@ -78,7 +166,8 @@ static void *work(void *data)
 	pthread_mutex_lock(&p->lock);
 	while (!p->ends) {
 		do_jobs(h);
-		pthread_cond_wait(&p->changed, &p->lock);
+		if (!help(p))
+			pthread_cond_wait(&p->changed, &p->lock);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -93,7 +182,8 @@ void fact_pool_run(struct fact_pool *p, struct fact_job *jobs, size_t n)
 	pthread_cond_broadcast(&p->changed);
 	do_jobs(&p->hands[0]);
 	while (p->done < p->n_jobs)
-		pthread_cond_wait(&p->changed, &p->lock);
+		if (!help(p))
+			pthread_cond_wait(&p->changed, &p->lock);
 	p->n_jobs = p->next = 0;
 	pthread_mutex_unlock(&p->lock);
 }

@@ -3,7 +3,8 @@
  * fact_pool: some threads that work minutes out side by side.
  *
  * Whoever has jobs gives them all at once, works with the others, and goes on when all are done. Each thread has names of its own
- * (struct symbols is one thread's), which stay open from job to job.
+ * (struct symbols is one thread's), which stay open from job to job. A thread that finds no more jobs helps those that are at one to decode:
+ * one minute of one host is done by several, too.
  */
 #ifndef KISEKI_FACTS_FACT_POOL_H
 #define KISEKI_FACTS_FACT_POOL_H
@@ -17,11 +18,12 @@
 
 /* One set to be made. */
 struct fact_job {
-	struct fact_build build; /* without names and step */
+	struct fact_build build; /* without names, step and offers */
 	struct fact_set set;	 /* empty, with its key */
+	bool is_beside;		 /* of the same minute as the one before it, and made with it */
 	int result;		 /* out: of fact_build_run() */
 	struct error error;
-	uint64_t ns; /* out: how long it took */
+	uint64_t ns; /* out: how long it took, of all threads; of several that were made together the first has it all */
 };
 
 struct fact_pool;

@@ -162,6 +162,9 @@ static int add_job(struct fact_turn *t, uint64_t minute_s, enum fact_kind kind)
 					.run = t->run.number,
 					.clock = &t->state->clock,
 					.off_ns = t->state->frontier.off_ns };
+	/* What is made of the same records is made together. */
+	j->is_beside = kind == FACT_PROFILE && t->n_jobs && j[-1].set.key.kind == FACT_VM &&
+		       j[-1].set.key.start_s == minute_s;
 	t->n_jobs++; /* is freed with the others, also if this fails */
 	return fact_set_init(&j->set, &key);
 }
@@ -172,7 +175,7 @@ static int add_jobs(struct fact_turn *t, uint64_t minute_s)
 
 	t->minutes++;
 	if (t->run.samplers && t->run.has_guests)
-		r = add_job(t, minute_s, FACT_VM); /* first, because it takes longest */
+		r = add_job(t, minute_s, FACT_VM);
 	if (r >= 0 && t->run.samplers)
 		r = add_job(t, minute_s, FACT_PROFILE);
 	if (r >= 0 && t->run.cpus)

@@ -16,9 +16,7 @@ void hashtable_init(struct hashtable *t, size_t most)
 void hashtable_done(struct hashtable *t)
 {
 	free(t->slots);
-	free(t->hashes);
 	t->slots = NULL;
-	t->hashes = NULL;
 	t->n = t->room = 0;
 }
 
@@ -28,9 +26,9 @@ void *hashtable_get(const struct hashtable *t, uint64_t hash, hashtable_is_fn is
 
 	if (!t->room)
 		return NULL;
-	for (at = hash & (t->room - 1); t->slots[at]; at = (at + 1) & (t->room - 1))
-		if (t->hashes[at] == hash && is(t->slots[at], key))
-			return t->slots[at];
+	for (at = hash & (t->room - 1); t->slots[at].entry; at = (at + 1) & (t->room - 1))
+		if (t->slots[at].hash == hash && is(t->slots[at].entry, key))
+			return t->slots[at].entry;
 	return NULL;
 }
 
@@ -38,10 +36,9 @@ static void insert(struct hashtable *t, uint64_t hash, void *entry)
 {
 	size_t at = hash & (t->room - 1);
 
-	while (t->slots[at])
+	while (t->slots[at].entry)
 		at = (at + 1) & (t->room - 1);
-	t->slots[at] = entry;
-	t->hashes[at] = hash;
+	t->slots[at] = (struct hashtable_slot){ entry, hash };
 }
 
 static int grow(struct hashtable *t)
@@ -51,17 +48,12 @@ static int grow(struct hashtable *t)
 
 	wider.room = t->room ? t->room * 2 : ROOM_LEAST;
 	wider.slots = calloc(wider.room, sizeof(*wider.slots));
-	wider.hashes = calloc(wider.room, sizeof(*wider.hashes));
-	if (!wider.slots || !wider.hashes) {
-		free(wider.slots);
-		free(wider.hashes);
+	if (!wider.slots)
 		return -ENOMEM;
-	}
 	for (i = 0; i < t->room; i++)
-		if (t->slots[i])
-			insert(&wider, t->hashes[i], t->slots[i]);
+		if (t->slots[i].entry)
+			insert(&wider, t->slots[i].hash, t->slots[i].entry);
 	free(t->slots);
-	free(t->hashes);
 	*t = wider;
 	return 0;
 }
@@ -87,27 +79,26 @@ void hashtable_remove(struct hashtable *t, uint64_t hash, const void *entry)
 
 	if (!t->room)
 		return;
-	for (at = hash & mask; t->slots[at] != entry; at = (at + 1) & mask)
-		if (!t->slots[at])
+	for (at = hash & mask; t->slots[at].entry != entry; at = (at + 1) & mask)
+		if (!t->slots[at].entry)
 			return;
 	t->n--;
-	for (next = (at + 1) & mask; t->slots[next]; next = (next + 1) & mask) {
-		size_t home = t->hashes[next] & mask;
+	for (next = (at + 1) & mask; t->slots[next].entry; next = (next + 1) & mask) {
+		size_t home = t->slots[next].hash & mask;
 
 		/* It may move up to the hole unless its home lies behind that. */
 		if (((next - home) & mask) < ((next - at) & mask))
 			continue;
 		t->slots[at] = t->slots[next];
-		t->hashes[at] = t->hashes[next];
 		at = next;
 	}
-	t->slots[at] = NULL;
+	t->slots[at].entry = NULL;
 }
 
 void *hashtable_next(const struct hashtable *t, size_t *at)
 {
 	while (*at < t->room)
-		if (t->slots[(*at)++])
-			return t->slots[*at - 1];
+		if (t->slots[(*at)++].entry)
+			return t->slots[*at - 1].entry;
 	return NULL;
 }

@@ -13,10 +13,14 @@
 #include <stdint.h>
 #include <string.h>
 
+struct hashtable_slot {
+	void *entry; /* NULL: free */
+	uint64_t hash;
+};
+
 struct hashtable {
-	void **slots; /* NULL: free */
-	uint64_t *hashes;
-	size_t n, room; /* room is 0 or a power of two */
+	struct hashtable_slot *slots; /* side by side: a search mostly looks at one */
+	size_t n, room;		      /* room is 0 or a power of two */
 	size_t most;
 };
 

@@ -6,7 +6,9 @@
 #ifndef KISEKI_TRACE_SAMPLE_CURSOR_H
 #define KISEKI_TRACE_SAMPLE_CURSOR_H
 
-#include "trace/sample_source.h"
+#include <pthread.h>
+
+#include "trace/sample_batch.h"
 #include "trace/stream_ledger.h"
 
 struct sample_cursor;
@@ -18,15 +20,15 @@ struct sample_totals {
 	struct loss_tally lost; /* in all */
 };
 
-/* The reader must outlive it. NULL: out of memory. */
-struct sample_cursor *sample_cursor_new(struct block_reader *r, uint32_t cpu);
+/* The reader must outlive it, and is used under the lock, which cursors in several threads have in common. NULL: out of memory. */
+struct sample_cursor *sample_cursor_new(struct block_reader *r, pthread_mutex_t *lock,
+					uint32_t cpu);
 void sample_cursor_free(struct sample_cursor *c);
 void sample_cursor_rewind(struct sample_cursor *c);
 
-/* 1, 0 at the end, or < 0. A record's chain is borrowed until the next call. */
-int sample_cursor_next(struct sample_cursor *c, struct sample_item *ret);
+/* The next items; behind the end, or an error, none come. */
+void sample_cursor_fill(struct sample_cursor *c, struct sample_batch *b);
 
-uint64_t sample_cursor_place(const struct sample_cursor *c);
 const struct sample_totals *sample_cursor_totals(const struct sample_cursor *c);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * sample_ksk: see sample_ksk.h.
  *
- * A heap of the CPUs by the tick of each one's next item, which it holds until its turn: the chain of a record lies in
- * its CPU's decoder, and that moves only when the next one is asked for.
+ * A heap of the CPUs by the tick of each one's next item, which lies in a batch until its turn and until the next one is asked for.
  */
 #include "trace/sample_ksk.h"
 
@@ -16,30 +15,30 @@
 
 /* One CPU, and what comes next of it. */
 struct lane {
-	uint32_t cpu;
-	struct sample_cursor *cursor;
-	struct sample_item head;
+	uint32_t cpu, number; /* number: among those that have a stream */
+	uint64_t tick;	      /* of its next item */
+	const struct sample_batch *batch;
+	size_t at; /* in the batch: that item */
 };
 
 struct sample_ksk {
 	struct sample_source source;
 	struct block_reader *reader;
 	struct ksk_file *file; /* the reader, if it is one */
-	struct lane *lanes;    /* by CPU */
+	struct sample_ahead *ahead;
+	struct lane *lanes; /* by CPU */
 	size_t n_lanes;
-	struct lane **heap; /* the earliest head first */
+	struct lane **heap; /* the earliest first */
 	size_t n_heap;
-	bool started, taken; /* the first one's head was given: it needs another */
+	bool started, taken; /* the first one's item was given: it needs another */
 	uint64_t place;	     /* furthest in the reader, for progress */
 };
 
 static void ksk_free(struct sample_source *s)
 {
 	struct sample_ksk *k = (struct sample_ksk *)s;
-	size_t i;
 
-	for (i = 0; i < k->n_lanes; i++)
-		sample_cursor_free(k->lanes[i].cursor);
+	sample_ahead_free(k->ahead);
 	free(k->lanes);
 	free(k->heap);
 	if (k->reader)
@@ -55,9 +54,7 @@ static void ksk_free(struct sample_source *s)
 
 static bool is_before(const struct lane *a, const struct lane *b)
 {
-	uint64_t x = sample_item_tick(&a->head), y = sample_item_tick(&b->head);
-
-	return x < y || (x == y && a->cpu < b->cpu);
+	return a->tick < b->tick || (a->tick == b->tick && a->cpu < b->cpu);
 }
 
 static void sift_down(struct sample_ksk *k, size_t at)
@@ -76,17 +73,36 @@ static void sift_down(struct sample_ksk *k, size_t at)
 	k->heap[at] = l;
 }
 
+static int take_batch(struct sample_ksk *k, struct lane *l)
+{
+	l->batch = sample_ahead_take(k->ahead, l->number);
+	l->at = 0;
+	if (!l->batch)
+		return -ENOMEM;
+	if (l->batch->place > k->place)
+		k->place = l->batch->place;
+	return 0;
+}
+
+/* Its next item: 1, 0 at the end, < 0. */
 static int fetch(struct sample_ksk *k, struct lane *l)
 {
-	uint64_t before = sample_item_tick(&l->head);
-	int r = sample_cursor_next(l->cursor, &l->head);
+	uint64_t tick;
+	int r = 0;
 
-	if (sample_cursor_place(l->cursor) > k->place)
-		k->place = sample_cursor_place(l->cursor);
+	l->at++;
+	while (r == 0 && (!l->batch || l->at >= l->batch->n)) {
+		if (l->batch && l->batch->result != 1)
+			return l->batch->result;
+		r = take_batch(k, l);
+	}
+	if (r < 0)
+		return r;
+	tick = sample_item_tick(&l->batch->items[l->at]);
 	/* Within a CPU the order stays. */
-	if (r == 1 && l->head.type == ITEM_LOSS && l->head.loss.from_tick < before)
-		l->head.loss.from_tick = before;
-	return r;
+	if (l->batch->items[l->at].type == ITEM_EVENT || tick > l->tick)
+		l->tick = tick;
+	return 1;
 }
 
 static int start(struct sample_ksk *k)
@@ -96,7 +112,8 @@ static int start(struct sample_ksk *k)
 
 	k->n_heap = 0;
 	for (i = 0; i < k->n_lanes; i++) {
-		memset(&k->lanes[i].head, 0, sizeof(k->lanes[i].head));
+		k->lanes[i].batch = NULL;
+		k->lanes[i].tick = 0;
 		r = fetch(k, &k->lanes[i]);
 		if (r < 0)
 			return r;
@@ -110,7 +127,7 @@ static int start(struct sample_ksk *k)
 	return 0;
 }
 
-/* The one whose head was given goes on. */
+/* The one whose item was given goes on. */
 static int move_on(struct sample_ksk *k)
 {
 	int r = fetch(k, k->heap[0]);
@@ -128,6 +145,7 @@ static int move_on(struct sample_ksk *k)
 static int ksk_next(struct sample_source *s, struct sample_item *ret, struct error *e)
 {
 	struct sample_ksk *k = (struct sample_ksk *)s;
+	const struct lane *l;
 	int r = 0;
 
 	if (!k->started)
@@ -138,7 +156,10 @@ static int ksk_next(struct sample_source *s, struct sample_item *ret, struct err
 		return error_set(e, r, "cannot decode: %s", strerror(-r));
 	if (!k->n_heap)
 		return 0;
-	*ret = k->heap[0]->head;
+	l = k->heap[0];
+	*ret = l->batch->items[l->at];
+	if (ret->type == ITEM_LOSS)
+		ret->loss.from_tick = l->tick;
 	k->taken = true;
 	return 1;
 }
@@ -146,11 +167,9 @@ static int ksk_next(struct sample_source *s, struct sample_item *ret, struct err
 static int ksk_rewind(struct sample_source *s, struct error *e)
 {
 	struct sample_ksk *k = (struct sample_ksk *)s;
-	size_t i;
 
 	(void)e;
-	for (i = 0; i < k->n_lanes; i++)
-		sample_cursor_rewind(k->lanes[i].cursor);
+	sample_ahead_rewind(k->ahead);
 	k->started = k->taken = false;
 	k->place = 0;
 	return 0;
@@ -217,6 +236,8 @@ static int open_lanes(struct sample_ksk *k)
 	struct lane *l;
 	size_t n = 0;
 
+	if (sample_ahead_new(&k->ahead, k->reader) < 0)
+		return -ENOMEM;
 	for (; k->reader->ops->find(k->reader, stream, &stream) && stream_is_sample(stream);
 	     stream++)
 		n++;
@@ -228,8 +249,8 @@ static int open_lanes(struct sample_ksk *k)
 		k->reader->ops->find(k->reader, stream, &stream);
 		l = &k->lanes[k->n_lanes];
 		l->cpu = stream - STREAM_SAMPLE_FIRST;
-		l->cursor = sample_cursor_new(k->reader, l->cpu);
-		if (!l->cursor)
+		l->number = (uint32_t)k->n_lanes;
+		if (sample_ahead_add(k->ahead, l->cpu) < 0)
 			return -ENOMEM;
 		k->n_lanes++;
 	}
@@ -342,7 +363,7 @@ uint32_t sample_ksk_cpu(const struct sample_source *s, size_t n)
 
 const struct sample_totals *sample_ksk_totals(const struct sample_source *s, size_t n)
 {
-	return sample_cursor_totals(((const struct sample_ksk *)s)->lanes[n].cursor);
+	return sample_ahead_totals(((const struct sample_ksk *)s)->ahead, n);
 }
 
 struct ksk_file *sample_ksk_file(const struct sample_source *s)
@@ -370,4 +391,14 @@ bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t
 struct block_reader *sample_ksk_reader(const struct sample_source *s)
 {
 	return ((const struct sample_ksk *)s)->reader;
+}
+
+uint64_t sample_ksk_help(struct sample_source *s)
+{
+	return sample_ahead_help(((struct sample_ksk *)s)->ahead);
+}
+
+void sample_ksk_dismiss(struct sample_source *s)
+{
+	sample_ahead_dismiss(((struct sample_ksk *)s)->ahead);
 }

@@ -10,7 +10,7 @@
 
 #include "store/ksk_file.h"
 #include "store/store_reader.h"
-#include "trace/sample_cursor.h"
+#include "trace/sample_ahead.h"
 #include "trace/sample_source.h"
 
 /* -ENODATA: it has no samples. */
@@ -36,6 +36,10 @@ struct ksk_file *sample_ksk_file(const struct sample_source *s);
 
 /* When its records begin and end, without reading them; false: it has none. */
 bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to);
+
+/* Of a source opened here, while somebody else reads it: as sample_ahead.h has them. */
+uint64_t sample_ksk_help(struct sample_source *s);
+void sample_ksk_dismiss(struct sample_source *s);
 
 /* Where its blocks come from; borrowed. */
 struct block_reader *sample_ksk_reader(const struct sample_source *s);

@@ -120,4 +120,24 @@ static ALWAYS_INLINE uint32_t range_decode_nibble(struct range_decoder *r, struc
 	return s;
 }
 
+/* The same for who has a guess of the symbol: if it is right there is no division, nothing is searched, and a processor that learns
+ * which way branches go need not wait for anything. Lanes of symbols above 0 never come down to NIBBLE_AGE_MAX, so what
+ * nibble_model_find() does about lane 0 makes no difference here. */
+static ALWAYS_INLINE uint32_t range_decode_guess(struct range_decoder *r, struct nibble_model *m,
+						 uint32_t guess)
+{
+	uint64_t unit = r->range >> NIBBLE_MODEL_SCALE, from, to;
+
+	IN_REGISTER(m);
+	from = unit * nibble_model_from(m, guess);
+	to = unit * nibble_model_to(m, guess);
+	if ((guess && r->code < from) || r->code >= to)
+		return range_decode_nibble(r, m);
+	r->code -= from;
+	r->range = to - from;
+	nibble_model_update(m, guess);
+	range_decode_renorm(r);
+	return guess;
+}
+
 #endif

@@ -13,11 +13,13 @@ static uint64_t get_raw(struct sample_decoder *d, uint32_t bits)
 	return bits ? v << bits | range_decode_raw(&d->rc, bits) : v;
 }
 
+/* `hint` has what it was the last time, which it mostly is again. */
 static uint32_t get_size(struct sample_decoder *d, struct nibble_model *high,
-			 struct bit_model low[16][4])
+			 struct bit_model low[16][4], uint8_t *hint)
 {
-	uint32_t top = range_decode_nibble(&d->rc, high), size;
+	uint32_t top = range_decode_guess(&d->rc, high, *hint), size;
 
+	*hint = (uint8_t)top;
 	size = range_decode_bit(&d->rc, &low[top][1]);
 	size = size << 1 | range_decode_bit(&d->rc, &low[top][2 + size]);
 	return top << 2 | size;
@@ -42,7 +44,7 @@ static uint64_t get_signed(struct sample_decoder *d, enum sample_number use)
 	if (sign == SAMPLE_SIGN_NONE)
 		return 0;
 	d->corrupt |= sign > SAMPLE_SIGN_DOWN;
-	size = get_size(d, &s->high, s->low);
+	size = get_size(d, &s->high, s->low, &d->hint.number[use]);
 	if (size >= 4)
 		v = (1ULL << (size - 4) | get_raw(d, size - 4)) << 4 |
 		    range_decode_nibble(&d->rc, &s->last);
@@ -69,8 +71,10 @@ static uint32_t get_word(struct sample_decoder *d, enum sample_class of,
 	uint32_t slot, rank;
 
 	sample_guess(m, of, c, &g);
-	rank = range_decode_nibble(&d->rc, g.rank);
-	if (rank < SAMPLE_RANKS) {
+	rank = range_decode_guess(&d->rc, g.rank, 0);
+	if (rank == 0) {
+		slot = g.guess[0]->first;
+	} else if (rank < SAMPLE_RANKS) {
 		slot = sample_guesses_get(&g, rank);
 	} else if (rank == SAMPLE_RANK_KNOWN) {
 		slot = get_slot(d, sample_model_tree(m, of));
@@ -113,7 +117,7 @@ static uint64_t get_size_of(struct sample_decoder *d, enum sample_number use,
 	d->corrupt |= sign > SAMPLE_SIGN_DOWN;
 	if (sign == SAMPLE_SIGN_NONE)
 		return 0;
-	size = get_size(d, &s->high, s->low);
+	size = get_size(d, &s->high, s->low, &d->hint.number[use]);
 	v = get_rest(d, &more[size], size);
 	return sign == SAMPLE_SIGN_DOWN ? 0 - v : v;
 }
@@ -127,7 +131,7 @@ static uint64_t get_tick(struct sample_decoder *d, uint32_t kind)
 		return m->due.tick + get_size_of(d, SAMPLE_NUMBER_LATE, m->late_more);
 	if (range_decode_bit(&d->rc, &m->time_back[kind]))
 		return m->tick + get_signed(d, SAMPLE_NUMBER_BACK);
-	size = get_size(d, &m->time[time], m->time_low[kind]);
+	size = get_size(d, &m->time[time], m->time_low[kind], &d->hint.time[time]);
 	return m->tick + get_rest(d, sample_model_more(m, time, size), size) - 1;
 }
 
@@ -180,7 +184,7 @@ static uint32_t get_who(struct sample_decoder *d, const struct sample_context *c
 	uint32_t slot, rank;
 
 	sample_guess(m, SAMPLE_WHO, c, &g);
-	rank = range_decode_nibble(&d->rc, g.rank);
+	rank = range_decode_guess(&d->rc, g.rank, 0);
 	if (rank < SAMPLE_RANKS) {
 		slot = sample_guesses_get(&g, rank);
 	} else if (rank == SAMPLE_RANK_KNOWN) {
@@ -236,9 +240,9 @@ static void get_value(struct sample_decoder *d, struct sample_event *ret, uint32
 	sample_model_learn_value(m, ret->kind, slot, value);
 }
 
-static uint8_t get_mode(struct sample_decoder *d, struct nibble_model *model)
+static uint8_t get_mode(struct sample_decoder *d, struct nibble_model *model, uint32_t guess)
 {
-	uint32_t mode = range_decode_nibble(&d->rc, model);
+	uint32_t mode = range_decode_guess(&d->rc, model, guess);
 
 	if (mode == 15) {
 		mode = range_decode_raw(&d->rc, 8);
@@ -257,7 +261,7 @@ static uint8_t get_known(struct sample_decoder *d, struct bit_model *same, uint8
 static uint64_t get_weight(struct sample_decoder *d)
 {
 	struct sample_model *m = &d->model;
-	uint32_t i = range_decode_nibble(&d->rc, &m->weight);
+	uint32_t i = range_decode_guess(&d->rc, &m->weight, 0);
 	uint64_t weight;
 
 	d->corrupt |= i > SAMPLE_WEIGHT_OTHER;
@@ -294,12 +298,14 @@ static uint32_t get_callers(struct sample_decoder *d, struct sample_walk *w, uin
 static void get_chain(struct sample_decoder *d, struct sample_event *ret, uint32_t slot)
 {
 	struct sample_model *m = &d->model;
-	uint32_t shape = range_decode_nibble(&d->rc, &m->shape[ret->mode & 7]);
+	uint8_t *hint = &d->hint.shape[ret->mode & 7];
+	uint32_t shape = range_decode_guess(&d->rc, &m->shape[ret->mode & 7], *hint);
 	uint32_t at, n = 0, user = 0;
 	struct sample_walk w;
 	struct sample_context c;
 	bool kernel = shape & SAMPLE_SHAPE_KERNEL;
 
+	*hint = (uint8_t)shape;
 	d->corrupt |= shape >= SAMPLE_SHAPES;
 	if (!shape)
 		return;
@@ -381,7 +387,7 @@ static void get_sample(struct sample_decoder *d, struct sample_event *ret, uint3
 	struct sample_model *m = &d->model;
 	uint32_t mode;
 
-	ret->mode = get_mode(d, &m->mode[m->task[slot].mode][m->kind[0]]);
+	ret->mode = get_mode(d, &m->mode[m->task[slot].mode][m->kind[0]], m->task[slot].mode);
 	mode = ret->mode & 7;
 	ret->guest = get_known(d, &m->guest_same[mode], &m->guest[mode]);
 	ret->weight = get_weight(d);
@@ -403,7 +409,7 @@ static void get_spot(struct sample_decoder *d, struct sample_event *ret, uint32_
 		sample_model_get_spot(m, ret);
 		return;
 	}
-	ret->mode = get_mode(d, &m->exit_mode[m->spot.mode & 7]);
+	ret->mode = get_mode(d, &m->exit_mode[m->spot.mode & 7], m->spot.mode & 7);
 	mode = ret->mode & 7;
 	ret->guest = get_known(d, &m->exit_same[mode], &m->exit_guest[mode]);
 	get_guest(d, ret, slot);
@@ -425,8 +431,18 @@ static uint32_t get_next(struct sample_decoder *d, struct sample_event *ret, uin
 	return next;
 }
 
+static uint32_t get_kind(struct sample_decoder *d)
+{
+	struct nibble_model *m = sample_model_kinds(&d->model);
+	uint8_t *hint = &d->hint.kind[m - &d->model.kinds[0][0][0]];
+
+	*hint = (uint8_t)range_decode_guess(&d->rc, m, *hint);
+	return *hint;
+}
+
 void sample_decoder_init(struct sample_decoder *d)
 {
+	memset(&d->hint, 0, sizeof(d->hint));
 	d->fresh = true;
 	d->corrupt = false;
 	sample_model_init(&d->model);
@@ -452,7 +468,7 @@ enum wire_status sample_decode(struct sample_decoder *d, struct sample_event *re
 		return WIRE_CORRUPT;
 	memset(ret, 0, sizeof(*ret));
 	ret->chain = d->chain;
-	kind = range_decode_nibble(&d->rc, sample_model_kinds(&d->model));
+	kind = get_kind(d);
 	if (kind >= SAMPLE_KINDS) {
 		d->corrupt = true;
 		return WIRE_CORRUPT;

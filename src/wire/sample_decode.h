@@ -16,11 +16,20 @@
 #include "wire/range_decode.h"
 #include "wire/sample_model.h"
 
+/* What came the last time in a context. It says nothing about what comes: whoever guesses right decodes faster. */
+struct sample_hint {
+	uint8_t kind[SAMPLE_PREVIOUS * SAMPLE_PREVIOUS * 4];
+	uint8_t shape[8];
+	uint8_t time[1U << SAMPLE_TIME_BITS];
+	uint8_t number[SAMPLE_NUMBERS];
+};
+
 struct sample_decoder {
 	struct range_decoder rc;
 	bool fresh; /* no block of this segment has begun */
 	bool corrupt;
 	uint64_t chain[SAMPLE_CHAIN_MAX];
+	struct sample_hint hint;
 	struct sample_model model;
 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fact_build_vm: a minute of virtual machines as the tree of vm_tree.h: host ; machine ; process ; class ; ...
+ * fact_vm: see fact_vm.h. What is kept is the tree of vm_tree.h: host ; machine ; process ; class ; ...
  *
  * Numbers of processes and of VMMs mean nothing in the next hour, so labels go without them: a machine is what its VMM is called, a
  * process of a guest its name, and all processes of which only a page table is known are one.
  */
+#include "facts/fact_vm.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +14,7 @@
 #include <string.h>
 
 #include "analysis/vm_tree.h"
-#include "facts/fact_build.h"
 #include "facts/fact_tree.h"
-#include "trace/sample_ksk.h"
 
 /* "nginx (812)", "nginx (812#2)" is nginx. */
 static void cut_number(char *text)
@@ -77,84 +77,110 @@ static int copy_tree(const struct vm_tree *from, struct fact_set *set)
 
 /* --- a minute --- */
 
-struct reading {
+struct fact_vm {
 	const struct fact_build *build;
-	struct fact_window window;
+	const struct fact_window *window;
 	struct sample_source *source;
 	struct vm_names *names;
 	struct profile_names *host;
 	struct vm_report *report;
+	struct error *error;
 };
 
-static int open_names(struct reading *r, struct error *e)
+void fact_vm_free(struct fact_vm *v)
 {
-	const struct vm_names_options o = { .source = r->source,
-					    .guests = r->source->guests,
-					    .symbols = r->build->symbols };
-	int rc = profile_names_new(&r->host, r->source, r->build->host, e);
-
-	return rc < 0 ? rc : vm_names_new(&r->names, &o, e);
+	if (!v)
+		return;
+	vm_report_free(v->report);
+	vm_names_free(v->names);
+	profile_names_free(v->host);
+	free(v);
 }
 
-static int run_report(struct reading *r, struct error *e)
+static int open_names(struct fact_vm *v)
 {
-	const struct vm_report_options o = { .source = r->source,
-					     .names = r->names,
-					     .host = r->host,
-					     .from_ns = r->window.from_ns,
-					     .to_ns = r->window.to_ns,
+	const struct vm_names_options o = { .source = v->source,
+					    .guests = v->source->guests,
+					    .symbols = v->build->symbols };
+	int r = profile_names_new(&v->host, v->source, v->build->host, v->error);
+
+	return r < 0 ? r : vm_names_new(&v->names, &o, v->error);
+}
+
+static int open_report(struct fact_vm *v)
+{
+	const struct vm_report_options o = { .source = v->source,
+					     .names = v->names,
+					     .host = v->host,
+					     .from_ns = v->window->from_ns,
+					     .to_ns = v->window->to_ns,
 					     .with_cells = true,
-					     .step = r->build->step,
-					     .step_data = r->build->step_data };
+					     .cells_only = true };
 
-	return vm_report_new(&r->report, &o, e);
+	return vm_report_begin(&v->report, &o, v->error);
 }
 
-static int give(struct reading *r, struct fact_set *set, struct error *e)
+int fact_vm_new(struct fact_vm **ret, const struct fact_build *b, struct sample_source *source,
+		const struct fact_window *window, struct error *e)
 {
-	const struct vm_tree_options o = { .report = r->report,
-					   .names = r->names,
-					   .host = r->host,
-					   .source = r->source,
-					   .shape = { .groups = true } };
-	const struct vm_losses *losses = vm_report_losses(r->report);
-	struct vm_tree tree;
-	struct vm_sums sums;
-	int rc;
+	CLEANUP(fact_vm) struct fact_vm *v = calloc(1, sizeof(*v));
+	int r;
 
-	vm_report_sum(r->report, 0, &sums);
+	if (!v)
+		return error_set(e, ENOMEM, "cannot work out a minute: out of memory");
+	v->build = b;
+	v->window = window;
+	v->source = source;
+	v->error = e;
+	r = open_names(v);
+	if (r >= 0)
+		r = open_report(v);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(v);
+	return 0;
+}
+
+int fact_vm_put(struct fact_vm *v, const struct sample_item *item)
+{
+	int r = vm_report_put(v->report, item);
+
+	return r < 0 ? vm_report_explain(v->report, r, v->error) : 0;
+}
+
+static int give_tree(struct fact_vm *v, struct fact_set *set)
+{
+	const struct vm_tree_options o = { .report = v->report,
+					   .names = v->names,
+					   .host = v->host,
+					   .source = v->source,
+					   .shape = { .groups = true } };
+	struct vm_tree tree;
+	int r = vm_tree_init(&tree, &o);
+
+	if (r >= 0)
+		r = vm_tree_fill(&tree);
+	if (r >= 0)
+		r = copy_tree(&tree, set);
+	vm_tree_done(&tree);
+	return r;
+}
+
+int fact_vm_give(struct fact_vm *v, struct fact_set *set)
+{
+	const struct vm_losses *losses = vm_report_losses(v->report);
+	struct vm_sums sums;
+	int r = vm_report_end(v->report, v->error);
+
+	if (r < 0)
+		return r;
+	vm_report_sum(v->report, 0, &sums);
 	set->covered_ns = vm_sums_wall(&sums);
-	set->events = vm_report_events(r->report);
+	set->events = vm_report_events(v->report);
 	set->lost = losses->events;
 	set->lost_places = losses->uncounted;
-	rc = vm_tree_init(&tree, &o);
-	if (rc >= 0)
-		rc = vm_tree_fill(&tree);
-	if (rc >= 0)
-		rc = copy_tree(&tree, set);
-	vm_tree_done(&tree);
-	if (rc < 0)
-		return error_set(e, -rc, "cannot keep a minute of run %u", r->build->run);
+	r = give_tree(v, set);
+	if (r < 0)
+		return error_set(v->error, -r, "cannot keep a minute of run %u", v->build->run);
 	return set->covered_ns || set->lost || set->lost_places ? 0 : -ENODATA;
-}
-
-int fact_build_vm(const struct fact_build *b, struct fact_set *set, struct error *e)
-{
-	struct reading r = { .build = b };
-	int rc;
-
-	if (!fact_build_window(b, &set->key, &r.window))
-		return -ENODATA;
-	rc = sample_ksk_open_part(b->store, b->run, &r.window.range, &r.source, e);
-	if (rc >= 0)
-		rc = open_names(&r, e);
-	if (rc >= 0)
-		rc = run_report(&r, e);
-	if (rc >= 0)
-		rc = give(&r, set, e);
-	vm_report_free(r.report);
-	vm_names_free(r.names);
-	profile_names_free(r.host);
-	sample_source_free(r.source);
-	return rc;
 }
