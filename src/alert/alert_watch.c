@@ -14,7 +14,9 @@
 #define WORTH 0.002	   /* a thing that never had this share has no series */
 #define STALE_MINUTES 180U /* without a trace of it, and it is forgotten */
 #define GAP_MINUTES 5U	   /* of silence end a suspicion */
-#define GROWN 0.1	   /* by this part a function's share of its process must have grown */
+#define SILENT_MINUTES 10U /* … end alerts */
+#define GROWN 0.1	   /* by this part a function's share of the machine must have grown */
+#define GONE 0.1	   /* of what it usually has, or less: it is not there any more */
 
 static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
@@ -30,7 +32,7 @@ struct entry {
 	char *scope, *name, *object;
 	struct alert_series series; /* of its share of the machine */
 	struct alert_series
-		part; /* of a function: of its share of its process, which does not change with the load */
+		part; /* of a function: beside the rest of its process, which does not change with the load */
 	uint64_t seen_s;
 	struct alert_thing thing;     /* of this minute; its texts are the set's */
 	struct alert_verdict verdict; /* of a function: about its part */
@@ -258,17 +260,30 @@ static void ask_hour(const struct minute *m, struct entry *n, const struct alert
 		      ALERT_SAME_HOURS;
 }
 
-/* A function that takes a larger part of its process, and no less of the machine, has got slower; one that takes more with all the
- * others has more to do. */
+/* What it takes for each second of the rest of its process: twice as slow, it is twice as much, whereas its part of the process grows
+ * the less the larger it is. The rest has a sample more than it has, so it is never nothing. */
+static void weigh(const struct alert_thing *t, struct alert_point *ret)
+{
+	double own = t->of_scope < 1 ? t->of_scope : 1, all, rest;
+
+	*ret = (struct alert_point){ .value = 0 };
+	if (!t->samples || own <= 0)
+		return;
+	all = (double)t->samples / own;
+	rest = 1 - own + 1 / all;
+	ret->value = own / rest;
+	ret->noise = ret->value * sqrt(1 / (double)t->samples + 1 / (all * rest));
+}
+
+/* A function that takes more beside the others of its process, and more of the machine, has got slower; one that takes more with all
+ * the others has more to do. */
 static void judge_function(struct entry *n, const struct alert_thing *t,
 			   const struct alert_limits *limits)
 {
-	struct alert_point p = { .value = t->of_scope };
+	struct alert_point p;
 	double above = t->value - n->usual;
 
-	if (t->samples)
-		p.noise = t->of_scope *
-			  sqrt((1 - (t->of_scope < 1 ? t->of_scope : 1)) / (double)t->samples);
+	weigh(t, &p);
 	alert_series_put(&n->part, &p, limits, &n->verdict);
 	n->has_grown = above >= GROWN * n->usual && above >= limits->least_amount;
 }
@@ -327,26 +342,54 @@ static int tell(const struct minute *m, struct entry *n, const char *cause)
 	return 0;
 }
 
+static void end_alert(struct alert_watch *w, struct entry *n, enum alert_end end, uint64_t until_s)
+{
+	n->alert->until_s = until_s;
+	n->alert->end = (uint8_t)end;
+	if (w->o.tell)
+		w->o.tell(w->o.context, n->alert);
+	free(take_ptr(n->alert));
+	w->counters.open--;
+}
+
 static void go_on(const struct minute *m, struct entry *n)
 {
 	struct alert *a = n->alert;
 
 	a->value = n->thing.value;
 	a->peak = a->value > a->peak ? a->value : a->peak;
-	if (n->verdict.now == ALERT_OUT)
-		return;
-	a->until_s = m->set->key.start_s;
-	if (m->w->o.tell)
-		m->w->o.tell(m->w->o.context, a);
-	free(take_ptr(n->alert));
-	m->w->counters.open--;
+	if (n->verdict.now != ALERT_OUT)
+		end_alert(m->w, n, n->verdict.has_settled ? ALERT_USUAL : ALERT_IN_LINE,
+			  m->set->key.start_s);
 }
 
-static bool is_news(const struct entry *n)
+/* Functions of the same object that are gone took as much: they have other names now, or names at last. */
+static bool is_renamed(const struct device *d, const struct entry *n)
+{
+	const struct entry *other;
+	size_t at = 0;
+	double gone = 0;
+
+	if (n->usual > GONE * n->thing.value)
+		return false;
+	while ((other = hashtable_next(&d->entries, &at)))
+		if (other->kind == ALERT_FUNCTION && other->thing.value <= GONE * other->usual &&
+		    !strcmp(other->scope, n->scope) && !strcmp(other->object, n->object))
+			gone += other->usual - other->thing.value;
+	return gone >= n->thing.value / 2;
+}
+
+static bool is_news(const struct device *d, struct entry *n)
 {
 	if (n->alert || n->verdict.now != ALERT_OUT)
 		return false;
-	return n->kind == ALERT_FUNCTION ? n->has_grown : n->verdict.before != ALERT_OUT;
+	if (n->kind != ALERT_FUNCTION)
+		return n->verdict.before != ALERT_OUT;
+	if (!n->has_grown || !is_renamed(d, n))
+		return n->has_grown;
+	alert_series_restart(&n->series);
+	alert_series_restart(&n->part);
+	return false;
 }
 
 /* The function of a process that grew most. */
@@ -395,11 +438,12 @@ static int tell_all(const struct minute *m)
 			continue;
 		if (n->alert)
 			go_on(m, n);
-		if (is_news(n) && n->kind != ALERT_PROCESS)
+		if (n->kind != ALERT_PROCESS && is_news(m->d, n))
 			r = tell(m, n, NULL);
 	}
 	for (at = 0; r >= 0 && (n = hashtable_next(&m->d->entries, &at));)
-		if (n->kind == ALERT_PROCESS && m->set->key.kind == FACT_PROFILE && is_news(n))
+		if (n->kind == ALERT_PROCESS && m->set->key.kind == FACT_PROFILE &&
+		    is_news(m->d, n))
 			r = tell_process(m, n);
 	return r;
 }
@@ -489,6 +533,32 @@ int alert_watch_put(struct alert_watch *w, const struct fact_set *s, bool is_pas
 		r = tell_all(&m);
 	forget(&m);
 	return r;
+}
+
+static void end_silent(struct alert_watch *w, struct device *d, uint8_t kind)
+{
+	struct entry *n;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		if (n->alert && is_kind_of(n->kind, kind)) {
+			end_alert(w, n, ALERT_SILENT, d->last_s[kind] + FACT_MINUTE_S);
+			alert_series_end(&n->series);
+			alert_series_end(&n->part);
+		}
+}
+
+void alert_watch_expire(struct alert_watch *w, uint64_t now_s)
+{
+	struct device *d;
+	size_t at = 0;
+	uint8_t kind;
+
+	while (w->counters.open && (d = hashtable_next(&w->devices, &at)))
+		for (kind = 0; kind < FACT_KINDS; kind++)
+			if (d->last_s[kind] + (uint64_t)(SILENT_MINUTES + 1) * FACT_MINUTE_S <=
+			    now_s)
+				end_silent(w, d, kind);
 }
 
 void alert_watch_count(const struct alert_watch *w, struct alert_watch_counters *ret)
