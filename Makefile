@@ -15,7 +15,7 @@ DEVICES ?=
 TRY ?=
 MOST ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -97,6 +97,12 @@ bench-fleet:
 	@$(MAKE) --no-print-directory build
 	@bench/fleet/run.py $(if $(DEVICES),--most $(DEVICES)) $(if $(TRY),--try)
 
+# Programs that get slower while a collector watches; an hour and a half.
+bench-anomaly:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/anomaly/run.py $(if $(PART),--part $(PART)) $(if $(TRY),--try)
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -128,6 +134,7 @@ help:
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
 	@echo 'make bench-vm    what recording virtual machines costs them, on an emulated host: [TRY=1]'
 	@echo 'make bench-fleet one collector and many devices: [DEVICES=10000] [TRY=1]'
+	@echo 'make bench-anomaly programs that get slower while a collector watches: [PART=seeds] [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

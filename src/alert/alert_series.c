@@ -137,6 +137,7 @@ void alert_series_put(struct alert_series *s, const struct alert_point *p,
 		push(s, p->value);
 	}
 	ret->now = (enum alert_state)s->state;
+	ret->has_settled = ret->before == ALERT_OUT && ret->now == ALERT_QUIET && ret->is_out;
 }
 
 bool alert_series_peek(const struct alert_series *s, const struct alert_point *p,
@@ -153,4 +154,15 @@ void alert_series_skip(struct alert_series *s)
 {
 	if (s->state == ALERT_SUSPECT)
 		s->state = ALERT_QUIET;
+}
+
+void alert_series_end(struct alert_series *s)
+{
+	s->state = ALERT_QUIET;
+	s->out = s->calm = 0;
+}
+
+void alert_series_restart(struct alert_series *s)
+{
+	memset(s, 0, sizeof(*s));
 }

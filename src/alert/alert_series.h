@@ -59,8 +59,9 @@ struct alert_series {
 struct alert_verdict {
 	enum alert_state before, now;
 	double usual, spread;
-	double distance; /* spreads above it */
-	bool is_out;	 /* this minute */
+	double distance;  /* spreads above it */
+	bool is_out;	  /* this minute */
+	bool has_settled; /* it was out for so long that it is usual now */
 };
 
 /* Judges a minute, and takes it in. A zeroed struct is a series without past. */
@@ -73,5 +74,11 @@ bool alert_series_peek(const struct alert_series *s, const struct alert_point *p
 
 /* Minutes of which nothing is known: a break in the recording. Suspicion ends; what is usual stays. */
 void alert_series_skip(struct alert_series *s);
+
+/* Nothing will come any more, as far as is known: it is not out any longer, and if it is when something comes, that is news. */
+void alert_series_end(struct alert_series *s);
+
+/* It is not what it was: what was usual is not known any more. */
+void alert_series_restart(struct alert_series *s);
 
 #endif

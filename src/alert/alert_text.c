@@ -7,6 +7,9 @@
 
 #define VALUE_TEXT 32U
 
+const char *const alert_end_words[ALERT_ENDS + 1] = { "goes-on", "in-line", "usual", "silent",
+						      NULL };
+
 static const char *format_value(const struct alert *a, double value, char text[VALUE_TEXT])
 {
 	if (a->kind == ALERT_WAIT)
@@ -34,6 +37,12 @@ static void format_subject(const struct alert *a, char *text, size_t room)
 
 const char *alert_format(const struct alert *a, char *text, size_t room)
 {
+	static const char *const ends[ALERT_ENDS] = {
+		[ALERT_GOES_ON] = "it is over",
+		[ALERT_IN_LINE] = "it is over",
+		[ALERT_USUAL] = "that is usual now",
+		[ALERT_SILENT] = "the device sends nothing any more",
+	};
 	char subject[3 * ALERT_TEXT + 64], value[VALUE_TEXT], usual[VALUE_TEXT], since[32];
 	time_t at = (time_t)a->since_s;
 	struct tm tm;
@@ -50,6 +59,6 @@ const char *alert_format(const struct alert *a, char *text, size_t room)
 		n += snprintf(text + n, room - (size_t)n, "; %s has a new build, %.12s", a->object,
 			      a->build);
 	if (a->until_s && n >= 0 && (size_t)n < room)
-		snprintf(text + n, room - (size_t)n, "; it is over");
+		snprintf(text + n, room - (size_t)n, "; %s", ends[a->end]);
 	return text;
 }

@@ -11,10 +11,14 @@
 #include "alert/alert_build.h"
 #include "base/hex.h"
 
-#define WORTH 0.002	   /* a thing that never had this share has no series */
-#define STALE_MINUTES 180U /* without a trace of it, and it is forgotten */
-#define GAP_MINUTES 5U	   /* of silence end a suspicion */
-#define GROWN 0.1	   /* by this part a function's share of its process must have grown */
+#define WORTH 0.002		      /* a thing that never had this share has no series */
+#define STALE_MINUTES 180U	      /* without a trace of it, and it is forgotten */
+#define GAP_MINUTES 5U		      /* of silence end a suspicion */
+#define SILENT_S (11 * FACT_MINUTE_S) /* since the last minute began: ten without one end alerts */
+#define GROWN 0.1   /* by this part a function's share of the machine must have grown */
+#define JOB 0.1	    /* of the machine: so much of a process that usually is not there is news */
+#define TELLING 50U /* samples of a process that say something of its functions */
+#define GONE 0.1    /* of what it usually has, or less: it is not there any more */
 
 static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
@@ -29,18 +33,21 @@ struct entry {
 	uint8_t kind;
 	char *scope, *name, *object;
 	struct alert_series series; /* of its share of the machine */
-	struct alert_series
-		part; /* of a function: of its share of its process, which does not change with the load */
+	/* Of a function: beside the rest of its process, which does not change with the load. Of a process: the minutes that had enough
+	 * samples for that. */
+	struct alert_series part;
 	uint64_t seen_s;
 	struct alert_thing thing;     /* of this minute; its texts are the set's */
 	struct alert_verdict verdict; /* of a function: about its part */
 	double usual;		      /* share of the machine */
 	bool has_grown;		      /* there, too */
-	struct alert *alert;	      /* while it goes on */
+	bool is_telling; /* of a process, and of a function that of its own: it has enough samples */
+	struct alert *alert; /* while it goes on */
 };
 
 struct device {
 	struct message_id id;
+	/* By the kind of facts, those by cycles as FACT_PROFILE; 0: none came. */
 	uint64_t last_s[FACT_KINDS];
 	struct hashtable entries;
 	struct alert_builds builds;
@@ -186,8 +193,10 @@ static void assume_past(const struct device *d, struct entry *n)
 
 	if (!process)
 		return;
-	n->series.n = n->part.n = process->series.n;
-	n->series.at = n->part.at = process->series.at;
+	n->series.n = process->series.n;
+	n->series.at = process->series.at;
+	n->part.n = process->part.n;
+	n->part.at = process->part.at;
 }
 
 /* NULL in *ret: it is not worth a series. */
@@ -250,25 +259,43 @@ static void ask_hour(const struct minute *m, struct entry *n, const struct alert
 {
 	struct alert like;
 
-	if (!m->w->o.same_hour || m->is_past || n->series.state == ALERT_OUT ||
-	    !alert_series_peek(&n->series, p, limits))
+	if (!m->w->o.same_hour || m->is_past || m->set->key.kind == FACT_CYCLES ||
+	    n->series.state == ALERT_OUT || !alert_series_peek(&n->series, p, limits))
 		return;
 	describe(m, n, &like);
 	p->has_hour = m->w->o.same_hour(m->w->o.context, &like, m->set->key.start_s, &p->hour) >=
 		      ALERT_SAME_HOURS;
 }
 
-/* A function that takes a larger part of its process, and no less of the machine, has got slower; one that takes more with all the
- * others has more to do. */
+/* What it takes for each second of the rest of its process: twice as slow, it is twice as much, whereas its part of the process grows
+ * the less the larger it is. The rest has a sample more than it has, so it is never nothing. */
+static void weigh(const struct alert_thing *t, struct alert_point *ret)
+{
+	double own = t->of_scope < 1 ? t->of_scope : 1, all, rest;
+
+	*ret = (struct alert_point){ .value = 0 };
+	if (!t->samples || own <= 0)
+		return;
+	all = (double)t->samples / own;
+	rest = 1 - own + 1 / all;
+	ret->value = own / rest;
+	ret->noise = ret->value * sqrt(1 / (double)t->samples + 1 / (all * rest));
+}
+
+/* A function that takes more beside the others of its process, and more of the machine, has got slower; one that takes more with all
+ * the others has more to do. */
 static void judge_function(struct entry *n, const struct alert_thing *t,
 			   const struct alert_limits *limits)
 {
-	struct alert_point p = { .value = t->of_scope };
+	struct alert_point p;
 	double above = t->value - n->usual;
 
-	if (t->samples)
-		p.noise = t->of_scope *
-			  sqrt((1 - (t->of_scope < 1 ? t->of_scope : 1)) / (double)t->samples);
+	n->verdict = (struct alert_verdict){ .before = (enum alert_state)n->part.state,
+					     .now = (enum alert_state)n->part.state };
+	n->has_grown = false;
+	if (!n->is_telling)
+		return;
+	weigh(t, &p);
 	alert_series_put(&n->part, &p, limits, &n->verdict);
 	n->has_grown = above >= GROWN * n->usual && above >= limits->least_amount;
 }
@@ -281,6 +308,9 @@ static void judge(const struct minute *m, struct entry *n, const struct alert_th
 	if (n->kind == ALERT_FUNCTION &&
 	    alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
 		limits = fresh_limits;
+	/* What comes and goes, as jobs do, is no less usual for that. */
+	if ((n->kind == ALERT_PROCESS || n->kind == ALERT_TASK) && n->usual < WORTH / 2)
+		limits.least_amount = JOB;
 	n->thing = *t;
 	n->seen_s = m->set->key.start_s;
 	ask_hour(m, n, &limits, &p);
@@ -288,6 +318,17 @@ static void judge(const struct minute *m, struct entry *n, const struct alert_th
 	n->usual = n->verdict.usual;
 	if (n->kind == ALERT_FUNCTION)
 		judge_function(n, t, &limits);
+}
+
+/* Whether its samples tell how its functions lie to each other; minutes that do are counted, for functions that it never had before. */
+static void weigh_process(struct entry *n, const struct alert_thing *t)
+{
+	const struct alert_point p = { .value = 0 };
+	struct alert_verdict ignored;
+
+	n->is_telling = t->samples >= TELLING;
+	if (n->is_telling)
+		alert_series_put(&n->part, &p, &alert_limits_default, &ignored);
 }
 
 /* What is not there this minute had nothing of it. */
@@ -301,7 +342,7 @@ static void judge_absent(const struct minute *m, struct entry *n)
 
 static bool is_kind_of(uint8_t kind, uint8_t facts)
 {
-	if (facts == FACT_PROFILE)
+	if (fact_kind_is_profile(facts))
 		return kind == ALERT_PROCESS || kind == ALERT_FUNCTION;
 	if (facts == FACT_VM)
 		return kind == ALERT_STEAL || kind == ALERT_VMM || kind == ALERT_GUEST;
@@ -327,26 +368,54 @@ static int tell(const struct minute *m, struct entry *n, const char *cause)
 	return 0;
 }
 
+static void end_alert(struct alert_watch *w, struct entry *n, enum alert_end end, uint64_t until_s)
+{
+	n->alert->until_s = until_s;
+	n->alert->end = (uint8_t)end;
+	if (w->o.tell)
+		w->o.tell(w->o.context, n->alert);
+	free(take_ptr(n->alert));
+	w->counters.open--;
+}
+
 static void go_on(const struct minute *m, struct entry *n)
 {
 	struct alert *a = n->alert;
 
 	a->value = n->thing.value;
 	a->peak = a->value > a->peak ? a->value : a->peak;
-	if (n->verdict.now == ALERT_OUT)
-		return;
-	a->until_s = m->set->key.start_s;
-	if (m->w->o.tell)
-		m->w->o.tell(m->w->o.context, a);
-	free(take_ptr(n->alert));
-	m->w->counters.open--;
+	if (n->verdict.now != ALERT_OUT)
+		end_alert(m->w, n, n->verdict.has_settled ? ALERT_USUAL : ALERT_IN_LINE,
+			  m->set->key.start_s);
 }
 
-static bool is_news(const struct entry *n)
+/* Functions of the same object that are gone took as much: they have other names now, or names at last. */
+static bool is_renamed(const struct device *d, const struct entry *n)
+{
+	const struct entry *other;
+	size_t at = 0;
+	double gone = 0;
+
+	if (n->usual > GONE * n->thing.value)
+		return false;
+	while ((other = hashtable_next(&d->entries, &at)))
+		if (other->kind == ALERT_FUNCTION && other->thing.value <= GONE * other->usual &&
+		    !strcmp(other->scope, n->scope) && !strcmp(other->object, n->object))
+			gone += other->usual - other->thing.value;
+	return gone >= n->thing.value / 2;
+}
+
+static bool is_news(const struct device *d, struct entry *n)
 {
 	if (n->alert || n->verdict.now != ALERT_OUT)
 		return false;
-	return n->kind == ALERT_FUNCTION ? n->has_grown : n->verdict.before != ALERT_OUT;
+	if (n->kind != ALERT_FUNCTION)
+		return n->verdict.before != ALERT_OUT;
+	if (!n->has_grown || !is_renamed(d, n))
+		return n->has_grown;
+	alert_series_restart(&n->series);
+	alert_series_restart(&n->part);
+	return false;
 }
 
 /* The function of a process that grew most. */
@@ -395,11 +464,12 @@ static int tell_all(const struct minute *m)
 			continue;
 		if (n->alert)
 			go_on(m, n);
-		if (is_news(n) && n->kind != ALERT_PROCESS)
+		if (n->kind != ALERT_PROCESS && is_news(m->d, n))
 			r = tell(m, n, NULL);
 	}
 	for (at = 0; r >= 0 && (n = hashtable_next(&m->d->entries, &at));)
-		if (n->kind == ALERT_PROCESS && m->set->key.kind == FACT_PROFILE && is_news(n))
+		if (n->kind == ALERT_PROCESS && fact_kind_is_profile(m->set->key.kind) &&
+		    is_news(m->d, n))
 			r = tell_process(m, n);
 	return r;
 }
@@ -426,28 +496,55 @@ static void forget(const struct minute *m)
 	}
 }
 
-static int judge_all(const struct minute *m, const struct alert_view *v)
+/* Of things of this minute: the process that a function is in was judged before it. */
+static bool has_telling_process(const struct minute *m, const struct entry *n)
 {
-	uint64_t now_s = m->set->key.start_s;
+	const struct entry *process = find_process(m->d, n->scope);
+
+	return process && process->seen_s == m->set->key.start_s && process->is_telling;
+}
+
+static int judge_things(const struct minute *m, const struct alert_view *v, bool functions)
+{
 	struct entry *n;
-	size_t i, at = 0;
+	size_t i;
 	int r;
 
 	for (i = 0; i < v->n; i++) {
+		if ((v->things[i]->kind == ALERT_FUNCTION) != functions)
+			continue;
 		r = find_entry(m->w, m->d, v->things[i], &n);
 		if (r < 0)
 			return r;
-		if (n)
-			judge(m, n, v->things[i]);
+		if (!n)
+			continue;
+		if (n->kind == ALERT_PROCESS)
+			weigh_process(n, v->things[i]);
+		else if (n->kind == ALERT_FUNCTION)
+			n->is_telling = has_telling_process(m, n);
+		judge(m, n, v->things[i]);
 	}
-	while ((n = hashtable_next(&m->d->entries, &at)))
-		if (is_kind_of(n->kind, m->set->key.kind) && n->seen_s != now_s) {
-			uint64_t seen_s = n->seen_s;
-
-			judge_absent(m, n);
-			n->seen_s = seen_s;
-		}
 	return 0;
+}
+
+static int judge_all(const struct minute *m, const struct alert_view *v)
+{
+	uint64_t now_s = m->set->key.start_s, seen_s;
+	struct entry *n;
+	size_t at = 0;
+	int r = judge_things(m, v, false);
+
+	if (r >= 0)
+		r = judge_things(m, v, true);
+	while (r >= 0 && (n = hashtable_next(&m->d->entries, &at))) {
+		if (!is_kind_of(n->kind, m->set->key.kind) || n->seen_s == now_s)
+			continue;
+		seen_s = n->seen_s;
+		n->is_telling = n->kind == ALERT_FUNCTION && has_telling_process(m, n);
+		judge_absent(m, n);
+		n->seen_s = seen_s;
+	}
+	return r;
 }
 
 /* A break in the recording. */
@@ -473,7 +570,7 @@ int alert_watch_put(struct alert_watch *w, const struct fact_set *s, bool is_pas
 	m.d = find_device(w, &s->key.device);
 	if (!m.d)
 		return -ENOMEM;
-	last_s = &m.d->last_s[s->key.kind];
+	last_s = &m.d->last_s[fact_kind_is_profile(s->key.kind) ? FACT_PROFILE : s->key.kind];
 	if (s->key.start_s <= *last_s)
 		return 0;
 	if (*last_s && s->key.start_s - *last_s > (uint64_t)GAP_MINUTES * FACT_MINUTE_S)
@@ -489,6 +586,31 @@ int alert_watch_put(struct alert_watch *w, const struct fact_set *s, bool is_pas
 		r = tell_all(&m);
 	forget(&m);
 	return r;
+}
+
+static void end_silent(struct alert_watch *w, struct device *d, uint8_t kind)
+{
+	struct entry *n;
+	size_t at = 0;
+
+	while ((n = hashtable_next(&d->entries, &at)))
+		if (n->alert && is_kind_of(n->kind, kind)) {
+			end_alert(w, n, ALERT_SILENT, d->last_s[kind] + FACT_MINUTE_S);
+			alert_series_end(&n->series);
+			alert_series_end(&n->part);
+		}
+}
+
+void alert_watch_expire(struct alert_watch *w, uint64_t now_s)
+{
+	struct device *d;
+	size_t at = 0;
+	uint8_t kind;
+
+	while (w->counters.open && (d = hashtable_next(&w->devices, &at)))
+		for (kind = 0; kind < FACT_KINDS; kind++)
+			if (d->last_s[kind] && d->last_s[kind] + (uint64_t)SILENT_S <= now_s)
+				end_silent(w, d, kind);
 }
 
 void alert_watch_count(const struct alert_watch *w, struct alert_watch_counters *ret)

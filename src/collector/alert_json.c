@@ -27,15 +27,16 @@ json_t *alert_json(const struct alert *a, const char *device)
 	char id[2 * sizeof(a->device.bytes) + 1], text[1024], link[256];
 
 	hex_format(a->device.bytes, sizeof(a->device.bytes), id);
-	return json_pack("{so so ss ss so so so so? ss? so so so? sf sf sf so ss}", "number",
+	return json_pack("{so so ss ss so so so so? ss? so so so? ss? sf sf sf so ss}", "number",
 			 json_value_count(a->number), "device", json_value_text(device), "id", id,
 			 "kind", alert_kind_words[a->kind], "scope", json_value_text(a->scope),
 			 "name", json_value_text(a->name), "object", json_value_text(a->object),
 			 "cause", a->cause[0] ? json_value_text(a->cause) : NULL, "build",
 			 a->build[0] ? a->build : NULL, "since_s", json_value_count(a->since_s),
 			 "told_s", json_value_count(a->told_s), "until_s",
-			 a->until_s ? json_value_count(a->until_s) : NULL, "usual", a->usual,
-			 "value", a->value, "peak", a->peak, "text",
+			 a->until_s ? json_value_count(a->until_s) : NULL, "end",
+			 a->until_s ? alert_end_words[a->end] : NULL, "usual", a->usual, "value",
+			 a->value, "peak", a->peak, "text",
 			 json_value_text(alert_format(a, text, sizeof(text))), "link",
 			 format_link(a, id, link, sizeof(link)));
 }

@@ -136,20 +136,33 @@ static unsigned int same_hour(void *context, const struct alert *like, uint64_t 
 
 /* --- minutes --- */
 
-static void put(struct alerts *a, const struct fact_set *s, bool is_past)
+static void publish(struct alerts *a)
 {
 	struct alert_watch_counters n;
 
-	alert_watch_put(a->watch, s, is_past);
 	alert_watch_count(a->watch, &n);
 	pthread_mutex_lock(&a->lock);
 	a->counters = n;
 	pthread_mutex_unlock(&a->lock);
 }
 
+static void put(struct alerts *a, const struct fact_set *s, bool is_past)
+{
+	alert_watch_put(a->watch, s, is_past);
+	publish(a);
+}
+
 void alerts_put(void *alerts, const struct fact_set *s)
 {
 	put(alerts, s, false);
+}
+
+void alerts_expire(void *alerts, uint64_t now_s)
+{
+	struct alerts *a = alerts;
+
+	alert_watch_expire(a->watch, now_s);
+	publish(a);
 }
 
 static int learn_set(void *context, const struct fact_set *s)

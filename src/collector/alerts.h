@@ -33,6 +33,7 @@ DEFINE_CLEANUP(alerts, alerts_stop)
 
 /* A minute was worked out; for fact_workers. By one thread. */
 void alerts_put(void *alerts, const struct fact_set *s);
+void alerts_expire(void *alerts, uint64_t now_s);
 
 /* The last of them, the latest first; to be freed. -ENOMEM. */
 int alerts_dup(struct alerts *a, struct alert **ret, size_t *ret_n);

@@ -72,6 +72,7 @@ static int start_workers(struct work *w, struct error *e)
 						.symbols = w->o.symbols,
 						.threads = w->o.threads,
 						.put = alerts_put,
+						.passed = alerts_expire,
 						.put_context = atomic_load(&w->alerts),
 						.log = w->o.log,
 						.log_context = w->o.log_context };

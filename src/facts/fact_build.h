@@ -57,7 +57,7 @@ struct fact_part {
 	struct error *error;
 };
 
-/* Some of one minute, each of another kind; what needs the same records reads them once. */
+/* Some of one minute, each of another kind; what needs the same records reads them once. A profile by cycles becomes FACT_CYCLES. */
 void fact_build_run(const struct fact_build *b, struct fact_part *parts, size_t n);
 
 /* For fact_build_run(): of the scheduler; of samples, the machines' or the profile or both. */

@@ -112,6 +112,8 @@ void fact_build_samples(const struct fact_build *b, struct fact_part *vm,
 		fail(&r, rc, &e);
 		return;
 	}
+	if (profile && r.source->sampling.method == SAMPLE_CYCLES)
+		profile->set->key.kind = FACT_CYCLES;
 	begin(&r);
 	if (b->offer)
 		b->offer(b->offer_data, r.source);

@@ -14,12 +14,15 @@
 #include "trace/sample_ksk.h"
 
 #define LOOK_EVERY 4096U /* items, for the end */
+#define AGAIN_NS                                                                                   \
+	(10 * CLOCK_NS_PER_S) /* after which objects that were missing are looked for again */
 
 struct hand {
 	struct fact_pool *pool;
 	pthread_t thread;
 	struct symbols_options guests;
 	struct symbols *symbols; /* NULL: none */
+	uint64_t opened_ns;
 	uint64_t items;
 	/* under the pool's lock: */
 	struct sample_source *offered; /* others may help with; NULL: nothing */
@@ -104,6 +107,22 @@ static bool help(struct fact_pool *p)
 
 /* --- jobs --- */
 
+/* Objects come while workers run: from devices, or into the folder. What was missing when it was first asked for stays so in what is
+ * open; so that is opened anew from time to time, for as long as something is missing. Tables are kept, which makes it cheap. */
+static void refresh(struct hand *h, uint64_t now_ns)
+{
+	struct error e = ERROR_INIT;
+	struct symbols *anew = NULL;
+
+	if (!h->symbols || !symbols_get_problem(h->symbols, 0) || now_ns - h->opened_ns < AGAIN_NS)
+		return;
+	h->opened_ns = now_ns;
+	if (symbols_new(&h->pool->o.symbols, &anew, &e) < 0)
+		return; /* what is open stays */
+	symbols_free(h->symbols);
+	h->symbols = anew;
+}
+
 static void do_job(struct hand *h, struct fact_job *j, size_t n)
 {
 	struct fact_part parts[FACT_KINDS];
@@ -111,6 +130,7 @@ static void do_job(struct hand *h, struct fact_job *j, size_t n)
 	size_t i;
 
 	h->help_ns = 0;
+	refresh(h, since);
 	j->build.host = h->symbols;
 	j->build.symbols = h->guests;
 	j->build.step = look;
@@ -199,6 +219,7 @@ static int open_hand(struct fact_pool *p, struct hand *h, struct error *e)
 	const struct symbols_options *o = &p->o.symbols;
 
 	h->pool = p;
+	h->opened_ns = clock_mono_ns();
 	h->guests = *o;
 	h->guests.sysroot = NULL;
 	return o->folders && o->folders[0] ? symbols_new(o, &h->symbols, e) : 0;

@@ -321,6 +321,9 @@ static bool run_pass(struct fact_workers *w, bool all)
 	} else {
 		take_pass(w, p);
 		publish(w, p);
+		if (w->o.passed)
+			w->o.passed(w->o.put_context,
+				    p->oldest_s ? p->oldest_s : p->now_ns / CLOCK_NS_PER_S);
 		has_more = p->has_more;
 	}
 	free(p);

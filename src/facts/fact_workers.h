@@ -29,7 +29,9 @@ struct fact_workers_options {
 	struct facts_ages keep_s; /* how old minutes and hours become; 0: for ever */
 	/* A set was put; of one run and kind they come by time, but for what came late. From the thread. May be NULL. */
 	void (*put)(void *context, const struct fact_set *s);
-	void *put_context;
+	/* After each pass, from the same thread: what is to come was recorded after `now_s`, but for what comes late. May be NULL. */
+	void (*passed)(void *context, uint64_t now_s);
+	void *put_context; /* of both */
 	/* One line for each thing worth telling; from any thread. May be NULL. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

@@ -17,6 +17,7 @@
 
 #include "tools/trace_store.h"
 #include "trace/ksk_source.h"
+#include "trace/sample_ksk.h"
 
 static void fail(const char *what, const struct error *e)
 {
@@ -38,10 +39,20 @@ static struct message_id make_id(const char *text, uint64_t h)
 	return id;
 }
 
-/* The clock and the last event's time of the file. */
-static void note_clock(struct store *s, uint32_t run, const char *path, const char *end_s)
+/* Of a profile; 0: it is none. */
+static uint64_t last_sample_ns(const char *path)
 {
-	struct store_clock c = { .run = run, .err_ns = 1000 };
+	CLEANUP(sample_source) struct sample_source *source = NULL;
+	struct error e = ERROR_INIT;
+	uint64_t from, to;
+
+	if (sample_ksk_open(path, &source, &e) < 0 || !sample_ksk_span(source, &from, &to))
+		return 0;
+	return clock_ns(&source->info.clock, to);
+}
+
+static uint64_t last_event_ns(const char *path)
+{
 	struct trace_source *source = NULL;
 	struct error e = ERROR_INIT;
 	struct trace_item item;
@@ -53,6 +64,17 @@ static void note_clock(struct store *s, uint32_t run, const char *path, const ch
 		if (item.type == ITEM_EVENT)
 			last = clock_event_ns(&source->info.clock, &item.event);
 	source_free(source);
+	return last;
+}
+
+/* The clock and the last event's time of the file. */
+static void note_clock(struct store *s, uint32_t run, const char *path, const char *end_s)
+{
+	struct store_clock c = { .run = run, .err_ns = 1000 };
+	struct error e = ERROR_INIT;
+	uint64_t last = last_sample_ns(path);
+
+	last = last ? last : last_event_ns(path);
 	c.device_ns = last;
 	c.off_ns = (int64_t)(strtoull(end_s, NULL, 10) * 1000000000ULL - last);
 	if (store_note(s, &c, &e) < 0)

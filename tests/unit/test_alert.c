@@ -59,7 +59,9 @@ struct device {
 	double load[PROCESSES];
 	double slower[PROCESSES][FUNCTIONS]; /* 1: as ever */
 	double burst;			     /* of a function that is not there else: its share */
+	double job;			     /* of a process that comes and goes: its share */
 	uint8_t build;
+	const char *called; /* how its functions are called, before their number */
 };
 
 static void device_init(struct device *d, uint8_t number)
@@ -69,6 +71,7 @@ static void device_init(struct device *d, uint8_t number)
 	memset(d, 0, sizeof(*d));
 	memset(d->id.bytes, number, sizeof(d->id.bytes));
 	d->minute_s = START_S;
+	d->called = "work";
 	for (p = 0; p < PROCESSES; p++) {
 		d->load[p] = 1;
 		for (f = 0; f < FUNCTIONS; f++)
@@ -107,7 +110,7 @@ static void add_process(struct fact_set *s, const struct device *d, int p, doubl
 	snprintf(name, sizeof(name), "server%d", p);
 	process = node(s, 0, name, "process");
 	for (f = 0; f < FUNCTIONS; f++) {
-		snprintf(name, sizeof(name), "work%d", f);
+		snprintf(name, sizeof(name), "%s%d", d->called, f);
 		at = node(s, process, name,
 			  f == 5 ? "process" : "server"); /* a file may be called so */
 		add(s, at,
@@ -131,6 +134,14 @@ static void minute_init(struct fact_set *s, const struct device *d, uint8_t kind
 	s->covered_ns = COVERED_NS;
 }
 
+static void add_job(struct fact_set *s, double samples)
+{
+	uint32_t process = node(s, 0, "backup", "process");
+
+	add(s, node(s, process, "pack", "backup"), random_count(samples * 0.6));
+	add(s, node(s, process, "read", "backup"), random_count(samples * 0.4));
+}
+
 /* One more minute of it; load has noise of its own, that all functions of a process share. */
 static void device_minute(struct alert_watch *w, struct device *d)
 {
@@ -141,6 +152,8 @@ static void device_minute(struct alert_watch *w, struct device *d)
 	minute_init(&s, d, FACT_PROFILE);
 	for (p = 0; p < PROCESSES; p++)
 		add_process(&s, d, p, d->load[p] * (1 + 0.06 * random_normal()));
+	if (d->job > 0)
+		add_job(&s, d->job * (double)COVERED_NS / (double)PERIOD_NS);
 	memset(like.build_id, 1 + d->build, like.build_id_len);
 	assert_int_equal(fact_set_find_object(&s, &like, &o), 0);
 	o->samples = 100;
@@ -250,8 +263,109 @@ static void a_function_gets_slower(void **state)
 		minutes(w, &d, 6);
 		assert_int_equal(t.n, 2);
 		assert_true(t.list[1].until_s > since_s);
+		assert_int_equal(t.list[1].end, ALERT_IN_LINE);
 		alert_watch_free(w);
 	}
+}
+
+/* Most of its process: its part hardly grows, but it is as much slower as any other. */
+static void a_large_function_gets_slower(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+
+	(void)state;
+	device_init(&d, 14);
+	d.slower[1][0] = 5;
+	minutes(w, &d, 40);
+	assert_int_equal(t.n, 0);
+	d.slower[1][0] = 5 * 1.3;
+	since_s = d.minute_s;
+	minutes(w, &d, 5);
+	check_one(&t, since_s, "server1", "work0");
+	assert_int_equal(t.list[0].kind, ALERT_FUNCTION);
+	alert_watch_free(w);
+}
+
+/* The same functions with other names, as when their symbols come at last. */
+static void other_names_are_no_news(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	uint64_t since_s;
+
+	(void)state;
+	device_init(&d, 15);
+	minutes(w, &d, 15);
+	d.called = "job";
+	minutes(w, &d, 60);
+	assert_int_equal(t.n, 0);
+	d.slower[0][0] = 1.4;
+	since_s = d.minute_s;
+	minutes(w, &d, 3);
+	check_one(&t, since_s, "server0", "job0");
+	alert_watch_free(w);
+}
+
+/* A process that is not always there is no news when it is, nor is what it does; unless it takes much of the machine. */
+static void jobs_come_and_go(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	int i;
+
+	(void)state;
+	device_init(&d, 17);
+	for (i = 0; i < 8; i++) {
+		d.job = 0.01 + 0.01 * i;
+		minutes(w, &d, 2);
+		d.job = 0;
+		minutes(w, &d, 12);
+	}
+	assert_int_equal(t.n, 0);
+	d.job = 0.3;
+	minutes(w, &d, 2);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.list[0].kind, ALERT_PROCESS);
+	assert_string_equal(t.list[0].name, "backup");
+	alert_watch_free(w);
+}
+
+/* A device that is gone has nothing that is out of line, and nothing that is in line. */
+static void silence_ends_it(void **state)
+{
+	struct alert_watch_counters n;
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+
+	(void)state;
+	device_init(&d, 16);
+	minutes(w, &d, 40);
+	d.slower[0][0] = 1.5;
+	minutes(w, &d, 3);
+	assert_int_equal(t.n, 1);
+	alert_watch_expire(w, d.minute_s + 5 * FACT_MINUTE_S);
+	assert_int_equal(t.n, 1);
+	alert_watch_expire(w, d.minute_s + 10 * FACT_MINUTE_S);
+	assert_int_equal(t.n, 2);
+	assert_int_equal(t.list[1].number, t.list[0].number);
+	assert_int_equal(t.list[1].end, ALERT_SILENT);
+	assert_int_equal(t.list[1].until_s, d.minute_s);
+	alert_watch_count(w, &n);
+	assert_int_equal(n.open, 0);
+	alert_watch_expire(w, d.minute_s + 20 * FACT_MINUTE_S);
+	assert_int_equal(t.n, 2);
+	/* It is back, and no better. */
+	d.minute_s += 30 * FACT_MINUTE_S;
+	minutes(w, &d, 3);
+	assert_int_equal(t.n, 3);
+	assert_int_equal(t.list[2].end, ALERT_GOES_ON);
+	alert_watch_free(w);
 }
 
 static void more_to_do_is_the_process(void **state)
@@ -335,6 +449,7 @@ static void what_stays_is_usual(void **state)
 	minutes(w, &d, 60);
 	assert_int_equal(t.n, 2);
 	assert_true(t.list[1].until_s > 0);
+	assert_int_equal(t.list[1].end, ALERT_USUAL);
 	d.slower[0][0] = 1;
 	minutes(w, &d, 60);
 	assert_int_equal(t.n, 2);
@@ -415,6 +530,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_happens),
 		cmocka_unit_test(a_function_gets_slower),
+		cmocka_unit_test(a_large_function_gets_slower),
+		cmocka_unit_test(other_names_are_no_news),
+		cmocka_unit_test(jobs_come_and_go),
+		cmocka_unit_test(silence_ends_it),
 		cmocka_unit_test(more_to_do_is_the_process),
 		cmocka_unit_test(a_storm),
 		cmocka_unit_test(a_new_build),
