@@ -108,7 +108,7 @@ url=http://127.0.0.1:$(cat http)/
 # --- a device that is there; the kernel's trace has an instance of its name, so it is nobody else's ---
 device=this-machine-$$
 case $scenario in
-fleet | follow | instructions | live)
+devices | follow | instructions | live)
 	if [ "$(id -u)" -ne 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
 		echo "skipped: a real device needs root and tracefs"
 		exit 77

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// web_fleet: the view of all devices, beside a real agent that traces this machine: what it says of it, marks,
+// web_devices: the view of all devices, beside a real agent that traces this machine: what it says of it, marks,
 // groups, search, and start, stop and configure with what became of them.
 import assert from "node:assert/strict";
 
@@ -34,7 +34,7 @@ async function checkRow(page) {
 	assert.match(text, /127\.0\.0\.1:\d+/, "the link");
 	assert.match(text, /µs|ms|ns/, "the error of its clock");
 	await rowOf(page).locator(".of-cost", { hasText: /\d %/ }).waitFor();
-	await web.keep(page, "fleet");
+	await web.keep(page, "devices");
 }
 
 async function checkSearch(page) {
@@ -61,7 +61,7 @@ async function checkDetails(page) {
 	await run.waitFor();
 	const ways = await run.locator("a").evaluateAll((list) => list.map((a) => a.getAttribute("href")));
 	assert.deepEqual(ways, ["timeline", "latency", "log"].map((v) => `#${v}?run=${d.run}`));
-	await web.keep(page, "fleet-details");
+	await web.keep(page, "devices-details");
 	const again = await web.open(new URL(page.url()).hash);
 	await again.getByRole("complementary").waitFor();
 	await again.close();
@@ -83,7 +83,7 @@ async function checkGroup(page) {
 	await rowOf(page).waitFor({ state: "detached" });
 	await page.goBack();
 	await rowOf(page).waitFor();
-	await web.keep(page, "fleet-group");
+	await web.keep(page, "devices-group");
 }
 
 async function checkStop(page) {
@@ -113,7 +113,7 @@ async function checkConfigure(page) {
 		await page.locator("dialog .command code").textContent(),
 		`kiseki configure ${NAME} --events switch,waking --comm 'node,kworker/*'`,
 	);
-	await web.keep(page, "fleet-configure");
+	await web.keep(page, "devices-configure");
 	assert.equal((await confirm(page)).fate, "done");
 	await closeDialog(page);
 	const d = await device();
@@ -132,7 +132,7 @@ async function checkRefusal(page) {
 	const { fate, text } = await confirm(page);
 	assert.equal(fate, "failed");
 	assert.match(text, /failed – cannot/, "in the device's own words");
-	await web.keep(page, "fleet-refused");
+	await web.keep(page, "devices-refused");
 	await closeDialog(page);
 	await page.keyboard.press("c");
 	await page.locator("[data-field=pid] select").selectOption("only");
@@ -151,15 +151,15 @@ async function checkHistory(page) {
 }
 
 async function checkNarrow() {
-	const page = await web.open("#fleet", { viewport: { width: 400, height: 800 }, colorScheme: "dark", hasTouch: true });
+	const page = await web.open("#devices", { viewport: { width: 400, height: 800 }, colorScheme: "dark", hasTouch: true });
 	await rowOf(page).tap();
 	await page.getByRole("complementary").waitFor();
-	await web.keep(page, "fleet-narrow");
+	await web.keep(page, "devices-narrow");
 	const wide = await page.evaluate(() => document.documentElement.scrollWidth);
 	assert.ok(wide <= 400, `the page is ${wide} wide`);
 }
 
-const page = await web.open("#fleet");
+const page = await web.open("#devices");
 await checkRow(page);
 await checkSearch(page);
 await checkDetails(page);

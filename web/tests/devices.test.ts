@@ -15,8 +15,8 @@ import {
 	lostOf,
 	markOf,
 	parseMarks,
-} from "../src/views/fleet/fleet_lines";
-import { commandOf, configOf, EMPTY, unfinished, type Form } from "../src/views/fleet/instruction";
+} from "../src/views/devices/device_lines";
+import { commandOf, configOf, EMPTY, unfinished, type Form } from "../src/views/devices/instruction";
 
 function device(name: string, more: Partial<Device> = {}): Device {
 	const lost = { ring: 0, buffer: 0, spool: 0, damage: 0, store: 0 };
@@ -36,7 +36,7 @@ function device(name: string, more: Partial<Device> = {}): Device {
 	} as Device;
 }
 
-describe("the fleet", () => {
+describe("the list of devices", () => {
 	const fleet = [
 		device("b", { group: "rack 2" }),
 		device("a"),
