@@ -33,11 +33,11 @@ export function placesOf(trend: FleetTrend, samples: boolean): readonly Place[] 
 		}));
 }
 
-/** The highest of a scale: 1, 2 or 5 of a power of ten, and never more than all. */
+/** The highest of a scale: a round number that is not far above, and never more than all. */
 export function topOf(most: number): number {
 	if (most <= 0) return 0.01;
 	const power = 10 ** Math.floor(Math.log10(most));
-	return Math.min(1, ([1, 2, 5, 10].find((n) => n * power >= most * 0.999) ?? 10) * power);
+	return Math.min(1, ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((n) => n * power >= most * 0.999) ?? 10) * power);
 }
 
 /** A path of an SVG, with a gap where more than one and a half steps are missing; a point alone is a short dash. */
