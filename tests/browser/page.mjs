@@ -3,8 +3,8 @@
 //
 //	import { start } from "./page.mjs";
 //	const web = await start();               // arguments: MODULES URL SHOTS [JSON]
-//	const page = await web.open("#fleet");
-//	await web.keep(page, "fleet");           // a screenshot, kept
+//	const page = await web.open("#devices");
+//	await web.keep(page, "devices");           // a screenshot, kept
 //	await web.finish();                      // fails if a page had a problem
 //
 // A page that logs an error or a warning, throws, opens a dialog of the browser's or asks anybody but its

@@ -20,7 +20,7 @@ async function checkTabs() {
 		await page.waitForFunction((n) => document.title.startsWith(n), name);
 	}
 	await page.keyboard.press("1");
-	await page.locator('main[data-view="fleet"]').waitFor();
+	await page.locator('main[data-view="devices"]').waitFor();
 	await page.goBack();
 	await page.waitForFunction((n) => document.querySelector("nav a[aria-current]").textContent === n, names.at(-1));
 	await page.goto(web.url + "#nowhere");

@@ -58,7 +58,7 @@ async function checkDeferred(fleet, log) {
 	await fleet.locator("tr[data-device]", { hasText: NAME }).locator("input[type=checkbox]").check();
 	await fleet.locator("tr[data-device]", { hasText: NAME }).locator(".state.offline").waitFor();
 	assert.equal(await tell(fleet, "p"), "later");
-	await web.keep(fleet, "fleet-later");
+	await web.keep(fleet, "devices-later");
 	await closeDialog(fleet);
 	await shows(log, "stop deferred");
 	await rows(log).first().filter({ hasText: "it is told when it connects" }).waitFor();
@@ -146,7 +146,7 @@ async function checkNarrow() {
 
 await until(() => web.api("devices"), (d) => d.devices.some((x) => x.name === NAME && x.state === "tracing"), "the device traces");
 const log = await web.open("#log?tab=instructions");
-const fleet = await web.open("#fleet");
+const fleet = await web.open("#devices");
 await checkDeferred(fleet, log);
 await checkLate(fleet, log);
 await checkEachItsOwn(log);

@@ -125,7 +125,7 @@ async function checkOthers() {
 	assert.match(readFileSync(`${work}/board-7-${runs.boot_small}.html`, "utf8"), /<html/);
 	const hostile = await openShare(runs.hostile);
 	for (const command of await dialog(hostile).locator(".command code").allTextContents()) shell(command);
-	const fleet = await web.open("#fleet");
+	const fleet = await web.open("#devices");
 	await fleet.keyboard.press("x");
 	await dialog(fleet).getByText("Choose a recording").waitFor();
 }

@@ -3,7 +3,7 @@
 # web.sh SCENARIO: the page of a real collector in Chromium; tests/browser/web_SCENARIO.mjs has what is checked.
 #
 # The store has recordings that are in the tree: a scheduler's with a clock, one with losses and a hostile name,
-# calls of a program, calls of a kernel with the scheduler beside them, two boots; profiles, of a host of virtual machines, too. For scenarios that need a device
+# calls of a program, calls of a kernel with the scheduler beside them, two boots; profiles, of a host of virtual machines, and of two devices of which one gets slower, too. For scenarios that need a device
 # there is a real agent that traces this machine, and a program that stops, starts, freezes and thaws it.
 # Screenshots are kept in SHOTS. The script gets as JSON what it has to know: the numbers of the runs, and a
 # program that stops and starts the collector.
@@ -76,6 +76,15 @@ profile | vm)
 		echo "no profile of this machine: $(tail -n 1 native.err)"
 	fi
 	;;
+fleet)
+	# Half an hour of two devices, from a whole minute on; on the first one a function gets slower in it.
+	begin=$((($(date +%s) / 60 - 28) * 60))
+	for n in 1 2; do
+		python3 "$SRC/tests/tools/profile_story.py" box-$n 26 $((n == 1 ? 20 : 99)) $n >box-$n.sample || exit 1
+		"$SAMPLE_MAKE" box-$n.sample box-$n.ksk 2000 8000 || exit 1
+		fill box-$n box-$n.ksk $begin >/dev/null || exit 1
+	done
+	;;
 esac
 
 # --- a collector that can be stopped and started again, on the same ports ---
@@ -108,7 +117,7 @@ url=http://127.0.0.1:$(cat http)/
 # --- a device that is there; the kernel's trace has an instance of its name, so it is nobody else's ---
 device=this-machine-$$
 case $scenario in
-fleet | follow | instructions | live)
+devices | follow | instructions | live)
 	if [ "$(id -u)" -ne 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
 		echo "skipped: a real device needs root and tracefs"
 		exit 77

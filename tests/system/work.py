@@ -18,12 +18,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+from profile_story import head, profile_lines, slower_from  # noqa: E402
 from served import WAIT_S, Collector  # noqa: E402
 
 KISEKI, SAMPLE_MAKE, FILL_STORE = sys.argv[1:4]
 random.seed(11)
-NAMES = ["parse", "lookup", "copy", "hash", "send", "log"]
-FIRST, WIDTH = 0xffff800000010000, 0x1000  # of the functions, which are the kernel's: these have names without files
 ALL_TIME = ["--from", "-1h", "--to", f"@{int(time.time()) + 7 * 86400}"]
 
 
@@ -39,27 +38,6 @@ def make(folder, name, lines):
     script.write_text("\n".join(lines) + "\n")
     run(SAMPLE_MAKE, script, folder / f"{name}.ksk", 2000, 8000)
     return folder / f"{name}.ksk"
-
-
-def head(cpus, sampling):
-    return [f"device {sampling}", "kernel 6.1.0", "machine aarch64", f"cpus {cpus}"]
-
-
-def functions():
-    return [f"function 0x{FIRST + i * WIDTH:x} 0x{FIRST + (i + 1) * WIDTH:x} {n}" for i, n in enumerate(NAMES)]
-
-
-def profile_lines(seconds, weights, every_ns=20_000_000, method=0):
-    """Samples of one CPU, each in one of the functions with the chances that weights(second) gives. Method 1 is by cycles."""
-    lines = head(1, "box") + [f"sampling {every_ns} 0 0 {method} 0 24"] + functions() + ["life 42 1 0 exec server"]
-    for i in range(seconds * 1_000_000_000 // every_ns):
-        tick = (i + 1) * every_ns
-        f = random.choices(range(len(NAMES) + 1), weights(tick // 1_000_000_000))[0]
-        if f == len(NAMES):
-            lines.append(f"0 {tick} sample 0/0/-/swapper/0 idle {every_ns}")
-        else:
-            lines.append(f"0 {tick} sample 42/42/-/server kernel {every_ns} k=0x{FIRST + f * WIDTH + 16:x},0x{FIRST + 20:x}")
-    return lines
 
 
 def vm_lines(seconds, every_ns=10_000_000):
@@ -204,11 +182,9 @@ def get(collector, path):
 
 def check_alert(folder):
     """Half an hour in which `copy` becomes slower by half, in the 20th minute."""
-    def weights(second):
-        return [4, 3, 4.5 if second >= 20 * 60 else 3, 2, 1, 1, 20 if second < 20 * 60 else 18.5]
     store = folder / "watched"
     store.mkdir()
-    run(FILL_STORE, store, "box", make(folder, "slower", profile_lines(26 * 60, weights, 5_000_000)))
+    run(FILL_STORE, store, "box", make(folder, "slower", profile_lines(26 * 60, slower_from(20), 5_000_000)))
     server = HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     collector = Collector(str(store), "--alert-webhook", f"http://127.0.0.1:{server.server_port}/secret-path")

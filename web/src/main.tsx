@@ -2,6 +2,7 @@
 // main: starts the page.
 import { render } from "preact";
 
+import { followAlerts } from "./api/alerts";
 import { followDevices } from "./api/devices";
 import { followHistory } from "./api/history";
 import { followAddress } from "./app/address";
@@ -20,5 +21,6 @@ if (root) {
 	followKeys();
 	followDevices();
 	followHistory();
+	followAlerts();
 	render(<Frame />, root);
 }

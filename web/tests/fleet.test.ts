@@ -1,157 +1,240 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
 
-import { shareOf, trimUses } from "../src/api/history";
-import { fateOf, split } from "../src/api/instruct";
+import type { FleetDiff, FleetTrend, LabelTable } from "../src/api/fleet";
+import type { ProfileNode } from "../src/api/profile";
 import type { Device } from "../src/api/schema";
-import { Series, spark } from "../src/parts/series";
-import { quoteShell } from "../src/parts/shell";
+import { formatField, parseField } from "../src/parts/moment_input";
+import { changesOf } from "../src/views/fleet/labels";
+import { loadOf } from "../src/views/fleet/pipeline";
 import {
-	bytesPerEvent,
-	causesOf,
-	choose,
-	formatMarks,
-	linesOf,
-	lostOf,
-	markOf,
-	parseMarks,
-} from "../src/views/fleet/fleet_lines";
-import { commandOf, configOf, EMPTY, unfinished, type Form } from "../src/views/fleet/instruction";
+	belowProcess,
+	comparedOfDiff,
+	comparedOfNodes,
+	rowsOfNodes,
+	sidesOf,
+	sumOf,
+} from "../src/views/fleet/rows";
+import { withEnd } from "../src/views/fleet/selection";
+import { diffQuery, isBaseFit, isCompared, rangeQuery, readState } from "../src/views/fleet/state";
+import { lineOf, placesOf, topOf, type Frame } from "../src/views/fleet/trend";
+import { fitsPattern, NAMED_MAX, whichDevices } from "../src/views/fleet/which";
 
-function device(name: string, more: Partial<Device> = {}): Device {
-	const lost = { ring: 0, buffer: 0, spool: 0, damage: 0, store: 0 };
-	return {
-		...{ name, id: name.padEnd(32, "0"), kernel: "6.1", machine: "armv7l", agent: "1", cpus: 2, seen: null },
-		...{ online: true, state: "idle", desired: null, run: null, session: null, address: "10.0.0.1:5" },
-		...{ connected: null, sources: [], config: {}, func_run: null, clock: null, group: null },
-		received: {
-			...{ frames: 0, blocks: 0, events: 0, bytes: 0, duplicates: 0, waiting_bytes: 0 },
-			...{ events_per_s: 0, bytes_per_s: 0, func_events: 0 },
-		},
-		status: {
-			...{ source: null, events: 0, passed_over: 0, lost, blocks: 0, bytes: 0, spool_used: 0 },
-			...{ spool_size: 0, cpu_us: 0, rss_kib: 0, fixed_kib: 0, wakeups: 0, text: "" },
-		},
-		...more,
-	} as Device;
-}
+const stateOf = (text: string) => readState(new Map(new URLSearchParams(text)));
 
-describe("the fleet", () => {
-	const fleet = [
-		device("b", { group: "rack 2" }),
-		device("a"),
-		device("c", { group: "rack 1", state: "failed" }),
-	];
+const device = (name: string, id: string, group: string | null = null): Device =>
+	({ name, id: id.padEnd(32, "0"), group }) as unknown as Device;
 
-	it("is found by any of all words", () => {
-		expect(choose(fleet, { search: "RACK failed", group: null }).map((d) => d.name)).toEqual(["c"]);
-		expect(choose(fleet, { search: "  ", group: null }).length).toBe(3);
-		expect(choose(fleet, { search: "", group: "" }).map((d) => d.name)).toEqual(["a"]);
-		expect(choose(fleet, { search: "b", group: "rack 1" })).toEqual([]);
+const DEVICES = [
+	device("web-1", "aaaaaa1", "rack 1"),
+	device("web-2", "bbbbbb2"),
+	device("db-1", "cccccc3", "rack 1"),
+];
+const LABELS: LabelTable = new Map([
+	[DEVICES[0]?.id ?? "", { env: "prod", build: "1.4" }],
+	[DEVICES[1]?.id ?? "", { env: "prod", build: "1.5" }],
+]);
+const which = (text: string) => whichDevices(text, DEVICES, LABELS);
+const names = (text: string) => which(text).devices.map((d) => d.name);
+
+describe("which devices", () => {
+	it("are all of them when nothing is said", () => {
+		expect(which(" , ")).toEqual({ query: "", devices: DEVICES, problem: "" });
 	});
-	it("has headings by name and those without group last", () => {
-		const text = linesOf(fleet).map((l) => (l.kind === "group" ? `# ${l.group}` : l.device.name));
-		expect(text).toEqual(["# rack 1", "c", "# rack 2", "b", "# ", "a"]);
-		expect(linesOf([device("a")]).map((l) => l.kind)).toEqual(["device"]);
+	it("leaves to the collector what it understands", () => {
+		expect(which("env=prod, build=1.5").query).toBe("env=prod,build=1.5");
+		expect(which("web-1,nobody").query).toBe("web-1,nobody");
+		expect(names("env=prod,build=1.5")).toEqual(["web-2"]);
+		expect(names("cccccc3")).toEqual(["db-1"]);
 	});
-	it("knows what is lost and why", () => {
-		const d = device("a");
-		d.status.lost.ring = 3;
-		d.status.lost.spool = 4;
-		expect(lostOf(d)).toBe(7);
-		expect(causesOf(d)).toEqual([
-			["ring", 3],
-			["spool", 4],
+	it("looks patterns and groups up", () => {
+		expect(which("web-*").query).toBe("aaaaaa100000,bbbbbb200000");
+		expect(names("build=1.?")).toEqual(["web-1", "web-2"]);
+		expect(names("group=RACK*")).toEqual(["web-1", "db-1"]);
+		expect(names("group=rack 1,web*")).toEqual(["web-1"]);
+		expect(which("*").query).toBe("");
+	});
+	it("says when there is none, and when there is no room for all", () => {
+		expect(which("x*").problem).toBe("none");
+		const many = Array.from({ length: NAMED_MAX + 2 }, (_, i) => device(`n${i}`, String(100000 + i)));
+		expect(whichDevices("n?*,n", many.slice(1), LABELS).problem).toBe("");
+		expect(whichDevices("n1*,n2*,n3*,n4*,n5*,n6*,n7*,n8*,n9*", many, LABELS).problem).toBe("many");
+	});
+	it("takes a pattern's other characters as they are", () => {
+		expect(fitsPattern("a.b", "axb")).toBe(false);
+		expect(fitsPattern("f(*)", "F(1)")).toBe(true);
+		expect(fitsPattern("[ab]", "a")).toBe(false);
+	});
+});
+
+describe("the state", () => {
+	it("takes nothing that means nothing", () => {
+		const s = stateOf("tab=x&kind=sched&by=machine&last=3y&since=9&until=5&base=x");
+		expect([s.tab, s.kind, s.by, s.last, s.span, s.base]).toEqual([
+			"top",
+			"profile",
+			"function",
+			"1h",
+			null,
+			"",
 		]);
-		expect(bytesPerEvent(d)).toBeNull();
+		expect(stateOf("kind=vm&by=machine").by).toBe("machine");
 	});
-	it("keeps marks in the address and believes none that are none", () => {
-		const marks = formatMarks([markOf(device("abc")), markOf(device("def"))]);
-		expect(parseMarks(marks).size).toBe(2);
-		expect(parseMarks("xyz,,<b>,abc").size).toBe(0);
+	it("asks for a length of time, or for a span", () => {
+		expect(rangeQuery(stateOf("last=24h"))).toEqual({ last: "24h" });
+		expect(rangeQuery(stateOf("last=24h&since=100&until=160"))).toEqual({ from: "@100", to: "@160" });
 	});
-});
-
-describe("what devices are told", () => {
-	const form = (more: Partial<Form>): Form => ({ ...EMPTY, ...more });
-
-	it("is only what was said", () => {
-		expect(configOf(EMPTY)).toEqual({});
-		expect(configOf(form({ choices: { ...EMPTY.choices, source: "bpf" } }))).toEqual({ source: "bpf" });
+	it("compares so that the sides do not meet", () => {
+		expect(diffQuery(stateOf("base=before"), "d", "")).toEqual({ devices: "d", last: "1h", at: "-1h" });
+		expect(diffQuery(stateOf("base=before&since=100&until=160"), "", "")).toEqual({
+			...{ devices: "", from: "@100", to: "@160", with_from: "@40", with_to: "@100" },
+		});
+		expect(diffQuery(stateOf("base=day"), "", "")).toEqual({ devices: "", last: "1h", with_to: "-24h" });
+		expect(diffQuery(stateOf("base=devices&basedevices=b"), "a", "b")).toEqual({
+			...{ devices: "a", last: "1h", with_devices: "b" },
+		});
 	});
-	it("tells taking a condition away from leaving it", () => {
-		const lists = { ...EMPTY.lists, comm: { mode: "all", text: "x" } } as const;
-		expect(configOf(form({ lists }))).toEqual({ comm: [] });
-		const only = { ...EMPTY.lists, comm: { mode: "only", text: " sh , kworker/* ," } } as const;
-		expect(configOf(form({ lists: only }))).toEqual({ comm: ["sh", "kworker/*"] });
+	it("reads the link of an alert with what was before as before", () => {
+		const s = stateOf("since=1200&until=1320&base=time&basesince=600&baseuntil=1200");
+		expect(isCompared(s)).toBe(true);
+		expect(diffQuery(s, "", "")).toEqual({
+			...{ devices: "", from: "@1200", to: "@1320", with_from: "@600", with_to: "@1200" },
+		});
 	});
-	it("never takes a condition away by accident", () => {
-		const lists = { ...EMPTY.lists, pid: { mode: "only", text: " , " } } as const;
-		expect(unfinished(form({ lists }))).toEqual(["pid"]);
-		expect(unfinished(form({ events: { mode: "only", kinds: [] } }))).toEqual(["events"]);
-		expect(unfinished(EMPTY)).toEqual([]);
+	it("does not compare two days with a day earlier, nor with devices that nobody named", () => {
+		expect(isBaseFit(stateOf("last=7d"), "day")).toBe(false);
+		expect(isCompared(stateOf("last=7d&base=day"))).toBe(false);
+		expect(isCompared(stateOf("base=devices"))).toBe(false);
+		expect(isCompared(stateOf("base=time"))).toBe(false);
 	});
-	it("is the same as a command", () => {
-		const config = { source: "bpf", comm: ["ngi nx*"], pid: [] } as const;
-		expect(commandOf("start", ["a", "it's"], { ...config, comm: ["ngi nx*"], pid: [] })).toBe(
-			`kiseki start a 'it'\\''s' --source bpf --comm 'ngi nx*' --pid ''`,
-		);
-		expect(commandOf("stop", ["a"], { source: "bpf" })).toBe("kiseki stop a");
+	it("keeps a span a span when one end is moved over the other", () => {
+		expect(withEnd({ since: 100, until: 200 }, "since", 300)).toEqual({ since: 300, until: 360 });
+		expect(withEnd({ since: 100, until: 200 }, "until", 90)).toEqual({ since: 30, until: 90 });
 	});
-	it("is sent in few requests that each have few devices", () => {
-		expect(split([1, 2, 3], 20, 60)).toEqual([[1], [2], [3]]);
-		expect(split([...Array(50).keys()], 20, 60).map((p) => p.length)[0]).toBe(3);
-		expect(split([...Array(9000).keys()], 20, 60).every((p) => p.length <= 60)).toBe(true);
-	});
-	it("ends in one of these ways", () => {
-		const r = { device: "a", id: "1", ok: true, deferred: false, code: 0, text: "" };
-		expect(fateOf(r)).toBe("done");
-		expect(fateOf({ ...r, deferred: true })).toBe("later");
-		expect(fateOf({ ...r, ok: false, code: 95 })).toBe("failed");
-		expect(fateOf({ ...r, ok: false, code: 110 })).toBe("late");
+	it("has moments by the viewer's clock, and back", () => {
+		expect(parseField(formatField(1763200020))).toBe(1763200020);
+		expect(parseField("")).toBeNull();
+		expect(parseField("2026-99-99T10:00")).toBeNull();
 	});
 });
 
-describe("words of a shell", () => {
-	it("cannot run anything", () => {
-		expect(quoteShell("board-7")).toBe("board-7");
-		expect(quoteShell("")).toBe("''");
-		expect(quoteShell("$(rm -r /)")).toBe("'$(rm -r /)'");
-		expect(quoteShell("a\nb'\\")).toBe("$'a\\012b\\'\\\\'");
-	});
+const node = (depth: number, name: string, object: string, total: number, self = 0): ProfileNode => ({
+	...{ depth, name, object },
+	self: { samples: self, weight: 1000 * self },
+	total: { samples: total, weight: 1000 * total },
 });
 
-describe("what happened since the page was opened", () => {
-	it("stays small, and keeps peaks", () => {
-		const s = new Series(16);
-		for (let i = 0; i < 1000; i++) s.push(i, i === 500 ? 99 : 1);
-		expect(s.points.length).toBeLessThanOrEqual(16);
-		expect(Math.max(...s.points.map((p) => p.value))).toBe(99);
-		expect(s.points[0]?.at).toBe(0);
-		expect(s.last?.at).toBeGreaterThan(800);
+const NODES = [
+	node(0, "sh", "process", 8),
+	node(1, "main", "sh", 8, 2),
+	node(2, "main", "sh", 5, 3),
+	node(3, "malloc", "libc", 2, 2),
+	node(2, "malloc", "libc", 1, 1),
+	node(0, "cat", "process", 4),
+	node(1, "main", "cat", 4, 4),
+];
+
+describe("rows", () => {
+	it("are of some processes only", () => {
+		expect(sumOf(belowProcess(NODES, "s*")).samples).toBe(8);
+		expect(belowProcess(NODES, "cat").map((n) => n.name)).toEqual(["cat", "main"]);
+		expect(belowProcess(NODES, "").length).toBe(NODES.length);
 	});
-	it("is drawn from the bottom up", () => {
-		const points = [
-			{ at: 0, value: 0 },
-			{ at: 10, value: 4 },
+	it("finds processes below machines, and makes them the outermost", () => {
+		const nodes = [
+			node(0, "one", "machine", 3),
+			node(1, "sh", "process", 3),
+			node(2, "guest", "class", 3, 3),
 		];
-		expect(spark(points, 100, 20)).toBe("0.0,20.0 100.0,0.0");
-		expect(spark([], 100, 20)).toBe("");
+		expect(belowProcess(nodes, "sh").map((n) => n.depth)).toEqual([0, 1]);
 	});
-	it("has the share of a CPU over the last seconds", () => {
-		const uses = Array.from({ length: 30 }, (_, i) => ({
-			atMs: 1000 * i,
-			cpuUs: i < 15 ? 0 : 20_000 * (i - 15),
-		}));
-		const kept = trimUses(uses, 29_000);
-		expect(kept.length).toBe(12);
-		expect(shareOf(kept)).toBeCloseTo(0.02);
-		expect(shareOf(uses.slice(0, 1))).toBeNull();
-		expect(
-			shareOf([
-				{ atMs: 0, cpuUs: 10 },
-				{ atMs: 5000, cpuUs: 5 },
-			]),
-		).toBeNull();
+	it("counts recursion once", () => {
+		const rows = rowsOfNodes(NODES, "function").map((r) => [
+			r.name,
+			r.object,
+			r.self.samples,
+			r.total.samples,
+		]);
+		expect(rows).toEqual([
+			["main", "sh", 5, 8],
+			["main", "cat", 4, 4],
+			["malloc", "libc", 3, 3],
+		]);
+		expect(rowsOfNodes(NODES, "object").find((r) => r.name === "libc")?.total.samples).toBe(3);
+		expect(rowsOfNodes(NODES, "process").map((r) => [r.name, r.self.samples])).toEqual([
+			["sh", 8],
+			["cat", 4],
+		]);
+	});
+	it("compares shares of what each side has", () => {
+		const values = (n: number) => ({ samples: n, ns: 1000 * n });
+		const row = (n: number) => ({ name: "f", object: "x", self: values(n), total: values(n) });
+		const diff = {
+			before: { all: values(100) },
+			after: { all: values(50) },
+			changes: [{ name: "f", object: "x", before: row(10), after: row(10) }],
+		} as unknown as FleetDiff;
+		expect(comparedOfDiff(diff, false)[0]?.self).toMatchObject({ before: 0.1, after: 0.2, kind: "more" });
+	});
+	it("takes both sides of a tree apart", () => {
+		const figures = (n: number) => ({ self: { samples: n, ns: n }, total: { samples: n, ns: n } });
+		const sides = sidesOf([
+			{ depth: 0, name: "sh", object: "process", before: figures(4), after: figures(4) },
+			{ depth: 1, name: "old", object: "sh", before: figures(4), after: figures(0) },
+			{ depth: 1, name: "new", object: "sh", before: figures(0), after: figures(4) },
+		]);
+		expect(sides.after.map((n) => n.name)).toEqual(["sh", "new"]);
+		const rows = comparedOfNodes(sides, "function", false);
+		expect(rows.map((r) => [r.name, r.self.kind])).toEqual([
+			["old", "gone"],
+			["new", "new"],
+		]);
+	});
+});
+
+describe("a trend", () => {
+	const point = (minute: number, self: number, all: number) => ({
+		...{ at: new Date(60_000 * minute).toISOString(), length_s: 60, sets: 1, covered_ns: 0 },
+		...{
+			self: { samples: self, ns: self },
+			total: { samples: self, ns: self },
+			all: { samples: all, ns: all },
+		},
+	});
+	const trend = {
+		points: [point(0, 1, 10), point(1, 2, 10), point(2, 0, 0), point(5, 5, 10)],
+	} as unknown as FleetTrend;
+	const frame: Frame = { from: 0, to: 360, top: 0.5, width: 360, height: 100 };
+
+	it("is of shares, and of nothing where nothing was recorded", () => {
+		expect(placesOf(trend, false).map((p) => p.self)).toEqual([0.1, 0.2, 0.5]);
+	});
+	it("has a gap where minutes are missing", () => {
+		const line = lineOf(placesOf(trend, false), "self", frame);
+		expect(line).toBe("M15.0 80.0L30.0 80.0L90.0 60.0M315.0 0.0L330.0 0.0");
+	});
+	it("has a scale with a round end, never beyond all", () => {
+		const tops = [0, 0.013, 0.2, 0.21, 0.9].map((n) => Number(topOf(n).toFixed(6)));
+		expect(tops).toEqual([0.01, 0.015, 0.2, 0.3, 1]);
+	});
+});
+
+describe("labels", () => {
+	it("tells only what changed", () => {
+		const next = [
+			["a", "1"],
+			["b", "3 "],
+			[" ", "x"],
+			["d", "4"],
+		] as const;
+		expect(changesOf({ a: "1", b: "2", c: "9" }, next)).toEqual({ c: null, b: "3", d: "4" });
+	});
+});
+
+describe("the pipeline", () => {
+	it("says what part of a round is in use, once it was measured", () => {
+		const pace = { hosts: 10, t0_s: 1, t1_s: 59, t2_s: 2, holds: true, hosts_max: 20 };
+		expect(loadOf(pace)).toBeCloseTo(0.5);
+		expect(loadOf({ ...pace, t1_s: 0 })).toBeNull();
 	});
 });

@@ -25,6 +25,18 @@ function currentView(): View | undefined {
 	return id === "" ? views[0] : views.find((v) => v.id === id);
 }
 
+function Badge({ count }: { count: number }) {
+	if (!count) return null;
+	return (
+		<>
+			{" "}
+			<span class="badge" role="status" aria-label={say("openAlerts", { n: count })}>
+				{count}
+			</span>
+		</>
+	);
+}
+
 function Tabs() {
 	const current = currentView();
 	return (
@@ -32,6 +44,7 @@ function Tabs() {
 			{views.map((v) => (
 				<a key={v.id} href={addressOf(v.id)} aria-current={v === current ? "page" : undefined}>
 					{v.title()}
+					<Badge count={v.badge?.() ?? 0} />
 				</a>
 			))}
 		</nav>

@@ -3,7 +3,10 @@
 // it is first shown. The first entry is what an address without a view shows.
 import type { ComponentType } from "preact";
 
+import { alertList, countOpen } from "../api/alerts";
+import * as alerts from "../views/alerts/words";
 import * as boot from "../views/boot/words";
+import * as devices from "../views/devices/words";
 import * as fleet from "../views/fleet/words";
 import * as functions from "../views/functions/words";
 import * as latency from "../views/latency/words";
@@ -18,11 +21,18 @@ export interface View {
 	readonly title: () => string;
 	/** What the keyboard opens it with, and its place in the order. */
 	readonly key: string;
+	/** How much of it wants to be looked at, beside its title; 0: nothing does. */
+	readonly badge?: () => number;
 	readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
 export const views: readonly View[] = [
-	{ id: "fleet", title: () => fleet.say("title"), key: "1", load: () => import("../views/fleet/fleet") },
+	{
+		id: "devices",
+		title: () => devices.say("title"),
+		key: "1",
+		load: () => import("../views/devices/devices"),
+	},
 	{
 		id: "timeline",
 		title: () => timeline.say("title"),
@@ -50,4 +60,12 @@ export const views: readonly View[] = [
 	{ id: "vm", title: () => vm.say("title"), key: "6", load: () => import("../views/vm/vm") },
 	{ id: "boot", title: () => boot.say("title"), key: "7", load: () => import("../views/boot/boot") },
 	{ id: "log", title: () => log.say("title"), key: "8", load: () => import("../views/log/log") },
+	{ id: "fleet", title: () => fleet.say("title"), key: "9", load: () => import("../views/fleet/fleet") },
+	{
+		id: "alerts",
+		title: () => alerts.say("title"),
+		key: "!",
+		badge: () => countOpen(alertList.value.alerts ?? []),
+		load: () => import("../views/alerts/alerts"),
+	},
 ];

@@ -64,3 +64,8 @@ export function formatWall(ns: number, stepNs: number): string {
 export function formatMoment(text: string | null): string {
 	return text ? new Date(text).toLocaleString(language.value) : "–";
 }
+
+/** The same to the minute: facts know no shorter times. */
+export function formatMinute(text: string): string {
+	return new Date(text).toLocaleString(language.value, { dateStyle: "medium", timeStyle: "short" });
+}

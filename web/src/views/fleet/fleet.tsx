@@ -1,203 +1,226 @@
 // SPDX-License-Identifier: MIT
-// fleet: all devices, what they do now, and what they are told.
+// fleet: what any set of devices spent its time in, over any time: lists, a flame graph, what changed, one function over
+// time; the labels that say which devices are meant; and whether the collector keeps up with all of them.
 //
-// In the address: `q` what is searched for, `group` (given and empty: those in none), `device` whose details are open, `marks`,
-// `sort` (a column, with '-' in front if it falls). Which dialog is open is not: a link must not
-// put somebody one key away from stopping a fleet.
-import { useMemo, useRef, useState } from "preact/hooks";
+// All of it is answered from facts of minutes (docs/fleet.md). The address has everything (state.ts).
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
 
-import { connection, deviceOf, devices } from "../../api/devices";
-import type { Verb } from "../../api/instruct";
-import type { Device } from "../../api/schema";
-import { address, setParams } from "../../app/address";
+import { connection, devices } from "../../api/devices";
+import { getLabels, type FleetBasis, type LabelTable } from "../../api/fleet";
 import { useKeys, type Key } from "../../app/keys";
+import { say as sayFrame } from "../../app/words";
 import { Command } from "../../parts/copy";
-import { formatOrder, parseOrder } from "../../parts/table";
-import { plain } from "../../parts/text";
-import { Details } from "./details";
-import { DeviceTable } from "./device_table";
+import { formatCount, formatLength, formatMinute } from "../../parts/format";
+import { useLoaded, type Loaded } from "../../parts/loaded";
+import { Problem } from "../../parts/problem";
+import "../../style/figures.css";
+import "../profile/profile.css";
+import { Stacks } from "../profile/stacks";
+import { Chosen } from "./chart";
+import { useGraph, useList, useMinutes, type Bases, type GraphAnswer, type Question } from "./data";
 import "./fleet.css";
-import { choose, formatMarks, groupsOf, markOf, parseMarks } from "./fleet_lines";
-import { GroupDialog } from "./group_dialog";
-import { InstructDialog } from "./instruct_dialog";
+import { Labels } from "./labels";
+import { Lists } from "./lists";
+import { Pipeline } from "./pipeline";
+import { DEVICES_ID, Selection, startBase } from "./selection";
+import { change, currentState, isCompared, TABS, type State, type Tab } from "./state";
+import { whichDevices } from "./which";
 import { say } from "./words";
 
-interface Asked {
-	readonly verb: Verb | "group";
-	readonly devices: readonly Device[];
-}
+const NO_LABELS: LabelTable = new Map();
+const TAB_WORDS = { top: "top", graph: "graph", devices: "devicesTab", pipeline: "pipeline" } as const;
 
-const VERBS = ["start", "stop", "configure", "group"] as const;
+const KEYS: readonly Key[] = [
+	{
+		keys: ["t"],
+		what: () => say("keyTab"),
+		run: () => change({ tab: TABS[(TABS.indexOf(currentState().tab) + 1) % TABS.length] ?? "top" }),
+	},
+	{
+		keys: ["c"],
+		what: () => say("keyCompare"),
+		run: () => startBase(currentState(), currentState().base ? "" : "before"),
+	},
+	{ keys: ["d"], what: () => say("keyDevices"), run: () => document.getElementById(DEVICES_ID)?.focus() },
+	{ keys: ["q"], what: () => say("keyClose"), run: () => change({ name: "", object: "" }) },
+];
 
-function get(key: string): string {
-	return address.value.params.get(key) ?? "";
-}
-
-function setMarks(list: readonly Device[], on: boolean): void {
-	const marks = new Set(parseMarks(get("marks")));
-	for (const d of list)
-		if (on) marks.add(markOf(d));
-		else marks.delete(markOf(d));
-	setParams({ marks: formatMarks(marks) || null });
-}
-
-function markedDevices(): readonly Device[] {
-	const marks = parseMarks(get("marks"));
-	return devices.value.filter((d) => marks.has(markOf(d)));
-}
-
-function shownDevices(): readonly Device[] {
-	const group = address.value.params.get("group") ?? null;
-	return choose(devices.value, { search: get("q"), group });
-}
-
-function GroupSelect({ groups }: { groups: readonly string[] }) {
-	const chosen = address.value.params.get("group");
-	if (!groups.length && chosen === undefined) return null;
+function Tabs({ tab, children, waiting }: { tab: Tab; children?: ComponentChildren; waiting?: boolean }) {
 	return (
-		<select
-			aria-label={say("group")}
-			value={chosen === undefined ? "*" : `=${chosen}`}
-			onChange={({ currentTarget: { value } }) =>
-				setParams({ group: value === "*" ? null : value.slice(1) }, true)
-			}
-		>
-			<option value="*">{say("allGroups")}</option>
-			{groups.map((g) => (
-				<option key={g} value={`=${g}`}>
-					{plain(g)}
-				</option>
-			))}
-			<option value="=">{say("noGroup")}</option>
-		</select>
-	);
-}
-
-function Bar({
-	search,
-	ask,
-}: {
-	search: { readonly current: HTMLInputElement | null };
-	ask: (a: Asked) => void;
-}) {
-	const marked = markedDevices();
-	return (
-		<div class="bar">
-			<input
-				ref={search}
-				type="search"
-				aria-label={say("search")}
-				placeholder={say("searchHint")}
-				value={get("q")}
-				onInput={(e) => setParams({ q: e.currentTarget.value || null })}
-				onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()}
-			/>
-			<GroupSelect groups={groupsOf(devices.value)} />
-			<span class="actions" role="toolbar" aria-label={say("marked", { count: marked.length })}>
-				{VERBS.map((verb) => (
-					<button
-						key={verb}
-						type="button"
-						disabled={!marked.length}
-						onClick={() => ask({ verb, devices: marked })}
-					>
-						{verb === "group" ? say("setGroup") : say(verb)}
+		<div class="bar summary" aria-busy={waiting}>
+			<div class="choice-row" role="group" aria-label={say("tabs")}>
+				{TABS.map((t) => (
+					<button key={t} type="button" aria-pressed={tab === t} onClick={() => change({ tab: t })}>
+						{say(TAB_WORDS[t])}
 					</button>
 				))}
-				{marked.length > 0 && (
-					<button type="button" class="plain" onClick={() => setParams({ marks: null })}>
-						{say("marked", { count: marked.length })} ×
-					</button>
-				)}
-			</span>
+			</div>
+			{children}
 		</div>
 	);
 }
 
-function Empty() {
-	if (connection.value === "connecting") return null;
-	if (!devices.value.length)
-		return (
-			<div class="quiet">
-				<p>{say("none")}</p>
-				<Command text={`kiseki-agent --collector ${location.hostname}:7077 --start`} />
-			</div>
-		);
+/** Of how much: devices, the sets of minutes and hours that were added up, and the time that their samples stand for. */
+function describeBasis(b: FleetBasis): string {
+	const parts = [
+		say("basisDevices", { n: formatCount(b.devices) }),
+		...(b.hours ? [say("basisHours", { n: formatCount(b.hours) })] : []),
+		...(b.minutes || !b.hours ? [say("basisMinutes", { n: formatCount(b.minutes) })] : []),
+		say("basisTime", { time: formatLength(b.all.ns) }),
+	];
+	return parts.join(say("comma"));
+}
+
+function Basis({ basis, name }: { basis: FleetBasis; name?: string }) {
+	const { lost, lost_places: places, damaged } = basis;
 	return (
-		<p class="quiet">
-			{say("noMatch")}{" "}
-			<button type="button" onClick={() => setParams({ q: null, group: null }, true)}>
-				{say("showAll")}
-			</button>
-		</p>
+		<span class="basis">
+			{name && <strong>{name}: </strong>}
+			{formatMinute(basis.from)} – {formatMinute(basis.to)}{" "}
+			<span class="quiet-note">{describeBasis(basis)}</span>
+			{(lost > 0 || places > 0) && (
+				<span class="warning">
+					{" "}
+					⚠ {say("lost", { lost: formatCount(lost), places: formatCount(places) })}
+				</span>
+			)}
+			{damaged > 0 && <span class="warning"> ⚠ {say("damaged", { n: formatCount(damaged) })}</span>}
+		</span>
 	);
 }
 
-function keysOf(focusSearch: () => void, ask: (a: Asked) => void): readonly Key[] {
-	const forMarked = (verb: Asked["verb"]) => (): void => {
-		const marked = markedDevices();
-		if (marked.length) ask({ verb, devices: marked });
-	};
-	return [
-		{ keys: ["/"], what: () => say("keySearch"), run: focusSearch },
-		{ keys: ["ctrl+a"], what: () => say("keyMarkAll"), run: () => setMarks(shownDevices(), true) },
-		{ keys: ["t"], what: () => say("keyStart"), run: forMarked("start") },
-		{ keys: ["p"], what: () => say("keyStop"), run: forMarked("stop") },
-		{ keys: ["c"], what: () => say("keyConfigure"), run: forMarked("configure") },
-		{ keys: ["g"], what: () => say("keyGroup"), run: forMarked("group") },
-		{
-			keys: ["escape"],
-			what: () => say("keyClear"),
-			run: () => (get("device") ? setParams({ device: null }, true) : setParams({ marks: null })),
-		},
-	];
+/** Nothing is there: what to do about it. */
+function Empty({ state }: { state: State }) {
+	const what = state.kind === "vm" ? "vm record --collector" : "profile --all --collector";
+	const program = state.kind === "vm" ? "kiseki" : "kiseki-agent";
+	return (
+		<div class="quiet empty">
+			<p>
+				<strong>{say("noFacts")}</strong>
+			</p>
+			<p class="buttons start">
+				{(state.span || state.last !== "7d") && (
+					<button type="button" onClick={() => change({ span: null, last: "7d", base: "", baseSpan: null })}>
+						{say("tryLonger")}
+					</button>
+				)}
+				{state.devices && (
+					<button type="button" onClick={() => change({ devices: "" })}>
+						{say("tryAll")}
+					</button>
+				)}
+			</p>
+			<p>{say(state.kind === "vm" ? "noFactsVm" : "noFactsHow")}</p>
+			<Command text={`${program} ${what} ${location.hostname}:7077`} />
+		</div>
+	);
 }
 
-function Asking({ asked, close }: { asked: Asked; close: () => void }) {
-	const { verb } = asked;
-	if (verb === "group")
-		return <GroupDialog devices={asked.devices} groups={groupsOf(devices.value)} close={close} />;
-	return <InstructDialog verb={verb} devices={asked.devices} close={close} />;
+interface AnswerProps {
+	readonly q: Question;
+	readonly loaded: Loaded<{ readonly bases: Bases }>;
+	readonly children: ComponentChildren;
+}
+
+/** What an answer was made of, what is chosen of it, and the answer itself. */
+function Answer({ q, loaded, children }: AnswerProps) {
+	const bases = loaded.value?.bases;
+	const { tab } = q.state;
+	if (!bases)
+		return (
+			<>
+				<Tabs tab={tab} />
+				{loaded.error ? (
+					<Problem error={loaded.error} retry={loaded.again} />
+				) : (
+					<p class="quiet">{sayFrame("loading")}</p>
+				)}
+			</>
+		);
+	const { before, after } = bases;
+	return (
+		<>
+			<Tabs tab={tab} waiting={loaded.waiting}>
+				{before && <Basis basis={before} name={say("before")} />}
+				<Basis basis={after} {...(before ? { name: say("after") } : {})} />
+			</Tabs>
+			{loaded.error ? <Problem error={loaded.error} retry={loaded.again} /> : null}
+			{after.sets || before?.sets ? (
+				<>
+					{q.state.name && <Chosen q={q} bases={bases} />}
+					{children}
+				</>
+			) : (
+				<Empty state={q.state} />
+			)}
+		</>
+	);
+}
+
+function OfLists({ q }: { q: Question }) {
+	const loaded = useList(q);
+	return (
+		<Answer q={q} loaded={loaded}>
+			{loaded.value && <Lists q={q} answer={loaded.value} waiting={loaded.waiting} />}
+		</Answer>
+	);
+}
+
+/** The chosen function, and nothing that only begins like it. */
+export function findText(name: string): string {
+	return name ? `/^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$/` : "";
+}
+
+function OfGraph({ q }: { q: Question }) {
+	const loaded = useGraph(q);
+	const forest = useMemo(() => loaded.value?.forest, [loaded.value]);
+	const of = (l: Loaded<GraphAnswer>) => ({ ...l, value: forest });
+	return (
+		<Answer q={q} loaded={loaded}>
+			<Stacks
+				name="fleet"
+				loaded={of(loaded)}
+				state={q.state}
+				unit={q.state.samples ? "samples" : "ns"}
+				find={findText(q.state.name)}
+			/>
+		</Answer>
+	);
+}
+
+/** What may be typed into the field of devices. */
+function knownOf(labels: LabelTable): readonly string[] {
+	const pairs = [...labels.values()].flatMap((l) => Object.entries(l).map(([k, v]) => `${k}=${v}`));
+	const groups = devices.value.flatMap((d) => (d.group ? [`group=${d.group}`] : []));
+	return [...new Set([...pairs, ...groups, ...devices.value.map((d) => d.name)])].slice(0, 200);
 }
 
 export default function Fleet() {
-	const [asked, ask] = useState<Asked | null>(null);
-	const search = useRef<HTMLInputElement>(null);
-	useKeys(useMemo(() => keysOf(() => search.current?.focus(), ask), []));
-	const shown = shownDevices();
-	const opened = get("device");
-	const device = opened ? deviceOf(opened) : undefined;
+	useKeys(KEYS);
+	const state = currentState();
+	const [edits, setEdits] = useState(0);
+	const labels = useLoaded(getLabels, [edits]);
+	const round = useMinutes(!state.span);
+	const table = labels.value ?? NO_LABELS;
+	const which = whichDevices(state.devices, devices.value, table);
+	const baseWhich = whichDevices(state.baseDevices, devices.value, table);
+	const compared = isCompared(state);
+	const q: Question = { state, which, baseWhich, compared, round };
+	/* Which devices are meant may depend on what has not come yet. */
+	const ready = (labels.value !== undefined || labels.error !== null) && connection.value !== "connecting";
+	const wrong = which.problem || (compared && state.base === "devices" ? baseWhich.problem : "");
+	const answered = ready && !wrong && (state.tab === "top" || state.tab === "graph");
 	return (
-		<div class="fleet">
-			<Bar search={search} ask={ask} />
-			<div class="fleet-body">
-				<div class="fleet-list">
-					{shown.length > 0 ? (
-						<DeviceTable
-							devices={shown}
-							marks={parseMarks(get("marks"))}
-							mark={setMarks}
-							opened={opened}
-							open={(d) => setParams({ device: d.id === opened ? null : d.id }, true)}
-							order={parseOrder(get("sort")) ?? { column: "name", falling: false }}
-							setOrder={(o) => setParams({ sort: formatOrder(o) })}
-						/>
-					) : (
-						<Empty />
-					)}
-				</div>
-				{device && (
-					<Details
-						device={device}
-						close={() => setParams({ device: null }, true)}
-						ask={(verb, list) => ask({ verb, devices: list })}
-					/>
-				)}
-				{opened && !device && connection.value === "live" && devices.value.length > 0 && (
-					<p class="quiet">{say("noDevice")}</p>
-				)}
-			</div>
-			{asked && <Asking asked={asked} close={() => ask(null)} />}
+		<div class="fleet profile">
+			<Selection {...{ state, which, baseWhich }} all={devices.value.length} known={knownOf(table)} />
+			{!answered && <Tabs tab={state.tab} />}
+			{labels.error ? <Problem error={labels.error} retry={labels.again} /> : null}
+			{answered && (state.tab === "top" ? <OfLists q={q} /> : <OfGraph q={q} />)}
+			{ready && state.tab === "devices" && (
+				<Labels devices={which.devices} labels={table} changed={() => setEdits(edits + 1)} />
+			)}
+			{ready && state.tab === "pipeline" && <Pipeline devices={which.devices} round={round} />}
 		</div>
 	);
 }

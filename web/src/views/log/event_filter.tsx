@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { EventFilter } from "../../api/events";
 import { address, setParams } from "../../app/address";
 import { parseMoment } from "../../app/moment";
-import { EVENTS } from "../fleet/instruction";
+import { EVENTS } from "../devices/instruction";
 import { say } from "./words";
 
 const SETTLED_MS = 400;

@@ -5,7 +5,7 @@ import { Command } from "../../parts/copy";
 import { formatMoment } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { plain } from "../../parts/text";
-import { commandOf, formatValue } from "../fleet/instruction";
+import { commandOf, formatValue } from "../devices/instruction";
 import type { Instruction } from "./instruction_history";
 import { say } from "./words";
 
@@ -78,7 +78,7 @@ export function InstructionDetails({
 			</dl>
 			<Command label={say("asCommand")} text={commandOf(i.verb, [i.device], i.config)} />
 			<div class="buttons start">
-				<a class="button" href={addressOf("fleet", { device: i.device_id })}>
+				<a class="button" href={addressOf("devices", { device: i.device_id })}>
 					{say("showDevice")}
 				</a>
 			</div>

@@ -96,7 +96,7 @@ export function InstructionList() {
 			{history.error ? <Problem error={history.error} retry={history.again} /> : null}
 			{!history.waiting && !history.error && !history.rows.length ? (
 				<p class="quiet">
-					{say("noInstructions")} <a href={addressOf("fleet")}>{say("toDevices")}</a>
+					{say("noInstructions")} <a href={addressOf("devices")}>{say("toDevices")}</a>
 				</p>
 			) : (
 				<div class="log-body">

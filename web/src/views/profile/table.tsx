@@ -4,71 +4,29 @@ import { useMemo } from "preact/hooks";
 
 import type { ProfileBy, ProfileReport, ProfileRow, ProfileSelection } from "../../api/profile";
 import { FlameSearch } from "../../flame/bar";
-import { changeOf, type Change } from "../../flame/change";
+import { changeOf } from "../../flame/change";
 import { idOf } from "../../flame/forest";
 import { matcherOf } from "../../flame/search";
 import { formatCount, formatPercent } from "../../parts/format";
-import { Name } from "../../parts/name";
 import { Problem } from "../../parts/problem";
 import { formatOrder, parseOrder, Table, type Column } from "../../parts/table";
+import {
+	comparedColumns,
+	nameColumn,
+	samplesColumn,
+	valueColumns,
+	type Compared,
+	type Named,
+} from "./columns";
 import { useReport } from "./data";
-import { formatChange, formatValue, ObjectNote, pick, unitOf, type Unit } from "./figures";
+import { pick, unitOf, type Unit } from "./figures";
 import { withoutNumber } from "./forest";
 import { change, type State } from "./state";
 import { manyOf, say } from "./words";
 
-interface Named {
-	readonly name: string;
-	readonly object: string | null;
-}
-
-const nameColumn = <T extends Named>(by: ProfileBy): Column<T> => ({
-	id: "name",
-	head: say(by),
-	cell: (r) => (
-		<>
-			<Name text={by === "cpu" ? say("cpuName", { n: r.name }) : r.name} />
-			<ObjectNote text={r.object} />
-		</>
-	),
-	order: (r) => r.name,
-});
-
-function valueColumns(
-	report: ProfileReport,
-	unit: Unit,
-	which: "self" | "total",
-): readonly Column<ProfileRow>[] {
-	const whole = pick(report.totals.total, unit) || 1;
-	const most = report.rows.reduce((n, r) => Math.max(n, pick(r[which], unit)), 1);
-	return [
-		{
-			id: which,
-			head: say(which),
-			numeric: true,
-			cell: (r) => (
-				<span class="measured">
-					<i
-						class="length"
-						ref={(e) => e?.style.setProperty("width", `${((100 * pick(r[which], unit)) / most).toFixed(1)}%`)}
-					/>
-					{formatValue(pick(r[which], unit), unit)}
-				</span>
-			),
-			order: (r) => pick(r[which], unit),
-		},
-		{
-			id: `${which}-share`,
-			head: say("share"),
-			hint: say("shareHint"),
-			numeric: true,
-			cell: (r) => formatPercent(pick(r[which], unit) / whole),
-			order: (r) => pick(r[which], unit),
-		},
-	];
-}
-
 function columnsOf(report: ProfileReport, unit: Unit): readonly Column<ProfileRow>[] {
+	const { by, rows } = report;
+	const whole = pick(report.totals.total, unit);
 	const part = (id: "kernel" | "guest"): Column<ProfileRow> => ({
 		id,
 		head: say(id),
@@ -78,26 +36,13 @@ function columnsOf(report: ProfileReport, unit: Unit): readonly Column<ProfileRo
 		order: (r) => r[id] / (r.self.samples || 1),
 	});
 	return [
-		nameColumn<ProfileRow>(report.by),
-		...valueColumns(report, unit, "self"),
-		...(report.by === "function" || report.by === "object" ? valueColumns(report, unit, "total") : []),
-		{
-			id: "samples",
-			head: say("samples"),
-			hint: say("samplesHint"),
-			numeric: true,
-			cell: (r) => formatCount(r.self.samples),
-			order: (r) => r.self.samples,
-		},
+		nameColumn<ProfileRow>(say(by), (r) => (by === "cpu" ? say("cpuName", { n: r.name }) : r.name)),
+		...valueColumns(rows, whole, unit, "self"),
+		...(hasTotals(by) ? valueColumns(rows, whole, unit, "total") : []),
+		samplesColumn<ProfileRow>(),
 		part("kernel"),
-		...(report.rows.some((r) => r.guest > 0) ? [part("guest")] : []),
+		...(rows.some((r) => r.guest > 0) ? [part("guest")] : []),
 	];
-}
-
-export interface Compared extends Named {
-	readonly self: Change;
-	readonly total: Change;
-	readonly samples: readonly [number, number];
 }
 
 /** Rows of two reports side by side, as shares; the same ones are those of the same name and file. */
@@ -129,43 +74,8 @@ export function compareRows(before: ProfileReport, after: ProfileReport, unit: U
 	}));
 }
 
-function comparedColumns(by: ProfileBy): readonly Column<Compared>[] {
-	const of = (id: "self" | "total"): readonly Column<Compared>[] => [
-		{
-			id: `${id}-before`,
-			head: `${say(id)} ${say("before")}`,
-			numeric: true,
-			cell: (r) => formatPercent(r[id].before),
-			order: (r) => r[id].before,
-		},
-		{
-			id: `${id}-after`,
-			head: `${say(id)} ${say("after")}`,
-			numeric: true,
-			cell: (r) => formatPercent(r[id].after),
-			order: (r) => r[id].after,
-		},
-		{
-			id: `${id}-change`,
-			head: `${say(id)}: ${say("change")}`,
-			numeric: true,
-			cell: (r) => <span class={`change ${r[id].kind}`}>{formatChange(r[id])}</span>,
-			order: (r) => r[id].after - r[id].before,
-		},
-	];
-	return [
-		nameColumn<Compared>(by),
-		...of("self"),
-		...(by === "function" || by === "object" ? of("total") : []),
-		{
-			id: "samples",
-			head: say("samples"),
-			numeric: true,
-			cell: (r) => `${formatCount(r.samples[0])} → ${formatCount(r.samples[1])}`,
-			order: (r) => r.samples[1] - r.samples[0],
-		},
-	];
-}
+/** Of a function and a file also what they are anywhere in. */
+const hasTotals = (by: ProfileBy): boolean => by === "function" || by === "object";
 
 interface RowsProps {
 	readonly state: State;
@@ -194,7 +104,7 @@ function Rows({ state, report, base }: RowsProps) {
 		setOrder: (order: Parameters<typeof formatOrder>[0]) => change({ sort: formatOrder(order) }),
 		empty: say("nothing"),
 	};
-	const heads = comparedColumns(report.by);
+	const heads = comparedColumns(say(report.by), hasTotals(report.by));
 	return compared ? (
 		<Table {...common} columns={heads} rows={fits(compared)} sort="self-change" order={orderOf(heads)} />
 	) : (

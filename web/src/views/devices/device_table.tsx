@@ -5,8 +5,8 @@ import type { Device } from "../../api/schema";
 import { ROW_PX, sortRows, type Column, type Order } from "../../parts/table";
 import { plain } from "../../parts/text";
 import { useVisible } from "../../parts/visible";
-import { fleetColumns, nameColumn } from "./columns";
-import { linesOf, markOf, type Heading, type Line } from "./fleet_lines";
+import { deviceColumns, nameColumn } from "./columns";
+import { linesOf, markOf, type Heading, type Line } from "./device_lines";
 import { say } from "./words";
 
 export interface DeviceTableProps {
@@ -141,7 +141,7 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
 }
 
 export function DeviceTable(table: DeviceTableProps) {
-	const columns = [nameColumn(), ...fleetColumns()];
+	const columns = [nameColumn(), ...deviceColumns()];
 	const lines: readonly Line[] = linesOf(sortRows(table.devices, columns, table.order));
 	const seen = useVisible(lines.length, ROW_PX, ROW_PX);
 	return (

@@ -12,7 +12,7 @@ import { Name } from "../../parts/name";
 import { Problem } from "../../parts/problem";
 import { plain } from "../../parts/text";
 import { formatShare, LinkText, LostText, Spark, StateText, lostHint, spoolShare } from "./columns";
-import { groupOf } from "./fleet_lines";
+import { groupOf } from "./device_lines";
 import { formatValue } from "./instruction";
 import { say } from "./words";
 

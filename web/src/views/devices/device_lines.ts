@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fleet_lines: which devices are listed, in which groups and order. Without DOM, so that it can be tested.
+// device_lines: which devices are listed, in which groups and order. Without DOM, so that it can be tested.
 //
 // What is searched for are words with blanks between them; a device has to have all of them, each anywhere in its
 // name, id, address, kernel, machine, state or group.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// columns: what the fleet says about each device in one line.
+// columns: what the list says about each device in one line.
 import { cpuShareOf, ratesOf } from "../../api/history";
 import type { Device } from "../../api/schema";
 import { formatBytes, formatCount, formatLength, formatMoment, formatPercent } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { spark } from "../../parts/series";
 import type { Column } from "../../parts/table";
-import { bytesPerEvent, causesOf, lostOf } from "./fleet_lines";
+import { bytesPerEvent, causesOf, lostOf } from "./device_lines";
 import { say } from "./words";
 
 const SPARK_W = 72;
@@ -83,7 +83,7 @@ export function spoolShare(d: Device): number {
 }
 
 /** Without the name, which has its mark and button beside it. */
-export function fleetColumns(): readonly Column<Device>[] {
+export function deviceColumns(): readonly Column<Device>[] {
 	return [
 		{ id: "state", head: say("state"), cell: (d) => <StateText device={d} />, order: (d) => d.state },
 		{

@@ -8,7 +8,7 @@ import { say as sayFrame } from "../../app/words";
 import { Dialog } from "../../parts/dialog";
 import { Name } from "../../parts/name";
 import { Problem } from "../../parts/problem";
-import { groupOf } from "./fleet_lines";
+import { groupOf } from "./device_lines";
 import { say } from "./words";
 
 export interface GroupProps {
@@ -48,13 +48,13 @@ export function GroupDialog({ devices, groups, close }: GroupProps) {
 					{say("groupName")}{" "}
 					<input
 						type="text"
-						list="fleet-groups"
+						list="device-groups"
 						value={name}
 						onInput={(e) => setName(e.currentTarget.value)}
 						autofocus
 					/>
 				</label>
-				<datalist id="fleet-groups">
+				<datalist id="device-groups">
 					{groups.map((g) => (
 						<option key={g} value={g} />
 					))}
