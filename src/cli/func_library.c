@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME "libkiseki-func.so"
+#define NAME "libkiseki-func.so.1"
 
 /* From the folder of the program. */
 static const char *const beside[] = { "", "../device/func/", "../lib/" };
