@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "base/hex.h"
+#include "base/key_file.h"
 #include "keys/certificate.h"
-#include "keys/key_file.h"
 
 #define DAY_S 86400U
 #define AUTHORITY_DAYS 3650U

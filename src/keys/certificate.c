@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "keys/key_file.h"
+#include "base/key_file.h"
 
 #define SERIAL_LEN 16U
 

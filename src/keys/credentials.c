@@ -8,9 +8,9 @@
 
 #include <errno.h>
 
+#include "base/key_file.h"
 #include "keys/authority.h"
 #include "keys/certificate.h"
-#include "keys/key_file.h"
 
 #define PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3"
 

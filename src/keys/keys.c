@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/key_file.h"
 #include "base/when.h"
 #include "keys/certificate.h"
-#include "keys/key_file.h"
 
 #define RENEW_PART 10U /* of its time must be over before a certificate is renewed */
 #define NS_PER_S 1000000000ULL

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "keys/key_file.h"
+#include "base/key_file.h"
 
 #define FILE_NAME "roster.db"
 #define BUSY_MS 5000

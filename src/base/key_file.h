@@ -6,8 +6,8 @@
  * Who runs `kiseki keys` is often root, and the collector is not: what root writes belongs to the
  * owner of the folder.
  */
-#ifndef KISEKI_KEYS_KEY_FILE_H
-#define KISEKI_KEYS_KEY_FILE_H
+#ifndef KISEKI_BASE_KEY_FILE_H
+#define KISEKI_BASE_KEY_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

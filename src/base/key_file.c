@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* key_file: see key_file.h. */
-#include "keys/key_file.h"
+#include "base/key_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,9 @@ bool key_file_exists(const char *folder, const char *name)
 {
 	char path[KEY_PATH_MAX];
 
-	return access(path_of(folder, name, path), F_OK) == 0;
+	/* One that may not be looked at is there: who goes on without keys must know that there are none. */
+	return access(path_of(folder, name, path), F_OK) == 0 ||
+	       (errno != ENOENT && errno != ENOTDIR);
 }
 
 int key_file_touch(const char *folder, const char *name, struct error *e)
