@@ -159,6 +159,8 @@ static const struct cli_option options[] = {
 	{ 0, "connections", "N", "devices at once (10000)", NULL },
 	{ 0, "commit-ms", "MS", "the longest that a block waits for its commit (20; 500)", NULL },
 	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
+	{ 0, "keys", "DIR", "the folder of keys (`keys` in --data, if it is there)", NULL },
+	{ 0, "plain-loopback", NULL, "with keys: take devices of loopback without, too", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
 	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
 	{ 0 },
@@ -191,10 +193,11 @@ const struct command command_serve = {
 		"and "
 		"whole days are removed. What is made "
 		"from blocks to show them faster, and what devices were told, stays in --data.\n\n"
-		"Without keys, which come with a later version, it listens on loopback only. "
-		"Other machines reach it through a tunnel (ssh -L on the device, ssh -R from "
-		"here), "
-		"or, if everybody in the network may read and instruct, with --insecure-listen.\n\n"
+		"With keys (kiseki keys) devices connect over TLS 1.3 and show a certificate; "
+		"others are refused. Without keys it listens on loopback only, and for people "
+		"and programs it does so in any case: other machines reach that through a tunnel "
+		"(ssh -L), or, if everybody in the network may read and instruct, with "
+		"--insecure-listen.\n\n"
 		"A file of settings has lines `key = value`; the keys are the options without "
 		"their dashes. The command line goes over the file. Port 0 takes any that is free; "
 		"the first lines on standard output say which.",

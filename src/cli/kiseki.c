@@ -3,15 +3,13 @@
 #include "cli/kiseki.h"
 
 static const struct command *const commands[] = {
-	&command_record, &command_serve,      &command_devices,
-	&command_start,	 &command_stop,	      &command_configure,
-	&command_label,	 &command_runs,	      &command_ledger,
-	&command_export, &command_tail,	      &command_top,
-	&command_alerts, &command_convert,    &command_info,
-	&command_check,	 &command_report,     &command_func,
-	&command_boot,	 &command_profile,    &command_vm,
-	&command_work,	 &command_symbols,    &command_doctor,
-	&command_help,	 &command_completion, NULL,
+	&command_record, &command_serve,     &command_devices,	  &command_start,
+	&command_stop,	 &command_configure, &command_label,	  &command_runs,
+	&command_ledger, &command_export,    &command_tail,	  &command_top,
+	&command_alerts, &command_convert,   &command_info,	  &command_check,
+	&command_report, &command_func,	     &command_boot,	  &command_profile,
+	&command_vm,	 &command_work,	     &command_keys,	  &command_symbols,
+	&command_doctor, &command_help,	     &command_completion, NULL,
 };
 
 static const struct cli_option options[] = {

@@ -45,6 +45,7 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.workers = COLLECTOR_WORKERS_EACH;
 	s->options.objects_bytes = OBJECTS_SIZE;
 	s->options.place = s->store;
+	s->options.keys = s->keys;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -85,6 +86,8 @@ static const struct setting table[] = {
 	{ "workers", setting_count, "a number from 0 to 256", PLACE(options.workers), 0,
 	  WORKERS_MOST },
 	{ "alert-webhook", setting_text, TEXT(alert_webhook) },
+	{ "keys", setting_text, TEXT(keys) },
+	{ "plain-loopback", setting_bool, "yes or no", PLACE(options.plain_loopback), 0, 0 },
 	{ "insecure-listen", setting_bool, "yes or no", PLACE(options.insecure), 0, 0 },
 	{ 0 },
 };

@@ -23,6 +23,7 @@
 #include "collector/server.h"
 #include "collector/summaries.h"
 #include "collector/work.h"
+#include "keys/keys.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -43,6 +44,7 @@ struct collector {
 	struct objects *objects;   /* NULL: devices are asked for none */
 	char tables[PATH_MAX];	   /* of symbols */
 	char folder[PATH_MAX];	   /* of objects */
+	char keys[PATH_MAX];	   /* the folder, if there are any */
 	struct http_symbols names; /* for workers */
 };
 
@@ -66,6 +68,7 @@ static void set_server_options(struct server_options *s, const struct collector_
 	s->hello_timeout_ms = o->hello_timeout_ms ? o->hello_timeout_ms : HELLO_TIMEOUT_MS;
 	s->idle_timeout_ms = o->idle_timeout_ms ? o->idle_timeout_ms : IDLE_TIMEOUT_MS;
 	s->ping_ms = o->ping_ms ? o->ping_ms : PING_MS;
+	s->plain_loopback = o->plain_loopback;
 	s->log = o->log ? o->log : log_nothing;
 	s->log_context = o->log_context;
 }
@@ -209,6 +212,25 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	return r < 0 ? r : start_http(c, o, e);
 }
 
+/* Those that are named must be there. */
+static int find_keys(struct collector *c, const struct collector_options *o, struct error *e)
+{
+	bool is_named = o->keys && *o->keys;
+	int n = is_named ? snprintf(c->keys, sizeof(c->keys), "%s", o->keys)
+			 : snprintf(c->keys, sizeof(c->keys), "%s/keys", o->data);
+
+	if (n >= (int)sizeof(c->keys))
+		return error_set(e, ENAMETOOLONG, "cannot use %s: too long a name", c->keys);
+	if (keys_exist(c->keys))
+		return 0;
+	if (is_named)
+		return error_set(e, ENOENT,
+				 "cannot find keys in %s: make them with `kiseki keys init`",
+				 c->keys);
+	c->keys[0] = 0;
+	return 0;
+}
+
 int collector_start(struct collector **ret, const struct collector_options *o, struct error *e)
 {
 	CLEANUP(collector) struct collector *c = calloc(1, sizeof(*c));
@@ -218,12 +240,17 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 
 	if (!c)
 		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
+	r = find_keys(c, o, e);
+	if (r < 0)
+		return r;
 	/* What http_start() will refuse is refused before a folder is made. */
 	r = endpoint_parse_listen(o->http, 0, o->insecure, &s.address, e);
 	if (r == 0)
-		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure, &s.address, e);
+		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure || c->keys[0],
+					  &s.address, e);
 	if (r < 0)
 		return r;
+	s.keys = c->keys[0] ? c->keys : NULL;
 	set_server_options(&s, o);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

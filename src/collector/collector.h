@@ -26,6 +26,8 @@ struct collector_options {
 	const char *symbols; /* folder of devices' objects, to name functions; NULL or "": none */
 	uint64_t symbols_bytes; /* ceiling of the tables made of them; 0: the usual one */
 	uint64_t objects_bytes; /* of files that devices are asked for, at most; 0: they are not */
+	const char *keys;	/* the folder of keys; NULL or "": `keys` in data, if it is there */
+	bool plain_loopback;	/* with keys, too, plain frames are taken from loopback */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
 	uint32_t workers;	   /* threads that work minutes out; 0: none */

@@ -76,7 +76,7 @@ static void queue(struct connection *c, const uint8_t *bytes, size_t len)
 	}
 }
 
-void connection_send(struct connection *c, const uint8_t *bytes, size_t len)
+void connection_send_raw(struct connection *c, const uint8_t *bytes, size_t len)
 {
 	uv_buf_t buf = uv_buf_init((char *)bytes, (unsigned int)len);
 	int n = 0;
@@ -92,6 +92,12 @@ void connection_send(struct connection *c, const uint8_t *bytes, size_t len)
 	n = n < 0 ? 0 : n;
 	if ((size_t)n < len)
 		queue(c, bytes + n, len - (size_t)n);
+}
+
+void connection_send(struct connection *c, const uint8_t *bytes, size_t len)
+{
+	if (!guard_send(c, bytes, len))
+		connection_send_raw(c, bytes, len);
 }
 
 /* --- lists --- */
@@ -177,6 +183,7 @@ void connection_close(struct connection *c)
 	set_waiting(c, false);
 	wheel_unset(&c->deadline);
 	session_done(&c->session);
+	guard_done(c);
 	unlink_connection(c);
 	uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
@@ -199,10 +206,11 @@ static bool is_batch_full(const struct server *s)
 static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
 {
 	struct connection *c = handle->data;
+	size_t room = c->guard.state == GUARD_OFF ? sizeof(c->server->buffer) : GUARD_READ_MAX;
 
 	(void)wanted;
 	c->paused = !c->lingering && is_batch_full(c->server);
-	*buf = uv_buf_init((char *)c->server->buffer, c->paused ? 0 : sizeof(c->server->buffer));
+	*buf = uv_buf_init((char *)c->server->buffer, c->paused ? 0 : (unsigned int)room);
 }
 
 static void set_reading(struct connection *c, bool reading)
@@ -223,6 +231,8 @@ static void linger(struct connection *c)
 
 	leave_registry(c);
 	set_waiting(c, false);
+	if (c->guard.channel)
+		channel_bye(c->guard.channel);
 	if (!request || uv_shutdown(request, (uv_stream_t *)&c->tcp, on_shut) < 0) {
 		free(request);
 		connection_close(c);
@@ -238,7 +248,9 @@ static void linger(struct connection *c)
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct connection *c = stream->data;
+	const uint8_t *bytes = (const uint8_t *)buf->base;
 	struct session_now now;
+	size_t len = (size_t)n;
 
 	if (n == UV_ENOBUFS) {
 		connection_settle(c);
@@ -255,7 +267,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	now = session_clock_now();
 	atomic_fetch_add_explicit(&c->server->counters.bytes, (uint64_t)n, memory_order_relaxed);
 	c->traffic.bytes += (uint64_t)n;
-	session_push(&c->session, (const uint8_t *)buf->base, (size_t)n, &now);
+	if (guard_take(c, &bytes, &len))
+		session_push(&c->session, bytes, len, &now);
 	connection_settle(c);
 }
 
@@ -389,6 +402,7 @@ static void start(struct connection *c)
 	memset(&peer, 0, sizeof(peer));
 	uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&peer, &len);
 	endpoint_format(&peer, c->address);
+	guard_init(c, endpoint_is_loopback(&peer));
 	uv_tcp_nodelay(&c->tcp, 1);
 	uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
 	c->since_ms = c->last_frame_ms = server_now_ms(s);

@@ -15,10 +15,14 @@
 
 #include "collector/committer.h"
 #include "collector/endpoint.h"
+#include "collector/guard.h"
 #include "collector/objects.h"
 #include "collector/server.h"
 #include "collector/session.h"
 #include "collector/wheel.h"
+
+/* With keys, so much is read at once: in what it says there may be the end of a record before it. */
+#define GUARD_READ_MAX (SESSION_READ_MAX - CHANNEL_RECORD_MAX)
 
 /* Written by the loop's thread alone, read by any. */
 struct loop_counters {
@@ -38,6 +42,8 @@ struct server {
 	uv_thread_t thread;
 	uint16_t port;
 	struct committer *committer;
+	struct keys *keys; /* NULL: none */
+	uint64_t last_guard_ms;
 	struct session_env env;
 	struct wheel wheel;
 	struct connection *connections; /* all */
@@ -55,12 +61,14 @@ struct server {
 	atomic_uint_fast64_t durable;
 	struct loop_counters counters;
 	uint8_t buffer[SESSION_READ_MAX];
+	uint8_t plain[SESSION_READ_MAX]; /* what that says, with keys */
 };
 
 struct connection {
 	uv_tcp_t tcp;
 	struct server *server;
 	struct session session;
+	struct guard guard;
 	struct wheel_entry deadline;
 	struct connection *next, *prev;
 	struct connection *next_waiting, *prev_waiting;
@@ -94,7 +102,9 @@ void connection_deadline(struct connection *c);
 void connection_push_traffic(struct connection *c);
 void connection_close(struct connection *c);
 
+/* What the session says; and what goes over the wire. */
 void connection_send(struct connection *c, const uint8_t *bytes, size_t len);
+void connection_send_raw(struct connection *c, const uint8_t *bytes, size_t len);
 __attribute__((format(printf, 2, 3))) void connection_log(const struct connection *c,
 							  const char *fmt, ...);
 

@@ -94,8 +94,8 @@ int endpoint_parse_listen(const char *text, uint16_t default_port, bool insecure
 		return r;
 	if (!insecure && !endpoint_is_loopback(&a))
 		return error_set(e, EPERM,
-				 "cannot listen on %s: only loopback is safe without keys, which "
-				 "come with a later version; tunnel it, e.g. with ssh -L, or pass "
+				 "cannot listen on %s: only loopback is safe without keys (kiseki "
+				 "keys init); tunnel it, e.g. with ssh -L, or pass "
 				 "--insecure-listen if the network is trusted",
 				 text);
 	*ret = a;

@@ -2,7 +2,7 @@
 /*
  * endpoint: an address to listen on, and whether it may be listened on.
  *
- * Until there are keys, only loopback is safe: whoever reaches the port may store blocks and tell
+ * Without keys only loopback is safe: whoever reaches the port may store blocks and tell
  * devices what to do. Any other address is refused, unless the caller says that its network is
  * trusted.
  */

@@ -56,15 +56,18 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 {
 	struct connection *c = owner;
 	struct server *s = c->server;
-	struct registry_arrival a = { .hello = m,
+	struct message_hello hello = *m;
+	struct registry_arrival a = { .hello = &hello,
 				      .address = c->address,
 				      .session = c->session.number,
 				      .now_ns = session_clock_now().real_ns,
 				      .beside = m->role == ROLE_RECORDER };
 	struct store_device device;
 	uint32_t slot;
-	int r = registry_arrive(s->o.registry, &a, &slot, &device, e);
+	int r = guard_admit(c, &hello, e);
 
+	if (r == 0)
+		r = registry_arrive(s->o.registry, &a, &slot, &device, e);
 	if (r < 0)
 		return r;
 	memcpy(c->name, device.name, sizeof(c->name));
@@ -83,6 +86,12 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 		       a.beside ? " beside the agent" : "", device.kernel, device.machine,
 		       device.cpus, device.agent, m->n_runs);
 	return 0;
+}
+
+static int enroll(void *owner, const struct message_enroll *m, struct message_certificate *ret,
+		  struct error *e)
+{
+	return guard_enroll(owner, m, ret, e);
 }
 
 static int get_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
@@ -219,6 +228,7 @@ static void take_result(void *owner, const struct message_result *m)
 const struct session_ops ingest_ops = {
 	.send = send_bytes,
 	.arrive = arrive,
+	.enroll = enroll,
 	.run = get_run,
 	.next_sequences = next_sequences,
 	.put = put,

@@ -155,6 +155,7 @@ static void on_timer(uv_timer_t *handle)
 
 	while ((entry = wheel_pop(&s->wheel, server_now_ms(s))))
 		connection_deadline(connection_of(entry));
+	guard_turn(s);
 	if (server_now_ms(s) >= s->last_second_ms + 1000)
 		on_second(s);
 	if (s->stopping)
@@ -259,6 +260,7 @@ static void free_server(struct server *s)
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
 	committer_stop(s->committer);
+	guard_close(s);
 	uv_mutex_destroy(&s->wake_lock);
 	session_room_free(s->env.room);
 	free(s->by_slot);
@@ -310,7 +312,9 @@ int server_start(struct server **ret, const struct server_options *o, struct err
 	s->env.ops = &ingest_ops;
 	s->env.window = o->device_bytes_max;
 	atomic_store(&s->durable, store_puts(o->store));
-	r = listen_on(s, e);
+	r = guard_open(s, e);
+	if (r == 0)
+		r = listen_on(s, e);
 	if (r == 0)
 		r = start_committer(s, e);
 	if (r == 0 && uv_thread_create(&s->thread, run_loop, s) < 0)

@@ -30,6 +30,8 @@ struct server_options {
 	uint32_t connections_max;
 	uint64_t device_bytes_max;
 	uint64_t batch_bytes; /* what may wait for a commit, of all devices */
+	const char *keys;     /* the folder of keys; NULL: there are none */
+	bool plain_loopback;  /* with keys, too, plain frames are taken from loopback */
 	unsigned int commit_ms, hello_timeout_ms, idle_timeout_ms, ping_ms;
 	void (*log)(void *context, const char *line); /* from the threads of the server */
 	void *log_context;

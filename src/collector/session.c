@@ -198,7 +198,10 @@ static bool judge_refusal(struct session *s, int r, const struct error *e)
 		s->stalled = true;
 		return false;
 	}
-	session_bye(s, r == -EPROTO ? BYE_PROTOCOL : BYE_LIMIT, "%s", e->text);
+	if (r == -EKEYREJECTED)
+		session_bye(s, BYE_REFUSED, "%s", e->text);
+	else
+		session_bye(s, r == -EPROTO ? BYE_PROTOCOL : BYE_LIMIT, "%s", e->text);
 	return true;
 }
 
@@ -260,6 +263,31 @@ static bool take_hello(struct session *s, const struct frame *f, const struct se
 	}
 	r = s->env->ops->arrive(s->owner, &m, &e);
 	return r < 0 ? judge_refusal(s, r, &e) : send_welcome(s, &m, now);
+}
+
+/* In place of HELLO; with the answer it is over. */
+static void take_enroll(struct session *s, const struct frame *f)
+{
+	uint8_t room[FRAME_HEAD_MAX + ENROLL_ROOM];
+	struct message_certificate answer;
+	struct error e = ERROR_INIT;
+	struct message_enroll m;
+	struct byte_writer w;
+	int r;
+
+	if (enroll_decode(&m, f->body, f->body_len) != WIRE_OK) {
+		session_bye(s, BYE_PROTOCOL, "ENROLL is cut short or has a field out of bounds");
+		return;
+	}
+	r = s->env->ops->enroll(s->owner, &m, &answer, &e);
+	if (r < 0) {
+		judge_refusal(s, r == -EAGAIN ? -EIO : r, &e);
+		return;
+	}
+	writer_init(&w, room + FRAME_HEAD_MAX, ENROLL_ROOM);
+	certificate_encode(&w, &answer);
+	send_message(s, FRAME_CERTIFICATE, &w);
+	session_bye(s, BYE_DONE, "it has its certificate");
 }
 
 static void tell_clock(struct session *s)
@@ -420,6 +448,10 @@ static void take_bye(struct session *s, const struct frame *f)
 /* False: the frame could not be taken yet. */
 static bool take_frame(struct session *s, const struct frame *f, const struct session_now *now)
 {
+	if (s->state == SESSION_NEW && f->type == FRAME_ENROLL) {
+		take_enroll(s, f);
+		return true;
+	}
 	if (s->state == SESSION_NEW)
 		return take_hello(s, f, now);
 	switch (f->type) {
@@ -447,6 +479,10 @@ static bool take_frame(struct session *s, const struct frame *f, const struct se
 	case FRAME_HELLO:
 		session_bye(s, BYE_PROTOCOL, "a second HELLO");
 		break;
+	case FRAME_ENROLL:
+		session_bye(s, BYE_PROTOCOL, "ENROLL behind HELLO");
+		break;
+	case FRAME_CERTIFICATE:
 	case FRAME_WELCOME:
 	case FRAME_ACK:
 	case FRAME_INSTRUCTION:
@@ -467,7 +503,8 @@ static bool is_stranger(struct session *s, const struct frame *f, uint8_t type)
 {
 	if (s->state != SESSION_NEW)
 		return false;
-	if (type != FRAME_HELLO && type != FRAME_BYE)
+	if (type != FRAME_HELLO && type != FRAME_BYE &&
+	    (type != FRAME_ENROLL || !s->env->ops->enroll))
 		session_bye(s, BYE_PROTOCOL, "the first frame is of type %u, not HELLO", type);
 	else if (f->len > FRAME_HEAD_MAX + MESSAGE_ROOM)
 		session_bye(s, BYE_PROTOCOL, "HELLO of %" PRIu32 " bytes", f->len);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "wire/block.h"
+#include "wire/enroll.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 
@@ -40,9 +41,13 @@ struct session_clock {
 struct session_ops {
 	void (*send)(void *owner, const uint8_t *bytes, size_t len);
 	/* Whoever of these four returns < 0 does not take it, and e says why: -EPROTO is a lie of
-	 * the device, -EAGAIN means later (the session stalls, and asks again), all else a limit. */
+	 * the device, -EAGAIN means later (the session stalls, and asks again), -EKEYREJECTED that
+	 * it may not, all else a limit. */
 	/* The device is here. Another connection of the same device is ended by the owner. */
 	int (*arrive)(void *owner, const struct message_hello *m, struct error *e);
+	/* It wants a certificate, and no more; NULL: there are none. *ret is borrowed. Not later. */
+	int (*enroll)(void *owner, const struct message_enroll *m, struct message_certificate *ret,
+		      struct error *e);
 	/* The number of a run of this device. */
 	int (*run)(void *owner, const struct message_id *run, uint32_t *ret, struct error *e);
 	/* 0, or 1 for a duplicate. */

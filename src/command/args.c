@@ -182,6 +182,11 @@ const char *args_get(const struct args *a, const char *name)
 	return a->values[i];
 }
 
+bool args_knows(const struct args *a, const char *name)
+{
+	return find_option(a, 0, name, strlen(name)) >= 0;
+}
+
 bool args_has(const struct args *a, const char *name)
 {
 	return args_get(a, name) != NULL;

@@ -35,6 +35,9 @@ int args_parse(struct args *a, const struct command *root, int argc, char *const
 const char *args_get(const struct args *a, const char *name);
 bool args_has(const struct args *a, const char *name);
 
+/* Is the name in the table? */
+bool args_knows(const struct args *a, const char *name);
+
 /* A count with a default. */
 int args_get_count(const struct args *a, const char *name, uint64_t *ret, struct error *e);
 

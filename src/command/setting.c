@@ -150,7 +150,7 @@ int setting_load(const struct setting_list *l, const struct args *a, struct erro
 	int r = read_file(l, path ? path : l->file, path != NULL, e);
 
 	for (s = l->table; r >= 0 && s->key; s++) {
-		const char *value = args_get(a, s->key);
+		const char *value = args_knows(a, s->key) ? args_get(a, s->key) : NULL;
 		bool is_switch = value && !*value && s->set == setting_bool;
 
 		if (value)

@@ -44,7 +44,7 @@ int setting_set(const struct setting_list *l, const char *key, const char *value
 int setting_parse(const struct setting_list *l, const char *text, size_t len, const char *file,
 		  struct error *e);
 
-/* Reads the file, then the options. A switch that is given is "yes". */
+/* Reads the file, then those options that the command has. A switch that is given is "yes". */
 int setting_load(const struct setting_list *l, const struct args *a, struct error *e);
 
 #endif

@@ -31,8 +31,10 @@ enum frame_type {
 	FRAME_PING = 10,       /* collector: what time is it there? */
 	FRAME_PONG = 11,       /* device: the answer */
 	FRAME_BYE = 12,	       /* either: why it closes the connection */
-	FRAME_WANT = 13,  /* collector: a piece of an object is wanted; skipped by who has none */
-	FRAME_PIECE = 14, /* device: the answer */
+	FRAME_WANT = 13,   /* collector: a piece of an object is wanted; skipped by who has none */
+	FRAME_PIECE = 14,  /* device: the answer */
+	FRAME_ENROLL = 32, /* device: wants a certificate (enroll.h); its first frame then */
+	FRAME_CERTIFICATE = 33, /* collector: here it is */
 };
 
 struct frame {

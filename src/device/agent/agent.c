@@ -116,7 +116,12 @@ static int make_uplink(struct agent *a, struct error *e)
 	if (getrandom(&o.seed, sizeof(o.seed), 0) < 0)
 		o.seed = clock_mono_ms();
 	r = uplink_new(&a->uplink, &o, e);
-	return r < 0 ? r : dial_new(&a->dial, a->o.settings->collector, e);
+	return r < 0 ? r
+		     : line_new(&a->line,
+				&(struct line_options){ a->o.settings->collector,
+							a->o.settings->name,
+							a->o.settings->state_dir },
+				e);
 }
 
 static int make_descriptors(struct agent *a, struct error *e)
@@ -182,7 +187,7 @@ void agent_free(struct agent *a)
 		tracing_leave(&a->tracing);
 	func_feed_free(a->feed);
 	uplink_free(a->uplink);
-	dial_free(a->dial);
+	line_free(a->line);
 	recorder_free(a->recorder);
 	spool_free(a->spool);
 	memory_free(a->memory);
@@ -251,7 +256,7 @@ static void begin_to_end(struct agent *a, const char *why)
 /* The last blocks are sent and their acknowledgement is awaited, if there is somebody. */
 static void turn_end(struct agent *a)
 {
-	if (!a->is_ending && dial_is_once(a->dial) && !dial_is_open(a->dial))
+	if (!a->is_ending && line_is_spent(a->line))
 		begin_to_end(a, "the connection that was given is over");
 	if (!a->is_ending || a->is_over)
 		return;
@@ -299,7 +304,7 @@ static int wait_for_something(struct agent *a, struct error *e)
 	struct pollfd fds[] = {
 		{ .fd = a->timer, .events = POLLIN },
 		{ .fd = a->signals, .events = POLLIN },
-		{ .fd = dial_fd(a->dial), .events = agent_link_events(a) },
+		{ .fd = line_fd(a->line), .events = agent_link_events(a) },
 		{ .fd = tracing_wake_fd(&a->tracing), .events = POLLIN },
 		{ .fd = agent_feed_fd(a), .events = POLLIN },
 	};

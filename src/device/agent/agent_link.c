@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent_link: the agent's connection: between the socket (dial.h) and the protocol (uplink.h); see
+ * agent_link: the agent's connection: between the socket (line.h) and the protocol (uplink.h); see
  * agent_state.h.
  */
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 #define PIECES_MAX 64U	 /* in one turn, so that the sources have theirs */
 #define ACK_FRAME_MOST 8 /* bytes, up to 2^42 frames; a PING has more in the first minute already */
+#define TLS_RECORD_MORE 22 /* bytes around what a record says */
 
 void agent_drop_link(struct agent *a, const struct error *why)
 {
@@ -20,7 +21,7 @@ void agent_drop_link(struct agent *a, const struct error *why)
 		a->link_failure = *why; /* the same again is not worth another line */
 		agent_log(a, "%s", why->text);
 	}
-	dial_close(a->dial);
+	line_close(a->line);
 	uplink_close(a->uplink, a->now_ms);
 }
 
@@ -32,9 +33,9 @@ static void connect_link(struct agent *a)
 	struct error e = ERROR_INIT;
 	int r;
 
-	if (dial_fd(a->dial) < 0 && (a->now_ms < uplink_next(a->uplink) || a->is_ending))
+	if (line_fd(a->line) < 0 && (a->now_ms < uplink_next(a->uplink) || a->is_ending))
 		return;
-	r = dial_open(a->dial, a->now_ms, &e);
+	r = line_open(a->line, a->now_ms, &e);
 	if (r < 0)
 		agent_drop_link(a, &e);
 	if (r <= 0)
@@ -56,26 +57,30 @@ void agent_turn_link(struct agent *a)
 	if (uplink_is_closed(a->uplink))
 		return;
 	was_welcome = uplink_is_welcome(a->uplink);
-	r = uplink_socket_read(a->uplink, dial_fd(a->dial), PIECES_MAX, a->now_ms, &e);
+	r = uplink_socket_read(a->uplink, a->line, PIECES_MAX, a->now_ms, &e);
 	if (!was_welcome && uplink_is_welcome(a->uplink)) {
 		a->link_failure.text[0] = 0;
 		agent_log(a, "is connected to %s as session %llu", a->o.settings->collector,
 			  (unsigned long long)uplink_session(a->uplink));
 		agent_tell_status(a);
 	}
-	w = uplink_socket_write(a->uplink, dial_fd(a->dial), PIECES_MAX, r < 0 ? NULL : &e);
+	w = uplink_socket_write(a->uplink, a->line, PIECES_MAX, r < 0 ? NULL : &e);
 	if (r >= 0 && w >= 0 && uplink_is_silent(a->uplink, a->now_ms))
 		r = error_set(&e, ETIMEDOUT, "the collector is silent");
+	if (r >= 0 && w >= 0 && line_renew(a->line, a->now_ms))
+		r = error_set(&e, ECONNRESET, "connects again, with its next certificate");
 	if (r < 0 || w < 0)
 		agent_drop_link(a, &e);
 }
 
 uint64_t agent_next_link(const struct agent *a)
 {
-	uint64_t next = uplink_next(a->uplink), dialled = dial_next(a->dial);
+	uint64_t next = uplink_next(a->uplink), dialled = line_next(a->line);
 
-	if (uplink_is_closed(a->uplink) && dial_fd(a->dial) >= 0)
+	if (uplink_is_closed(a->uplink) && line_fd(a->line) >= 0)
 		return dialled;
+	if (line_has_unread(a->line) && uplink_room(a->uplink))
+		return 0;
 	return next;
 }
 
@@ -84,12 +89,13 @@ static void set_low_mark(struct agent *a)
 {
 	bool patient = (agent_is_tracing(a) || agent_is_fed(a)) && !uplink_waits(a->uplink) &&
 		       !a->is_ending;
-	int mark = patient ? ACK_FRAME_MOST + 1 : 1;
+	int most = ACK_FRAME_MOST + (line_is_secure(a->line) ? TLS_RECORD_MORE : 0);
+	int mark = patient ? most + 1 : 1;
 
 	if (mark == a->low_mark)
 		return;
 	a->low_mark = mark;
-	setsockopt(dial_fd(a->dial), SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof(mark));
+	setsockopt(line_fd(a->line), SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof(mark));
 }
 
 short agent_link_events(struct agent *a)
@@ -97,7 +103,7 @@ short agent_link_events(struct agent *a)
 	size_t unsent;
 
 	if (uplink_is_closed(a->uplink))
-		return dial_events(a->dial);
+		return line_events(a->line);
 	set_low_mark(a);
 	uplink_get(a->uplink, &unsent);
 	return (short)((uplink_room(a->uplink) ? POLLIN : 0) | (unsent ? POLLOUT : 0));

@@ -7,8 +7,8 @@
 #define KISEKI_DEVICE_AGENT_AGENT_STATE_H
 
 #include "device/agent/agent.h"
-#include "device/agent/dial.h"
 #include "device/agent/identity.h"
+#include "device/agent/line.h"
 #include "device/agent/memory.h"
 #include "device/agent/recorder.h"
 #include "device/agent/settings.h"
@@ -40,7 +40,7 @@ struct agent {
 	struct tracing tracing;
 	struct func_feed *feed;	   /* of traced programs; NULL: there is no socket for them */
 	struct error feed_failure; /* the last that was logged */
-	struct dial *dial;
+	struct line *line;
 	struct uplink *uplink;
 	struct error link_failure; /* the last that was logged */
 	int timer, signals, statm;

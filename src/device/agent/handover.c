@@ -18,6 +18,7 @@
 #include "command/config_args.h"
 #include "device/agent/dial.h"
 #include "device/agent/identity.h"
+#include "device/agent/tls.h"
 #include "wire/retry.h"
 
 #define LINE_MAX_LEN 256U
@@ -319,6 +320,10 @@ static int open_all(struct handover *h, struct error *e)
 				 "cannot use the driver: %s/socket is not there; "
 				 "is kiseki.ko loaded?",
 				 h->o->folder);
+	if (tls_has_keys(h->o->settings->state_dir))
+		return error_set(e, EOPNOTSUPP,
+				 "cannot hand a connection to the driver: this device has keys, "
+				 "and the driver cannot speak TLS");
 	r = dial_new(&h->dial, h->o->settings->collector, e);
 	if (r < 0)
 		return r;

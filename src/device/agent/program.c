@@ -15,6 +15,7 @@
 #include "command/say.h"
 #include "device/agent/agent.h"
 #include "device/agent/doctor.h"
+#include "device/agent/enroll.h"
 #include "device/agent/handover.h"
 #include "device/agent/settings.h"
 #include "device/graph/graph_program.h"
@@ -51,11 +52,8 @@ static const struct cli_example examples[] = {
 };
 
 static const struct command *const children[] = {
-	&command_agent_doctor,
-	&command_agent_kernel,
-	&command_agent_profile,
-	&command_agent_vm,
-	NULL,
+	&command_agent_doctor,	&command_agent_enroll, &command_agent_kernel,
+	&command_agent_profile, &command_agent_vm,     NULL,
 };
 
 static void print_line(void *context, const char *line)
@@ -108,7 +106,8 @@ static int run_agent(const struct args *a)
 const struct command command_agent = {
 	.name = "kiseki-agent",
 	.summary = "record what the scheduler of this machine does, for a collector",
-	.usage = "[OPTION...] | doctor [--json] | kernel [OPTION...] | profile [OPTION...] | vm "
+	.usage = "[OPTION...] | doctor [--json] | enroll [OPTION...] | kernel [OPTION...] | "
+		 "profile [OPTION...] | vm "
 		 "[OPTION...]",
 	.description =
 		"Makes the kernel record scheduler events, packs them into blocks, about three "

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "device/agent/dial.h"
 #include "device/agent/identity.h"
+#include "device/agent/line.h"
 #include "device/agent/uplink_socket.h"
 
 #define PIECES_MAX 16U /* in one turn, so that the machine is looked at in time */
@@ -19,7 +19,7 @@
 struct side_link {
 	struct identity identity;
 	struct uplink *uplink;
-	struct dial *dial;
+	struct line *line;
 	const char *who, *bye;
 	struct error last; /* the same again is not worth another line */
 	bool is_recording;
@@ -108,7 +108,8 @@ int side_link_new(struct side_link **ret, const struct side_link_options *o, str
 	u.cpus = l->identity.cpus;
 	r = uplink_new(&l->uplink, &u, e);
 	if (r >= 0)
-		r = dial_new(&l->dial, o->collector, e);
+		r = line_new(&l->line,
+			     &(struct line_options){ o->collector, o->name, o->state_dir }, e);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(l);
@@ -120,7 +121,7 @@ void side_link_free(struct side_link *l)
 	if (!l)
 		return;
 	uplink_free(l->uplink);
-	dial_free(l->dial);
+	line_free(l->line);
 	free(l);
 }
 
@@ -131,7 +132,7 @@ static int drop(struct side_link *l, uint64_t now_ms, struct error *e)
 	l->last = *e;
 	if (!is_news)
 		e->text[0] = 0;
-	dial_close(l->dial);
+	line_close(l->line);
 	uplink_close(l->uplink, now_ms);
 	return -EAGAIN;
 }
@@ -141,11 +142,11 @@ static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 {
 	int r;
 
-	if (dial_fd(l->dial) < 0 && now_ms < uplink_next(l->uplink))
+	if (line_fd(l->line) < 0 && now_ms < uplink_next(l->uplink))
 		return 0;
-	r = dial_open(l->dial, now_ms, e);
+	r = line_open(l->line, now_ms, e);
 	if (r > 0 && l->objects.piece)
-		uplink_set_abilities(l->uplink, l->objects.anywhere || is_loopback(dial_fd(l->dial))
+		uplink_set_abilities(l->uplink, l->objects.anywhere || is_loopback(line_fd(l->line))
 							? ABILITY_OBJECTS
 							: 0);
 	if (r > 0)
@@ -165,10 +166,12 @@ int side_link_turn(struct side_link *l, uint64_t now_ms, bool is_recording, stru
 		return drop(l, now_ms, e);
 	if (!r)
 		return 0;
-	r = uplink_socket_read(l->uplink, dial_fd(l->dial), PIECES_MAX, now_ms, e);
-	w = uplink_socket_write(l->uplink, dial_fd(l->dial), PIECES_MAX, r < 0 ? NULL : e);
+	r = uplink_socket_read(l->uplink, l->line, PIECES_MAX, now_ms, e);
+	w = uplink_socket_write(l->uplink, l->line, PIECES_MAX, r < 0 ? NULL : e);
 	if (r >= 0 && w >= 0 && uplink_is_silent(l->uplink, now_ms))
 		r = error_set(e, ETIMEDOUT, "the collector is silent");
+	if (r >= 0 && w >= 0 && line_renew(l->line, now_ms))
+		r = error_set(e, ECONNRESET, "connects again, with its next certificate");
 	return r < 0 || w < 0 ? drop(l, now_ms, e) : 0;
 }
 
@@ -179,7 +182,7 @@ void side_link_tell(struct side_link *l, const struct message_status *m)
 
 int side_link_fd(const struct side_link *l)
 {
-	return dial_fd(l->dial);
+	return line_fd(l->line);
 }
 
 short side_link_events(struct side_link *l)
@@ -187,7 +190,7 @@ short side_link_events(struct side_link *l)
 	size_t unsent;
 
 	if (uplink_is_closed(l->uplink))
-		return dial_events(l->dial);
+		return line_events(l->line);
 	uplink_get(l->uplink, &unsent);
 	return (short)((uplink_room(l->uplink) ? POLLIN : 0) | (unsent ? POLLOUT : 0));
 }
@@ -196,8 +199,10 @@ uint64_t side_link_next(const struct side_link *l)
 {
 	uint64_t link = uplink_next(l->uplink), piece;
 
-	if (uplink_is_closed(l->uplink) && dial_fd(l->dial) >= 0)
-		return dial_next(l->dial);
+	if (uplink_is_closed(l->uplink) && line_fd(l->line) >= 0)
+		return line_next(l->line);
+	if (line_has_unread(l->line) && uplink_room(l->uplink))
+		return 0;
 	if (!l->objects.next || !uplink_is_welcome(l->uplink))
 		return link;
 	piece = l->objects.next(l->objects.context);
@@ -215,5 +220,5 @@ void side_link_bye(struct side_link *l, uint64_t now_ms)
 
 	uplink_bye(l->uplink, BYE_DONE, l->bye);
 	side_link_turn(l, now_ms, false, &e);
-	dial_close(l->dial);
+	line_close(l->line);
 }

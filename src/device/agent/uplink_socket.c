@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define PIECE 4096U /* read at once */
 
-int uplink_socket_read(struct uplink *u, int fd, uint32_t pieces, uint64_t now_ms, struct error *e)
+int uplink_socket_read(struct uplink *u, struct line *l, uint32_t pieces, uint64_t now_ms,
+		       struct error *e)
 {
 	uint8_t piece[PIECE];
 	int r = uplink_push(u, NULL, 0, now_ms, e);
@@ -20,20 +20,20 @@ int uplink_socket_read(struct uplink *u, int fd, uint32_t pieces, uint64_t now_m
 
 		if (!room)
 			return 0;
-		n = recv(fd, piece, room < PIECE ? room : PIECE, MSG_DONTWAIT);
+		n = line_recv(l, piece, room < PIECE ? room : PIECE);
 		if (n == 0)
 			return error_set(e, ECONNRESET, "the collector closed the connection");
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		if (n == -EAGAIN)
 			return 0;
 		if (n < 0)
-			return error_set(e, errno, "cannot read from the collector: %s",
-					 strerror(errno));
+			return error_set(e, (int)-n, "cannot read from the collector: %s",
+					 strerror((int)-n));
 		r = uplink_push(u, piece, (size_t)n, now_ms, e);
 	}
 	return r;
 }
 
-int uplink_socket_write(struct uplink *u, int fd, uint32_t pieces, struct error *e)
+int uplink_socket_write(struct uplink *u, struct line *l, uint32_t pieces, struct error *e)
 {
 	const uint8_t *out;
 	uint32_t i;
@@ -44,12 +44,12 @@ int uplink_socket_write(struct uplink *u, int fd, uint32_t pieces, struct error 
 		out = uplink_get(u, &len);
 		if (!len)
 			return 0;
-		n = send(fd, out, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		n = line_send(l, out, len);
+		if (n == -EAGAIN)
 			return 0;
 		if (n < 0)
-			return error_set(e, errno, "cannot send to the collector: %s",
-					 strerror(errno));
+			return error_set(e, (int)-n, "cannot send to the collector: %s",
+					 strerror((int)-n));
 		uplink_pop(u, (size_t)n);
 	}
 	return 0;

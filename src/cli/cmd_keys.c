@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* keys: the group of the commands for keys, one file each. */
+#include "cli/kiseki.h"
+#include "command/command.h"
+
+static const struct command *const commands[] = {
+	&command_keys_init,   &command_keys_enroll, &command_keys_list,
+	&command_keys_revoke, &command_keys_rotate, NULL,
+};
+
+const struct command command_keys = {
+	.name = "keys",
+	.summary = "who may speak to a collector: make, give out and take back keys",
+	.usage = "COMMAND [ARGUMENT...]",
+	.description =
+		"A collector with keys takes only devices that have a certificate of its own "
+		"authority, over TLS 1.3. These commands work on the folder of its keys, which is "
+		"`keys` in its --data, whether it runs or not; one that runs follows at once.",
+	.children = commands,
+	.parent = &command_kiseki,
+};

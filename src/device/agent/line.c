@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* line: see line.h. */
+#include "device/agent/line.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "device/agent/dial.h"
+#include "device/agent/enroll.h"
+#include "device/agent/tls.h"
+
+#define HANDSHAKE_MS 10000U
+#define RENEW_AGAIN_MS 60000U /* after a failure */
+
+struct line {
+	struct line_options o;
+	struct dial *dial;
+	struct tls *tls; /* NULL: not yet, or no keys */
+	bool is_open;
+	uint64_t until_ms; /* for the handshake */
+	pid_t renewer;
+	uint64_t renew_ms; /* not before */
+};
+
+int line_new(struct line **ret, const struct line_options *o, struct error *e)
+{
+	CLEANUP(line) struct line *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return error_set(e, ENOMEM, "cannot prepare the connection: out of memory");
+	l->o = *o;
+	r = dial_new(&l->dial, o->collector, e);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(l);
+	return 0;
+}
+
+void line_close(struct line *l)
+{
+	dial_close(l->dial);
+	tls_free(l->tls);
+	l->tls = NULL;
+	l->is_open = false;
+}
+
+void line_free(struct line *l)
+{
+	if (!l)
+		return;
+	if (l->dial)
+		line_close(l);
+	dial_free(l->dial);
+	if (l->renewer) {
+		kill(l->renewer, SIGKILL);
+		waitpid(l->renewer, NULL, 0);
+	}
+	free(l);
+}
+
+static int secure(struct line *l, uint64_t now_ms, struct error *e)
+{
+	int r = 0;
+
+	if (!l->tls) {
+		l->until_ms = now_ms + HANDSHAKE_MS;
+		r = tls_new(&l->tls, l->o.state_dir, e);
+	}
+	if (r >= 0)
+		r = tls_open(l->tls, dial_fd(l->dial), e);
+	if (r == 0 && now_ms >= l->until_ms)
+		r = error_set(e, ETIMEDOUT,
+			      "cannot secure the connection: the collector does not answer");
+	return r;
+}
+
+int line_open(struct line *l, uint64_t now_ms, struct error *e)
+{
+	int r = dial_open(l->dial, now_ms, e);
+
+	if (r > 0 && !l->is_open && (l->tls || tls_has_keys(l->o.state_dir)))
+		r = secure(l, now_ms, e);
+	l->is_open = r > 0;
+	return r;
+}
+
+ssize_t line_recv(struct line *l, void *out, size_t room)
+{
+	ssize_t n;
+
+	if (l->tls)
+		return tls_recv(l->tls, out, room);
+	n = recv(dial_fd(l->dial), out, room, MSG_DONTWAIT);
+	return n < 0 ? (errno == EINTR ? -EAGAIN : -errno) : n;
+}
+
+ssize_t line_send(struct line *l, const void *bytes, size_t len)
+{
+	ssize_t n;
+
+	if (l->tls)
+		return tls_send(l->tls, bytes, len);
+	n = send(dial_fd(l->dial), bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return n < 0 ? (errno == EINTR ? -EAGAIN : -errno) : n;
+}
+
+int line_fd(const struct line *l)
+{
+	return dial_fd(l->dial);
+}
+
+short line_events(const struct line *l)
+{
+	return l->tls && !l->is_open ? tls_events(l->tls) : dial_events(l->dial);
+}
+
+uint64_t line_next(const struct line *l)
+{
+	return l->tls && !l->is_open ? l->until_ms : dial_next(l->dial);
+}
+
+bool line_is_secure(const struct line *l)
+{
+	return l->tls;
+}
+
+bool line_has_unread(const struct line *l)
+{
+	return l->tls && tls_has_unread(l->tls);
+}
+
+bool line_is_spent(const struct line *l)
+{
+	return dial_is_once(l->dial) && !dial_is_open(l->dial);
+}
+
+/* --- the certificate --- */
+
+__attribute__((noreturn)) static void be_renewer(const struct line *l, pid_t parent)
+{
+	struct error e;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	_exit(enroll_run(&(struct enroll_options){ l->o.collector, l->o.name, l->o.state_dir,
+						   NULL },
+			 &e) < 0);
+}
+
+static bool is_due(const struct line *l, uint64_t now_ms)
+{
+	return l->tls && l->is_open && now_ms >= l->renew_ms &&
+	       (uint64_t)time(NULL) >= tls_get_renewal(l->tls);
+}
+
+bool line_renew(struct line *l, uint64_t now_ms)
+{
+	pid_t parent = getpid(), gone;
+	int status = 1;
+
+	if (!l->renewer && is_due(l, now_ms)) {
+		l->renew_ms = now_ms + RENEW_AGAIN_MS;
+		l->renewer = fork();
+		if (l->renewer == 0)
+			be_renewer(l, parent);
+		l->renewer = l->renewer < 0 ? 0 : l->renewer;
+	}
+	if (!l->renewer)
+		return false;
+	gone = waitpid(l->renewer, &status, WNOHANG);
+	if (!gone)
+		return false;
+	l->renewer = 0;
+	if (status == 0)
+		l->renew_ms = now_ms;
+	return status == 0;
+}

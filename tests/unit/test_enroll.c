@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* enroll: ENROLL and CERTIFICATE there and back, cut anywhere, out of bounds; and tokens as texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wire/enroll.h"
+
+static uint8_t room[ENROLL_ROOM];
+static uint8_t bytes[ENROLL_CERTIFICATE_MAX + 1];
+
+static struct message_enroll sample(uint32_t request)
+{
+	struct message_enroll m = { .version = 1, .has_secret = true };
+
+	memset(m.secret, 7, sizeof(m.secret));
+	memset(m.device.bytes, 9, sizeof(m.device.bytes));
+	m.request = (struct enroll_bytes){ bytes, request };
+	return m;
+}
+
+static size_t encode(const struct message_enroll *m)
+{
+	struct byte_writer w;
+
+	writer_init(&w, room, sizeof(room));
+	enroll_encode(&w, m);
+	assert_false(w.full);
+	return writer_len(&w);
+}
+
+static void there_and_back(void **state)
+{
+	struct message_enroll m = sample(300), back;
+	size_t len = encode(&m), i;
+
+	(void)state;
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_OK);
+	assert_int_equal(back.version, 1);
+	assert_true(back.has_secret);
+	assert_memory_equal(back.secret, m.secret, sizeof(m.secret));
+	assert_memory_equal(back.device.bytes, m.device.bytes, sizeof(m.device.bytes));
+	assert_int_equal(back.request.len, 300);
+	for (i = 0; i < len; i++)
+		assert_int_equal(enroll_decode(&back, room, i), WIRE_CORRUPT);
+	m.has_secret = false;
+	len = encode(&m);
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_OK);
+	assert_false(back.has_secret);
+}
+
+static void out_of_bounds(void **state)
+{
+	struct message_enroll m = sample(ENROLL_REQUEST_MAX), back;
+	size_t len = encode(&m);
+
+	(void)state;
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_OK);
+	m = sample(ENROLL_REQUEST_MAX + 1);
+	len = encode(&m);
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_CORRUPT);
+	m = sample(0);
+	len = encode(&m);
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_CORRUPT);
+	m = sample(10);
+	len = encode(&m);
+	room[1] = 15; /* a secret that is too short, and so everything behind it */
+	assert_int_equal(enroll_decode(&back, room, len), WIRE_CORRUPT);
+}
+
+static void certificates(void **state)
+{
+	struct message_certificate m = { .certificate = { bytes, 500 },
+					 .n_authorities = 2,
+					 .authorities = { { bytes, 20 }, { bytes, 2048 } } };
+	struct message_certificate back;
+	struct byte_writer w;
+	size_t i, len;
+
+	(void)state;
+	writer_init(&w, room, sizeof(room));
+	certificate_encode(&w, &m);
+	assert_false(w.full);
+	len = writer_len(&w);
+	assert_int_equal(certificate_decode(&back, room, len), WIRE_OK);
+	assert_int_equal(back.certificate.len, 500);
+	assert_int_equal(back.n_authorities, 2);
+	assert_int_equal(back.authorities[1].len, 2048);
+	for (i = 0; i < len; i++)
+		assert_int_equal(certificate_decode(&back, room, i), WIRE_CORRUPT);
+	m.n_authorities = 0;
+	writer_init(&w, room, sizeof(room));
+	certificate_encode(&w, &m);
+	assert_int_equal(certificate_decode(&back, room, writer_len(&w)), WIRE_CORRUPT);
+	writer_init(&w, room, 100);
+	certificate_encode(&w, &m);
+	assert_true(w.full);
+}
+
+static void tokens(void **state)
+{
+	char text[TOKEN_TEXT_LEN + 1], around[TOKEN_TEXT_LEN + 8];
+	struct token t, back;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t); i++)
+		((uint8_t *)&t)[i] = (uint8_t)(i * 37 + 5);
+	token_format(&t, text);
+	assert_int_equal(strlen(text), TOKEN_TEXT_LEN);
+	assert_true(token_parse(&back, text, TOKEN_TEXT_LEN));
+	assert_memory_equal(&back, &t, sizeof(t));
+	snprintf(around, sizeof(around), " %s\r\n", text);
+	assert_true(token_parse(&back, around, strlen(around)));
+	for (i = 0; i < TOKEN_TEXT_LEN; i++)
+		assert_false(token_parse(&back, text, i));
+	for (i = 0; i < TOKEN_TEXT_LEN; i++) {
+		char was = text[i];
+
+		text[i] = 'u'; /* no letter of ours */
+		assert_false(token_parse(&back, text, TOKEN_TEXT_LEN));
+		text[i] = was;
+	}
+	text[TOKEN_TEXT_LEN - 1] = '1'; /* bits behind the last byte */
+	assert_false(token_parse(&back, text, TOKEN_TEXT_LEN));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(out_of_bounds),
+		cmocka_unit_test(certificates),
+		cmocka_unit_test(tokens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
