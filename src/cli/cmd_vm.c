@@ -4,13 +4,8 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_vm_record,
-	&command_vm_report,
-	&command_vm_steal,
-	&command_vm_correct,
-	&command_vm_flame,
-	&command_vm_export,
-	NULL,
+	&command_vm_record, &command_vm_report, &command_vm_steal, &command_vm_correct,
+	&command_vm_flame,  &command_vm_export, &command_vm_top,   NULL,
 };
 
 const struct command command_vm = {

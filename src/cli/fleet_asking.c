@@ -11,6 +11,7 @@
 #include "cli/device_json.h"
 #include "command/say.h"
 
+#define API "/api/v1/fleet/"
 #define PARAM_MAX 32U
 #define DEVICES_TEXT_MAX 4096U
 
@@ -48,6 +49,14 @@ static const char *get_option(const struct args *a, const char *name)
 	return args_get(a, option);
 }
 
+static const char *get_extra(const struct fleet_param *extra, const char *name)
+{
+	for (; extra && extra->name; extra++)
+		if (!strcmp(extra->name, name))
+			return extra->value;
+	return NULL;
+}
+
 static const char *get_param(const void *context, const char *name)
 {
 	const struct params *p = context;
@@ -56,12 +65,10 @@ static const char *get_param(const void *context, const char *name)
 
 	if (!strcmp(name, "devices"))
 		return *p->devices ? p->devices : NULL;
-	if (!strcmp(name, "name"))
-		return p->f->name;
 	for (i = 0; get_name(p->f->params, i, known); i++)
 		if (!strcmp(known, name))
 			return get_option(p->a, name);
-	return NULL;
+	return get_extra(p->f->extra, name);
 }
 
 /* Operands, --devices, or --fleet: nobody asks about all by accident. */
@@ -99,17 +106,19 @@ static int ask_folder(struct params *p, json_t **ret, struct error *e)
 static int ask_collector(struct params *p, json_t **ret, struct error *e)
 {
 	CLEANUP(client) struct client *c = NULL;
-	char name[PARAM_MAX];
+	const struct fleet_param *extra = p->f->extra;
+	char name[PARAM_MAX], path[sizeof(API) + PARAM_MAX];
 	struct url u;
 	size_t i;
 	int code = client_open(&c, p->a, e);
 
 	if (code < 0)
 		return code;
-	url_init(&u, "/api/v1/fleet");
-	url_push(&u, p->f->path);
+	snprintf(path, sizeof(path), API "%s", p->f->path);
+	url_init(&u, path);
 	url_push_param(&u, "devices", get_param(p, "devices"));
-	url_push_param(&u, "name", p->f->name);
+	for (; extra && extra->name; extra++)
+		url_push_param(&u, extra->name, extra->value);
 	for (i = 0; get_name(p->f->params, i, name); i++)
 		url_push_param(&u, name, get_param(p, name));
 	if (u.full)

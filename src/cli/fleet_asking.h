@@ -18,11 +18,14 @@
 	{ 0, "fleet", NULL, "all devices", NULL },                                                 \
 		{ 0, "devices", "SEL",                                                             \
 		  "those with all of these labels: env=prod,board=a9; or names: a,b", NULL },      \
-		{ 0, "kind", "KIND", "facts of these: profile, vm, cycles (profile)",              \
-		  "profile vm cycles" },                                                           \
 		{ 0, "last", "LENGTH", "so much of the time: 15m, 24h, 7d (1h)", NULL },           \
 	{                                                                                          \
 		0, "data", "DIR", "ask the folder of a store instead of a collector", NULL         \
+	}
+#define FLEET_ASKING_KIND_OPTION                                                                   \
+	{                                                                                          \
+		0, "kind", "KIND", "facts of these: profile, vm, cycles (profile)",                \
+			"profile vm cycles"                                                        \
 	}
 #define FLEET_ASKING_OPTIONS                                                                       \
 	FLEET_ASKING_PLACE_OPTIONS,                                                                \
@@ -30,12 +33,17 @@
 		{ 0, "to", "TIME", "before this moment (now)", NULL },                             \
 		{ 0, "json", NULL, "print JSON (docs/fleet.md)", NULL }, CLIENT_OPTION
 
+/* A parameter that is no option of the command. */
+struct fleet_param {
+	const char *name, *value; /* NULL ends a list */
+};
+
 struct fleet_asking {
 	const char *path;   /* of the API: "top" */
 	const char *params; /* that are options of the command, in blanks; "_" is "-" there */
 	int (*answer)(struct facts *f, const struct fact_request *r, json_t **ret, struct error *e);
-	const char *name;  /* of what a trend is; NULL: none */
-	bool has_operands; /* they are devices */
+	const struct fleet_param *extra; /* NULL: none */
+	bool has_operands;		 /* they are devices */
 };
 
 /* -EINVAL with what is wrong about the command line. */

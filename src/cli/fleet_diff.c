@@ -8,6 +8,7 @@
 
 #include "cli/device_json.h"
 #include "cli/fleet_asking.h"
+#include "cli/fleet_flame.h"
 #include "cli/jsonout.h"
 #include "cli/profile_print.h"
 #include "command/say.h"
@@ -56,7 +57,11 @@ int fleet_diff_run(const struct args *a)
 	};
 	struct error e = ERROR_INIT;
 	json_t *document = NULL;
-	int r = fleet_asking_ask(&asking, a, &document, &e);
+	const char *flame = args_get(a, "flame");
+	int r = flame ? fleet_flame_write_diff(a, flame, &e) : 0;
+
+	if (r >= 0)
+		r = fleet_asking_ask(&asking, a, &document, &e);
 
 	if (r < 0)
 		return fleet_asking_failure(r, &e);

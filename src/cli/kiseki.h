@@ -69,6 +69,7 @@ extern const struct command command_vm_flame;
 extern const struct command command_vm_record;
 extern const struct command command_vm_report;
 extern const struct command command_vm_steal;
+extern const struct command command_vm_top;
 extern const struct command command_work;
 
 #endif

@@ -208,6 +208,7 @@ static const struct cli_option options[] = {
 	{ 0, "flame", "OUT", "write a flame graph of both, too: OUT.html or OUT.svg", NULL },
 	{ 0, "json", NULL, "print JSON (docs/profile.md)", NULL },
 	PROFILE_READING_OPTIONS,
+	FLEET_ASKING_KIND_OPTION,
 	FLEET_ASKING_PLACE_OPTIONS,
 	FLEET_DIFF_OPTIONS,
 	{ 0 },

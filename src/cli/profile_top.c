@@ -56,12 +56,13 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 'b', "by", "WHAT",
-	  "what the rows are: function process object; of vm also class machine (function)",
-	  "function process object class machine" },
+	  "rows: function process object device; of vm also class machine (function)",
+	  "function process object device class machine" },
 	{ 's', "sort", "KEY", "by what ends in it or what is below it: self, total (self)",
 	  "self total" },
 	{ 0, "value", "VALUE", "count samples or time (time)", "samples time" },
 	{ 'n', "limit", "N", "show this many rows (50); 0 shows all", NULL },
+	FLEET_ASKING_KIND_OPTION,
 	FLEET_ASKING_OPTIONS,
 	{ 0 },
 };

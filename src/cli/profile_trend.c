@@ -64,10 +64,11 @@ static void print_points(const json_t *document)
 
 static int run(const struct args *a)
 {
+	const struct fleet_param extra[] = { { "name", a->operands[0] }, { NULL, NULL } };
 	const struct fleet_asking asking = { .path = "trend",
 					     .params = "kind last from to by object step",
 					     .answer = fact_answer_trend,
-					     .name = a->operands[0] };
+					     .extra = extra };
 	struct error e = ERROR_INIT;
 	json_t *document = NULL;
 	int r = fleet_asking_ask(&asking, a, &document, &e);
@@ -88,6 +89,7 @@ static const struct cli_option options[] = {
 	{ 0, "object", "FILE", "only the function of this object (of all that have it)", NULL },
 	{ 0, "step", "LENGTH", "one row for so long: 1m, 1h (1h from six hours on, else 1m)",
 	  NULL },
+	FLEET_ASKING_KIND_OPTION,
 	FLEET_ASKING_OPTIONS,
 	{ 0 },
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_fleet: /fleet/top, tree, diff and trend: questions over any devices and any time, answered from facts; and labels of devices, which
+ * http_fleet: /fleet/top, tree, diff, machines and trend: questions over any devices and any time, answered from facts; and labels of devices, which
  * say which are meant.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,14 +18,36 @@ static const char *get_param(const void *params, const char *name)
 	return http_target_get(params, name);
 }
 
-static int find_device(void *finder, const char *name, struct message_id *ret, struct error *e)
+/* Who knows the names of devices; the list is made when the first is asked for. */
+struct finder {
+	struct http *http;
+	struct registry_row *rows;
+	size_t n;
+};
+
+static int find_device(void *context, const char *name, struct message_id *ret, struct error *e)
 {
+	struct finder *f = context;
 	struct registry_row row;
-	int r = http_device_find(finder, name, &row, e);
+	int r = http_device_find(f->http, name, &row, e);
 
 	if (r == 0)
 		*ret = row.device.id;
 	return r;
+}
+
+static const char *name_device(void *context, const char *id)
+{
+	struct finder *f = context;
+	struct error e = ERROR_INIT;
+	size_t i;
+
+	if (!f->rows && http_device_list(f->http, &f->rows, &f->n, &e) < 0)
+		return NULL; /* a device without a name is its id */
+	for (i = 0; i < f->n; i++)
+		if (registry_id_match(&f->rows[i].device.id, id))
+			return f->rows[i].device.name;
+	return NULL;
 }
 
 static int get_facts(struct http_request *q, struct facts **ret, struct error *e)
@@ -38,10 +61,12 @@ typedef int (*answer_fn)(struct facts *f, const struct fact_request *r, json_t *
 
 static int answer(struct http_request *q, struct http_reply *reply, answer_fn fn, struct error *e)
 {
+	struct finder finder = { .http = q->http };
 	const struct fact_request request = { .get = get_param,
 					      .params = &q->target,
 					      .find = find_device,
-					      .finder = q->http,
+					      .name = name_device,
+					      .finder = &finder,
 					      .now_ns = clock_real_ns() };
 	struct facts *f;
 	json_t *document = NULL;
@@ -53,6 +78,7 @@ static int answer(struct http_request *q, struct http_reply *reply, answer_fn fn
 		return r;
 	r = fn(f, &request, &document, e);
 	http_turn_put(q);
+	free(finder.rows);
 	return r < 0 ? r : http_reply_json(reply, document, JSON_COMPACT, e);
 }
 
@@ -74,6 +100,11 @@ int http_fleet_diff(struct http_request *q, struct http_reply *reply, struct err
 int http_fleet_diff_tree(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	return answer(q, reply, fact_answer_diff_tree, e);
+}
+
+int http_fleet_machines(struct http_request *q, struct http_reply *reply, struct error *e)
+{
+	return answer(q, reply, fact_answer_machines, e);
 }
 
 int http_fleet_trend(struct http_request *q, struct http_reply *reply, struct error *e)

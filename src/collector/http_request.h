@@ -130,6 +130,7 @@ int http_fleet_top(struct http_request *q, struct http_reply *reply, struct erro
 int http_fleet_tree(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_fleet_diff(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_fleet_diff_tree(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_fleet_machines(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_fleet_trend(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_labels(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_device_labels(struct http_request *q, struct http_reply *reply, struct error *e);

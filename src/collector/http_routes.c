@@ -153,6 +153,8 @@ static const struct http_route routes[] = {
 	  "what takes more of the time than at another time, or on other devices" },
 	{ "GET", API "/fleet/diff/tree", FACT_ANSWER_DIFF_TREE, http_fleet_diff_tree,
 	  "both sides in one flame graph" },
+	{ "GET", API "/fleet/machines", FACT_ANSWER_MACHINES, http_fleet_machines,
+	  "virtual machines, by what their time went to and who took it" },
 	{ "GET", API "/fleet/trend", FACT_ANSWER_TREND, http_fleet_trend,
 	  "one function, minute by minute or hour by hour" },
 	{ "GET", API "/labels", "", http_labels, "the labels of all devices" },

@@ -49,3 +49,14 @@ int folded_write(const struct profile_tree *tree, const struct functions *functi
 	}
 	return outfile_check(out, e);
 }
+
+int folded_write_file(const struct profile_tree *tree, const struct functions *functions,
+		      size_t value, const char *path, struct error *e)
+{
+	CLEANUP(outfile) struct outfile *out = NULL;
+	int r = outfile_open(&out, path, e);
+
+	if (r >= 0)
+		r = folded_write(tree, functions, value, out, e);
+	return r < 0 ? r : outfile_commit(out, e);
+}

@@ -16,5 +16,8 @@ void folded_put_name(struct outfile *out, const char *name);
 /* All stacks of a tree that have something of this value for themselves. */
 int folded_write(const struct profile_tree *tree, const struct functions *functions, size_t value,
 		 struct outfile *out, struct error *e);
+/* The same into a file, which appears whole or not at all. */
+int folded_write_file(const struct profile_tree *tree, const struct functions *functions,
+		      size_t value, const char *path, struct error *e);
 
 #endif

@@ -12,9 +12,11 @@
 #include "base/hex.h"
 #include "base/when.h"
 #include "facts/fact_diff.h"
+#include "facts/fact_machines.h"
 
 #define NS_OF_S 1000000000ULL
 #define NODES_DEFAULT 20000U
+#define CAUSES_MOST 8U /* of a machine */
 #define ID_TEXT_LEN 33
 
 static int no_memory(struct error *e)
@@ -63,11 +65,34 @@ static json_t *object_json(const char *object)
 
 /* --- top --- */
 
-static json_t *row_json(const struct facts_row *row)
+/* Who asks, and by what: rows that are devices have names that others know. */
+struct naming {
+	const struct fact_request *r;
+	uint8_t by;
+};
+
+/* The name and the object, to be put into a row; a device has its id beside them. */
+static json_t *name_json(const struct naming *n, const struct facts_row *row)
 {
-	return json_pack("{so so so so}", "name", json_value_text(row->name), "object",
-			 object_json(row->object), "self", values_json(row->self), "total",
-			 values_json(row->total));
+	bool is_device = n->by == FACTS_BY_DEVICE;
+	const char *called = is_device && n->r->name ? n->r->name(n->r->finder, row->name) : NULL;
+	json_t *o = json_pack("{so so}", "name", json_value_text(called ? called : row->name),
+			      "object", object_json(row->object));
+
+	if (o && is_device)
+		json_object_set_new(o, "device", json_string(row->name));
+	return o;
+}
+
+static json_t *row_json(const struct naming *n, const struct facts_row *row)
+{
+	json_t *o = name_json(n, row);
+
+	if (o) {
+		json_object_set_new(o, "self", values_json(row->self));
+		json_object_set_new(o, "total", values_json(row->total));
+	}
+	return o;
 }
 
 static json_t *order_json(const char *report, const struct fact_range *range,
@@ -83,6 +108,7 @@ int fact_answer_top(struct facts *f, const struct fact_request *r, json_t **ret,
 	CLEANUP_FACT_RANGE struct fact_range range = { .devices = NULL };
 	CLEANUP_FACTS_ROWS struct facts_rows rows = { .rows = NULL };
 	struct facts_order o;
+	struct naming naming = { .r = r };
 	json_t *document, *list;
 	size_t i;
 	int code = fact_request_order(r, &o, e);
@@ -93,9 +119,10 @@ int fact_answer_top(struct facts *f, const struct fact_request *r, json_t **ret,
 		code = facts_top(f, &range.q, &o, &rows, e);
 	if (code < 0)
 		return code;
+	naming.by = o.by;
 	list = json_array();
 	for (i = 0; i < rows.n; i++)
-		json_array_append_new(list, row_json(&rows.rows[i]));
+		json_array_append_new(list, row_json(&naming, &rows.rows[i]));
 	document = order_json("fleet top", &range, &o);
 	json_object_set_new(document, "basis", side_json(&range, &rows.basis));
 	json_object_set_new(document, "rows", list);
@@ -174,27 +201,30 @@ static void sides_done(struct sides *s)
 }
 #define CLEANUP_SIDES __attribute__((cleanup(sides_done)))
 
-static json_t *change_json(const struct fact_change *c)
+static json_t *change_json(const struct naming *n, const struct fact_change *c)
 {
-	const struct facts_row *row = c->after ? c->after : c->before;
+	json_t *o = name_json(n, c->after ? c->after : c->before);
+	json_t *rest = json_pack("{so so sf sf sf}", "before",
+				 c->before ? row_json(n, c->before) : json_null(), "after",
+				 c->after ? row_json(n, c->after) : json_null(), "before_percent",
+				 c->shares[0], "after_percent", c->shares[1], "change",
+				 fact_change_growth(c));
 
-	return json_pack("{so so so so sf sf sf}", "name", json_value_text(row->name), "object",
-			 object_json(row->object), "before",
-			 c->before ? row_json(c->before) : json_null(), "after",
-			 c->after ? row_json(c->after) : json_null(), "before_percent",
-			 c->shares[0], "after_percent", c->shares[1], "change",
-			 fact_change_growth(c));
+	if (o && rest)
+		json_object_update(o, rest);
+	json_decref(rest);
+	return o;
 }
 
 /* Half of the limit from each end: what grew most, and what shrank most. */
-static json_t *changes_json(const struct fact_diff *d, size_t limit)
+static json_t *changes_json(const struct naming *n, const struct fact_diff *d, size_t limit)
 {
 	json_t *list = json_array();
 	size_t i, half = (limit + 1) / 2;
 
 	for (i = 0; i < d->n; i++)
 		if (!limit || d->n <= limit || i < half || i >= d->n - limit / 2)
-			json_array_append_new(list, change_json(&d->changes[i]));
+			json_array_append_new(list, change_json(n, &d->changes[i]));
 	return list;
 }
 
@@ -203,6 +233,7 @@ int fact_answer_diff(struct facts *f, const struct fact_request *r, json_t **ret
 	CLEANUP_SIDES struct sides s = { .rows = { { .rows = NULL } } };
 	CLEANUP_FACT_DIFF struct fact_diff diff = { .changes = NULL };
 	struct facts_order o, all;
+	struct naming naming = { .r = r };
 	json_t *document;
 	int i, code = fact_request_order(r, &o, e);
 
@@ -210,6 +241,7 @@ int fact_answer_diff(struct facts *f, const struct fact_request *r, json_t **ret
 		code = fact_request_sides(r, f, s.ranges, e);
 	all = o;
 	all.most = 0;
+	naming.by = o.by;
 	for (i = 0; code == 0 && i < 2; i++)
 		code = facts_top(f, &s.ranges[i].q, &all, &s.rows[i], e);
 	if (code == 0 && fact_diff_init(&diff, s.rows, &o) < 0)
@@ -219,7 +251,7 @@ int fact_answer_diff(struct facts *f, const struct fact_request *r, json_t **ret
 	document = order_json("fleet diff", &s.ranges[1], &o);
 	json_object_set_new(document, "before", side_json(&s.ranges[0], &s.rows[0].basis));
 	json_object_set_new(document, "after", side_json(&s.ranges[1], &s.rows[1].basis));
-	json_object_set_new(document, "changes", changes_json(&diff, o.most));
+	json_object_set_new(document, "changes", changes_json(&naming, &diff, o.most));
 	return finish(document, ret, e);
 }
 
@@ -287,6 +319,75 @@ int fact_answer_diff_tree(struct facts *f, const struct fact_request *r, json_t 
 				side_json(&s.ranges[0], &s.bases[0]), "after",
 				side_json(&s.ranges[1], &s.bases[1]), "nodes",
 				nodes_json(&join, &o)),
+		      ret, e);
+}
+
+/* --- machines --- */
+
+static json_t *classes_json(const struct fact_machine *m)
+{
+	json_t *o = json_object();
+	size_t i;
+
+	for (i = 0; o && i < VM_CLASSES; i++)
+		json_object_set_new(o, vm_class_words[i], json_value_count(m->classes[i]));
+	return o;
+}
+
+static json_t *causes_json(const struct fact_machine *m, const struct functions *functions)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < m->n_causes && i < CAUSES_MOST; i++)
+		json_array_append_new(
+			list,
+			json_pack("{ss so so}", "class", vm_class_words[m->causes[i].kind], "name",
+				  json_value_text(functions_get(functions, m->causes[i].key)->name),
+				  "ns", json_value_count(m->causes[i].ns)));
+	return list;
+}
+
+static json_t *machines_json(const struct fact_machines *m, const struct functions *functions,
+			     size_t limit)
+{
+	const struct fact_machine *row;
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < m->n && (!limit || i < limit); i++) {
+		row = &m->rows[i];
+		json_array_append_new(list,
+				      json_pack("{so so so so}", "name", json_value_text(row->name),
+						"ns", json_value_count(row->ns), "classes",
+						classes_json(row), "causes",
+						causes_json(row, functions)));
+	}
+	return list;
+}
+
+int fact_answer_machines(struct facts *f, const struct fact_request *r, json_t **ret,
+			 struct error *e)
+{
+	CLEANUP_FACT_RANGE struct fact_range range = { .devices = NULL };
+	CLEANUP_FACT_SET struct fact_set set = { .tree = NULL };
+	CLEANUP_FACT_MACHINES struct fact_machines machines = { .rows = NULL };
+	uint64_t limit = FACT_REQUEST_LIMIT;
+	struct facts_basis basis;
+	int code = fact_request_count(r, "limit", FACT_REQUEST_LIMIT_MAX, &limit, e);
+
+	if (code == 0)
+		code = fact_request_range(r, f, &range, e);
+	range.q.kind = FACT_VM;
+	if (code == 0)
+		code = facts_tree(f, &range.q, &set, &basis, e);
+	if (code < 0)
+		return code;
+	if (fact_machines_init(&machines, &set) < 0)
+		return no_memory(e);
+	return finish(json_pack("{ss so so so}", "report", "fleet machines", "basis",
+				side_json(&range, &basis), "machines", json_value_count(machines.n),
+				"rows", machines_json(&machines, &set.functions, (size_t)limit)),
 		      ret, e);
 }
 

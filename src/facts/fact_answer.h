@@ -17,6 +17,7 @@
 #define FACT_ANSWER_TREE FACT_ANSWER_RANGE " value limit depth min"
 #define FACT_ANSWER_DIFF FACT_ANSWER_TOP " " FACT_ANSWER_WITH
 #define FACT_ANSWER_DIFF_TREE FACT_ANSWER_TREE " " FACT_ANSWER_WITH
+#define FACT_ANSWER_MACHINES "last from to devices limit"
 #define FACT_ANSWER_TREND FACT_ANSWER_RANGE " by name object step"
 
 int fact_answer_top(struct facts *f, const struct fact_request *r, json_t **ret, struct error *e);
@@ -24,6 +25,8 @@ int fact_answer_tree(struct facts *f, const struct fact_request *r, json_t **ret
 int fact_answer_diff(struct facts *f, const struct fact_request *r, json_t **ret, struct error *e);
 int fact_answer_diff_tree(struct facts *f, const struct fact_request *r, json_t **ret,
 			  struct error *e);
+int fact_answer_machines(struct facts *f, const struct fact_request *r, json_t **ret,
+			 struct error *e);
 int fact_answer_trend(struct facts *f, const struct fact_request *r, json_t **ret, struct error *e);
 
 /* {"env": "prod", …} of a device; and all: {"labels": [{"device": id, "labels": {…}}, …]}. */

@@ -25,6 +25,8 @@ struct fact_request {
 	const void *params;
 	/* The id of a device that has no labels in its word. */
 	int (*find)(void *finder, const char *name, struct message_id *ret, struct error *e);
+	/* What the device of that id is called, or NULL; may itself be NULL. */
+	const char *(*name)(void *finder, const char *id);
 	void *finder;
 	uint64_t now_ns;
 };

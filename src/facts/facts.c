@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/facts_by_device.h"
 #include "store/array.h"
 
-const char *const facts_by_words[FACTS_BYS + 1] = { "function", "process", "object",
-						    "class",	"machine", NULL };
+const char *const facts_by_words[FACTS_BYS + 2] = { "function", "process", "object", "class",
+						    "machine",	"device",  NULL };
 
 void facts_free(struct facts *f)
 {
@@ -129,9 +130,12 @@ int facts_top(struct facts *f, const struct facts_query *q, const struct facts_o
 {
 	int r = check_query(q, e);
 
-	if (r == 0 && (o->by >= FACTS_BYS || o->value >= FACT_VALUES))
+	if (r == 0 && (o->by > FACTS_BY_DEVICE || o->value >= FACT_VALUES))
 		r = error_set(e, EINVAL, "there is no such order of facts");
-	return r < 0 ? r : f->ops->top(f, q, o, ret, e);
+	if (r < 0)
+		return r;
+	return o->by == FACTS_BY_DEVICE ? facts_by_device_top(f, q, o, ret, e)
+					: f->ops->top(f, q, o, ret, e);
 }
 
 int facts_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
@@ -149,6 +153,9 @@ int facts_trend(struct facts *f, const struct facts_query *q, const struct facts
 {
 	int r = check_query(q, e);
 
+	if (r == 0 && t->by == FACTS_BY_DEVICE)
+		r = error_set(e, EINVAL,
+			      "cannot show the trend of a device: ask for it by devices");
 	if (r == 0 && (t->by >= FACTS_BYS || !t->step_s || t->step_s % FACT_MINUTE_S))
 		r = error_set(e, EINVAL, "a trend goes by whole minutes");
 	return r < 0 ? r : f->ops->trend(f, q, t, ret, e);

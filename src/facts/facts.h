@@ -103,8 +103,10 @@ enum facts_by {
 	FACTS_BY_CLASS,	  /* of FACT_VM: guest, vmm-kernel, steal, halt … */
 	FACTS_BY_MACHINE, /* of FACT_VM */
 	FACTS_BYS,
+	FACTS_BY_DEVICE =
+		FACTS_BYS, /* of no set's lists: see facts_by_device.h. No trend has it. */
 };
-extern const char *const facts_by_words[FACTS_BYS + 1]; /* ends with NULL */
+extern const char *const facts_by_words[FACTS_BYS + 2]; /* ends with NULL */
 
 struct facts_row {
 	char *name, *object; /* object "" of all but functions */

@@ -12,7 +12,7 @@ import time
 import types
 from pathlib import Path
 
-from strike import name, plan, read_calls, wrap
+from strike import name, plan, read_allocations, read_calls, wrap
 
 SYSTEM = Path(__file__).resolve().parent.parent / "system"
 RUN_S = 0.8
@@ -109,7 +109,7 @@ def count(accounting, tools):
             problem = judge(accounting, tools, dress)
             if problem:
                 raise SystemExit(f"fault: the agent fails by itself: {problem}")
-        return int((work / "allocations").read_text()), read_calls(work / "calls")
+        return read_allocations(work / "allocations"), read_calls(work / "calls")
 
 
 def campaign(tools, most, random, only=""):

@@ -15,7 +15,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from strike import name, plan, read_calls, wrap
+from strike import name, plan, read_allocations, read_calls, wrap
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
 
@@ -182,7 +182,7 @@ def count(tools, files):
             problem = send(tools, server, files) or server.stop()
             if problem:
                 raise SystemExit(f"fault: the collector fails by itself: {problem}")
-        return int((work / "allocations").read_text()), read_calls(work / "calls")
+        return read_allocations(work / "allocations"), read_calls(work / "calls")
 
 
 def campaign(tools, most, random, only=""):

@@ -6,7 +6,7 @@
  *
  *	KISEKI_FAULT=alloc:N          the Nth allocation finds no memory
  *	KISEKI_FAULT=short:N          each Nth read and write moves half of its bytes
- *	KISEKI_FAULT_COUNT=FILE       how many allocations there were is written to it
+ *	KISEKI_FAULT_COUNT=FILE       how many allocations there were is appended, by each process
  *	KISEKI_FAULT_TELL=1           says on the standard error where the allocation was
  *
  * Calls are counted over all threads from where main() begins.
@@ -64,7 +64,7 @@ __attribute__((destructor)) static void end(void)
 	plan.is_begun = false;
 	if (!plan.count_file[0])
 		return;
-	fd = open(plan.count_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(plan.count_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		dprintf(fd, "%lu\n", atomic_load(&allocations));
 }

@@ -44,7 +44,7 @@ for name in kiseki record serve devices start stop configure keys keys-init keys
 	info check report report-sched report-latency func func-run func-kernel func-report func-tree func-graph \
 	func-diff func-export func-on func-off func-split boot boot-record boot-chart boot-report boot-diff boot-export \
 	profile profile-record profile-report profile-flame profile-diff profile-export profile-top profile-trend vm vm-record vm-report vm-steal vm-correct \
-	vm-flame vm-export \
+	vm-flame vm-export vm-top \
 	doctor help completion; do
 	words=${name//-/ }
 	# shellcheck disable=SC2086 # the words of a command

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.parse
+from collections import Counter
 from pathlib import Path
 
 import fake_device as fd
@@ -225,6 +226,13 @@ def check_top(c):
     assert shown(by_class) == {("guest", None): (3, 3), ("steal", None): (2, 2), ("halt", None): (5, 5)}
     assert shown(ask(c, "top", kind="vm", **first)) == {("main", "sh"): (3, 3)}
     assert shown(ask(c, "top", last="1h")) == {}
+    devices = ask(c, "top", by="device", **both)
+    assert [(r["name"], r["device"], r["self"]["samples"]) for r in devices["rows"]] == [
+        ("other", ident(2).hex(), 39), ("board", ident(1).hex(), 24)]
+    assert devices["basis"] == top["basis"]
+    assert [r["name"] for r in ask(c, "top", by="device", limit=1, **both)["rows"]] == ["other"]
+    out, _ = kiseki("profile", "top", "--fleet", "--by", "device", "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}", collector=c)
+    assert "61.90" in out and "other" in out, out
     out, _ = kiseki("profile", "top", "--fleet", "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}", "--json", collector=c)
     assert json.loads(out) == top
     out, _ = kiseki("profile", "top", "--fleet", "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}", "--json", "--data", c.data)
@@ -241,6 +249,54 @@ def check_trees(c):
     diff = ask(c, "diff/tree", at=f"@{HOUR + 3600}", last="1h", devices=ident(2).hex())
     found = {n["name"]: (n["before"]["total"]["samples"], n["after"]["total"]["samples"]) for n in diff["nodes"] if n["depth"] == 2}
     assert found == {"malloc": (3, 18), "main": (9, 9)}
+
+
+def check_flames(c, folder):
+    """What is drawn is what the tree has, from the collector and from the folder."""
+    both = "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}"
+    path = os.path.join(folder, "out.folded")
+
+    def folded(*options, data=None):
+        kiseki("profile", "flame", "-o", path, *options, *(("--data", data) if data else ()), collector=c)
+        found = Counter()  # functions of one name in two objects are two lines
+        for line in Path(path).read_text().splitlines():
+            found[line.rsplit(" ", 1)[0]] += int(line.rsplit(" ", 1)[1])
+        return found
+
+    plain = {"sh;main;malloc": 27, "sh;main;main": 18, "sh;main": 12, "cat;main": 6}
+    assert folded("--fleet", "--samples", *both) == plain
+    assert folded("--fleet", "--samples", *both, data=c.data) == plain
+    assert folded("--fleet", *both) == {k: v * 1000000 for k, v in plain.items()}
+    assert folded("--fleet", "--samples", "--no-groups", *both) == {"main;malloc": 27, "main;main": 18, "main": 18}
+    assert folded("--fleet", "--samples", "--callers", *both) == {
+        "sh;malloc;main": 27, "sh;main;main": 18, "sh;main": 12, "cat;main": 6}
+    assert folded("--devices", "board", "--kind", "vm", "--samples", *both) == {
+        "one;sh;guest;user;sh;main": 3, "one;sh;steal;other": 2, "one;halt": 5}
+    for ending, word in (("html", "</html>"), ("svg", "</svg>")):
+        drawn = os.path.join(folder, f"out.{ending}")
+        kiseki("profile", "flame", "--fleet", "-o", drawn, *both, collector=c)
+        assert "malloc" in Path(drawn).read_text() and word in Path(drawn).read_text()
+        out, _ = kiseki("profile", "diff", "--fleet", "--at", f"@{HOUR + 3600}", "--last", "1h", "--flame", drawn, collector=c)
+        assert "malloc" in Path(drawn).read_text() and "+28.85" in out
+    kiseki("profile", "flame", "--fleet", "-o", drawn, "--last", "1h", collector=c, code=1)  # nothing
+    kiseki("profile", "flame", "--fleet", "--threads", "-o", drawn, *both, collector=c, code=2)
+    kiseki("profile", "flame", "--fleet", "-o", drawn + ".png", *both, collector=c, code=2)
+    kiseki("profile", "flame", collector=c, code=2)
+
+
+def check_machines(c):
+    both = {"from": f"@{HOUR}", "to": f"@{HOUR + 7200}"}
+    answer = ask(c, "machines", **both)
+    (row,) = answer["rows"]
+    assert (row["name"], row["ns"], answer["machines"]) == ("one", 10000000, 1)
+    assert {k: v for k, v in row["classes"].items() if v} == {"guest": 3000000, "steal": 2000000, "halt": 5000000}
+    assert row["causes"] == [{"class": "steal", "name": "other", "ns": 2000000}]
+    assert ask(c, "machines", devices="other", **both)["rows"] == []
+    out, _ = kiseki("vm", "top", "--fleet", "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}", collector=c)
+    line = [x for x in out.splitlines() if x.startswith("one")][0]
+    assert line.split()[:9] == ["one", "10.0", "ms", "30.0", "0.0", "0.0", "20.0", "0.0", "50.0"] and "steal: other" in line, out
+    out, _ = kiseki("vm", "top", "board", "--from", f"@{HOUR}", "--to", f"@{HOUR + 7200}", "--json", collector=c)
+    assert json.loads(out)["rows"] == answer["rows"]
 
 
 def check_diff(c):
@@ -295,7 +351,7 @@ def check_refusals(c):
     for what, params in (("top", {"by": "nothing"}), ("top", {"kind": "nothing"}), ("top", {"from": "-1h", "to": "-2h"}),
                          ("top", {"last": "1s"}), ("top", {"devices": "=x"}), ("top", {"limit": "-1"}), ("trend", {}),
                          ("trend", {"name": "a", "step": "90s"}), ("diff", {}), ("diff", {"at": "-1h", "from": "-2h"}),
-                         ("tree", {"kind": "sched"}), ("top", {"strange": "1"})):
+                         ("tree", {"kind": "sched"}), ("trend", {"name": "a", "by": "device"}), ("machines", {"kind": "vm"}), ("top", {"strange": "1"})):
         ask(c, what, 400, **params)
     ask(c, "top", 404, devices="nobody")
 
@@ -314,6 +370,8 @@ def main():
         check_labels(c)
         check_top(c)
         check_trees(c)
+        check_flames(c, folder)
+        check_machines(c)
         check_diff(c)
         check_trend(c)
         check_refusals(c)

@@ -99,7 +99,8 @@ static bool print_function(struct byte_reader *r)
 
 	if (!sample_meta_get_kernel_name(r, &k))
 		return false;
-	printf("function 0x%" PRIx64 " 0x%" PRIx64 " %.*s\n", k.from, k.to, (int)k.name_len, k.name);
+	printf("function 0x%" PRIx64 " 0x%" PRIx64 " %.*s\n", k.from, k.to, (int)k.name_len,
+	       k.name);
 	return true;
 }
 
@@ -109,8 +110,8 @@ static bool print_table(struct byte_reader *r)
 
 	if (!sample_meta_get_table(r, &t))
 		return false;
-	printf("table %d %d %" PRIu64 " 0x%" PRIx64 " 0x%" PRIx64 " %s %.*s\n", t.pid, t.tid, t.tick,
-	       t.table, t.task, t.is_end ? "end" : "begin", (int)t.comm_len,
+	printf("table %d %d %" PRIu64 " 0x%" PRIx64 " 0x%" PRIx64 " %s %.*s\n", t.pid, t.tid,
+	       t.tick, t.table, t.task, t.is_end ? "end" : "begin", (int)t.comm_len,
 	       t.comm_len ? t.comm : "");
 	return true;
 }
@@ -130,8 +131,9 @@ static const struct {
 	uint32_t type;
 	bool (*print)(struct byte_reader *r);
 } rows[] = {
-	{ META_SAMPLING, print_sampling },  { META_MAPPED, print_mapping }, { META_LIFE, print_life },
-	{ META_KERNEL_NAMES, print_function }, { META_TABLES, print_table },
+	{ META_SAMPLING, print_sampling }, { META_MAPPED, print_mapping },
+	{ META_LIFE, print_life },	   { META_KERNEL_NAMES, print_function },
+	{ META_TABLES, print_table },
 };
 
 /* Of a guest, vm is its machine's number, and each line says so; else -1. */

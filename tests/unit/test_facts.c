@@ -252,6 +252,14 @@ static void lists_by_what_is_asked(void **state)
 		assert_int_equal(sum, rows.basis.values[1]);
 		facts_rows_done(&rows);
 	}
+	rig_put(2, FACT_VM, HOUR0, 0);
+	o.by = FACTS_BY_DEVICE;
+	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.basis.devices, 2);
+	assert_true(rows.rows[0].self[1] >= rows.rows[1].self[1]);
+	assert_int_equal(rows.rows[0].self[1] + rows.rows[1].self[1], rows.basis.values[1]);
+	facts_rows_done(&rows);
 	o.by = FACTS_BY_CLASS;
 	o.most = 2;
 	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
