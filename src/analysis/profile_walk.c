@@ -126,7 +126,8 @@ static int name_places(struct profile_pass *x, const struct sample_event *ev)
 	return r;
 }
 
-static int give(struct profile_pass *x, const struct sample_item *item, uint64_t ns, uint32_t thread)
+static int give(struct profile_pass *x, const struct sample_item *item, uint64_t ns,
+		uint32_t thread)
 {
 	const struct sample_event *ev = &item->event;
 	struct profile_totals *t = x->totals;

@@ -39,7 +39,7 @@ struct profile_sample {
 	const uint32_t *places; /* innermost first; at least one */
 	size_t n;
 	const struct sample_event *event; /* out of which it was made */
-	struct sample_span span;	  /* ticks in which the same addresses are the same places */
+	struct sample_span span; /* ticks in which the same addresses are the same places */
 };
 
 struct profile_walk {
@@ -81,9 +81,9 @@ int profile_walk_run(const struct profile_walk *w, struct profile_totals *ret, s
  * outlive it. */
 struct profile_pass;
 int profile_pass_new(struct profile_pass **ret, const struct profile_walk *w,
-		     struct profile_totals *totals); /* -ENOMEM */
+		     struct profile_totals *totals);			      /* -ENOMEM */
 int profile_pass_put(struct profile_pass *x, const struct sample_item *item); /* negative errno */
-void profile_pass_end(struct profile_pass *x); /* all was put */
+void profile_pass_end(struct profile_pass *x);				      /* all was put */
 void profile_pass_free(struct profile_pass *x);
 DEFINE_CLEANUP(profile_pass, profile_pass_free)
 

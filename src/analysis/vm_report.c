@@ -290,8 +290,8 @@ static int open_parts(struct vm_report *r)
 	struct vm_account_options account = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
 					      r->o.cells_only };
 	struct vm_correct_options correct = {
-		&s->info.clock, r->o.from_ns, r->o.to_ns, take_place, r, take_charge,
-		r->o.cells_only
+		&s->info.clock, r->o.from_ns,	r->o.to_ns, take_place, r,
+		take_charge,	r->o.cells_only
 	};
 	struct vm_cells_options cells = { &s->info.clock, exits, r->o.from_ns, r->o.to_ns,
 					  r->o.with_spans };

@@ -56,8 +56,8 @@ static void begin(struct reading *r)
 		p->result = fact_vm_new(&r->vm, r->build, r->source, &r->window, p->error);
 	p = r->profile_part;
 	if (p)
-		p->result = fact_profile_new(&r->profile, r->build, r->source, &r->window,
-					     p->error);
+		p->result =
+			fact_profile_new(&r->profile, r->build, r->source, &r->window, p->error);
 }
 
 static void put(struct reading *r, const struct sample_item *item)
@@ -94,8 +94,7 @@ static void give(struct reading *r)
 		end_profile(r, fact_profile_give(r->profile, r->profile_part->set));
 }
 
-void fact_build_samples(const struct fact_build *b, struct fact_part *vm,
-			struct fact_part *profile)
+void fact_build_samples(const struct fact_build *b, struct fact_part *vm, struct fact_part *profile)
 {
 	struct reading r = { .build = b, .vm_part = vm, .profile_part = profile };
 	struct error e = ERROR_INIT;

@@ -23,7 +23,8 @@ struct fact_job {
 	bool is_beside;		 /* of the same minute as the one before it, and made with it */
 	int result;		 /* out: of fact_build_run() */
 	struct error error;
-	uint64_t ns; /* out: how long it took, of all threads; of several that were made together the first has it all */
+	uint64_t
+		ns; /* out: how long it took, of all threads; of several that were made together the first has it all */
 };
 
 struct fact_pool;

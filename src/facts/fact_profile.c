@@ -135,8 +135,8 @@ static int count_object(struct fact_profile *p, const struct fact_stack *callers
 
 static int find_inner(struct fact_profile *p, uint32_t place, uint32_t *node)
 {
-	return profile_tree_find(p->tree, *node,
-				 profile_names_get(p->names, place)->function, node);
+	return profile_tree_find(p->tree, *node, profile_names_get(p->names, place)->function,
+				 node);
 }
 
 /* Callers that came before: only the innermost place is named. */

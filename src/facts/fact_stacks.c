@@ -135,7 +135,8 @@ void fact_stacks_keep(struct fact_stacks *s, const struct fact_stacks_new_one *n
 	if (!new)
 		return;
 	s->list[s->n++] = new;
-	hashtable_add(&s->table, new->hash, new); /* without memory nobody finds it, and nothing is lost */
+	hashtable_add(&s->table, new->hash,
+		      new); /* without memory nobody finds it, and nothing is lost */
 }
 
 const struct fact_stack *fact_stacks_next(const struct fact_stacks *s, size_t *at)

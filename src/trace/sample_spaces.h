@@ -46,7 +46,10 @@ void sample_spaces_settle(struct sample_spaces *s);
 struct sample_span {
 	uint64_t since, until;
 };
-#define SAMPLE_SPAN_ALL { 0, UINT64_MAX }
+#define SAMPLE_SPAN_ALL                                                                            \
+	{                                                                                          \
+		0, UINT64_MAX                                                                      \
+	}
 
 /* The mapping at an address then; NULL: not known. Its path is terminated. */
 const struct sample_mapping *sample_spaces_get(const struct sample_spaces *s, int32_t pid,
