@@ -15,6 +15,7 @@
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
 #	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
+#	work      a minute of a host with ten virtual machines, worked out (work/run.py)
 #	symbols   from an address to its function, and opening a kept table (symbol.c)
 #	web       the page in the browser on 50 million events and on such a day (web.py)
 #
@@ -30,7 +31,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency profile symbols ingest timeline facts web)
+all_parts=(trace device latency profile symbols ingest timeline facts work web)
 parts=()
 options=()
 traces=()
@@ -242,6 +243,15 @@ part_facts()
 	say "a day of facts"
 	run "$build/bench/facts" "${few[@]}" --markdown "$body"
 	describe "The functions of a fleet over a day" >"$part_file"
+}
+
+part_work()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--machines 2 --times 1)
+	say "a minute of virtual machines; the load takes a while to make"
+	run "$here/work/run.py" "${few[@]}" --markdown "$body"
+	describe "A minute of ten virtual machines, worked out" >"$part_file"
 }
 
 part_web()

@@ -136,31 +136,43 @@ static const struct {
 	{ META_TABLES, print_table },
 };
 
-/* Of a guest, vm is its machine's number, and each line says so; else -1. */
+/* All rows of an item. Of a guest, vm is its machine's number, and each line says so; else -1. */
+static bool print_rows(struct meta_reader *r, int64_t vm)
+{
+	bool sound = true;
+	size_t i = 0;
+
+	while (i < sizeof(rows) / sizeof(rows[0]) && rows[i].type != r->type)
+		i++;
+	if (i == sizeof(rows) / sizeof(rows[0]))
+		return true;
+	while (sound && reader_left(&r->item)) {
+		if (vm >= 0)
+			printf("guest %" PRId64 " ", vm);
+		sound = rows[i].print(&r->item);
+	}
+	return sound;
+}
+
 static bool print_items(const uint8_t *in, size_t len, int64_t vm)
 {
 	struct meta_reader r;
 	enum wire_status status;
 	bool sound = true;
-	size_t i;
+	int64_t number;
+	size_t left;
 
 	meta_reader_init(&r, in, len);
 	while (sound && (status = meta_reader_next(&r)) == WIRE_OK) {
-		if (r.type == META_GUEST && vm < 0) {
-			int64_t number = reader_signed(&r.item);
-			size_t left = reader_left(&r.item);
-
-			sound = print_items(reader_bytes(&r.item, left), left, number);
+		if (r.type != META_GUEST || vm >= 0) {
+			sound = print_rows(&r, vm);
 			continue;
 		}
-		for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-			while (sound && r.type == rows[i].type && reader_left(&r.item)) {
-				if (vm >= 0)
-					printf("guest %" PRId64 " ", vm);
-				sound = rows[i].print(&r.item);
-			}
+		number = reader_signed(&r.item);
+		left = reader_left(&r.item);
+		sound = print_items(reader_bytes(&r.item, left), left, number);
 	}
-	return sound;
+	return sound && status == WIRE_MORE;
 }
 
 static bool dump_about(struct block_reader *r)
