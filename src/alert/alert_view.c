@@ -197,12 +197,17 @@ static void finish(struct alert_view *v, const struct fact_set *s, const uint64_
 {
 	const uint32_t none = NONE;
 	struct alert_thing *t, *scope;
-	uint64_t of_ns;
+	uint64_t of_ns, all = s->covered_ns, totals[FACT_VALUES];
 	size_t i;
+
+	if (s->key.kind == FACT_CYCLES) { /* how many there could have been nobody knows */
+		fact_set_totals(s, totals);
+		all = totals[PROFILE_WEIGHT];
+	}
 
 	for (i = 0; i < v->n; i++) {
 		t = v->things[i];
-		of_ns = s->key.kind == FACT_VM ? walls[t->keys[0]] : s->covered_ns;
+		of_ns = s->key.kind == FACT_VM ? walls[t->keys[0]] : all;
 		t->value = of_ns ? (double)t->ns / (double)of_ns : 0;
 		t->noise = t->samples ? t->value / sqrt((double)t->samples) : 0;
 		if (t->kind != ALERT_FUNCTION || t->keys[0] == NONE)

@@ -4,7 +4,7 @@
  *
  * Of a profile these are processes and functions in them; of virtual machines their steal, the work of the VMM for them, and
  * functions of their guests; of the scheduler tasks and how long they waited. Shares are of the time that was recorded, of a machine's
- * things of its virtual CPUs' time.
+ * things of its virtual CPUs' time, of a profile by cycles of all cycles.
  */
 #ifndef KISEKI_ALERT_ALERT_VIEW_H
 #define KISEKI_ALERT_ALERT_VIEW_H

@@ -11,12 +11,12 @@
 #include "alert/alert_build.h"
 #include "base/hex.h"
 
-#define WORTH 0.002	   /* a thing that never had this share has no series */
-#define STALE_MINUTES 180U /* without a trace of it, and it is forgotten */
-#define GAP_MINUTES 5U	   /* of silence end a suspicion */
-#define SILENT_MINUTES 10U /* … end alerts */
-#define GROWN 0.1	   /* by this part a function's share of the machine must have grown */
-#define GONE 0.1	   /* of what it usually has, or less: it is not there any more */
+#define WORTH 0.002		      /* a thing that never had this share has no series */
+#define STALE_MINUTES 180U	      /* without a trace of it, and it is forgotten */
+#define GAP_MINUTES 5U		      /* of silence end a suspicion */
+#define SILENT_S (11 * FACT_MINUTE_S) /* since the last minute began: ten without one end alerts */
+#define GROWN 0.1 /* by this part a function's share of the machine must have grown */
+#define GONE 0.1  /* of what it usually has, or less: it is not there any more */
 
 static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
@@ -43,6 +43,7 @@ struct entry {
 
 struct device {
 	struct message_id id;
+	/* By the kind of facts, those by cycles as FACT_PROFILE; 0: none came. */
 	uint64_t last_s[FACT_KINDS];
 	struct hashtable entries;
 	struct alert_builds builds;
@@ -252,8 +253,8 @@ static void ask_hour(const struct minute *m, struct entry *n, const struct alert
 {
 	struct alert like;
 
-	if (!m->w->o.same_hour || m->is_past || n->series.state == ALERT_OUT ||
-	    !alert_series_peek(&n->series, p, limits))
+	if (!m->w->o.same_hour || m->is_past || m->set->key.kind == FACT_CYCLES ||
+	    n->series.state == ALERT_OUT || !alert_series_peek(&n->series, p, limits))
 		return;
 	describe(m, n, &like);
 	p->has_hour = m->w->o.same_hour(m->w->o.context, &like, m->set->key.start_s, &p->hour) >=
@@ -316,7 +317,7 @@ static void judge_absent(const struct minute *m, struct entry *n)
 
 static bool is_kind_of(uint8_t kind, uint8_t facts)
 {
-	if (facts == FACT_PROFILE)
+	if (fact_kind_is_profile(facts))
 		return kind == ALERT_PROCESS || kind == ALERT_FUNCTION;
 	if (facts == FACT_VM)
 		return kind == ALERT_STEAL || kind == ALERT_VMM || kind == ALERT_GUEST;
@@ -442,7 +443,7 @@ static int tell_all(const struct minute *m)
 			r = tell(m, n, NULL);
 	}
 	for (at = 0; r >= 0 && (n = hashtable_next(&m->d->entries, &at));)
-		if (n->kind == ALERT_PROCESS && m->set->key.kind == FACT_PROFILE &&
+		if (n->kind == ALERT_PROCESS && fact_kind_is_profile(m->set->key.kind) &&
 		    is_news(m->d, n))
 			r = tell_process(m, n);
 	return r;
@@ -517,7 +518,7 @@ int alert_watch_put(struct alert_watch *w, const struct fact_set *s, bool is_pas
 	m.d = find_device(w, &s->key.device);
 	if (!m.d)
 		return -ENOMEM;
-	last_s = &m.d->last_s[s->key.kind];
+	last_s = &m.d->last_s[fact_kind_is_profile(s->key.kind) ? FACT_PROFILE : s->key.kind];
 	if (s->key.start_s <= *last_s)
 		return 0;
 	if (*last_s && s->key.start_s - *last_s > (uint64_t)GAP_MINUTES * FACT_MINUTE_S)
@@ -556,8 +557,7 @@ void alert_watch_expire(struct alert_watch *w, uint64_t now_s)
 
 	while (w->counters.open && (d = hashtable_next(&w->devices, &at)))
 		for (kind = 0; kind < FACT_KINDS; kind++)
-			if (d->last_s[kind] + (uint64_t)(SILENT_MINUTES + 1) * FACT_MINUTE_S <=
-			    now_s)
+			if (d->last_s[kind] && d->last_s[kind] + (uint64_t)SILENT_S <= now_s)
 				end_silent(w, d, kind);
 }
 

@@ -146,7 +146,8 @@ uint64_t fleet_asking_amount(const json_t *document, const json_t *row, const ch
 
 const char *fleet_asking_format(const json_t *document, uint64_t amount, char text[UNITS_LEN])
 {
-	if (strcmp(device_json_text(document, "value"), "samples"))
+	if (strcmp(device_json_text(document, "value"), "samples") &&
+	    strcmp(device_json_text(document, "kind"), "cycles"))
 		return units_duration(amount, text);
 	snprintf(text, UNITS_LEN, "%" PRIu64, amount);
 	return text;

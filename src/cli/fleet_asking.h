@@ -18,7 +18,8 @@
 	{ 0, "fleet", NULL, "all devices", NULL },                                                 \
 		{ 0, "devices", "SEL",                                                             \
 		  "those with all of these labels: env=prod,board=a9; or names: a,b", NULL },      \
-		{ 0, "kind", "KIND", "facts of these: profile, vm (profile)", "profile vm" },      \
+		{ 0, "kind", "KIND", "facts of these: profile, vm, cycles (profile)",              \
+		  "profile vm cycles" },                                                           \
 		{ 0, "last", "LENGTH", "so much of the time: 15m, 24h, 7d (1h)", NULL },           \
 	{                                                                                          \
 		0, "data", "DIR", "ask the folder of a store instead of a collector", NULL         \

@@ -23,7 +23,7 @@ static double share_of(const json_t *point, const char *part)
 	return all ? 100.0 * (double)device_json_count(point, path) / (double)all : 0;
 }
 
-static void print_point(const json_t *point, double most)
+static void print_point(const json_t *document, const json_t *point, double most)
 {
 	double share = share_of(point, "total");
 	int bar = most > 0 ? (int)(share / most * BAR_LEN + 0.5) : 0;
@@ -33,7 +33,7 @@ static void print_point(const json_t *point, double most)
 	line[bar] = '\0';
 	printf("%-20s %7.2f %7.2f %11s  %s%s%s\n", device_json_text(point, "at"),
 	       share_of(point, "self"), share,
-	       units_duration(device_json_count(point, "total.ns"), text),
+	       fleet_asking_format(document, device_json_count(point, "total.ns"), text),
 	       say_style(stdout, STYLE_BAR), line, say_style(stdout, STYLE_PLAIN));
 }
 
@@ -59,7 +59,7 @@ static void print_points(const json_t *document)
 	printf("\n%s%-20s %7s %7s %11s%s\n", say_style(stdout, STYLE_HEAD), "at", "self%", "total%",
 	       "total", say_style(stdout, STYLE_PLAIN));
 	for (i = 0; i < json_array_size(points); i++)
-		print_point(json_array_get(points, i), most);
+		print_point(document, json_array_get(points, i), most);
 }
 
 static int run(const struct args *a)

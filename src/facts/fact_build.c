@@ -19,7 +19,7 @@ bool fact_build_window(const struct fact_build *b, const struct fact_key *k,
 	ret->to_ns = (uint64_t)to;
 	before = ret->from_ns > FACT_BEFORE_NS ? ret->from_ns - FACT_BEFORE_NS : 0;
 	ret->range.from_tick =
-		clock_tick_at(b->clock, k->kind == FACT_PROFILE ? ret->from_ns : before);
+		clock_tick_at(b->clock, fact_kind_is_profile(k->kind) ? ret->from_ns : before);
 	ret->range.to_tick = clock_tick_at(b->clock, ret->to_ns);
 	return true;
 }
@@ -30,6 +30,7 @@ int fact_build_run(const struct fact_build *b, struct fact_set *set, struct erro
 
 	switch ((enum fact_kind)set->key.kind) {
 	case FACT_PROFILE:
+	case FACT_CYCLES:
 		r = fact_build_profile(b, set, e);
 		break;
 	case FACT_VM:

@@ -43,7 +43,7 @@ struct fact_window {
 bool fact_build_window(const struct fact_build *b, const struct fact_key *k,
 		       struct fact_window *ret);
 
-/* Fills an empty set of the key's kind. -ENODATA: the run has nothing of that kind in that time; -ENOENT: the run is gone. */
+/* Fills an empty set of the key's kind; one of a profile by cycles becomes FACT_CYCLES. -ENODATA: the run has nothing of that kind in that time; -ENOENT: the run is gone. */
 int fact_build_run(const struct fact_build *b, struct fact_set *set, struct error *e);
 
 /* One kind each; for fact_build_run(). */

@@ -85,6 +85,8 @@ int fact_build_profile(const struct fact_build *b, struct fact_set *set, struct 
 	rc = sample_ksk_open_part(b->store, b->run, &window.range, &r.source, e);
 	if (rc < 0)
 		return rc;
+	if (r.source->sampling.method == SAMPLE_CYCLES)
+		set->key.kind = FACT_CYCLES;
 	profile_tasks_init(&r.tasks, r.source);
 	rc = profile_names_new(&r.names, r.source, b->host, e);
 	if (rc >= 0 && profile_tree_new(&r.tree, FACT_VALUES) < 0)

@@ -53,7 +53,7 @@ static enum facts_by by_of(const struct flattener *l, const struct profile_node 
 	const char *object = functions_get(&l->s->functions, n->key)->object;
 	uint32_t depth;
 
-	if (l->s->key.kind == FACT_PROFILE)
+	if (fact_kind_is_profile(l->s->key.kind))
 		return n->depth == 1 && !strcmp(object, "process") ? FACTS_BY_PROCESS
 								   : FACTS_BY_FUNCTION;
 	for (depth = 1; depth < n->depth; depth++)

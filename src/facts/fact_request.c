@@ -13,7 +13,7 @@
 #define NS_OF_S 1000000000ULL
 #define LAST_DEFAULT_S FACT_HOUR_S
 
-const char *const fact_kind_words[FACT_KINDS + 1] = { "profile", "vm", "sched", NULL };
+const char *const fact_kind_words[FACT_KINDS + 1] = { "profile", "vm", "sched", "cycles", NULL };
 const char *const fact_value_words[FACT_VALUES + 1] = { "samples", "time", NULL };
 
 static const char *get(const struct fact_request *r, const char *name)

@@ -2,7 +2,7 @@
 /*
  * fact_request: a question about facts as people ask it: words by name, from a URL or from a command line, and what they mean.
  *
- *	kind     profile, vm
+ *	kind     profile, vm, cycles
  *	last     24h: how far back from `to`; 1h if nothing is said
  *	from to  moments (base/when.h); to is now if it is not said
  *	devices  "env=prod,board=a9": all that have these labels; or names of devices, with commas between them

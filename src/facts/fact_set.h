@@ -19,7 +19,8 @@
 
 #define FACT_MINUTE_S 60U
 #define FACT_HOUR_S 3600U
-#define FACT_VALUES 2U /* of a node: enum profile_value, samples and nanoseconds */
+#define FACT_VALUES                                                                                \
+	2U /* of a node: enum profile_value, samples and nanoseconds; of FACT_CYCLES cycles */
 #define FACT_TASKS_MAX 65536U
 #define FACT_OBJECTS_MAX 65536U
 #define FACT_BUILD_ID_MAX 20U
@@ -29,8 +30,15 @@ enum fact_kind {
 	FACT_PROFILE = 0, /* tree: process ; functions, the outermost first */
 	FACT_VM = 1,	  /* tree: as vm_tree.h has it, each nanosecond of each virtual CPU once */
 	FACT_SCHED = 2,	  /* tasks */
+	FACT_CYCLES =
+		3, /* as FACT_PROFILE, by cycles of the CPUs: these are no time, and never added to it */
 	FACT_KINDS,
 };
+
+static inline bool fact_kind_is_profile(uint8_t kind)
+{
+	return kind == FACT_PROFILE || kind == FACT_CYCLES;
+}
 
 /* What makes a set one. */
 struct fact_key {
@@ -65,7 +73,7 @@ struct fact_set {
 	uint64_t lost;	      /* that are missing, as far as counted */
 	uint64_t lost_places; /* where records are missing whose number nobody knows */
 
-	/* FACT_PROFILE, FACT_VM: keys of the tree are functions; labels say by their object what they are ("process", "class"). */
+	/* All but FACT_SCHED: keys of the tree are functions; labels say by their object what they are ("process", "class"). */
 	struct functions functions;
 	struct profile_tree *tree; /* with FACT_VALUES values; NULL: there is none */
 

@@ -49,9 +49,9 @@ def functions():
     return [f"function 0x{FIRST + i * WIDTH:x} 0x{FIRST + (i + 1) * WIDTH:x} {n}" for i, n in enumerate(NAMES)]
 
 
-def profile_lines(seconds, weights, every_ns=20_000_000):
-    """Samples of one CPU, each in one of the functions with the chances that weights(second) gives."""
-    lines = head(1, "box") + [f"sampling {every_ns} 0 0 0 0 24"] + functions() + ["life 42 1 0 exec server"]
+def profile_lines(seconds, weights, every_ns=20_000_000, method=0):
+    """Samples of one CPU, each in one of the functions with the chances that weights(second) gives. Method 1 is by cycles."""
+    lines = head(1, "box") + [f"sampling {every_ns} 0 0 {method} 0 24"] + functions() + ["life 42 1 0 exec server"]
     for i in range(seconds * 1_000_000_000 // every_ns):
         tick = (i + 1) * every_ns
         f = random.choices(range(len(NAMES) + 1), weights(tick // 1_000_000_000))[0]
@@ -98,6 +98,20 @@ def check_profile(folder, file):
     by = top(folder, "--fleet", "--by", "process")["rows"]
     assert [(r["name"], r["self"]["samples"]) for r in by] == [("server", sum(w[0] for w in want.values()))], by
     print(f"a profile: {len(want)} functions in {facts['basis']['minutes']} minutes, as the report has them")
+
+
+def check_cycles(folder, file):
+    """They are no time, and apart from it."""
+    report = json.loads(run(KISEKI, "profile", "report", file, "--limit", 0, "--json").stdout)
+    want = {r["name"]: (r["self"]["samples"], r["self"]["weight"]) for r in report["rows"]}
+    facts = top(folder, "--fleet", "--kind", "cycles")
+    assert {r["name"]: (r["self"]["samples"], r["self"]["ns"]) for r in facts["rows"]} == want, facts
+    assert facts["kind"] == "cycles" and top(folder, "--fleet")["rows"] == []
+    shown = run(KISEKI, "profile", "top", "--data", folder, "--fleet", "--kind", "cycles", *ALL_TIME).stdout
+    assert str(max(w[1] for w in want.values())) in shown, shown
+    trend = run(KISEKI, "profile", "trend", "copy", "--data", folder, "--fleet", "--kind", "cycles", *ALL_TIME).stdout
+    assert " ms " not in trend and "000000 " in trend, trend
+    print(f"by cycles: {len(want)} functions, as the report has them")
 
 
 def check_vm(folder, file):
@@ -219,6 +233,7 @@ def check_alert(folder):
 
 with tempfile.TemporaryDirectory() as name:
     check_facts(Path(name), "profile", profile_lines(190, lambda s: [5, 4, 3, 2, 1, 1, 6]), check_profile)
+    check_facts(Path(name), "cycles", profile_lines(190, lambda s: [5, 4, 3, 2, 1, 1, 6], method=1), check_cycles)
     check_facts(Path(name), "vm", vm_lines(150), check_vm)
     check_misuse(Path(name))
     check_late(Path(name))
