@@ -15,8 +15,10 @@
 #define STALE_MINUTES 180U	      /* without a trace of it, and it is forgotten */
 #define GAP_MINUTES 5U		      /* of silence end a suspicion */
 #define SILENT_S (11 * FACT_MINUTE_S) /* since the last minute began: ten without one end alerts */
-#define GROWN 0.1 /* by this part a function's share of the machine must have grown */
-#define GONE 0.1  /* of what it usually has, or less: it is not there any more */
+#define GROWN 0.1   /* by this part a function's share of the machine must have grown */
+#define JOB 0.1	    /* of the machine: so much of a process that usually is not there is news */
+#define TELLING 50U /* samples of a process that say something of its functions */
+#define GONE 0.1    /* of what it usually has, or less: it is not there any more */
 
 static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
@@ -31,14 +33,16 @@ struct entry {
 	uint8_t kind;
 	char *scope, *name, *object;
 	struct alert_series series; /* of its share of the machine */
-	struct alert_series
-		part; /* of a function: beside the rest of its process, which does not change with the load */
+	/* Of a function: beside the rest of its process, which does not change with the load. Of a process: the minutes that had enough
+	 * samples for that. */
+	struct alert_series part;
 	uint64_t seen_s;
 	struct alert_thing thing;     /* of this minute; its texts are the set's */
 	struct alert_verdict verdict; /* of a function: about its part */
 	double usual;		      /* share of the machine */
 	bool has_grown;		      /* there, too */
-	struct alert *alert;	      /* while it goes on */
+	bool is_telling; /* of a process, and of a function that of its own: it has enough samples */
+	struct alert *alert; /* while it goes on */
 };
 
 struct device {
@@ -189,8 +193,10 @@ static void assume_past(const struct device *d, struct entry *n)
 
 	if (!process)
 		return;
-	n->series.n = n->part.n = process->series.n;
-	n->series.at = n->part.at = process->series.at;
+	n->series.n = process->series.n;
+	n->series.at = process->series.at;
+	n->part.n = process->part.n;
+	n->part.at = process->part.at;
 }
 
 /* NULL in *ret: it is not worth a series. */
@@ -284,6 +290,11 @@ static void judge_function(struct entry *n, const struct alert_thing *t,
 	struct alert_point p;
 	double above = t->value - n->usual;
 
+	n->verdict = (struct alert_verdict){ .before = (enum alert_state)n->part.state,
+					     .now = (enum alert_state)n->part.state };
+	n->has_grown = false;
+	if (!n->is_telling)
+		return;
 	weigh(t, &p);
 	alert_series_put(&n->part, &p, limits, &n->verdict);
 	n->has_grown = above >= GROWN * n->usual && above >= limits->least_amount;
@@ -297,6 +308,9 @@ static void judge(const struct minute *m, struct entry *n, const struct alert_th
 	if (n->kind == ALERT_FUNCTION &&
 	    alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
 		limits = fresh_limits;
+	/* What comes and goes, as jobs do, is no less usual for that. */
+	if ((n->kind == ALERT_PROCESS || n->kind == ALERT_TASK) && n->usual < WORTH / 2)
+		limits.least_amount = JOB;
 	n->thing = *t;
 	n->seen_s = m->set->key.start_s;
 	ask_hour(m, n, &limits, &p);
@@ -304,6 +318,17 @@ static void judge(const struct minute *m, struct entry *n, const struct alert_th
 	n->usual = n->verdict.usual;
 	if (n->kind == ALERT_FUNCTION)
 		judge_function(n, t, &limits);
+}
+
+/* Whether its samples tell how its functions lie to each other; minutes that do are counted, for functions that it never had before. */
+static void weigh_process(struct entry *n, const struct alert_thing *t)
+{
+	const struct alert_point p = { .value = 0 };
+	struct alert_verdict ignored;
+
+	n->is_telling = t->samples >= TELLING;
+	if (n->is_telling)
+		alert_series_put(&n->part, &p, &alert_limits_default, &ignored);
 }
 
 /* What is not there this minute had nothing of it. */
@@ -471,28 +496,55 @@ static void forget(const struct minute *m)
 	}
 }
 
-static int judge_all(const struct minute *m, const struct alert_view *v)
+/* Of things of this minute: the process that a function is in was judged before it. */
+static bool has_telling_process(const struct minute *m, const struct entry *n)
 {
-	uint64_t now_s = m->set->key.start_s;
+	const struct entry *process = find_process(m->d, n->scope);
+
+	return process && process->seen_s == m->set->key.start_s && process->is_telling;
+}
+
+static int judge_things(const struct minute *m, const struct alert_view *v, bool functions)
+{
 	struct entry *n;
-	size_t i, at = 0;
+	size_t i;
 	int r;
 
 	for (i = 0; i < v->n; i++) {
+		if ((v->things[i]->kind == ALERT_FUNCTION) != functions)
+			continue;
 		r = find_entry(m->w, m->d, v->things[i], &n);
 		if (r < 0)
 			return r;
-		if (n)
-			judge(m, n, v->things[i]);
+		if (!n)
+			continue;
+		if (n->kind == ALERT_PROCESS)
+			weigh_process(n, v->things[i]);
+		else if (n->kind == ALERT_FUNCTION)
+			n->is_telling = has_telling_process(m, n);
+		judge(m, n, v->things[i]);
 	}
-	while ((n = hashtable_next(&m->d->entries, &at)))
-		if (is_kind_of(n->kind, m->set->key.kind) && n->seen_s != now_s) {
-			uint64_t seen_s = n->seen_s;
-
-			judge_absent(m, n);
-			n->seen_s = seen_s;
-		}
 	return 0;
+}
+
+static int judge_all(const struct minute *m, const struct alert_view *v)
+{
+	uint64_t now_s = m->set->key.start_s, seen_s;
+	struct entry *n;
+	size_t at = 0;
+	int r = judge_things(m, v, false);
+
+	if (r >= 0)
+		r = judge_things(m, v, true);
+	while (r >= 0 && (n = hashtable_next(&m->d->entries, &at))) {
+		if (!is_kind_of(n->kind, m->set->key.kind) || n->seen_s == now_s)
+			continue;
+		seen_s = n->seen_s;
+		n->is_telling = n->kind == ALERT_FUNCTION && has_telling_process(m, n);
+		judge_absent(m, n);
+		n->seen_s = seen_s;
+	}
+	return r;
 }
 
 /* A break in the recording. */

@@ -59,6 +59,7 @@ struct device {
 	double load[PROCESSES];
 	double slower[PROCESSES][FUNCTIONS]; /* 1: as ever */
 	double burst;			     /* of a function that is not there else: its share */
+	double job;			     /* of a process that comes and goes: its share */
 	uint8_t build;
 	const char *called; /* how its functions are called, before their number */
 };
@@ -133,6 +134,14 @@ static void minute_init(struct fact_set *s, const struct device *d, uint8_t kind
 	s->covered_ns = COVERED_NS;
 }
 
+static void add_job(struct fact_set *s, double samples)
+{
+	uint32_t process = node(s, 0, "backup", "process");
+
+	add(s, node(s, process, "pack", "backup"), random_count(samples * 0.6));
+	add(s, node(s, process, "read", "backup"), random_count(samples * 0.4));
+}
+
 /* One more minute of it; load has noise of its own, that all functions of a process share. */
 static void device_minute(struct alert_watch *w, struct device *d)
 {
@@ -143,6 +152,8 @@ static void device_minute(struct alert_watch *w, struct device *d)
 	minute_init(&s, d, FACT_PROFILE);
 	for (p = 0; p < PROCESSES; p++)
 		add_process(&s, d, p, d->load[p] * (1 + 0.06 * random_normal()));
+	if (d->job > 0)
+		add_job(&s, d->job * (double)COVERED_NS / (double)PERIOD_NS);
 	memset(like.build_id, 1 + d->build, like.build_id_len);
 	assert_int_equal(fact_set_find_object(&s, &like, &o), 0);
 	o->samples = 100;
@@ -296,6 +307,31 @@ static void other_names_are_no_news(void **state)
 	since_s = d.minute_s;
 	minutes(w, &d, 3);
 	check_one(&t, since_s, "server0", "job0");
+	alert_watch_free(w);
+}
+
+/* A process that is not always there is no news when it is, nor is what it does; unless it takes much of the machine. */
+static void jobs_come_and_go(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+	int i;
+
+	(void)state;
+	device_init(&d, 17);
+	for (i = 0; i < 8; i++) {
+		d.job = 0.01 + 0.01 * i;
+		minutes(w, &d, 2);
+		d.job = 0;
+		minutes(w, &d, 12);
+	}
+	assert_int_equal(t.n, 0);
+	d.job = 0.3;
+	minutes(w, &d, 2);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.list[0].kind, ALERT_PROCESS);
+	assert_string_equal(t.list[0].name, "backup");
 	alert_watch_free(w);
 }
 
@@ -496,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_function_gets_slower),
 		cmocka_unit_test(a_large_function_gets_slower),
 		cmocka_unit_test(other_names_are_no_news),
+		cmocka_unit_test(jobs_come_and_go),
 		cmocka_unit_test(silence_ends_it),
 		cmocka_unit_test(more_to_do_is_the_process),
 		cmocka_unit_test(a_storm),
