@@ -4,9 +4,8 @@
 
     anomaly.py KISEKI AGENT LOAD FILL_STORE
 
-An alert needs ten minutes of past. So the recorder looks at the programs for two seconds of each "minute", ten times as often as usual, and
-the collector gets each of these recordings as one at its own minute: what `--duty 2s/60s` would give, without the pauses. Samples, programs
-and what is made of them are real. bench/anomaly waits for the minutes.
+The recorder looks at the programs for two seconds of each "minute" (tools/minutes.py), ten times as often as usual. Samples, programs and what
+is made of them are real. bench/anomaly waits for the minutes.
 
 Then: an object that comes when the collector runs already gives its names to the next minutes.
 """
@@ -18,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+from minutes import watch  # noqa: E402
 from served import WAIT_S, Collector  # noqa: E402
 
 KISEKI, AGENT, LOAD, FILL_STORE = sys.argv[1:5]
@@ -91,13 +90,7 @@ def check_seeds(folder):
         for p in programs.values():
             p.kill()
             p.wait()
-    first_s = (int(time.time()) // 60 - len(files)) * 60
-    for i, file in enumerate(files):
-        run(FILL_STORE, folder / "store", "box", file, first_s + 60 * i + 30)
-    collector = Collector(str(folder / "store"), "--symbols", str(folder))
-    wait_for("minutes", lambda: ask_work(collector)["minutes"] >= len(files))
-    alerts = ask(collector, "alerts", "--all")["alerts"][::-1]
-    collector.stop()
+    first_s, alerts = watch(FILL_STORE, folder / "store", files, "--symbols", str(folder))
     text = "\n".join(a["text"] for a in alerts)
     assert alerts and alerts[0]["told_s"] >= first_s + 60 * CALM, f"too early: {text}"
     slow = [a for a in alerts if a["scope"] == "server"]
@@ -109,11 +102,6 @@ def check_seeds(folder):
         since_s = first_s + 60 * minute
         assert since_s <= a["told_s"] < since_s + 60 * SLOW and a["since_s"] == since_s, f"{since_s - first_s}, {a}"
     print(text)
-
-
-def ask_work(collector):
-    with urllib.request.urlopen(f"http://127.0.0.1:{collector.http_port}/api/v1/work", timeout=WAIT_S) as f:
-        return json.load(f)
 
 
 def check_names(folder):
