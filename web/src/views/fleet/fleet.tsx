@@ -139,11 +139,12 @@ function Answer({ q, loaded, children }: AnswerProps) {
 			</>
 		);
 	const { before, after } = bases;
+	const others = q.state.base === "devices";
 	return (
 		<>
 			<Tabs tab={tab} waiting={loaded.waiting}>
-				{before && <Basis basis={before} name={say("before")} />}
-				<Basis basis={after} {...(before ? { name: say("after") } : {})} />
+				{before && <Basis basis={before} name={say(others ? "otherDevices" : "before")} />}
+				<Basis basis={after} {...(before ? { name: say(others ? "theseDevices" : "after") } : {})} />
 			</Tabs>
 			{loaded.error ? <Problem error={loaded.error} retry={loaded.again} /> : null}
 			{after.sets || before?.sets ? (
