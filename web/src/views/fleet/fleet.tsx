@@ -79,6 +79,7 @@ function Basis({ basis, name }: { basis: FleetBasis; name?: string }) {
 			{name && <strong>{name}: </strong>}
 			{formatMinute(basis.from)} – {formatMinute(basis.to)}{" "}
 			<span class="quiet-note">{describeBasis(basis)}</span>
+			{!basis.sets && <span class="warning"> ⚠ {say("sideEmpty")}</span>}
 			{(lost > 0 || places > 0) && (
 				<span class="warning">
 					{" "}
