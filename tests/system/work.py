@@ -196,6 +196,7 @@ def check_alert(folder):
     a = alerts[0]
     assert a["device"] == "box" and a["value"] > 1.25 * a["usual"] and a["until_s"] is None, a
     assert a["told_s"] - a["since_s"] <= 60, a
+    assert f"&since={a['since_s']}&" in a["link"] and f"&baseuntil={a['since_s']}&" in a["link"] and a["id"] in a["link"], a
     assert Hook.posts[0]["name"] == "copy" and Hook.posts[0]["number"] == a["number"], Hook.posts
     assert not any("secret-path" in line for line in collector.log), collector.log
     collector.wait_log(r"alert on box: server: function copy")

@@ -27,6 +27,7 @@ describe("lengths", () => {
 			"999 ms",
 		]);
 		expect(formatLength(90e9)).toBe("1 min 30.0 s");
+		expect(formatLength(26 * 60e9 - 5e6)).toBe("26 min 0.0 s");
 	});
 	it("show as many digits as the zoom tells apart", () => {
 		expect(formatOffset(1_234_567_890, 1e6)).toBe("+1.235 s");

@@ -18,7 +18,11 @@ export function formatLength(ns: number): string {
 	const size = Math.abs(ns);
 	if (size === 0) return "0";
 	if (size >= 3600e9) return `${Math.floor(ns / 3600e9)} h ${Math.floor((size % 3600e9) / 60e9)} min`;
-	if (size >= 60e9) return `${Math.floor(ns / 60e9)} min ${((size % 60e9) / 1e9).toFixed(1)} s`;
+	if (size >= 60e9) {
+		/* In tenths of a second, so that no minute has sixty of them. */
+		const tenths = Math.round(size / 1e8);
+		return `${ns < 0 ? "-" : ""}${Math.floor(tenths / 600)} min ${((tenths % 600) / 10).toFixed(1)} s`;
+	}
 	const [scale, unit] = UNITS.find(([s]) => size >= s) ?? [1, "ns"];
 	return scale === 1 ? `${ns} ns` : `${(ns / scale).toFixed(digits(size / scale))} ${unit}`;
 }

@@ -79,6 +79,7 @@ function Basis({ basis, name }: { basis: FleetBasis; name?: string }) {
 			{name && <strong>{name}: </strong>}
 			{formatMinute(basis.from)} – {formatMinute(basis.to)}{" "}
 			<span class="quiet-note">{describeBasis(basis)}</span>
+			{!basis.sets && <span class="warning"> ⚠ {say("sideEmpty")}</span>}
 			{(lost > 0 || places > 0) && (
 				<span class="warning">
 					{" "}
@@ -139,11 +140,12 @@ function Answer({ q, loaded, children }: AnswerProps) {
 			</>
 		);
 	const { before, after } = bases;
+	const others = q.state.base === "devices";
 	return (
 		<>
 			<Tabs tab={tab} waiting={loaded.waiting}>
-				{before && <Basis basis={before} name={say("before")} />}
-				<Basis basis={after} {...(before ? { name: say("after") } : {})} />
+				{before && <Basis basis={before} name={say(others ? "otherDevices" : "before")} />}
+				<Basis basis={after} {...(before ? { name: say(others ? "theseDevices" : "after") } : {})} />
 			</Tabs>
 			{loaded.error ? <Problem error={loaded.error} retry={loaded.again} /> : null}
 			{after.sets || before?.sets ? (

@@ -64,7 +64,7 @@ function Pace({ pace }: { pace: Work["pace"] }) {
 					{formatCount(pace.hosts)}
 				</Fact>
 				<Fact name={say("t0")} hint={say("t0Hint")}>
-					{seconds(pace.t0_s)}
+					{pace.hosts ? seconds(pace.t0_s) : "–"}
 				</Fact>
 				<Fact name={say("t1")} hint={say("t1Hint")}>
 					{seconds(pace.t1_s)}
