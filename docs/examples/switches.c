@@ -41,7 +41,8 @@ static int by_count(const void *a, const void *b)
 {
 	const struct row *x = (const struct row *)a, *y = (const struct row *)b;
 
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->pid > y->pid) - (x->pid < y->pid);
+	return x->count != y->count ? (x->count < y->count ? 1 : -1)
+				    : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
 int main(int argc, char **argv)
