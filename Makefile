@@ -14,8 +14,9 @@ TIMES ?=
 DEVICES ?=
 TRY ?=
 MOST ?=
+ARCH ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly install dist packages format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -49,7 +50,7 @@ test:
 	@tools/test
 
 check-all:
-	@tools/setup build test boards all
+	@tools/setup build test boards packages all
 	@TIME=$(if $(filter command line,$(origin TIME)),$(TIME),600) tools/test --all
 
 fuzz:
@@ -109,6 +110,16 @@ install: build
 	@ninja -C build
 	@meson install -C build --no-rebuild $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
 
+# The release as a tarball: the same bytes each time.
+dist:
+	@tools/setup build
+	@tools/dist
+
+# Debian packages: all of them for this machine, those of a device for ARCH.
+packages:
+	@tools/setup build packages
+	@tools/packages $(addprefix --arch ,$(ARCH))
+
 format:
 	@tools/setup test
 	@tools/format
@@ -136,5 +147,7 @@ help:
 	@echo 'make bench-fleet one collector and many devices: [DEVICES=10000] [TRY=1]'
 	@echo 'make bench-anomaly programs that get slower while a collector watches: [PART=seeds] [TRY=1]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make dist        the release, build/dist/kiseki-VERSION.tar.xz'
+	@echo 'make packages    Debian packages in build/packages: [ARCH=armhf]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'
