@@ -10,7 +10,7 @@ from boards.fetch import fetch_kernel, fetch_root, locked
 from boards.source_kernel import update_source_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
-AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "-Dbpf=disabled",
+AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "-Dbpf=disabled", "-Dtls=disabled",
                  "-Dprefer_static=true", "-Dc_link_args=-static -s")
 # In the words of Meson.
 CROSS_FILE = """\

@@ -160,12 +160,17 @@ int guard_enroll(struct connection *c, const struct message_enroll *m,
 				 .peer = g->has_peer ? &g->peer : NULL,
 				 .from = c->address,
 				 .now_s = now_s() };
+	int r;
 
 	if (g->state != GUARD_TLS)
 		return error_set(e, EKEYREJECTED,
 				 c->server->keys ? "a secret that was sent in the clear"
 						 : "this collector has no keys");
-	return keys_enroll(c->server->keys, &a, ret, e);
+	r = keys_enroll(c->server->keys, &a, ret, e);
+	if (r < 0)
+		return r;
+	memcpy(c->name, keys_get_enrolled(c->server->keys), ROSTER_NAME_MAX); /* for the log */
+	return 0;
 }
 
 /* --- now and then --- */

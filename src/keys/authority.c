@@ -19,6 +19,7 @@
 #define COLLECTOR_DAYS 800U /* browsers take no more of an authority of one's own */
 #define SLACK_DAYS 1U	    /* a device's clock may be behind */
 #define OID_NAMES "2.5.29.17"
+#define KEY_BITS 256U
 #define NAMES_MAX 4096U /* bytes of that extension */
 
 struct authority {
@@ -285,13 +286,15 @@ static int import_request(gnutls_pubkey_t *ret, const struct authority_wish *w, 
 {
 	gnutls_datum_t d = { (unsigned char *)w->request, (unsigned int)w->request_len };
 	gnutls_x509_crq_t request = NULL;
+	unsigned int bits = 0;
 	int r = gnutls_x509_crq_init(&request);
 
 	if (r >= 0)
 		r = gnutls_x509_crq_import(request, &d, GNUTLS_X509_FMT_DER);
 	if (r >= 0)
 		r = gnutls_x509_crq_verify(request, 0);
-	if (r >= 0 && gnutls_x509_crq_get_pk_algorithm(request, NULL) != GNUTLS_PK_ECDSA)
+	if (r >= 0 && (gnutls_x509_crq_get_pk_algorithm(request, &bits) != GNUTLS_PK_ECDSA ||
+		       bits != KEY_BITS))
 		r = GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM;
 	if (r >= 0)
 		r = gnutls_pubkey_init(ret);

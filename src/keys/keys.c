@@ -23,6 +23,8 @@ struct keys {
 	struct credentials *credentials;
 	struct stat seen; /* the collector's file */
 	gnutls_datum_t before;
+	bool is_changed; /* by ourselves, which the roster does not tell */
+	char enrolled[ROSTER_NAME_MAX];
 	uint8_t der[ENROLL_CERTIFICATE_MAX]; /* what keys_enroll() made */
 };
 
@@ -186,9 +188,10 @@ int keys_dup_entries(struct keys *k, struct roster_entry **ret, size_t *ret_n, s
 
 int keys_turn(struct keys *k, struct error *e)
 {
-	bool is_changed = roster_has_changed(k->roster);
+	bool is_changed = roster_has_changed(k->roster) || k->is_changed;
 	int r;
 
+	k->is_changed = false;
 	if (!see_file(k))
 		return is_changed;
 	r = load(k, e);
@@ -296,8 +299,14 @@ static int enroll(struct keys *k, const struct keys_asking *a, size_t *len, stru
 	if (r < 0)
 		return r;
 	row.until_s = a->now_s + row.valid_s;
+	memcpy(k->enrolled, row.name, sizeof(k->enrolled));
 	r = make_certificate(k, a, &row, len, e);
 	return r < 0 ? r : roster_put(k->roster, &row, e);
+}
+
+const char *keys_get_enrolled(const struct keys *k)
+{
+	return k->enrolled;
 }
 
 int keys_enroll(struct keys *k, const struct keys_asking *a, struct message_certificate *ret,
@@ -314,6 +323,7 @@ int keys_enroll(struct keys *k, const struct keys_asking *a, struct message_cert
 		r = settle(k, enroll(k, a, &len, e), e);
 	if (r < 0)
 		return r;
+	k->is_changed = true;
 	memset(ret, 0, sizeof(*ret));
 	ret->certificate = (struct enroll_bytes){ k->der, (uint32_t)len };
 	ret->authorities[ret->n_authorities++] = (struct enroll_bytes){ own.data, own.size };

@@ -67,4 +67,7 @@ struct keys_asking {
 int keys_enroll(struct keys *k, const struct keys_asking *a, struct message_certificate *ret,
 		struct error *e);
 
+/* For whom that was. */
+const char *keys_get_enrolled(const struct keys *k);
+
 #endif

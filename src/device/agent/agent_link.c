@@ -75,13 +75,14 @@ void agent_turn_link(struct agent *a)
 
 uint64_t agent_next_link(const struct agent *a)
 {
-	uint64_t next = uplink_next(a->uplink), dialled = line_next(a->line);
+	uint64_t next = uplink_next(a->uplink), dialled = line_next(a->line), renewal;
 
 	if (uplink_is_closed(a->uplink) && line_fd(a->line) >= 0)
 		return dialled;
 	if (line_has_unread(a->line) && uplink_room(a->uplink))
 		return 0;
-	return next;
+	renewal = line_next_renewal(a->line, a->now_ms);
+	return next < renewal ? next : renewal;
 }
 
 /* While ticks come anyway, an ACK need not wake the agent; unless blocks wait for it. */

@@ -16,6 +16,7 @@
 
 #define HANDSHAKE_MS 10000U
 #define RENEW_AGAIN_MS 60000U /* after a failure */
+#define RENEW_LOOK_MS 100U    /* whether the child is done */
 
 struct line {
 	struct line_options o;
@@ -158,6 +159,19 @@ static bool is_due(const struct line *l, uint64_t now_ms)
 {
 	return l->tls && l->is_open && now_ms >= l->renew_ms &&
 	       (uint64_t)time(NULL) >= tls_get_renewal(l->tls);
+}
+
+uint64_t line_next_renewal(const struct line *l, uint64_t now_ms)
+{
+	uint64_t now_s = (uint64_t)time(NULL), at_s, at_ms;
+
+	if (l->renewer)
+		return now_ms + RENEW_LOOK_MS;
+	if (!l->tls || !l->is_open)
+		return UINT64_MAX;
+	at_s = tls_get_renewal(l->tls);
+	at_ms = now_ms + (at_s > now_s ? (at_s - now_s) * 1000 : 0);
+	return at_ms > l->renew_ms ? at_ms : l->renew_ms;
 }
 
 bool line_renew(struct line *l, uint64_t now_ms)

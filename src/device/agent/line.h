@@ -45,5 +45,6 @@ bool line_is_spent(const struct line *l);   /* a given socket, and it is gone */
 
 /* Sees to the certificate; true: there is a new one, so connect again. */
 bool line_renew(struct line *l, uint64_t now_ms);
+uint64_t line_next_renewal(const struct line *l, uint64_t now_ms); /* when to do so again */
 
 #endif

@@ -197,12 +197,14 @@ short side_link_events(struct side_link *l)
 
 uint64_t side_link_next(const struct side_link *l)
 {
-	uint64_t link = uplink_next(l->uplink), piece;
+	uint64_t link = uplink_next(l->uplink), renewal, piece;
 
 	if (uplink_is_closed(l->uplink) && line_fd(l->line) >= 0)
 		return line_next(l->line);
 	if (line_has_unread(l->line) && uplink_room(l->uplink))
 		return 0;
+	renewal = line_next_renewal(l->line, l->now_ms);
+	link = link < renewal ? link : renewal;
 	if (!l->objects.next || !uplink_is_welcome(l->uplink))
 		return link;
 	piece = l->objects.next(l->objects.context);
