@@ -11,6 +11,7 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	CONFIG_OPTIONS,
+	CONFIG_PACE_OPTIONS,
 	INSTRUCT_OPTIONS,
 	{ 0 },
 };
@@ -19,6 +20,8 @@ static const struct cli_example examples[] = {
 	{ "Only what happens in one service:",
 	  "kiseki configure board-7 --cgroup /system.slice/app.service" },
 	{ "Everything again:", "kiseki configure board-7 --cgroup ''" },
+	{ "Its continuous profile for at most half a percent of a CPU:",
+	  "kiseki configure board-7 --profile-budget 0.5" },
 	{ NULL, NULL },
 };
 
@@ -27,7 +30,12 @@ const struct command command_configure = {
 	.summary = "say what devices trace",
 	.usage = "DEVICE...|--all OPTION...",
 	.description = "Changes what is said and nothing else. A device that traces begins a new "
-		       "run with it; one that does not, uses it when it is started.",
+		       "run with it; one that does not, uses it when it is started.\n\n"
+		       "Recorders that go on without end (kiseki-agent profile and vm with "
+		       "--collector, of all CPUs) change their pace while they record, in the same "
+		       "run. What was said to one holds until something else is said, also for the "
+		       "next that comes from that device; it counts instead of what the recorder "
+		       "was started with.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

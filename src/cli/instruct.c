@@ -15,6 +15,7 @@
 
 #define AT_ONCE 32U /* devices in one request */
 #define ID_LEN 33U  /* with its comma */
+#define TEXT_MAX 256U
 
 struct instruction {
 	const char *verb; /* of the API */
@@ -79,7 +80,7 @@ static void note_result(struct instruction *in, const json_t *result)
 	bool deferred = json_is_true(json_object_get(result, "deferred"));
 	bool ok = json_is_true(json_object_get(result, "ok"));
 	struct error why = ERROR_INIT;
-	char shown[TABLE_CELL_MAX];
+	char shown[TABLE_CELL_MAX], text[TEXT_MAX];
 
 	in->failed |= !ok;
 	if (in->results) {
@@ -95,7 +96,9 @@ static void note_result(struct instruction *in, const json_t *result)
 	} else if (deferred) {
 		printf("%s: is away; it will be %s when it comes back\n", shown, done_word(in));
 	} else {
-		printf("%s: %s\n", shown, done_word(in));
+		snprintf(text, sizeof(text), "%s", device_json_text(result, "text"));
+		table_clean(text);
+		printf("%s: %s%s%s\n", shown, done_word(in), text[0] ? "; " : "", text);
 	}
 	fflush(stdout);
 }
@@ -168,6 +171,8 @@ static int read_config(struct instruction *in, enum instruct_config says, struct
 	struct message_config config = { 0 };
 	int r = says == INSTRUCT_PLAIN ? 0 : config_args_parse(&config, in->args, e);
 
+	if (r == 0 && says == INSTRUCT_MUST)
+		r = config_args_parse_paces(&config, in->args, e);
 	if (r < 0)
 		return r;
 	if (says == INSTRUCT_MUST && !config.given)

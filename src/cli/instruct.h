@@ -17,7 +17,7 @@
 enum instruct_config {
 	INSTRUCT_PLAIN, /* says nothing of what to trace */
 	INSTRUCT_MAY,	/* may: the command's table has CONFIG_OPTIONS */
-	INSTRUCT_MUST,
+	INSTRUCT_MUST,	/* must; and it has CONFIG_PACE_OPTIONS */
 };
 
 /* For those who have another name for it. */

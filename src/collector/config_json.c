@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "command/config_args.h"
+#include "command/pace_value.h"
 
 /* The longest list there can be: names and paths whose every byte wants a backslash. */
 #define TEXT_ROOM (2 * (CONFIG_CGROUPS_MAX * CONFIG_CGROUP_LEN + CONFIG_COMMS_MAX * 17) + 1)
@@ -183,8 +184,21 @@ static json_t *word_json(const char *word)
 	return word ? json_string(word) : json_null();
 }
 
+/* A rate is a number, all else a text. */
+static json_t *pace_json(const struct message_config *c, uint32_t field)
+{
+	const struct config_pace *p = &c->paces[(field - CONFIG_PACE) / CONFIG_PACE_PARTS];
+	uint32_t part = (field - CONFIG_PACE) % CONFIG_PACE_PARTS;
+	char text[PACE_VALUE_LEN];
+
+	return part == PACE_RATE ? json_integer(p->rate_hz)
+				 : json_string(pace_value_format(p, part, text));
+}
+
 static json_t *field_json(const struct message_config *c, uint32_t field)
 {
+	if (field >= CONFIG_PACE)
+		return pace_json(c, field);
 	switch (field) {
 	case CONFIG_ORIGIN:
 		return word_json(config_origin_word(c->origin));

@@ -5,7 +5,8 @@
  *
  *	{"source": "bpf", "events": ["switch", "waking"], "pid": [1, 2], "comm": ["nginx*"],
  *	 "cgroup": ["/system.slice"], "flush": 100, "block": 16384, "ring": 1024, "resolution": 0,
- *	 "policy": "keep-oldest", "codec": "sched"}
+ *	 "policy": "keep-oldest", "codec": "sched", "profile": "on", "profile-rate": 99,
+ *	 "profile-budget": "0.5%", "profile-duty": "10s/60s"}
  *
  * The names and the meaning of values are those of the command line (command/config_args.h); a
  * number counts ms, bytes, KiB and ns, a text may have a unit ("flush": "1s"), a list may be a text

@@ -283,6 +283,10 @@ static void greet(struct connection *c)
 	n = c->has_slot ? registry_get_desired(c->server->o.registry, c->slot, desired) : 0;
 	for (i = 0; i < n; i++)
 		session_instruct(&c->session, &desired[i]);
+	for (i = 0; i < PACES; i++)
+		if (c->paces & 1U << i &&
+		    registry_get_pace(c->server->o.registry, c->slot, i, &desired[0]))
+			session_instruct(&c->session, &desired[0]);
 	session_ping(&c->session, &now);
 	c->next_ping_ms = server_now_ms(c->server) + FIRST_PING_MS;
 	wheel_set(&c->server->wheel, &c->deadline, c->next_ping_ms);

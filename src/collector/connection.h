@@ -73,7 +73,8 @@ struct connection {
 	struct connection *next, *prev;
 	struct connection *next_waiting, *prev_waiting;
 	struct message_id device, boot;
-	uint32_t slot; /* in the registry, if has_slot */
+	uint32_t slot; /* in the registry, if has_slot, or paces */
+	uint8_t paces; /* 1 << enum config_pace_of: a recorder that can be told how to pace itself */
 	bool has_slot, reading, greeted, lingering, closing, broken, is_waiting;
 	bool has_objects;	/* it may be asked for them */
 	bool paused;		/* not read for want of room in the batch */

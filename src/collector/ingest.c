@@ -73,6 +73,10 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	memcpy(c->name, device.name, sizeof(c->name));
 	c->device = m->device;
 	c->boot = m->boot;
+	if (a.beside) {
+		c->slot = slot;
+		c->paces = (uint8_t)(m->abilities / ABILITY_PACE & ((1U << PACES) - 1));
+	}
 	r = a.beside ? 0 : take_slot(c, slot);
 	if (r < 0)
 		return error_set(e, -r, "cannot take the device: out of memory");
@@ -220,7 +224,8 @@ static void take_result(void *owner, const struct message_result *m)
 {
 	struct connection *c = owner;
 
-	if (c->has_slot && !registry_push_result(c->server->o.registry, c->slot, m) && m->code)
+	if ((c->has_slot || c->paces) && !registry_push_result(c->server->o.registry, c->slot, m) &&
+	    m->code)
 		connection_log(c, "cannot do what it was told: %.*s (errno %u)", (int)m->text.len,
 			       m->text.len ? m->text.at : "", m->code);
 }

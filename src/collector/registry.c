@@ -307,8 +307,8 @@ void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_
 		row->waiting_bytes = row->events_per_s = row->bytes_per_s = 0;
 		row->device.seen_ns = now_ns;
 		for (w = r->waiters; w; w = w->next) {
-			if (w->slot != slot)
-				continue;
+			if (w->slot != slot || config_get_pace(&w->instruction.config) != PACES)
+				continue; /* another's, or for a recorder beside it */
 			w->done = w->result.deferred = true;
 		}
 		pthread_cond_broadcast(&r->changed);
@@ -320,7 +320,7 @@ void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_
 static bool get_desired_trace(const struct registry_row *row, struct message_instruction *ret)
 {
 	ret->config = row->config;
-	ret->config.given &= ~(1U << CONFIG_FUNC);
+	ret->config.given &= ~(1U << CONFIG_FUNC | CONFIG_PACES_BITS);
 	ret->verb = INSTRUCTION_CONFIGURE;
 	if (row->has_desired && row->desired == DEVICE_TRACING)
 		ret->verb = INSTRUCTION_START; /* one that does it already says 0 */
@@ -371,6 +371,35 @@ uint32_t registry_get_desired(struct registry *r, uint32_t slot,
 	pthread_mutex_unlock(&r->lock);
 	registry_settle(r, slot, over);
 	return n;
+}
+
+bool registry_get_pace(struct registry *r, uint32_t slot, enum config_pace_of of,
+		       struct message_instruction *ret)
+{
+	bool has;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->verb = INSTRUCTION_CONFIGURE;
+	pthread_mutex_lock(&r->lock);
+	ret->config = r->entries[slot].row.config;
+	ret->config.given &= CONFIG_PACE_BITS(of);
+	has = ret->config.given;
+	if (has)
+		ret->id = ++r->instructions;
+	pthread_mutex_unlock(&r->lock);
+	return has;
+}
+
+void registry_push_absent(struct registry *r, uint32_t slot, uint64_t id)
+{
+	struct registry_waiter *w;
+
+	pthread_mutex_lock(&r->lock);
+	for (w = r->waiters; w; w = w->next)
+		if (w->slot == slot && w->instruction.id == id)
+			w->done = w->is_absent = true;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
 }
 
 void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t)

@@ -115,6 +115,10 @@ void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_
 uint32_t registry_get_desired(struct registry *r, uint32_t slot,
 			      struct message_instruction ret[REGISTRY_DESIRED_MAX]);
 
+/* What a recorder beside the agent is to be told when it comes: how it paces itself. False: nothing. */
+bool registry_get_pace(struct registry *r, uint32_t slot, enum config_pace_of of,
+		       struct message_instruction *ret);
+
 /* What came since the last time; run and waiting_bytes as they are now. */
 struct registry_traffic {
 	uint64_t frames, bytes, blocks, events, func_events, duplicates;
@@ -130,8 +134,11 @@ bool registry_push_result(struct registry *r, uint32_t slot, const struct messag
 
 /* Called, from the thread of registry_instruct(), when there is one to pop. */
 void registry_set_wake(struct registry *r, void (*wake)(void *context), void *context);
+/* One that gives the pace of a recorder alone (config_get_pace()) is for that, beside the agent. */
 bool registry_pop_instruction(struct registry *r, uint32_t *ret_slot,
 			      struct message_instruction *ret);
+/* … and nobody was there to whom it could be sent. */
+void registry_push_absent(struct registry *r, uint32_t slot, uint64_t id);
 
 /* Once a second or so: the rates. */
 void registry_tick(struct registry *r, uint64_t mono_ns);

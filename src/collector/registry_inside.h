@@ -17,6 +17,7 @@ struct registry_waiter {
 	struct registry_waiter *next;
 	uint32_t slot;
 	bool sent, done;
+	bool is_absent; /* the recorder that it is for is not there */
 	struct message_instruction instruction;
 	struct registry_result result;
 };

@@ -111,46 +111,100 @@ static bool wait_result(struct registry *r, struct registry_waiter *w, unsigned 
 	return w->done;
 }
 
+/* One of the parts of an instruction: for the agent (PACES), or for a recorder beside it. */
+static bool get_part(const struct message_instruction *m, uint32_t of,
+		     struct message_instruction *ret)
+{
+	*ret = *m;
+	if (of < PACES) {
+		ret->verb = INSTRUCTION_CONFIGURE;
+		ret->config.given &= CONFIG_PACE_BITS(of);
+		return ret->config.given;
+	}
+	ret->config.given &= ~CONFIG_PACES_BITS;
+	return m->verb != INSTRUCTION_CONFIGURE || ret->config.given;
+}
+
+/* What an instruction that has several parts comes to: the first failure, or that something waits. */
+struct outcome {
+	struct registry_result result;
+	bool in_time;
+	bool is_absent; /* a recorder that is not there will be told */
+};
+
+static void join_outcome(struct outcome *o, const struct registry_waiter *w, bool in_time)
+{
+	o->in_time &= in_time;
+	o->is_absent |= w->is_absent;
+	o->result.deferred |= w->result.deferred;
+	if (w->result.code && !o->result.code)
+		o->result.code = w->result.code;
+	if (w->result.text[0] && (!o->result.text[0] || w->result.code))
+		memcpy(o->result.text, w->result.text, sizeof(o->result.text));
+}
+
+/* With the lock held. */
+static void tell(struct registry *r, const struct registry_request *q, uint64_t number,
+		 uint32_t slot, struct outcome *o)
+{
+	struct registry_waiter w;
+	bool in_time;
+	uint32_t of;
+
+	for (of = 0; of <= PACES; of++) {
+		memset(&w, 0, sizeof(w));
+		w.slot = slot;
+		if (!get_part(&q->instruction, of, &w.instruction))
+			continue;
+		in_time = true;
+		if (of < PACES || r->entries[slot].row.online)
+			in_time = wait_result(r, &w, q->timeout_ms);
+		else
+			w.result.deferred = true;
+		if (!in_time)
+			told_put_late(&r->entries[slot].told, w.instruction.id, number);
+		join_outcome(o, &w, in_time);
+	}
+}
+
 /* Remembered before it is sent: a device that is just coming back is told what is remembered, and
  * what was sent to its old connection never arrives. */
 static int instruct(struct registry *r, const struct registry_request *q, uint64_t number,
 		    struct registry_result *ret, struct error *e)
 {
-	struct registry_waiter w = { .instruction = q->instruction };
+	struct outcome o = { .in_time = true };
 	struct intent before = { 0 }, after;
-	bool in_time = true;
+	uint32_t slot;
 	int result;
 
 	pthread_mutex_lock(&r->lock);
-	w.slot = *registry_find_place(r, &q->device);
-	if (w.slot != REGISTRY_NEVER)
-		before = get_intent(&r->entries[w.slot].row);
+	slot = *registry_find_place(r, &q->device);
+	if (slot != REGISTRY_NEVER)
+		before = get_intent(&r->entries[slot].row);
 	pthread_mutex_unlock(&r->lock);
-	if (w.slot == REGISTRY_NEVER)
+	if (slot == REGISTRY_NEVER)
 		return error_set(e, ENOENT, "cannot instruct the device: it is not known");
 	after = before;
 	intent_apply(&after, &q->instruction);
-	result = remember(r, w.slot, &after, e);
+	result = remember(r, slot, &after, e);
 	if (result < 0)
 		return result;
 	pthread_mutex_lock(&r->lock);
-	if (r->entries[w.slot].row.online)
-		in_time = wait_result(r, &w, q->timeout_ms);
-	else
-		w.result.deferred = true;
-	if (!in_time)
-		told_put_late(&r->entries[w.slot].told, w.instruction.id, number);
+	tell(r, q, number, slot, &o);
 	pthread_mutex_unlock(&r->lock);
-	if (w.result.code) /* what a device refused is not asked of it again */
-		result = remember(r, w.slot, &before, e);
-	if (!in_time)
+	if (o.result.code) /* what a device refused is not asked of it again */
+		result = remember(r, slot, &before, e);
+	if (!o.in_time)
 		return error_set(e, ETIMEDOUT,
 				 "cannot instruct the device: it did not answer within %u ms",
 				 q->timeout_ms);
-	if (w.result.deferred)
-		snprintf(w.result.text, sizeof(w.result.text),
+	if (o.result.deferred)
+		snprintf(o.result.text, sizeof(o.result.text),
 			 "the device is away; it is told when it comes");
-	*ret = w.result;
+	else if (o.is_absent && !o.result.code)
+		snprintf(o.result.text, sizeof(o.result.text),
+			 "nobody records there now; it is told when somebody does");
+	*ret = o.result;
 	return result;
 }
 

@@ -94,6 +94,25 @@ static void commit_all(struct server *s)
 	}
 }
 
+/* To all recorders of that kind beside the device's agent; of their answers the first counts. People do this, so it is seldom. */
+static void send_pace(struct server *s, uint32_t slot, const struct message_instruction *m)
+{
+	uint32_t of = config_get_pace(&m->config);
+	struct connection *c, *next;
+	bool is_sent = false;
+
+	for (c = s->connections; c; c = next) {
+		next = c->next;
+		if (!(c->paces & 1U << of) || c->slot != slot || !c->greeted)
+			continue;
+		is_sent = true;
+		session_instruct(&c->session, m);
+		connection_settle(c);
+	}
+	if (!is_sent)
+		registry_push_absent(s->o.registry, slot, m->id);
+}
+
 static void send_instructions(struct server *s)
 {
 	struct message_instruction m;
@@ -101,6 +120,10 @@ static void send_instructions(struct server *s)
 	uint32_t slot;
 
 	while (registry_pop_instruction(s->o.registry, &slot, &m)) {
+		if (config_get_pace(&m.config) < PACES) {
+			send_pace(s, slot, &m);
+			continue;
+		}
 		c = slot < s->n_slots ? s->by_slot[slot] : NULL;
 		if (!c)
 			continue; /* it left; the registry knows, or will in a moment */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/when.h"
+#include "command/pace_value.h"
 #include "command/value.h"
 #include "wire/block.h"
 
@@ -19,13 +20,28 @@
 #define SHOWN 40 /* of a wrong word, in the message */
 
 static const char *const options[] = {
-	[CONFIG_ORIGIN] = "source",	[CONFIG_EVENTS] = "events",
-	[CONFIG_BLOCK_BYTES] = "block", [CONFIG_FLUSH] = "flush",
-	[CONFIG_RING] = "ring",		[CONFIG_RESOLUTION] = "resolution",
-	[CONFIG_POLICY] = "policy",	[CONFIG_PIDS] = "pid",
-	[CONFIG_COMMS] = "comm",	[CONFIG_CGROUP_PATHS] = "cgroup",
-	[CONFIG_CODEC] = "codec",	[CONFIG_FUNC] = "func",
+	[CONFIG_ORIGIN] = "source",
+	[CONFIG_EVENTS] = "events",
+	[CONFIG_BLOCK_BYTES] = "block",
+	[CONFIG_FLUSH] = "flush",
+	[CONFIG_RING] = "ring",
+	[CONFIG_RESOLUTION] = "resolution",
+	[CONFIG_POLICY] = "policy",
+	[CONFIG_PIDS] = "pid",
+	[CONFIG_COMMS] = "comm",
+	[CONFIG_CGROUP_PATHS] = "cgroup",
+	[CONFIG_CODEC] = "codec",
+	[CONFIG_FUNC] = "func",
+	[CONFIG_PACE] = "profile",
+	"profile-rate",
+	"profile-budget",
+	"profile-duty",
+	"vm",
+	"vm-rate",
+	"vm-budget",
+	"vm-duty",
 };
+_Static_assert(sizeof(options) / sizeof(options[0]) == CONFIG_FIELDS, "each field has an option");
 
 static const char *const origins[ORIGINS] = {
 	[ORIGIN_AUTO] = "auto",
@@ -365,7 +381,11 @@ int config_option_parse(struct message_config *c, const char *name, const char *
 	if (field == COUNT(options))
 		return error_set(e, ENOENT, "cannot use \"%.*s\": there is no such option", SHOWN,
 				 name);
-	r = parsers[field](&changed, text, e);
+	if (field >= CONFIG_PACE)
+		r = pace_value_parse(&changed.paces[(field - CONFIG_PACE) / CONFIG_PACE_PARTS],
+				     (field - CONFIG_PACE) % CONFIG_PACE_PARTS, text, e);
+	else
+		r = parsers[field](&changed, text, e);
 	if (r < 0)
 		return error_prefix(e, r, "cannot use %s", name);
 	changed.given |= 1U << field;
@@ -373,13 +393,13 @@ int config_option_parse(struct message_config *c, const char *name, const char *
 	return 0;
 }
 
-int config_args_parse(struct message_config *c, const struct args *a, struct error *e)
+static int parse_fields(struct message_config *c, const struct args *a, uint32_t field,
+			uint32_t end, struct error *e)
 {
 	struct message_config changed = *c;
-	uint32_t field;
 	int r;
 
-	for (field = CONFIG_ORIGIN; field < COUNT(options); field++) {
+	for (; field < end; field++) {
 		const char *text = args_get(a, options[field]);
 
 		if (!text)
@@ -390,4 +410,14 @@ int config_args_parse(struct message_config *c, const struct args *a, struct err
 	}
 	*c = changed;
 	return 0;
+}
+
+int config_args_parse(struct message_config *c, const struct args *a, struct error *e)
+{
+	return parse_fields(c, a, CONFIG_ORIGIN, CONFIG_PACE, e);
+}
+
+int config_args_parse_paces(struct message_config *c, const struct args *a, struct error *e)
+{
+	return parse_fields(c, a, CONFIG_PACE, CONFIG_FIELDS, e);
 }

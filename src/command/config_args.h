@@ -19,6 +19,11 @@
  *	--codec sched                or bsf, which only the driver records
  *	--func on                    calls of programs that were built for it; off; split, which also
  *	                             has their system calls, switches and wakings
+ *	--profile off                of a recorder of profiles that goes on without end: it pauses; on
+ *	--profile-rate 99            how often it samples each CPU in a second, at the most
+ *	--profile-budget 0.5         percent of one CPU that it may take; 0: any
+ *	--profile-duty 10s/60s       which part of the time it samples in; "": all of it
+ *	--vm …, --vm-rate …          the same of the recorder of virtual machines
  */
 #ifndef KISEKI_COMMAND_CONFIG_ARGS_H
 #define KISEKI_COMMAND_CONFIG_ARGS_H
@@ -57,6 +62,20 @@
 			CONFIG_FUNC_WORDS                                                          \
 	}
 
+/* The same for those who tell recorders that go on without end. */
+#define CONFIG_PACE_OPTIONS                                                                        \
+	{ 0, "profile", "MODE", "its recorder of profiles: on, or off: it pauses", "on off" },     \
+		{ 0, "profile-rate", "N", "samples of each CPU in a second, at the most", NULL },  \
+		{ 0, "profile-budget", "PERCENT", "of one CPU that it may take; 0: any", NULL },   \
+		{ 0, "profile-duty", "PART", "as 10s/60s: that part of the time; \"\": all",       \
+		  NULL },                                                                          \
+		{ 0, "vm", "MODE", "its recorder of virtual machines: on, or off", "on off" },     \
+		{ 0, "vm-rate", "N", "as --profile-rate", NULL },                                  \
+		{ 0, "vm-budget", "PERCENT", "as --profile-budget", NULL },                        \
+	{                                                                                          \
+		0, "vm-duty", "PART", "as --profile-duty", NULL                                    \
+	}
+
 /* The option of a field, "source" for CONFIG_ORIGIN; NULL if there is none. */
 const char *config_option_name(uint32_t field);
 
@@ -74,5 +93,7 @@ int config_option_parse(struct message_config *c, const char *name, const char *
 
 /* Takes all that were given; the command's table has CONFIG_OPTIONS. */
 int config_args_parse(struct message_config *c, const struct args *a, struct error *e);
+/* And CONFIG_PACE_OPTIONS. */
+int config_args_parse_paces(struct message_config *c, const struct args *a, struct error *e);
 
 #endif

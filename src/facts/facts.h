@@ -68,6 +68,7 @@ struct facts_query {
 	bool all_devices; /* then there is no list */
 	uint8_t kind;	  /* enum fact_kind */
 	bool minutes_only;
+	bool no_sums; /* of what is kept of each device; an engine that has no others need not look */
 	uint64_t from_s,
 		to_s; /* sets that start in it. An hour whose minutes are gone is in it if its start is. */
 };

@@ -40,16 +40,20 @@ static const char *const texts[FACTS_STATEMENTS] = {
 		"SELECT number, object FROM name WHERE object = ?1 AND name = ''",
 	[FACTS_ST_NAME_MOST] = "SELECT max(number) FROM name",
 	[FACTS_ST_FIND] = "SELECT id, version, closed FROM fact WHERE " KEY,
-	[FACTS_ST_PLAN] = "SELECT id, start, length, device, run FROM fact WHERE kind = ?1 AND "
-			  "length = ?2 AND start >= ?3 AND start < ?4",
+	[FACTS_ST_PLAN] =
+		"SELECT id, start, length, device, run, version FROM fact WHERE kind = ?1 AND "
+		"length = ?2 AND start >= ?3 AND start < ?4",
 	[FACTS_ST_PLAN_CLOSED] =
-		"SELECT id, start, length, device, run FROM fact WHERE kind = ?1 AND "
+		"SELECT id, start, length, device, run, version FROM fact WHERE kind = ?1 AND "
 		"length = ?2 AND start >= ?3 AND start < ?4 AND closed",
 	[FACTS_ST_STALE_HOURS] = "SELECT DISTINCT start FROM stale WHERE kind = ?1 AND start >= ?2 "
 				 "AND start < ?3",
 	[FACTS_ST_STALE_OF_HOUR] = "SELECT device, run FROM stale WHERE kind = ?1 AND start = ?2 "
 				   "ORDER BY device, run",
 	[FACTS_ST_GET] = "SELECT flat, " HEAD " FROM fact WHERE id = ?1",
+	/* Without the list, which may be large and is of no use for a tree. */
+	[FACTS_ST_GET_HEAD] = "SELECT 0, " HEAD " FROM fact WHERE id = ?1",
+	[FACTS_ST_GET_TREE] = "SELECT tree FROM body WHERE id = ?1",
 	[FACTS_ST_GET_BODY] = "SELECT tree, tasks, objects FROM body WHERE id = ?1",
 	[FACTS_ST_GET_CARRY] = "SELECT carry FROM carry WHERE run = ?1",
 	[FACTS_ST_STALE] = "SELECT start, kind, device, run FROM stale WHERE start + 3600 <= ?1 "

@@ -9,6 +9,7 @@
 
 #include "facts/fact_pack.h"
 #include "facts/facts_names.h"
+#include "facts/facts_sums.h"
 
 #define FILE_NAME "facts.sqlite"
 
@@ -137,12 +138,17 @@ static int insert(struct facts_db *d, const struct fact_set *s, const struct col
 	return facts_db_run(d, st, e);
 }
 
-int facts_local_write(struct facts_db *d, const struct fact_set *s, bool is_closed, struct error *e)
+/* What it is filed as may be of another kind than what is in it. */
+static int write_as(struct facts_db *d, const struct fact_set *s, const struct fact_key *key,
+		    bool is_closed, struct error *e)
 {
+	struct fact_set filed = *s; /* borrowed but for its key */
 	struct fact_numbers numbers = { 0 };
 	struct columns c = { 0 };
 	struct facts_found old;
-	int r = facts_local_find(d, &s->key, &old, e);
+	int r = facts_local_find(d, key, &old, e);
+
+	filed.key = *key;
 
 	if (r == 0 && old.is_there)
 		r = facts_local_drop(d, old.id, e);
@@ -154,11 +160,24 @@ int facts_local_write(struct facts_db *d, const struct fact_set *s, bool is_clos
 			error_set(e, -r, "cannot write facts: %s", strerror(-r));
 	}
 	if (r == 0)
-		r = insert(d, s, &c, is_closed, e);
+		r = insert(d, &filed, &c, is_closed, e);
 	columns_done(&c);
 	free(numbers.functions);
 	free(numbers.objects);
 	return r;
+}
+
+int facts_local_write(struct facts_db *d, const struct fact_set *s, bool is_closed, struct error *e)
+{
+	return write_as(d, s, &s->key, is_closed, e);
+}
+
+int facts_local_write_sum(struct facts_db *d, const struct fact_set *s, struct error *e)
+{
+	struct fact_key key = s->key;
+
+	key.kind += FACTS_SUMS_KIND;
+	return write_as(d, s, &key, true, e);
 }
 
 void facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret)

@@ -18,6 +18,7 @@ struct facts_local {
 	pthread_mutex_t
 		lock; /* of the writer; views are opened under it, so that they see the same */
 	struct facts_db *writer; /* NULL: only to ask */
+	uint64_t summed_to_s;	 /* sums of older hours are made from here back; 0: not begun */
 };
 
 /* Takes the lock and begins; on failure the lock is free. */
@@ -30,6 +31,8 @@ int facts_local_end(struct facts_local *l, int r, struct error *e);
 /* Writes a set over the one of its key. An hour is closed if its minutes are not here. */
 int facts_local_write(struct facts_db *d, const struct fact_set *s, bool is_closed,
 		      struct error *e);
+/* Writes the sum of an hour of all devices (facts_sums.h), over the one before. */
+int facts_local_write_sum(struct facts_db *d, const struct fact_set *s, struct error *e);
 /* The row of a key; false if there is none. */
 struct facts_found {
 	bool is_there, is_closed;

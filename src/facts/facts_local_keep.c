@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "facts/facts_local.h"
+#include "facts/facts_sums.h"
 #include "store/array.h"
 
 #define HOURS_AT_ONCE 64U
 #define STALE_MAX (1U << 24)
+#define SUMS_BACK_S (7U * 24U * FACT_HOUR_S)
+#define SUMS_AT_ONCE 4
 
 struct stale_list {
 	struct fact_key *keys;
@@ -109,6 +111,50 @@ static int roll_some(struct facts_local *l, const struct fact_key *keys, size_t 
 	return facts_local_end(l, r, e);
 }
 
+static bool has_tree(uint8_t kind)
+{
+	return kind == FACT_PROFILE || kind == FACT_VM;
+}
+
+/* Keys come by their hour: each is summed once for each kind. */
+static int sum_rolled(struct facts_local *l, const struct stale_list *list, struct error *e)
+{
+	uint64_t done_s[FACT_KINDS] = { 0 };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < list->n; i++) {
+		const struct fact_key *k = &list->keys[i];
+
+		if (!has_tree(k->kind) || done_s[k->kind] == k->start_s)
+			continue;
+		done_s[k->kind] = k->start_s;
+		r = facts_sums_make(l, k->kind, k->start_s, e);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Hours that were there before sums were, or whose sum could not be made: a few at each time, the latest first. */
+static int sum_older(struct facts_local *l, uint64_t to_s, struct error *e)
+{
+	uint64_t last_s = to_s / FACT_HOUR_S * FACT_HOUR_S, first_s;
+	int r = 0, made = 0, kind;
+
+	if (!l->summed_to_s)
+		l->summed_to_s = last_s;
+	first_s = last_s > SUMS_BACK_S ? last_s - SUMS_BACK_S : FACT_HOUR_S;
+	while (r >= 0 && made < SUMS_AT_ONCE && l->summed_to_s > first_s) {
+		l->summed_to_s -= FACT_HOUR_S;
+		for (kind = 0; r >= 0 && kind < FACT_KINDS; kind++) {
+			r = has_tree((uint8_t)kind)
+				    ? facts_sums_make(l, (uint8_t)kind, l->summed_to_s, e)
+				    : 0;
+			made += r > 0;
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
 int facts_local_roll(struct facts *f, uint64_t to_s, struct error *e)
 {
 	struct facts_local *l = (struct facts_local *)f;
@@ -126,6 +172,10 @@ int facts_local_roll(struct facts *f, uint64_t to_s, struct error *e)
 		if (r < 0)
 			error_set(e, -r, "%s", why.text);
 	}
+	if (r == 0)
+		r = sum_rolled(l, &list, e);
+	if (r == 0)
+		r = sum_older(l, to_s, e);
 	free(list.keys);
 	if (r == 0 && damage.text[0])
 		r = error_set(e, EBADMSG, "%s", damage.text);
@@ -175,6 +225,11 @@ static int drop_hour(struct facts_local *l, uint8_t kind, uint32_t length_s, uin
 	if (r == 0)
 		r = run_of(d, is_minutes ? FACTS_ST_DROP_MINUTES : FACTS_ST_DROP_HOURS, kind,
 			   hour_s, e);
+	kind = (uint8_t)(kind + FACTS_SUMS_KIND);
+	if (r == 0 && !is_minutes)
+		r = run_of(d, FACTS_ST_DROP_HOURS_BODY, kind, hour_s, e);
+	if (r == 0 && !is_minutes)
+		r = run_of(d, FACTS_ST_DROP_HOURS, kind, hour_s, e);
 	return facts_local_end(l, r, e);
 }
 

@@ -13,6 +13,7 @@
 #include "facts/fact_flat.h"
 #include "facts/fact_pack.h"
 #include "facts/facts_names.h"
+#include "facts/facts_sums.h"
 #include "facts/facts_view.h"
 #include "store/array.h"
 
@@ -69,6 +70,8 @@ static int summing_open(struct summing *s, struct facts *f, const struct facts_q
 	memset(s, 0, sizeof(*s));
 	s->q = q;
 	r = facts_view_init(&s->view, (struct facts_local *)f, q, FACTS_VIEW_THREADS_MAX, e);
+	if (r == 0)
+		r = facts_sums_take(&s->view, q, e);
 	return r < 0 ? r : facts_names_count(s->view.dbs[0]->names, &s->n_names, e);
 }
 
@@ -85,6 +88,8 @@ static void join_basis(struct summing *s, struct facts_basis *ret)
 	for (i = 0; i < s->view.n_dbs; i++)
 		facts_basis_join(ret, &s->parts[i].basis);
 	ret->devices = s->view.devices;
+	ret->sets += s->view.summed;
+	ret->hours += s->view.summed;
 }
 
 static void add(struct sums *to, const uint64_t *self, const uint64_t *total)
@@ -104,9 +109,10 @@ struct stored {
 	size_t len;
 };
 
-static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct error *e)
+static int get_as(struct facts_db *d, enum facts_statement which, int64_t id, struct stored *ret,
+		  struct error *e)
 {
-	sqlite3_stmt *s = facts_db_use(d, FACTS_ST_GET, &id, 1);
+	sqlite3_stmt *s = facts_db_use(d, which, &id, 1);
 	int r = facts_db_step(d, s, e);
 
 	if (r == 0)
@@ -117,6 +123,11 @@ static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct er
 	ret->data = sqlite3_column_blob(s, 0);
 	ret->len = (size_t)sqlite3_column_bytes(s, 0);
 	return 0;
+}
+
+static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct error *e)
+{
+	return get_as(d, FACTS_ST_GET, id, ret, e);
 }
 
 /* --- lists --- */
@@ -260,7 +271,7 @@ static void join_lists(struct summing *s)
 			add(&to[i], from[i].self, from[i].total);
 }
 
-int facts_local_top(struct facts *f, const struct facts_query *q, const struct facts_order *o,
+static int sum_list(struct facts *f, const struct facts_query *q, const struct facts_order *o,
 		    struct facts_rows *ret, struct error *e)
 {
 	CLEANUP_SUMMING struct summing s;
@@ -359,11 +370,11 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 	const uint8_t *data;
 	size_t len;
 	sqlite3_stmt *st;
-	int r = get_row(d, row->id, &stored, e);
+	int r = get_as(d, FACTS_ST_GET_HEAD, row->id, &stored, e);
 
 	if (r < 0)
 		return r;
-	st = facts_db_use(d, FACTS_ST_GET_BODY, &row->id, 1);
+	st = facts_db_use(d, FACTS_ST_GET_TREE, &row->id, 1);
 	r = facts_db_step(d, st, e);
 	if (r < 0)
 		return r;
@@ -445,8 +456,8 @@ static int join_trees(struct summing *s, struct fact_set *ret, struct error *e)
 	return r < 0 && r != -EBADMSG ? no_memory(e) : r;
 }
 
-int facts_local_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
-		     struct facts_basis *ret_basis, struct error *e)
+static int sum_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
+		    struct facts_basis *ret_basis, struct error *e)
 {
 	CLEANUP_SUMMING struct summing s;
 	struct facts_view_job job = { .read = read_tree, .context = &s };
@@ -504,7 +515,7 @@ static int read_point(void *context, size_t part, struct facts_db *d,
 	if (r <= 0)
 		return r;
 	point = &p->points[(view_row->start_s - s->first_s) / s->step_s];
-	point->sets++;
+	point->sets += view_row->n_sets;
 	point->covered_ns += stored.head.covered_ns;
 	for (k = 0; k < FACT_VALUES; k++)
 		point->values[k] += stored.head.values[k];
@@ -604,8 +615,8 @@ static int join_points(struct summing *s, struct facts_points *ret, struct error
 	return 0;
 }
 
-int facts_local_trend(struct facts *f, const struct facts_query *q, const struct facts_trend *t,
-		      struct facts_points *ret, struct error *e)
+static int sum_trend(struct facts *f, const struct facts_query *q, const struct facts_trend *t,
+		     struct facts_points *ret, struct error *e)
 {
 	CLEANUP_SUMMING struct summing s;
 	struct facts_view_job job = { .read = read_point, .context = &s };
@@ -628,4 +639,55 @@ int facts_local_trend(struct facts *f, const struct facts_query *q, const struct
 	if (r == 0)
 		join_basis(&s, &ret->basis);
 	return r;
+}
+
+/* --- where a sum is damaged, the rows that it stands for may not be --- */
+
+static bool is_doubtful(const struct facts_query *q, const struct facts_basis *b)
+{
+	return b->damaged && q->all_devices && !q->no_sums;
+}
+
+static struct facts_query without_sums(const struct facts_query *q)
+{
+	struct facts_query plain = *q;
+
+	plain.no_sums = true;
+	return plain;
+}
+
+int facts_local_top(struct facts *f, const struct facts_query *q, const struct facts_order *o,
+		    struct facts_rows *ret, struct error *e)
+{
+	struct facts_query plain = without_sums(q);
+	int r = sum_list(f, q, o, ret, e);
+
+	if (r < 0 || !is_doubtful(q, &ret->basis))
+		return r;
+	facts_rows_done(ret);
+	return sum_list(f, &plain, o, ret, e);
+}
+
+int facts_local_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
+		     struct facts_basis *ret_basis, struct error *e)
+{
+	struct facts_query plain = without_sums(q);
+	int r = sum_tree(f, q, ret, ret_basis, e);
+
+	if (r < 0 || !is_doubtful(q, ret_basis))
+		return r;
+	fact_set_done(ret);
+	return sum_tree(f, &plain, ret, ret_basis, e);
+}
+
+int facts_local_trend(struct facts *f, const struct facts_query *q, const struct facts_trend *t,
+		      struct facts_points *ret, struct error *e)
+{
+	struct facts_query plain = without_sums(q);
+	int r = sum_trend(f, q, t, ret, e);
+
+	if (r < 0 || !is_doubtful(q, &ret->basis))
+		return r;
+	facts_points_done(ret);
+	return sum_trend(f, &plain, t, ret, e);
 }

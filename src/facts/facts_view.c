@@ -62,9 +62,13 @@ static int add_row(struct planner *p, sqlite3_stmt *s, struct error *e)
 	if (r < 0)
 		return error_set(e, -r, "cannot read facts: %s",
 				 r == -E2BIG ? "the question is about too many" : strerror(-r));
-	v->rows[v->n++] = (struct facts_view_row){ .id = sqlite3_column_int64(s, 0),
-						   .start_s = facts_db_get_number(s, 1),
-						   .device = key.device };
+	v->rows[v->n++] =
+		(struct facts_view_row){ .id = sqlite3_column_int64(s, 0),
+					 .start_s = facts_db_get_number(s, 1),
+					 .version = facts_db_get_number(s, 5),
+					 .device = key.device,
+					 .n_sets = 1,
+					 .is_hour = sqlite3_column_int64(s, 2) == FACT_HOUR_S };
 	return 0;
 }
 

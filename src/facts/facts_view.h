@@ -17,8 +17,10 @@
 
 struct facts_view_row {
 	int64_t id;
-	uint64_t start_s;
+	uint64_t start_s, version;
 	struct message_id device;
+	uint32_t n_sets; /* that it stands for: 1, or those of a sum (facts_sums.h) */
+	bool is_hour;
 };
 
 struct facts_view {
@@ -27,6 +29,7 @@ struct facts_view {
 	struct facts_view_row *rows; /* by id: so they are read in the order of the file */
 	size_t n, room;
 	uint64_t devices; /* that have any */
+	uint64_t summed;  /* sets that are in no row, but in another's sum */
 };
 
 /* `threads`: how many connections at the most; there are never more than the machine has CPUs. */

@@ -80,8 +80,31 @@ static bool is_given(const struct message_config *c, uint32_t field)
 	return c->given & (1U << field);
 }
 
+static void put_duty(struct byte_writer *w, uint32_t type, const struct config_pace *p)
+{
+	uint8_t bytes[2 * VARINT_MAX], *at = varint_put(bytes, p->on_ms);
+
+	put_item(w, type, bytes, (size_t)(varint_put(at, p->every_ms) - bytes));
+}
+
+static void put_pace(struct byte_writer *w, const struct message_config *c, uint32_t of)
+{
+	const struct config_pace *p = &c->paces[of];
+
+	if (is_given(c, CONFIG_PACE_FIELD(of, PACE_MODE)))
+		put_number_item(w, CONFIG_PACE_FIELD(of, PACE_MODE), p->is_on);
+	if (is_given(c, CONFIG_PACE_FIELD(of, PACE_RATE)))
+		put_number_item(w, CONFIG_PACE_FIELD(of, PACE_RATE), p->rate_hz);
+	if (is_given(c, CONFIG_PACE_FIELD(of, PACE_BUDGET)))
+		put_number_item(w, CONFIG_PACE_FIELD(of, PACE_BUDGET), p->budget_ppm);
+	if (is_given(c, CONFIG_PACE_FIELD(of, PACE_DUTY)))
+		put_duty(w, CONFIG_PACE_FIELD(of, PACE_DUTY), p);
+}
+
 void config_encode(struct byte_writer *w, const struct message_config *c)
 {
+	uint32_t of;
+
 	if (is_given(c, CONFIG_ORIGIN))
 		put_number_item(w, CONFIG_ORIGIN, c->origin);
 	if (is_given(c, CONFIG_EVENTS))
@@ -106,6 +129,8 @@ void config_encode(struct byte_writer *w, const struct message_config *c)
 		put_number_item(w, CONFIG_CODEC, c->codec);
 	if (is_given(c, CONFIG_FUNC))
 		put_number_item(w, CONFIG_FUNC, c->func);
+	for (of = 0; of < PACES; of++)
+		put_pace(w, c, of);
 }
 
 /* A list that is there twice means the latter. What a list does not use of its array is zero, always: so
@@ -191,6 +216,37 @@ static enum wire_status get_number(struct message_config *c, uint32_t field, str
 	}
 }
 
+static bool is_duty(uint64_t on_ms, uint64_t every_ms)
+{
+	if (!on_ms && !every_ms)
+		return true;
+	return on_ms >= CONFIG_DUTY_LEAST_MS && on_ms < every_ms && every_ms <= CONFIG_DUTY_MOST_MS;
+}
+
+static enum wire_status get_pace(struct config_pace *p, uint32_t part, struct byte_reader *r)
+{
+	uint64_t v = reader_varint(r), every_ms = part == PACE_DUTY ? reader_varint(r) : 0;
+
+	if (r->bad || v > UINT32_MAX)
+		return WIRE_CORRUPT;
+	switch (part) {
+	case PACE_MODE:
+		p->is_on = (uint32_t)v;
+		return v <= 1 ? WIRE_OK : WIRE_CORRUPT;
+	case PACE_RATE:
+		p->rate_hz = (uint32_t)v;
+		return v && v <= CONFIG_RATE_MOST ? WIRE_OK : WIRE_CORRUPT;
+	case PACE_BUDGET:
+		p->budget_ppm = (uint32_t)v;
+		return !v || (v >= CONFIG_BUDGET_LEAST && v <= CONFIG_BUDGET_MOST) ? WIRE_OK
+										   : WIRE_CORRUPT;
+	default:
+		p->on_ms = (uint32_t)v;
+		p->every_ms = (uint32_t)every_ms;
+		return is_duty(v, every_ms) ? WIRE_OK : WIRE_CORRUPT;
+	}
+}
+
 enum wire_status config_decode(struct message_config *ret, struct byte_reader *r)
 {
 	enum wire_status status = WIRE_OK;
@@ -208,14 +264,47 @@ enum wire_status config_decode(struct message_config *ret, struct byte_reader *r
 			status = get_comms(ret, &items.item);
 		else if (items.type == CONFIG_CGROUP_PATHS)
 			status = get_cgroups(ret, &items.item);
+		else if (items.type >= CONFIG_PACE)
+			status = get_pace(
+				&ret->paces[(items.type - CONFIG_PACE) / CONFIG_PACE_PARTS],
+				(items.type - CONFIG_PACE) % CONFIG_PACE_PARTS, &items.item);
 		else
 			status = get_number(ret, items.type, &items.item);
 	}
 	return status == WIRE_MORE ? WIRE_OK : status;
 }
 
+uint32_t config_get_pace(const struct message_config *c)
+{
+	uint32_t of;
+
+	for (of = 0; of < PACES; of++)
+		if (c->given && !(c->given & ~CONFIG_PACE_BITS(of)))
+			return of;
+	return PACES;
+}
+
+static void apply_pace(struct message_config *to, const struct message_config *from, uint32_t of)
+{
+	struct config_pace *p = &to->paces[of];
+	const struct config_pace *q = &from->paces[of];
+
+	if (is_given(from, CONFIG_PACE_FIELD(of, PACE_MODE)))
+		p->is_on = q->is_on;
+	if (is_given(from, CONFIG_PACE_FIELD(of, PACE_RATE)))
+		p->rate_hz = q->rate_hz;
+	if (is_given(from, CONFIG_PACE_FIELD(of, PACE_BUDGET)))
+		p->budget_ppm = q->budget_ppm;
+	if (is_given(from, CONFIG_PACE_FIELD(of, PACE_DUTY))) {
+		p->on_ms = q->on_ms;
+		p->every_ms = q->every_ms;
+	}
+}
+
 void config_apply(struct message_config *to, const struct message_config *from)
 {
+	uint32_t of;
+
 	to->given |= from->given;
 	if (is_given(from, CONFIG_ORIGIN))
 		to->origin = from->origin;
@@ -247,4 +336,6 @@ void config_apply(struct message_config *to, const struct message_config *from)
 		to->codec = from->codec;
 	if (is_given(from, CONFIG_FUNC))
 		to->func = from->func;
+	for (of = 0; of < PACES; of++)
+		apply_pace(to, from, of);
 }

@@ -83,6 +83,7 @@ enum device_role {
 /* What a device can do beside what every one can. */
 enum device_ability {
 	ABILITY_OBJECTS = 1, /* it sends the files that its profiles name, if it is asked */
+	ABILITY_PACE = 2,    /* << enum config_pace_of: its pace is changed while it records */
 };
 
 struct message_hello {
@@ -141,10 +142,43 @@ enum config_field {
 	CONFIG_CGROUP_PATHS = 10,
 	CONFIG_CODEC = 11,
 	CONFIG_FUNC = 12,
-	CONFIG_FIELDS = 13,
+	CONFIG_PACE = 13, /* from here on, CONFIG_PACE_PARTS of each enum config_pace_of */
+	CONFIG_FIELDS = 21,
 };
 
-#define CONFIG_ALL ((1U << CONFIG_FIELDS) - 2) /* every field is given */
+#define CONFIG_ALL ((1U << CONFIG_PACE) - 2) /* every field is given that an agent has */
+
+/* Recorders that go on without end, and are told how beside the agent. */
+enum config_pace_of {
+	PACE_OF_PROFILE = 0,
+	PACE_OF_VM = 1,
+	PACES = 2,
+};
+
+enum config_pace_part {
+	PACE_MODE = 0,
+	PACE_RATE = 1,
+	PACE_BUDGET = 2,
+	PACE_DUTY = 3,
+	CONFIG_PACE_PARTS = 4,
+};
+#define CONFIG_PACE_FIELD(of, part) (CONFIG_PACE + (of)*CONFIG_PACE_PARTS + (part))
+/* All parts of one, as bits of `given`. */
+#define CONFIG_PACE_BITS(of) (((1U << CONFIG_PACE_PARTS) - 1) << CONFIG_PACE_FIELD(of, 0))
+#define CONFIG_PACES_BITS (CONFIG_PACE_BITS(PACE_OF_PROFILE) | CONFIG_PACE_BITS(PACE_OF_VM))
+
+#define CONFIG_RATE_MOST 100000U /* samples of a CPU in a second */
+#define CONFIG_BUDGET_LEAST 100U /* ppm of one CPU */
+#define CONFIG_BUDGET_MOST 1000000U
+#define CONFIG_DUTY_LEAST_MS 1000U
+#define CONFIG_DUTY_MOST_MS 86400000U
+
+struct config_pace {
+	uint32_t is_on;		  /* 0: it is there and pauses */
+	uint32_t rate_hz;	  /* the most; a budget lowers it */
+	uint32_t budget_ppm;	  /* of one CPU; 0: none */
+	uint32_t on_ms, every_ms; /* 0, 0: without pauses */
+};
 
 #define CONFIG_PIDS_MAX 64U
 #define CONFIG_COMMS_MAX 32U
@@ -168,6 +202,7 @@ struct message_config {
 	uint32_t flush_ms;	/* the longest that an event waits in a block */
 	uint32_t ring_kib;	/* kernel memory of each CPU */
 	uint32_t resolution_ns; /* of the stamps, a power of two; 0: as the machine's counter */
+	struct config_pace paces[PACES];
 	uint32_t n_pids, n_comms, n_cgroups;
 	int32_t pids[CONFIG_PIDS_MAX];
 	char comms[CONFIG_COMMS_MAX][SCHED_COMM_LEN]; /* padded with NULs; a last '*' is any rest */
@@ -288,6 +323,8 @@ enum wire_status ack_decode(uint64_t *ret, const uint8_t *in, size_t len);
 
 void config_encode(struct byte_writer *w, const struct message_config *c);
 enum wire_status config_decode(struct message_config *ret, struct byte_reader *r);
+/* Whose pace alone it gives; PACES: it gives nothing, or other things. */
+uint32_t config_get_pace(const struct message_config *c);
 /* Takes what `from` gives. */
 void config_apply(struct message_config *to, const struct message_config *from);
 

@@ -17,7 +17,7 @@ if ! "$AGENT" profile --all -t 10ms -o "$work/try.ksk" 2>"$work/err"; then
 	exit 77
 fi
 pids=()
-scenarios=(duty budget gaps)
+scenarios=(duty budget gaps told)
 for scenario in "${scenarios[@]}"; do
 	timeout 500 python3 "$SRC/tests/tools/continuous_driver.py" "$KISEKI" "$scenario" "$work" >"$work/$scenario.out" 2>&1 &
 	pids+=($!)

@@ -45,6 +45,9 @@ class Machine:
             pass
         return pace(blocks)
 
+    def last(self):
+        return ([(0, 0, 0)] + self.rows())[-1]
+
     def finish(self, code=0):
         text = self.agent.communicate(timeout=WAIT_S)[1]
         assert self.agent.returncode == code, (self.agent.returncode, text)
@@ -160,6 +163,53 @@ def scenario_gaps(folder):
     assert part is None, part
     c.stop()
     print(f"gaps: {u['total_ns'] / 1e6:.0f} ms of two short runs without a gap")
+
+
+def scenario_told(folder):
+    """Rate, budget, duty and pauses by `kiseki configure`, while it records, in one run; and by the next recorder when it comes."""
+    c = Collector(folder)
+    m = Machine(c, folder, "--rate", "100")
+    wait_until("samples", lambda: runs_of(c) and runs_of(c)[0]["events"] > 10)
+    assert kiseki("configure", "board", "--profile-rate", "499", collector=c) == "board: configured\n"
+    wait_until("the period", lambda: m.last()[1:] == (GOES, S // 499))
+    kiseki("configure", "board", "--profile", "off", collector=c)
+    wait_until("a pause", lambda: m.last()[1] == PAUSES)
+    kiseki("configure", "board", "--profile-rate", "250", collector=c)  # for later
+    kiseki("configure", "board", "--profile", "on", collector=c)
+    wait_until("the end of it", lambda: m.last()[1:] == (GOES, S // 250))
+    kiseki("configure", "board", "--profile-duty", "1s/2s", collector=c)
+    n = len(m.rows())
+    wait_until("pauses", lambda: [r[1] for r in m.rows()[n:]].count(PAUSES) >= 2)
+    kiseki("configure", "board", "--profile-duty", "", "--profile-budget", "0.01", "--profile-rate", "4000", collector=c)
+    wait_until("a longer period", lambda: m.last()[2] > S // 4000)
+    wanted = {"profile": "on", "profile-rate": 4000, "profile-budget": "0.01%", "profile-duty": ""}
+    assert get_json(c, "/api/v1/devices/board")["config"] == wanted
+    # Nobody samples virtual machines there, and nobody is the agent.
+    assert "told when somebody does" in kiseki("configure", "board", "--vm-rate", "99", "--vm-duty", "10s/1m", collector=c)
+    m.stop()
+    assert len(runs_of(c)) == 1, runs_of(c)
+    # What was said holds for the next one, and over a restart of the collector.
+    assert "told when somebody does" in kiseki("configure", "board", "--profile-budget", "0", "--profile-rate", "50", collector=c)
+    c.stop()
+    c.again()
+    assert get_json(c, "/api/v1/devices/board")["config"]["vm-duty"] == "10s/60s"
+    m.path.unlink()  # not read while the next one begins it
+    m = Machine(c, folder, "--rate", "1000", "--budget", "1")
+    wait_until("what was said", lambda: m.last()[1:] == (GOES, S // 50))
+    m.stop()
+    # One that can do without, of a command, is not asked.
+    burner = subprocess.Popen(
+        [os.environ["AGENT"], "profile", "--collector", f"127.0.0.1:{c.port}", "--name", "board", "--state-dir", str(folder), "--", sys.executable,
+         "-c", BURN], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until("its samples", lambda: any(not r["ended"] and r["events"] > 10 for r in runs_of(c)) or burner.poll() is not None)
+    assert "told when somebody does" in kiseki("configure", "board", "--profile-rate", "60", collector=c)
+    burner.send_signal(signal.SIGTERM)
+    burner.wait()
+    for bad in (("--profile", "maybe"), ("--profile-rate", "0"), ("--profile-budget", "101"), ("--profile-duty", "60s/10s")):
+        failed = subprocess.run([sys.argv[1], "configure", "board", *bad, "--server", f"http://127.0.0.1:{c.http_port}"], stderr=subprocess.DEVNULL)
+        assert failed.returncode == 2, bad
+    c.stop()
+    print("told: rate, budget, duty and pauses by the collector, in one run, and by the next recorder")
 
 
 def scenario_forks(folder):

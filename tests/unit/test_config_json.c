@@ -120,7 +120,16 @@ static void fill_random(struct message_config *c)
 	uint32_t i, k;
 
 	memset(c, 0, sizeof(*c));
-	c->given = (uint32_t)rand() & CONFIG_ALL;
+	c->given = (uint32_t)rand() & (CONFIG_ALL | CONFIG_PACES_BITS);
+	for (i = 0; i < PACES; i++) {
+		k = below(2) ? CONFIG_DUTY_LEAST_MS + below(10000) : 0;
+		c->paces[i] =
+			(struct config_pace){ .is_on = below(2),
+					      .rate_hz = 1 + below(CONFIG_RATE_MOST),
+					      .budget_ppm = CONFIG_BUDGET_LEAST + below(999900),
+					      .on_ms = k,
+					      .every_ms = k ? k + 1 + below(100000) : 0 };
+	}
 	c->origin = (uint8_t)below(ORIGINS);
 	c->policy = (uint8_t)below(2);
 	c->codec = below(2) ? CODEC_SCHED : CODEC_BSF;

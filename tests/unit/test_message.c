@@ -141,6 +141,18 @@ static void put_stop(struct byte_writer *w)
 	instruction_encode(w, &m);
 }
 
+static void put_pace(struct byte_writer *w)
+{
+	struct message_instruction m = {
+		.id = 3,
+		.verb = INSTRUCTION_CONFIGURE,
+		.config = { .given = CONFIG_PACES_BITS,
+			    .paces = { { 1, 499, 5000, 10000, 60000 }, { 0, 99, 0, 0, 0 } } },
+	};
+
+	instruction_encode(w, &m);
+}
+
 static void put_result(struct byte_writer *w)
 {
 	struct message_result m = { .id = 2, .code = 16, .text = text("busy") };
@@ -228,11 +240,11 @@ static const struct {
 	{ FRAME_HELLO, put_hello },	 { FRAME_WELCOME, put_welcome },
 	{ FRAME_RUN, put_run },		 { FRAME_RUN_END, put_end },
 	{ FRAME_ACK, put_ack },		 { FRAME_INSTRUCTION, put_instruction },
-	{ FRAME_INSTRUCTION, put_stop }, { FRAME_RESULT, put_result },
-	{ FRAME_STATUS, put_status },	 { FRAME_PING, put_ping },
-	{ FRAME_PONG, put_pong },	 { FRAME_BYE, put_bye },
-	{ FRAME_WANT, put_want },	 { FRAME_PIECE, put_piece },
-	{ FRAME_PIECE, put_none },
+	{ FRAME_INSTRUCTION, put_stop }, { FRAME_INSTRUCTION, put_pace },
+	{ FRAME_RESULT, put_result },	 { FRAME_STATUS, put_status },
+	{ FRAME_PING, put_ping },	 { FRAME_PONG, put_pong },
+	{ FRAME_BYE, put_bye },		 { FRAME_WANT, put_want },
+	{ FRAME_PIECE, put_piece },	 { FRAME_PIECE, put_none },
 };
 
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
@@ -287,7 +299,9 @@ static void test_cut(void **state)
 			writer_init(&w, again, ROOM);
 			accepted += recode(messages[i].type, exact, cut, &w) == WIRE_OK;
 		}
-		assert_int_equal(accepted, messages[i].put == put_instruction ? 12 : 0);
+		assert_int_equal(accepted, messages[i].put == put_instruction ? 12
+					   : messages[i].put == put_pace ? PACES * CONFIG_PACE_PARTS
+									 : 0);
 	}
 }
 

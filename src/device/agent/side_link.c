@@ -24,14 +24,16 @@ struct side_link {
 	struct error last; /* the same again is not worth another line */
 	bool is_recording;
 	struct side_link_objects objects;
+	struct side_link_orders orders;
 	uint64_t now_ms; /* of this turn */
 };
 
-static int refuse(void *context, const struct message_instruction *m, struct error *e)
+static int instruct(void *context, const struct message_instruction *m, struct error *e)
 {
 	const struct side_link *l = context;
 
-	(void)m;
+	if (l->orders.take)
+		return l->orders.take(l->orders.context, m, e);
 	return error_set(e, EOPNOTSUPP, "cannot follow: this is %s", l->who);
 }
 
@@ -79,12 +81,13 @@ int side_link_new(struct side_link **ret, const struct side_link_options *o, str
 				    .role = ROLE_RECORDER,
 				    .agent = KISEKI_VERSION,
 				    .entry_max = o->entry_max,
-				    .hooks = { l, refuse, tell_clocks } };
+				    .hooks = { l, instruct, tell_clocks } };
 	int r;
 
 	if (!l)
 		return error_set(e, ENOMEM, "cannot make a connection: out of memory");
 	l->objects = o->objects;
+	l->orders = o->orders;
 	if (l->objects.piece) {
 		u.hooks.want = want;
 		u.hooks.piece = piece;
@@ -140,17 +143,18 @@ static int drop(struct side_link *l, uint64_t now_ms, struct error *e)
 /* 1: there is a connection; 0: not yet. */
 static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 {
+	bool sends_objects;
 	int r;
 
 	if (line_fd(l->line) < 0 && now_ms < uplink_next(l->uplink))
 		return 0;
 	r = line_open(l->line, now_ms, e);
-	if (r > 0 && l->objects.piece)
-		uplink_set_abilities(l->uplink, l->objects.anywhere || is_loopback(line_fd(l->line))
-							? ABILITY_OBJECTS
-							: 0);
-	if (r > 0)
-		uplink_open(l->uplink, l->is_recording ? DEVICE_TRACING : DEVICE_IDLE, now_ms);
+	if (r <= 0)
+		return r;
+	sends_objects = l->objects.piece && (l->objects.anywhere || is_loopback(line_fd(l->line)));
+	uplink_set_abilities(l->uplink,
+			     l->orders.abilities | (sends_objects ? ABILITY_OBJECTS : 0));
+	uplink_open(l->uplink, l->is_recording ? DEVICE_TRACING : DEVICE_IDLE, now_ms);
 	return r;
 }
 

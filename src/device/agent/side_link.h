@@ -5,7 +5,7 @@
  * agent's (agent/uplink.h), and so is the identity of the device, or the driver's where that is in the kernel: what it
  * brings stands beside the device's other traces.
  *
- * Instructions are refused: it records what it was started for.
+ * Instructions are refused, unless it can change its pace: it records what it was started for.
  */
 #ifndef KISEKI_DEVICE_AGENT_SIDE_LINK_H
 #define KISEKI_DEVICE_AGENT_SIDE_LINK_H
@@ -31,6 +31,13 @@ struct side_link_objects {
 	bool anywhere; /* also to a collector that is not on this machine */
 };
 
+/* What it can be told while it records; NULL: nothing. */
+struct side_link_orders {
+	void *context;
+	int (*take)(void *context, const struct message_instruction *m, struct error *e);
+	uint32_t abilities; /* which these are */
+};
+
 struct side_link_options {
 	struct spool *spool;   /* borrowed, as are the texts */
 	const char *collector; /* HOST:PORT */
@@ -40,6 +47,7 @@ struct side_link_options {
 	const char *who;    /* "the recorder of a boot" */
 	const char *bye;    /* the last words */
 	struct side_link_objects objects;
+	struct side_link_orders orders;
 };
 
 /* Needs the root that init will have: names of hosts and the device's identity are files in it. */

@@ -3,58 +3,35 @@
 #include "device/profile/pace.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/when.h"
-
-#define DUTY_LEAST_NS CLOCK_NS_PER_S
-#define DUTY_MOST_NS (86400 * CLOCK_NS_PER_S)
-#define DUTY_TEXT_MAX 64U
+#include "command/pace_value.h"
 
 /* --- options --- */
 
 static int load_budget(struct pace_options *o, const char *text, struct error *e)
 {
-	char *end;
-	double percent;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	percent = strtod(text, &end);
-	if (*end == '%')
-		end++;
-	if (errno || end == text || *end || !(percent >= BUDGET_PPM_LEAST / 1e4) ||
-	    percent > BUDGET_PPM_MOST / 1e4)
+	if (text && (pace_value_budget(&o->budget_ppm, text) < 0 || !o->budget_ppm))
 		return error_set(e, EINVAL, "cannot use --budget %s: 0.01 to 100 percent of a CPU",
 				 text);
-	o->budget_ppm = (uint32_t)(percent * 1e4 + 0.5);
 	return 0;
 }
 
 static int load_duty(struct pace_options *o, const char *text, struct error *e)
 {
-	char on[DUTY_TEXT_MAX];
-	const char *slash = text ? strchr(text, '/') : NULL;
-	size_t len = slash ? (size_t)(slash - text) : 0;
+	uint32_t on_ms, every_ms;
 
 	if (!text)
 		return 0;
-	if (len && len < sizeof(on)) {
-		memcpy(on, text, len);
-		on[len] = 0;
-		if (when_parse_length(on, &o->on_ns, e) < 0 ||
-		    when_parse_length(slash + 1, &o->every_ns, e) < 0)
-			return -EINVAL;
-	}
-	if (o->on_ns < DUTY_LEAST_NS || o->on_ns >= o->every_ns || o->every_ns > DUTY_MOST_NS)
+	if (pace_value_duty(&on_ms, &every_ms, text) < 0)
 		return error_set(e, EINVAL,
 				 "cannot use --duty %s: it is as 10s/60s, the first part a second "
 				 "at least, the second longer and at most a day",
 				 text);
+	o->on_ns = on_ms * CLOCK_NS_PER_MS;
+	o->every_ns = every_ms * CLOCK_NS_PER_MS;
 	return 0;
 }
 
@@ -75,13 +52,41 @@ void pace_init(struct pace *p, const struct pace_options *o, uint64_t period_ns)
 	p->duty.every_ns = o->every_ns;
 }
 
-void pace_start(struct pace *p, uint64_t now_ns, uint64_t used_ns)
+static void restart_duty(struct pace *p, uint64_t now_ns)
 {
 	uint64_t random = now_ns;
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = now_ns;
 	duty_init(&p->duty, p->duty.on_ns, p->duty.every_ns, random, now_ns);
+}
+
+void pace_apply(struct pace *p, const struct message_config *c, enum config_pace_of of,
+		uint64_t least_ns)
+{
+	const struct config_pace *s = &c->paces[of];
+	uint64_t asked_ns = p->budget.asked_ns;
+	uint32_t ppm = p->budget.ppm;
+
+	if (c->given & 1U << CONFIG_PACE_FIELD(of, PACE_MODE))
+		p->is_off = !s->is_on;
+	if (c->given & 1U << CONFIG_PACE_FIELD(of, PACE_RATE))
+		asked_ns = CLOCK_NS_PER_S / s->rate_hz;
+	if (c->given & 1U << CONFIG_PACE_FIELD(of, PACE_BUDGET))
+		ppm = s->budget_ppm;
+	if (asked_ns != p->budget.asked_ns || ppm != p->budget.ppm)
+		budget_init(&p->budget, ppm, asked_ns < least_ns ? least_ns : asked_ns);
+	if (c->given & 1U << CONFIG_PACE_FIELD(of, PACE_DUTY)) {
+		p->duty.on_ns = s->on_ms * CLOCK_NS_PER_MS;
+		p->duty.every_ns = s->every_ms * CLOCK_NS_PER_MS;
+		restart_duty(p, clock_mono_ns());
+	}
+	p->is_changed = true;
+}
+
+void pace_start(struct pace *p, uint64_t now_ns, uint64_t used_ns)
+{
+	restart_duty(p, now_ns);
 	budget_begin(&p->budget, now_ns, used_ns);
 	p->is_paused = !duty_is_on(&p->duty, now_ns);
 }
@@ -89,12 +94,14 @@ void pace_start(struct pace *p, uint64_t now_ns, uint64_t used_ns)
 /* Only time in which it samples counts, or a pause would let it sample more often. */
 bool pace_turn(struct pace *p, uint64_t now_ns, uint64_t used_ns)
 {
-	bool is_paused = !duty_is_on(&p->duty, now_ns), was_paused = p->is_paused;
+	bool is_paused = p->is_off || !duty_is_on(&p->duty, now_ns), was_paused = p->is_paused;
+	bool is_changed = p->is_changed;
 
 	p->is_paused = is_paused;
-	if (was_paused || is_paused) {
+	p->is_changed = false;
+	if (was_paused || is_paused || is_changed) {
 		budget_begin(&p->budget, now_ns, used_ns);
-		return was_paused != is_paused;
+		return was_paused != is_paused || is_changed;
 	}
 	return budget_turn(&p->budget, now_ns, used_ns);
 }

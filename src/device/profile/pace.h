@@ -16,6 +16,7 @@
 #include "device/profile/budget.h"
 #include "device/profile/duty.h"
 #include "device/profile/profile_meta.h"
+#include "wire/message.h"
 
 #define PACE_ROWS 64U		  /* that are kept */
 #define PACE_ALIVE_MS 10000U	  /* between two rows while nothing changes */
@@ -30,6 +31,8 @@ struct pace {
 	struct budget budget;
 	struct duty duty;
 	bool is_paused, is_cycles;
+	bool is_off;	   /* somebody said that it should pause */
+	bool is_changed;   /* so the next turn has something to do */
 	uint64_t cycles;   /* the period in these, if it is; 0: not known */
 	uint64_t put_tick; /* of the last row; its clock is of ns */
 	uint64_t n_rows;   /* ever */
@@ -40,6 +43,11 @@ struct pace {
 int pace_options_load(struct pace_options *o, const struct args *a, struct error *e);
 
 void pace_init(struct pace *p, const struct pace_options *o, uint64_t period_ns);
+
+/* What somebody far away says of it while it goes on (wire/message.h): what is given of `c`; it holds from the next turn on. Periods are
+ * no shorter than `least_ns`. */
+void pace_apply(struct pace *p, const struct message_config *c, enum config_pace_of of,
+		uint64_t least_ns);
 
 /* It begins; `used_ns` is the CPU time up to now. */
 void pace_start(struct pace *p, uint64_t now_ns, uint64_t used_ns);

@@ -311,7 +311,7 @@ static int settle(struct perf_events *p, pid_t pid, uint32_t cpu)
 	if (fd < 0)
 		return fd;
 	p->is_settled = true;
-	if (!p->s->pace.on_ns)
+	if (!p->s->can_pause)
 		return fd;
 	close(fd);
 	divide(p);

@@ -42,6 +42,7 @@ struct profile_link {
 	uint32_t run, cpus;
 	uint64_t bytes; /* of blocks */
 	bool is_ending;
+	struct profile_link_pace pace;
 	char name[256];
 	struct place meta;
 	struct place *streams; /* of each CPU */
@@ -102,6 +103,20 @@ static uint64_t next_piece(void *context)
 	return told_objects_next(l->told);
 }
 
+/* Nothing but its pace: it is started and ended where it runs. */
+static int take_order(void *context, const struct message_instruction *m, struct error *e)
+{
+	struct profile_link *l = context;
+
+	if (m->verb != INSTRUCTION_CONFIGURE || config_get_pace(&m->config) != l->pace.of)
+		return error_set(
+			e, EOPNOTSUPP,
+			"cannot follow: a recorder beside the agent changes its pace alone");
+	if (l->is_ending)
+		return error_set(e, ECANCELED, "cannot do it: the recording ends");
+	return l->pace.set(l->pace.context, &m->config, e);
+}
+
 int profile_link_new(struct profile_link **ret, const struct profile_link_options *o,
 		     struct error *e)
 {
@@ -129,6 +144,9 @@ int profile_link_new(struct profile_link **ret, const struct profile_link_option
 		s.objects = (struct side_link_objects){ l, take_want, put_piece, next_piece,
 							o->objects_anywhere };
 	}
+	l->pace = o->pace;
+	if (o->pace.set)
+		s.orders = (struct side_link_orders){ l, take_order, ABILITY_PACE << o->pace.of };
 	set_name(l, o->name);
 	r = open_spool(l, o->spool_bytes, e);
 	s.spool = l->spool;

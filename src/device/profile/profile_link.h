@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "device/profile/profile_child.h"
 #include "wire/block.h"
+#include "wire/message.h"
 
 #define PROFILE_LINK_SPOOL (4U << 20)
 #define PROFILE_LINK_SPOOL_LEAST (512U << 10)
@@ -34,6 +35,12 @@ struct profile_link_options {
 	uint64_t spool_bytes;
 	uint64_t objects_rate; /* bytes in a second of files that it asks for; 0: none are sent */
 	bool objects_anywhere; /* also to a collector that is not on this machine */
+	struct profile_link_pace {
+		void *context;
+		/* What is given of it; while it records. NULL: its pace cannot be changed. */
+		int (*set)(void *context, const struct message_config *c, struct error *e);
+		uint8_t of; /* enum config_pace_of */
+	} pace;
 };
 
 int profile_link_new(struct profile_link **ret, const struct profile_link_options *o,

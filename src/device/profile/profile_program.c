@@ -73,6 +73,15 @@ static void run_turns(struct profile *p)
 	}
 }
 
+static int set_pace(void *context, const struct message_config *c, struct error *e)
+{
+	struct profile *p = context;
+
+	(void)e;
+	profile_recorder_set_pace(p->recorder, c);
+	return 0;
+}
+
 static int record(struct profile *p, struct error *e)
 {
 	struct profile_recorder_options o = { .settings = &p->settings,
@@ -132,6 +141,9 @@ static int run_all(struct profile *p, struct error *e)
 	snprintf(p->device, sizeof(p->device), "%s", p->settings.name);
 	if (!p->device[0])
 		gethostname(p->device, sizeof(p->device) - 1);
+	if (p->settings.all)
+		p->settings.out.link.pace =
+			(struct profile_link_pace){ p, set_pace, PACE_OF_PROFILE };
 	r = profile_out_open(&p->out, &p->settings.out, e);
 	if (r == 0)
 		r = record(p, e);

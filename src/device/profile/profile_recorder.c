@@ -440,13 +440,20 @@ static void change_pace(struct profile_recorder *r, uint64_t now)
 		perf_events_pause(r->o.events, true);
 		now = clock_mono_ns();
 		drain(r, now);
-	} else if (was_paused) {
-		perf_events_pause(r->o.events, false);
-		now = clock_mono_ns();
 	} else {
 		perf_events_set_period(r->o.events, r->pace.budget.period_ns);
+		if (was_paused)
+			perf_events_pause(r->o.events, false);
+		now = was_paused ? clock_mono_ns() : now;
 	}
 	pace_put(&r->pace, &r->meta, now);
+}
+
+void profile_recorder_set_pace(struct profile_recorder *r, const struct message_config *c)
+{
+	pace_apply(&r->pace, c, PACE_OF_PROFILE, PROFILE_PERIOD_LEAST);
+	if (r->pace.budget.ppm && !r->cost_ns)
+		r->cost_ns = perf_events_measure_cost(r->o.events);
 }
 
 void profile_recorder_turn(struct profile_recorder *r)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "device/profile/perf_events.h"
 #include "wire/block_out.h"
+#include "wire/message.h"
 
 struct told_objects;
 struct profile_recorder;
@@ -47,6 +48,9 @@ int profile_recorder_start(struct profile_recorder *r, struct error *e);
 
 /* Takes what the rings have by now. */
 void profile_recorder_turn(struct profile_recorder *r);
+
+/* Another pace from the next turn on, as a collector says it; of all CPUs alone. */
+void profile_recorder_set_pace(struct profile_recorder *r, const struct message_config *c);
 
 /* How long the next turn may be waited for, of which `ms` are usual. */
 int profile_recorder_wait_ms(const struct profile_recorder *r, int ms);

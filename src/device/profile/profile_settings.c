@@ -145,5 +145,6 @@ int profile_settings_load(struct profile_settings *s, const struct args *a, stru
 		r = pace_options_load(&s->pace, a, e);
 	if (r == 0 && time)
 		r = when_parse_length(time, &s->time_ns, e);
+	s->can_pause = s->pace.on_ns || (s->all && s->out.link.collector);
 	return r < 0 ? r : check(s, a, e);
 }

@@ -34,6 +34,7 @@ struct profile_settings {
 	uint64_t buffer;  /* bytes of each ring */
 	uint64_t time_ns; /* 0: until the command ends, or a signal comes */
 	struct pace_options pace;
+	bool can_pause; /* by --duty, or because a collector may say so */
 	struct profile_out_options out;
 	const char *name;	    /* of this device; "": the host's */
 	const char *const *command; /* NULL: none */

@@ -232,6 +232,13 @@ static void say_counts(const struct vm *v)
 		say_note("%" PRIu64 " blocks of the description had no room", c.undescribed);
 }
 
+static int set_pace(void *context, const struct message_config *c, struct error *e)
+{
+	struct vm *v = context;
+
+	return vm_recorder_set_pace(v->recorder, c, e);
+}
+
 static int run_all(struct vm *v, struct error *e)
 {
 	int r = open_source(v, e);
@@ -244,6 +251,7 @@ static int run_all(struct vm *v, struct error *e)
 		r = profile_child_start(&v->signals, NULL, e);
 	if (r == 0 && v->guest_options.addresses)
 		r = vm_guests_new(&v->guests, &v->guest_options, e);
+	v->to.link.pace = (struct profile_link_pace){ v, set_pace, PACE_OF_VM };
 	if (r == 0)
 		r = profile_out_open(&v->out, &v->to, e);
 	if (r == 0)

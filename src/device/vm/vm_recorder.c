@@ -44,7 +44,8 @@ struct vm_recorder {
 	uint64_t start_tick, now_ms, meta_ms;
 	struct vm_counts counts;
 	struct pace pace;
-	uint16_t exits, said_exits; /* enum sample_exits; none until the first chunk came */
+	struct vm_settings settings; /* with the period of now */
+	uint16_t exits, said_exits;  /* enum sample_exits; none until the first chunk came */
 };
 
 int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *o, struct error *e)
@@ -73,6 +74,7 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 	profile_meta_init(&r->meta, o->out);
 	r->meta.told = o->told;
 	r->meta.tell = told_objects_push;
+	r->settings = *o->settings;
 	pace_init(&r->pace, &o->pace, o->settings->period_ns);
 	r->pace.is_cycles = o->settings->cycles;
 	r->pace.cycles = o->settings->cycles;
@@ -178,7 +180,7 @@ int vm_recorder_start(struct vm_recorder *r, struct error *e)
 	describe(r);
 	pace_start(&r->pace, r->start_tick, pace_used_ns());
 	if (!r->pace.is_paused)
-		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
+		failed = r->o.source->ops->start(r->o.source, &r->settings, e);
 	if (failed < 0)
 		return failed;
 	pace_put(&r->pace, &r->meta, clock_mono_ns());
@@ -272,6 +274,25 @@ static int stop_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *
 	return failed < 0 ? failed : more;
 }
 
+static int start_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *e)
+{
+	int failed = r->o.source->ops->start(r->o.source, &r->settings, e);
+
+	*ret_tick = clock_mono_ns();
+	return failed;
+}
+
+/* Whose period stays as it is while it records stops for a moment, and says so. */
+static int restart_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *e)
+{
+	int failed = stop_source(r, ret_tick, e);
+
+	r->pace.is_paused = true;
+	pace_put(&r->pace, &r->meta, *ret_tick);
+	r->pace.is_paused = false;
+	return failed < 0 ? failed : start_source(r, ret_tick, e);
+}
+
 static int change_pace(struct vm_recorder *r, struct error *e)
 {
 	uint64_t now = clock_mono_ns();
@@ -282,16 +303,27 @@ static int change_pace(struct vm_recorder *r, struct error *e)
 		pace_put_due(&r->pace, &r->meta, now);
 		return 0;
 	}
-	if (r->pace.is_paused) {
-		failed = stop_source(r, &now, e);
-	} else if (was_paused) {
-		failed = r->o.source->ops->start(r->o.source, r->o.settings, e);
-		now = clock_mono_ns();
-	}
+	r->settings.period_ns = (uint32_t)r->pace.budget.period_ns;
+	if (r->pace.is_paused)
+		failed = was_paused ? 0 : stop_source(r, &now, e);
+	else if (was_paused)
+		failed = start_source(r, &now, e);
+	else if (!r->o.source->ops->set_period)
+		failed = restart_source(r, &now, e);
 	if (!r->pace.is_paused && r->o.source->ops->set_period)
-		r->o.source->ops->set_period(r->o.source, (uint32_t)r->pace.budget.period_ns);
+		r->o.source->ops->set_period(r->o.source, r->settings.period_ns);
 	pace_put(&r->pace, &r->meta, now);
 	return failed;
+}
+
+int vm_recorder_set_pace(struct vm_recorder *r, const struct message_config *c, struct error *e)
+{
+	if (r->settings.cycles && c->given & (1U << CONFIG_PACE_FIELD(PACE_OF_VM, PACE_RATE) |
+					      1U << CONFIG_PACE_FIELD(PACE_OF_VM, PACE_BUDGET)))
+		return error_set(e, EOPNOTSUPP,
+				 "cannot change the period: this recorder samples by cycles");
+	pace_apply(&r->pace, c, PACE_OF_VM, VM_PERIOD_LEAST_NS);
+	return 0;
 }
 
 bool vm_recorder_is_paused(const struct vm_recorder *r)

@@ -49,6 +49,9 @@ int vm_recorder_start(struct vm_recorder *r, struct error *e);
 /* Takes what it has by now. */
 int vm_recorder_turn(struct vm_recorder *r, struct error *e);
 
+/* Another pace from the next turn on, as a collector says it. -EOPNOTSUPP: it samples by cycles. */
+int vm_recorder_set_pace(struct vm_recorder *r, const struct message_config *c, struct error *e);
+
 /* Its source has nothing to be waited for. */
 bool vm_recorder_is_paused(const struct vm_recorder *r);
 
