@@ -20,6 +20,8 @@ struct facts_local {
 	struct facts_db *writer; /* NULL: only to ask */
 };
 
+int facts_local_open(struct facts **ret, const char *dir, bool is_reader, struct error *e);
+
 /* Takes the lock and begins; on failure the lock is free. */
 int facts_local_begin(struct facts_local *l, struct facts_db **ret, struct error *e);
 /* Commits if r is 0, else undoes; frees the lock. */
