@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -95,6 +96,15 @@ def check_members(collector):
             return
         assert time.monotonic() < deadline, members
         time.sleep(0.5)
+
+
+def is_watching(collector):
+    try:
+        collector.get("/api/v1/alerts")
+        return True
+    except urllib.error.HTTPError as e:
+        assert e.code == 501 and "another collector watches" in e.read().decode(), e
+        return False
 
 
 def start_cluster(work):
@@ -189,6 +199,7 @@ def run(work):
     lag = time.monotonic() - begun - took
     sets = check_answer(collectors[2], sent)
     check_members(collectors[1])
+    assert sum(map(is_watching, collectors)) == 1, [c.log[-3:] for c in collectors]
     shards = [int(s.ask(f"SELECT uniqExact(run) FROM {DATABASE}.facts_local")) for s in servers]
     assert min(shards) > 0 and sum(shards) == len(sent), shards
     for process in workers + collectors:

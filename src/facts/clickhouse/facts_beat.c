@@ -141,6 +141,11 @@ int facts_clickhouse_beat(struct facts *f, const struct facts_member *me, facts_
 		now.since_s = b.now_s;
 	if (r == 0)
 		r = insert_member(c, &now, beat_of(&now, b.now_s), e);
+	/* Of two that come at once, one sees the other at least. */
+	if (r == 0 && !me->since_s) {
+		b.n = 0;
+		r = ask_members(c, &b, e);
+	}
 	if (r == 0 && (now.works || now.watches))
 		r = fn(context, &now);
 	for (i = 0; r == 0 && i < b.n; i++)

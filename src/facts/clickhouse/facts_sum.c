@@ -129,7 +129,7 @@ static int read_list(struct facts_clickhouse *c, const struct facts_plan_part *p
 		     const struct facts_order *o, struct list *ret, struct error *e)
 {
 	struct clickhouse_ask ask = { .take = take_list, .context = ret };
-	struct list_words list;
+	struct list_words list = { .columns = "" };
 	char tail[SQL_PIECE_MAX];
 	struct facts_plan_words words = { .columns = list.columns,
 					  .join = list.join,
@@ -343,7 +343,7 @@ static int read_points(struct facts_clickhouse *c, const struct facts_plan_part 
 	struct facts_plan_words words = { .columns = columns,
 					  .join = "",
 					  .tail = "GROUP BY t ORDER BY t" };
-	struct list_words list;
+	struct list_words list = { .columns = "" };
 	int r = wanted ? find_wanted(c, t, wanted, e) : -ENOMEM;
 
 	if (r == 0 && !(select = write_columns(wanted, t)))
