@@ -14,7 +14,7 @@ TIMES ?=
 DEVICES ?=
 TRY ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm bench-fleet install format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz bench bench-board bench-boot bench-func bench-vm bench-fleet fleet install format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -90,6 +90,12 @@ bench-fleet:
 	@$(MAKE) --no-print-directory build
 	@bench/fleet/run.py $(if $(DEVICES),--most $(DEVICES)) $(if $(TRY),--try)
 
+# Two shards of ClickHouse, collectors, workers and simulated devices on this machine, to look at.
+fleet:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/fleet/shared.py $(if $(DEVICES),--devices $(DEVICES)) $(if $(SECONDS),--seconds $(SECONDS))
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -119,6 +125,7 @@ help:
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
 	@echo 'make bench-vm    what recording virtual machines costs them, on an emulated host: [TRY=1]'
 	@echo 'make bench-fleet one collector and many devices: [DEVICES=10000] [TRY=1]'
+	@echo 'make fleet       collectors, workers and devices on two shards of ClickHouse: [DEVICES=20] [SECONDS=0]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'

@@ -54,9 +54,11 @@ static bool goes_on(const struct args *a)
 static int get_place(const struct args *a, const char **ret, struct error *e)
 {
 	*ret = args_get(a, args_has(a, "store") ? "store" : "data");
-	if (args_has(a, "store") == args_has(a, "data"))
+	if (!*ret)
 		return error_set(e, EINVAL,
-				 "which facts: --data, the folder of a collector, or --store");
+				 "--data is missing: the folder of a collector; or --store");
+	if (args_has(a, "store") && args_has(a, "data"))
+		return error_set(e, EINVAL, "--data and --store: it works for one of them");
 	if (args_has(a, "store") != clickhouse_url_is(*ret))
 		return error_set(e, EINVAL, "--store is clickhouse://..., a folder is --data");
 	return 0;
