@@ -16,7 +16,7 @@ TRY ?=
 MOST ?=
 ARCH ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly install dist packages format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -104,6 +104,12 @@ bench-anomaly:
 	@$(MAKE) --no-print-directory build
 	@bench/anomaly/run.py $(if $(PART),--part $(PART)) $(if $(TRY),--try)
 
+# Two shards of ClickHouse, collectors, workers and simulated devices on this machine, to look at.
+fleet:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/fleet/shared.py $(if $(DEVICES),--devices $(DEVICES)) $(if $(SECONDS),--seconds $(SECONDS))
+
 # As root after a build as somebody else, nothing must be rebuilt: hence --no-rebuild.
 install: build
 	@meson configure build -Dprefix=$(abspath $(PREFIX))
@@ -146,6 +152,7 @@ help:
 	@echo 'make bench-vm    what recording virtual machines costs them, on an emulated host: [TRY=1]'
 	@echo 'make bench-fleet one collector and many devices: [DEVICES=10000] [TRY=1]'
 	@echo 'make bench-anomaly programs that get slower while a collector watches: [PART=seeds] [TRY=1]'
+	@echo 'make fleet       collectors, workers and devices on two shards of ClickHouse: [DEVICES=20] [SECONDS=0]'
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make dist        the release, build/dist/kiseki-VERSION.tar.xz'
 	@echo 'make packages    Debian packages in build/packages: [ARCH=armhf]'

@@ -2,12 +2,12 @@
 /*
  * facts: how long the functions of a whole fleet over a day take.
  *
- *	facts [--devices N] [--hours H] [--functions F] [--minutes M] [--folder DIR] [--markdown FILE]
+ *	facts [--devices N] [--hours H] [--functions F] [--minutes M] [--folder PLACE] [--markdown FILE]
  *
  * A day of facts for each device: H hours with about F functions each, and behind them M minutes of an hour that goes on. The
  * sets are made of seeds, TEMPLATES of them, which devices and hours share in turn; each is stored under its own key by the real engine. Then
  * the questions are asked, each REPEATS times (the flame graph once), and the samples of every answer are checked against those that were put. A folder
- * that was named stays, and is only asked if it has facts already: of the same numbers, or the check fails.
+ * that was named stays, and is only asked if it has facts already: of the same numbers, or the check fails. clickhouse://… is a place, too.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -204,22 +204,34 @@ static void sum_up(struct fleet *f)
 	say(f, text);
 }
 
-static void report(struct fleet *f)
+static void format_size(const struct fleet *f, char *out, size_t room)
 {
-	char path[4096], text[512];
 	struct stat st = { 0 };
-	uint32_t sets = f->devices * (f->hours + f->minutes);
+	char path[4096];
 
+	if (strstr(f->folder, "://")) {
+		snprintf(out, room, "in ClickHouse");
+		return;
+	}
 	snprintf(path, sizeof(path), "%s/facts.sqlite", f->folder);
 	if (stat(path, &st) < 0)
 		fail("there is no file");
+	snprintf(out, room, "%.0f MB", (double)st.st_size / 1e6);
+}
+
+static void report(struct fleet *f)
+{
+	char text[512], size[32];
+	uint32_t sets = f->devices * (f->hours + f->minutes);
+
+	format_size(f, size, sizeof(size));
 	snprintf(text, sizeof(text),
 		 "%u devices, %u hours and %u minutes behind them, %.0f functions a set on "
 		 "average, %.1f M rows of functions in hours; "
-		 "%.0f MB%s%.0f%s.\n\n",
+		 "%s%s%.0f%s.\n\n",
 		 f->devices, f->hours, f->minutes,
 		 (double)f->rows / MAX(1.0, (double)f->devices * f->hours), (double)f->rows / 1e6,
-		 (double)st.st_size / 1e6, f->is_filled ? "; sets: " : ", stored at ",
+		 size, f->is_filled ? "; sets: " : ", stored at ",
 		 f->is_filled ? sets : (double)sets / ((double)f->put_ns / 1e9),
 		 f->is_filled ? "" : " sets/s");
 	say(f, text);
@@ -230,10 +242,12 @@ static void report(struct fleet *f)
 	measure(f, "top objects", ASK_OBJECTS, false);
 	measure(f, "trend of a function, by hour", ASK_TREND, false);
 	measure(f, "flame graph", ASK_TREE, false);
-	sum_up(f);
-	measure(f, "top functions, by sums", ASK_TOP, false);
-	measure(f, "trend of a function, by sums", ASK_TREND, false);
-	measure(f, "flame graph, by sums", ASK_TREE, false);
+	if (!strstr(f->folder, "://")) {
+		sum_up(f);
+		measure(f, "top functions, by sums", ASK_TOP, false);
+		measure(f, "trend of a function, by sums", ASK_TREND, false);
+		measure(f, "flame graph, by sums", ASK_TREE, false);
+	}
 	say(f, "| goal, top functions | | | | 1000 ms or less | |\n");
 }
 

@@ -24,6 +24,7 @@
 #include "collector/summaries.h"
 #include "collector/work.h"
 #include "keys/keys.h"
+#include "store/clickhouse/clickhouse_url.h"
 
 #define PORT_DEVICES 7077
 #define CONNECTIONS_MAX 10000U
@@ -143,8 +144,11 @@ static int start_http(struct collector *c, const struct collector_options *o, st
 static int start_work(struct collector *c, const struct collector_options *o, struct error *e)
 {
 	struct http_options names = { .listen = NULL };
+	/* Facts lie where all collectors of a server find them, or in the folder. */
+	bool is_shared = o->place && clickhouse_url_is(o->place);
 	struct work_options w = {
-		.data = o->data,
+		.place = is_shared ? o->place : o->data,
+		.is_shared = is_shared,
 		.store = c->store,
 		.has_workers = o->workers != 0,
 		.threads = o->workers == COLLECTOR_WORKERS_EACH ? 0 : o->workers,

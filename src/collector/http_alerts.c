@@ -34,7 +34,10 @@ int http_alerts(struct http_request *q, struct http_reply *reply, struct error *
 	int r;
 
 	if (!alerts)
-		return error_set(e, EOPNOTSUPP, "this collector does not watch for alerts");
+		return error_set(e, EOPNOTSUPP, "%s",
+				 work_members(q->http->options.work)
+					 ? "another collector watches for alerts"
+					 : "this collector does not watch for alerts");
 	r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, ALERTS_KEPT },
 				  &limit, e);
 	if (r >= 0)
@@ -70,27 +73,51 @@ static double store_s(struct http *h, const struct fact_pace *p)
 	return (double)c.commit_ns / (double)ns * p->t1_s / (double)p->hosts;
 }
 
+static json_t *members_json(struct fact_members *members)
+{
+	_cleanup_free_ struct facts_member *list = NULL;
+	json_t *rows = json_array();
+	size_t n = 0, i;
+
+	if (members && fact_members_dup(members, &list, &n) < 0)
+		n = 0;
+	for (i = 0; i < n; i++)
+		json_array_append_new(rows,
+				      json_pack("{so sb sb so so so so so}", "name",
+						json_value_text(list[i].name), "works",
+						(int)list[i].works, "watches", (int)list[i].watches,
+						"since_s", json_value_count(list[i].since_s),
+						"threads", json_value_count(list[i].threads),
+						"minutes", json_value_count(list[i].minutes),
+						"waiting", json_value_count(list[i].waiting),
+						"behind_s", json_value_count(list[i].behind_s)));
+	return rows;
+}
+
 int http_work(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	struct fact_workers *workers = work_workers(q->http->options.work);
-	struct fact_workers_counters c;
+	struct fact_members *members = work_members(q->http->options.work);
+	struct fact_workers_counters c = { 0 };
 
-	if (!workers)
+	if (!workers && !members)
 		return error_set(e, EOPNOTSUPP, "this collector does not work minutes out");
-	fact_workers_count(workers, &c);
+	if (workers)
+		fact_workers_count(workers, &c);
 	c.pace.t0_s = store_s(q->http, &c.pace);
 	fact_pace_judge(&c.pace);
 	return http_reply_json(
 		reply,
-		json_pack("{so so so so so so so so so so s{so sf sf sf sb so}}", "threads",
-			  json_value_count(c.threads), "passes", json_value_count(c.passes),
-			  "minutes", json_value_count(c.minutes), "again",
-			  json_value_count(c.again), "late", json_value_count(c.late), "events",
-			  json_value_count(c.events), "errors", json_value_count(c.errors),
-			  "last_error", json_value_text(c.last_error), "waiting",
-			  json_value_count(c.waiting), "behind_s", json_value_count(c.behind_s),
-			  "pace", "hosts", json_value_count(c.pace.hosts), "t0_s", c.pace.t0_s,
-			  "t1_s", c.pace.t1_s, "t2_s", c.pace.t2_s, "holds", (int)c.pace.holds,
-			  "hosts_max", json_value_count(c.pace.hosts_max)),
+		json_pack("{so so so so so so so so so so so s{so sf sf sf sb so}}", "members",
+			  members_json(members), "threads", json_value_count(c.threads), "passes",
+			  json_value_count(c.passes), "minutes", json_value_count(c.minutes),
+			  "again", json_value_count(c.again), "late", json_value_count(c.late),
+			  "events", json_value_count(c.events), "errors",
+			  json_value_count(c.errors), "last_error", json_value_text(c.last_error),
+			  "waiting", json_value_count(c.waiting), "behind_s",
+			  json_value_count(c.behind_s), "pace", "hosts",
+			  json_value_count(c.pace.hosts), "t0_s", c.pace.t0_s, "t1_s", c.pace.t1_s,
+			  "t2_s", c.pace.t2_s, "holds", (int)c.pace.holds, "hosts_max",
+			  json_value_count(c.pace.hosts_max)),
 		JSON_INDENT(2), e);
 }

@@ -266,13 +266,15 @@ static void put_seconds(FILE *f, const char *name, const char *help, double valu
 
 static void put_work(FILE *f, const struct http_options *o)
 {
+	struct alerts *alerts = work_alerts(o->work);
 	struct fact_workers_counters w;
-	struct alerts_counters a;
+	struct alerts_counters a = { 0 };
 
 	if (!work_workers(o->work))
 		return;
 	fact_workers_count(work_workers(o->work), &w);
-	alerts_count(work_alerts(o->work), &a);
+	if (alerts)
+		alerts_count(alerts, &a);
 	put_one(f, "kiseki_facts_total", "Sets of facts worked out.", w.minutes);
 	put_one(f, "kiseki_facts_errors_total", "Times that facts could not be worked out.",
 		w.errors);

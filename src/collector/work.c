@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/condition.h"
+#include "collector/watcher.h"
 
 #define AGAIN_MS 5000U
 
@@ -17,6 +18,9 @@ struct work {
 	_Atomic(struct facts *) facts;
 	_Atomic(struct alerts *) alerts;
 	_Atomic(struct fact_workers *) workers;
+	/* where facts are shared; then `alerts` are the watcher's */
+	_Atomic(struct fact_members *) members;
+	_Atomic(struct watcher *) watcher;
 	pthread_t thread; /* that tries again */
 	bool is_running;
 	pthread_mutex_t lock; /* of the next two */
@@ -38,25 +42,55 @@ static int open_facts(struct work *w, struct error *e)
 
 	if (atomic_load(&w->facts))
 		return 0;
-	r = facts_open(&f, w->o.data, e);
+	r = facts_open(&f, w->o.place, e);
 	if (r == -EBADMSG) {
 		say(w, e->text);
-		r = facts_set_aside(w->o.data, e);
+		r = facts_set_aside(w->o.place, e);
 		if (r >= 0)
-			r = facts_open(&f, w->o.data, e);
+			r = facts_open(&f, w->o.place, e);
 	}
 	if (r >= 0)
 		atomic_store(&w->facts, f);
 	return r;
 }
 
+static struct alerts_options alerts_options(struct work *w)
+{
+	return (struct alerts_options){ .facts = atomic_load(&w->facts),
+					.store = w->o.store,
+					.webhook = w->o.webhook,
+					.log = w->o.log,
+					.log_context = w->o.log_context };
+}
+
+static int start_members(struct work *w, struct error *e)
+{
+	const struct fact_members_options o = { .facts = atomic_load(&w->facts),
+						.works = w->o.has_workers,
+						.watches = true };
+	struct fact_members *m = NULL;
+	int r = atomic_load(&w->members) ? 0 : fact_members_start(&m, &o, e);
+
+	if (m)
+		atomic_store(&w->members, m);
+	return r;
+}
+
+static int start_watcher(struct work *w, struct error *e)
+{
+	const struct watcher_options o = { .members = atomic_load(&w->members),
+					   .alerts = alerts_options(w) };
+	struct watcher *watcher = NULL;
+	int r = atomic_load(&w->watcher) ? 0 : watcher_start(&watcher, &o, e);
+
+	if (watcher)
+		atomic_store(&w->watcher, watcher);
+	return r;
+}
+
 static int start_alerts(struct work *w, struct error *e)
 {
-	const struct alerts_options o = { .facts = atomic_load(&w->facts),
-					  .store = w->o.store,
-					  .webhook = w->o.webhook,
-					  .log = w->o.log,
-					  .log_context = w->o.log_context };
+	const struct alerts_options o = alerts_options(w);
 	struct alerts *a = NULL;
 	int r = atomic_load(&w->alerts) ? 0 : alerts_start(&a, &o, e);
 
@@ -69,10 +103,11 @@ static int start_workers(struct work *w, struct error *e)
 {
 	const struct fact_workers_options o = { .store = w->o.store,
 						.facts = atomic_load(&w->facts),
+						.members = atomic_load(&w->members),
 						.symbols = w->o.symbols,
 						.threads = w->o.threads,
-						.put = alerts_put,
-						.passed = alerts_expire,
+						.put = w->o.is_shared ? NULL : alerts_put,
+						.passed = w->o.is_shared ? NULL : alerts_expire,
 						.put_context = atomic_load(&w->alerts),
 						.log = w->o.log,
 						.log_context = w->o.log_context };
@@ -88,7 +123,11 @@ static int start(struct work *w, struct error *e)
 {
 	int r = open_facts(w, e);
 
-	if (r >= 0 && w->o.has_workers)
+	if (r >= 0 && w->o.is_shared)
+		r = start_members(w, e);
+	if (r >= 0 && w->o.is_shared)
+		r = start_watcher(w, e);
+	else if (r >= 0 && w->o.has_workers)
 		r = start_alerts(w, e);
 	return r < 0 || !w->o.has_workers ? r : start_workers(w, e);
 }
@@ -156,6 +195,8 @@ void work_stop(struct work *w)
 	if (w->is_running)
 		pthread_join(w->thread, NULL);
 	fact_workers_stop(atomic_load(&w->workers));
+	watcher_stop(atomic_load(&w->watcher));
+	fact_members_stop(atomic_load(&w->members));
 	alerts_stop(atomic_load(&w->alerts));
 	facts_free(atomic_load(&w->facts));
 	pthread_cond_destroy(&w->changed);
@@ -175,5 +216,12 @@ struct fact_workers *work_workers(const struct work *w)
 
 struct alerts *work_alerts(const struct work *w)
 {
-	return w ? atomic_load(&w->alerts) : NULL;
+	struct watcher *watcher = w ? atomic_load(&w->watcher) : NULL;
+
+	return watcher ? watcher_alerts(watcher) : w ? atomic_load(&w->alerts) : NULL;
+}
+
+struct fact_members *work_members(const struct work *w)
+{
+	return w ? atomic_load(&w->members) : NULL;
 }

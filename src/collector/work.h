@@ -2,7 +2,7 @@
 /*
  * work: the facts of a collector, the workers that make them, and who watches them.
  *
- * None of it is needed to take blocks, so nothing of it keeps a collector from starting: where the file of facts cannot be opened, on
+ * None of it is needed to take blocks, so nothing of it keeps a collector from starting: where facts cannot be opened, on
  * a full disk for example, that is said once, and it is tried again until it can.
  */
 #ifndef KISEKI_COLLECTOR_WORK_H
@@ -16,7 +16,8 @@
 struct work;
 
 struct work_options {
-	const char *data; /* the collector's folder */
+	const char *place; /* of the facts (facts_open()) */
+	bool is_shared;	   /* with other collectors and workers */
 	struct store *store;
 	struct symbols_options symbols; /* where objects lie, with what it points to */
 	bool has_workers;
@@ -36,5 +37,6 @@ DEFINE_CLEANUP(work, work_stop)
 struct facts *work_facts(const struct work *w);
 struct fact_workers *work_workers(const struct work *w);
 struct alerts *work_alerts(const struct work *w);
+struct fact_members *work_members(const struct work *w); /* only where facts are shared */
 
 #endif

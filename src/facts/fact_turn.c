@@ -26,7 +26,11 @@ void fact_turn_done(struct fact_turn *t)
 	for (i = 0; i < t->n_jobs; i++)
 		fact_set_done(&t->jobs[i].set);
 	free(t->jobs);
+	free(t->sets);
+	free(t->carry);
 	t->jobs = NULL;
+	t->sets = NULL;
+	t->carry = NULL;
 	t->n_jobs = 0;
 }
 
@@ -239,39 +243,50 @@ static int settle(struct fact_turn *t, struct error *e)
 	return r;
 }
 
-static int put(struct fact_turn *t, struct error *e)
+static int make_batch(struct fact_turn *t, struct error *e)
 {
-	_cleanup_free_ const struct fact_set **sets = calloc(t->n_jobs + 1, sizeof(*sets));
-	_cleanup_free_ uint8_t *carry = NULL;
-	struct facts_batch b = { .sets = sets, .run = &t->run.id };
+	struct facts_batch *b = &t->batch;
 	size_t i;
-	int r;
 
-	if (!sets || fact_frontier_encode(&t->state->frontier, &carry, &b.carry_len) < 0)
+	t->sets = calloc(t->n_jobs + 1, sizeof(*t->sets));
+	if (!t->sets || fact_frontier_encode(&t->state->frontier, &t->carry, &b->carry_len) < 0)
 		return error_set(e, ENOMEM, "cannot keep facts: out of memory");
-	b.carry = carry;
+	b->sets = t->sets;
+	b->run = &t->run.id;
+	b->carry = t->carry;
 	for (i = 0; i < t->n_jobs; i++)
 		if (t->jobs[i].result >= 0)
-			sets[b.n_sets++] = &t->jobs[i].set;
-	r = facts_put_batch(t->facts, &b, e);
-	if (r >= 0) {
-		t->late = b.n_late;
-		t->put = b.n_sets - b.n_late;
-	}
-	return r;
+			t->sets[b->n_sets++] = &t->jobs[i].set;
+	return 0;
 }
 
-int fact_turn_end(struct fact_turn *t, struct error *e)
+/* Nothing was put: all of it waits for the next turn. */
+static void give_up(struct fact_turn *t)
 {
-	struct error put_error = ERROR_INIT;
 	size_t i;
-	int r = settle(t, e), rc = put(t, &put_error);
 
-	if (rc >= 0)
-		return r;
 	t->has_more = false;
 	for (i = 0; i < t->n_jobs; i++)
 		fact_frontier_want(&t->state->frontier, t->jobs[i].set.key.start_s);
-	*e = put_error;
+}
+
+int fact_turn_settle(struct fact_turn *t, struct error *e)
+{
+	int r = settle(t, e), rc = make_batch(t, e);
+
+	if (rc >= 0)
+		return r;
+	t->batch = (struct facts_batch){ 0 };
+	give_up(t);
 	return rc;
+}
+
+void fact_turn_end(struct fact_turn *t, int result)
+{
+	if (result < 0) {
+		give_up(t);
+		return;
+	}
+	t->late = t->batch.n_late;
+	t->put = t->batch.n_sets - t->batch.n_late;
 }

@@ -2,8 +2,8 @@
 /*
  * fact_turn: one run's turn at the workers: what is new of it, which of its minutes are ripe, and where their facts go.
  *
- * A turn has three parts. It begins with a look at the store; then its jobs are done, by anybody; then it ends, and their sets and how
- * far the run was looked at are put together. What failed waits for the next turn.
+ * A turn has three parts. It begins with a look at the store; then its jobs are done, by anybody; then their sets and how far the run
+ * was looked at are put together, with those of other turns, and it ends. What failed waits for the next turn.
  */
 #ifndef KISEKI_FACTS_FACT_TURN_H
 #define KISEKI_FACTS_FACT_TURN_H
@@ -41,11 +41,17 @@ struct fact_turn {
 	bool has_more;	   /* ripe ones are left, and this turn got on */
 	uint64_t oldest_s; /* the oldest that waits and is ripe; 0: none */
 	uint64_t put, again, late, events, work_ns;
+	struct facts_batch batch; /* of the sets that came out of the jobs */
+	const struct fact_set **sets;
+	uint8_t *carry;
 };
 
 /* -ENOENT: the run is gone. */
 int fact_turn_begin(struct fact_turn *t, struct error *e);
-int fact_turn_end(struct fact_turn *t, struct error *e);
+/* The jobs are done: makes the batch. -ENOMEM, or what a job said; the batch is there all the same. */
+int fact_turn_settle(struct fact_turn *t, struct error *e);
+/* It was put, or not, with that result. */
+void fact_turn_end(struct fact_turn *t, int result);
 void fact_turn_done(struct fact_turn *t);
 
 #endif

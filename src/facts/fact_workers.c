@@ -71,7 +71,8 @@ static int list_run(void *context, const struct store_run *r)
 	struct fact_workers *w = context;
 	int rc;
 
-	if (!r->samplers && !r->cpus)
+	if ((!r->samplers && !r->cpus) ||
+	    (w->o.members && !fact_members_owns(w->o.members, &r->device)))
 		return 0;
 	rc = array_grow(&w->list, w->n_list, &w->room_list, sizeof(*w->list), RUNS_MAX);
 	if (rc < 0)
@@ -87,7 +88,18 @@ static int by_number(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What the store has forgotten goes; what is new comes. Both lists rise by number. */
+/* What the store has forgotten is forgotten here; what another works out from now on is not. */
+static void leave_run(struct fact_workers *w, struct fact_run *run)
+{
+	struct error e = ERROR_INIT;
+	struct store_run r;
+
+	if (store_get_run(w->o.store, run->number, &r, &e) == -ENOENT)
+		facts_drop_carry(w->o.facts, &run->id, &e);
+	fact_run_done(run);
+}
+
+/* What is no longer here goes; what is new comes. Both lists rise by number. */
 static int merge_runs(struct fact_workers *w, struct error *e)
 {
 	struct fact_run *runs = calloc(w->n_list + 1, sizeof(*runs));
@@ -96,10 +108,8 @@ static int merge_runs(struct fact_workers *w, struct error *e)
 	if (!runs)
 		return error_set(e, ENOMEM, "cannot list the runs: out of memory");
 	for (i = 0; i < w->n_list; i++) {
-		for (; at < w->n_runs && w->runs[at].number < w->list[i].number; at++) {
-			facts_drop_carry(w->o.facts, &w->runs[at].id, e);
-			fact_run_done(&w->runs[at]);
-		}
+		for (; at < w->n_runs && w->runs[at].number < w->list[i].number; at++)
+			leave_run(w, &w->runs[at]);
 		if (at < w->n_runs && w->runs[at].number == w->list[i].number)
 			runs[i] = w->runs[at++];
 		else
@@ -108,7 +118,7 @@ static int merge_runs(struct fact_workers *w, struct error *e)
 						     .device = w->list[i].device };
 	}
 	for (; at < w->n_runs; at++)
-		fact_run_done(&w->runs[at]);
+		leave_run(w, &w->runs[at]);
 	free(w->runs);
 	w->runs = runs;
 	w->n_runs = w->n_list;
@@ -175,10 +185,54 @@ static void pass_on(struct fact_workers *w, const struct fact_turn *t)
 			w->o.put(w->o.put_context, &t->jobs[i].set);
 }
 
+/* Whether it may be a set's fault, and not the engine's. */
+static bool is_of_one(int r)
+{
+	return r == -EEXIST || r == -E2BIG || r == -EINVAL || r == -ENOMEM;
+}
+
+/* All together; or one by one, where the failure of one would be that of all. */
+static void put_turns(struct fact_workers *w, struct fact_turn *turns, size_t n)
+{
+	struct facts_batch batches[TURNS];
+	struct error e = ERROR_INIT;
+	size_t i;
+	int r, together;
+
+	for (i = 0; i < n; i++)
+		batches[i] = turns[i].batch;
+	together = facts_put_batches(w->o.facts, batches, n, &e);
+	for (i = 0; i < n; i++) {
+		r = together;
+		if (r >= 0)
+			turns[i].batch = batches[i];
+		else if (n > 1 && is_of_one(r))
+			r = facts_put_batch(w->o.facts, &turns[i].batch, &e);
+		if (r < 0 && !atomic_load(&w->stop))
+			complain(w, &e);
+		fact_turn_end(&turns[i], r);
+	}
+}
+
+static void settle_turns(struct fact_workers *w, struct fact_turn *turns, size_t n)
+{
+	struct error e = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (fact_turn_settle(&turns[i], &e) < 0 && !atomic_load(&w->stop))
+			complain(w, &e);
+	if (n)
+		put_turns(w, turns, n);
+	for (i = 0; i < n; i++) {
+		account(w, &turns[i]);
+		pass_on(w, &turns[i]);
+	}
+}
+
 /* The jobs of some turns, done together. */
 static void take_turns(struct fact_workers *w, struct fact_turn *turns, size_t n)
 {
-	struct error e = ERROR_INIT;
 	struct fact_job *jobs;
 	size_t n_jobs = 0, i, at = 0;
 
@@ -195,12 +249,9 @@ static void take_turns(struct fact_workers *w, struct fact_turn *turns, size_t n
 	for (i = 0, at = 0; i < n; i++) {
 		memcpy(turns[i].jobs, jobs + at, turns[i].n_jobs * sizeof(*jobs));
 		at += turns[i].n_jobs;
-		if (fact_turn_end(&turns[i], &e) < 0 && !atomic_load(&w->stop))
-			complain(w, &e);
-		account(w, &turns[i]);
-		pass_on(w, &turns[i]);
 	}
 	free(jobs);
+	settle_turns(w, turns, n);
 }
 
 static bool needs_turn(const struct fact_run *s, const struct store_run *r)
@@ -278,7 +329,8 @@ static void keep(struct fact_workers *w)
 	struct facts_ages ages = w->o.keep_s;
 	struct error e = ERROR_INIT;
 
-	if (w->kept_ms && now_ms - w->kept_ms < KEEP_MS)
+	if ((w->kept_ms && now_ms - w->kept_ms < KEEP_MS) ||
+	    (w->o.members && !fact_members_leads(w->o.members)))
 		return;
 	w->kept_ms = now_ms;
 	ages.minutes_to_s =
@@ -303,6 +355,12 @@ static void publish(struct fact_workers *w, const struct pass *p)
 						 fact_pool_threads(w->pool)
 				       : 0;
 	fact_pace_judge(&c->pace);
+	if (w->o.members)
+		fact_members_tell(w->o.members,
+				  &(const struct facts_member){ .threads = c->threads,
+								.minutes = c->minutes,
+								.waiting = c->waiting,
+								.behind_s = c->behind_s });
 	pthread_mutex_unlock(&w->lock);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "facts/fact_members.h"
 #include "facts/facts.h"
 #include "store/store.h"
 #include "symbol/symbols.h"
@@ -21,8 +22,9 @@
 struct fact_workers;
 
 struct fact_workers_options {
-	struct store *store; /* both must outlive it */
+	struct store *store; /* all three must outlive it */
 	struct facts *facts;
+	struct fact_members *members; /* with whom the devices are shared; NULL: nobody */
 	struct symbols_options
 		symbols;	  /* where objects lie, with what it points to; no folders: none */
 	unsigned int threads;	  /* 0: one for each CPU */

@@ -6,11 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/clickhouse/facts_clickhouse.h"
 #include "facts/facts_by_device.h"
+#include "facts/facts_local.h"
 #include "store/array.h"
+#include "store/clickhouse/clickhouse_url.h"
 
 const char *const facts_by_words[FACTS_BYS + 2] = { "function", "process", "object", "class",
 						    "machine",	"device",  NULL };
+
+int facts_open(struct facts **ret, const char *place, struct error *e)
+{
+	return clickhouse_url_is(place) ? facts_clickhouse_open(ret, place, false, e)
+					: facts_local_open(ret, place, false, e);
+}
+
+int facts_open_reader(struct facts **ret, const char *place, struct error *e)
+{
+	return clickhouse_url_is(place) ? facts_clickhouse_open(ret, place, true, e)
+					: facts_local_open(ret, place, true, e);
+}
 
 void facts_free(struct facts *f)
 {
@@ -31,7 +46,7 @@ static int check_set(const struct fact_set *s, struct error *e)
 	return 0;
 }
 
-int facts_put_batch(struct facts *f, struct facts_batch *b, struct error *e)
+static int check_batch(struct facts_batch *b, struct error *e)
 {
 	size_t i;
 	int r = 0;
@@ -39,11 +54,24 @@ int facts_put_batch(struct facts *f, struct facts_batch *b, struct error *e)
 	b->n_late = 0;
 	for (i = 0; r == 0 && i < b->n_sets; i++)
 		r = check_set(b->sets[i], e);
-	if (r < 0)
-		return r;
-	if (b->carry_len > FACTS_CARRY_MAX)
-		return error_set(e, E2BIG, "a carry has at most %u bytes", FACTS_CARRY_MAX);
-	return f->ops->put(f, b, e);
+	if (r == 0 && b->carry_len > FACTS_CARRY_MAX)
+		r = error_set(e, E2BIG, "a carry has at most %u bytes", FACTS_CARRY_MAX);
+	return r;
+}
+
+int facts_put_batches(struct facts *f, struct facts_batch *list, size_t n, struct error *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < n; i++)
+		r = check_batch(&list[i], e);
+	return r < 0 ? r : f->ops->put(f, list, n, e);
+}
+
+int facts_put_batch(struct facts *f, struct facts_batch *b, struct error *e)
+{
+	return facts_put_batches(f, b, 1, e);
 }
 
 int facts_put(struct facts *f, const struct fact_set *s, struct error *e)
@@ -181,6 +209,39 @@ void facts_points_done(struct facts_points *p)
 	p->n = 0;
 }
 
+/* --- what an answer was made of --- */
+
+void facts_basis_add(struct facts_basis *b, const struct facts_head *h)
+{
+	size_t i;
+
+	b->sets++;
+	b->minutes += h->key.length_s == FACT_MINUTE_S;
+	b->hours += h->key.length_s == FACT_HOUR_S;
+	b->covered_ns += h->covered_ns;
+	b->events += h->events;
+	b->lost += h->lost;
+	b->lost_places += h->lost_places;
+	for (i = 0; i < FACT_VALUES; i++)
+		b->values[i] += h->values[i];
+}
+
+void facts_basis_join(struct facts_basis *to, const struct facts_basis *from)
+{
+	size_t i;
+
+	to->sets += from->sets;
+	to->minutes += from->minutes;
+	to->hours += from->hours;
+	to->damaged += from->damaged;
+	to->covered_ns += from->covered_ns;
+	to->events += from->events;
+	to->lost += from->lost;
+	to->lost_places += from->lost_places;
+	for (i = 0; i < FACT_VALUES; i++)
+		to->values[i] += from->values[i];
+}
+
 /* --- labels --- */
 
 bool facts_is_label_key(const char *text, size_t len)
@@ -221,6 +282,17 @@ int facts_label(struct facts *f, const struct message_id *device, const char *ke
 int facts_labels(struct facts *f, facts_label_fn fn, void *context, struct error *e)
 {
 	return f->ops->labels(f, fn, context, e);
+}
+
+int facts_beat(struct facts *f, const struct facts_member *me, facts_member_fn fn, void *context,
+	       struct error *e)
+{
+	struct facts_member only = *me;
+
+	if (f->ops->beat)
+		return f->ops->beat(f, me, fn, context, e);
+	only.since_s = only.since_s ? only.since_s : 1;
+	return fn(context, &only);
 }
 
 /* One "key=value" of a selector. */

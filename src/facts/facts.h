@@ -3,10 +3,12 @@
  * facts: where fact sets rest, and what can be asked of many at once, whatever keeps them.
  *
  * An engine keeps sets by their key, sums minutes up into hours, and answers over any range of time and any devices.
- * `local` is one (facts_local.h), an SQLite file in the folder of a store. What always holds, in every engine:
+ * `local` is one (facts_local.h), an SQLite file in the folder of a store; `clickhouse` (clickhouse/facts_clickhouse.h) the tables of a
+ * server, which any number of processes share. What always holds, in every engine:
  *
  * - a set that was put is durable when the call returns, and has replaced one of the same key unless that had a higher version;
- * - sets of one batch and the carry of their run appear together or not at all;
+ * - the carry of a run is never there without the sets of its batch. In `local` all of them appear together or not at all; in
+ *   `clickhouse` sets may be there whose writer died before he could remember them, and puts the same ones again;
  * - an answer is made of one state of what is kept, and has no piece of time of a run twice: an hour where there is one that has all
  *   of its minutes, else these minutes. Putting a minute makes its hour old at once; until it is rolled again, its minutes count;
  * - a minute that comes when those of its hour are gone is too late: it is left out and counted.
@@ -43,6 +45,8 @@ struct facts_batch {
 
 int facts_put(struct facts *f, const struct fact_set *s, struct error *e); /* -ESTALE: too late */
 int facts_put_batch(struct facts *f, struct facts_batch *b, struct error *e);
+/* Several at once, which costs hardly more than one. */
+int facts_put_batches(struct facts *f, struct facts_batch *list, size_t n, struct error *e);
 
 /* To be freed; -ENOENT. */
 int facts_get_carry(struct facts *f, const struct message_id *run, uint8_t **ret, size_t *ret_len,
@@ -95,6 +99,8 @@ struct facts_basis {
 	uint64_t covered_ns, events, lost, lost_places;
 	uint64_t values[FACT_VALUES]; /* of all trees */
 };
+void facts_basis_add(struct facts_basis *b, const struct facts_head *h);
+void facts_basis_join(struct facts_basis *to, const struct facts_basis *from);
 
 /* What rows of a list are. */
 enum facts_by {
@@ -178,10 +184,30 @@ int facts_devices(struct facts *f, const char *selector, struct message_id **ret
 bool facts_is_label_key(const char *text, size_t len);
 bool facts_is_label_value(const char *text, size_t len);
 
+/* --- who works --- */
+
+/* A process that works on the facts, or could watch them; `local` has no others than the one that asks. */
+#define FACTS_MEMBER_NAME_MAX 64U
+#define FACTS_MEMBERS_MAX 4096U
+struct facts_member {
+	uint64_t token;			  /* random */
+	uint64_t since_s;		  /* when it came; 0 until it was heard of */
+	char name[FACTS_MEMBER_NAME_MAX]; /* for people */
+	bool works, watches;		  /* neither: it goes */
+	uint32_t threads;
+	uint64_t minutes, waiting, behind_s; /* as in fact_workers_counters */
+};
+typedef int (*facts_member_fn)(void *context, const struct facts_member *m);
+/* Says that it is there, and gives all that are, in no order; itself comes with the moment since when. Who was not heard of for
+ * FACTS_MEMBER_GONE_S is gone. */
+#define FACTS_MEMBER_GONE_S 10U
+int facts_beat(struct facts *f, const struct facts_member *me, facts_member_fn fn, void *context,
+	       struct error *e);
+
 /* --- engines --- */
 
 struct facts_ops {
-	int (*put)(struct facts *f, struct facts_batch *b, struct error *e);
+	int (*put)(struct facts *f, struct facts_batch *list, size_t n, struct error *e);
 	int (*get_carry)(struct facts *f, const struct message_id *run, uint8_t **ret,
 			 size_t *ret_len, struct error *e);
 	int (*drop_carry)(struct facts *f, const struct message_id *run, struct error *e);
@@ -199,6 +225,8 @@ struct facts_ops {
 		     struct facts_points *ret, struct error *e);
 	int (*label)(struct facts *f, const struct facts_label_row *r, struct error *e);
 	int (*labels)(struct facts *f, facts_label_fn fn, void *context, struct error *e);
+	int (*beat)(struct facts *f, const struct facts_member *me, facts_member_fn fn,
+		    void *context, struct error *e); /* NULL: there is only one */
 	void (*free)(struct facts *f);
 };
 
@@ -207,11 +235,11 @@ struct facts {
 	const struct facts_ops *ops;
 };
 
-/* Of a store's folder: the engine `local`, whose file is made if it is not there. -EBADMSG: it is damaged, or of a version that is not
- * known here; then facts_set_aside() gives it another name, and the next to open starts anew. */
-int facts_open(struct facts **ret, const char *dir, struct error *e);
+/* Of a store's place. clickhouse://… is the engine `clickhouse`. A folder is `local`, whose file is made if it is not there; -EBADMSG: it
+ * is damaged, or of a version that is not known here; then facts_set_aside() gives it another name, and the next to open starts anew. */
+int facts_open(struct facts **ret, const char *place, struct error *e);
 /* As facts_open(), but only to ask: -ENOENT if there are none. */
-int facts_open_reader(struct facts **ret, const char *dir, struct error *e);
+int facts_open_reader(struct facts **ret, const char *place, struct error *e);
 int facts_set_aside(const char *dir, struct error *e);
 void facts_free(struct facts *f);
 DEFINE_CLEANUP(facts, facts_free)

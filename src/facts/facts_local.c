@@ -357,7 +357,17 @@ static int put_carry(struct facts_db *d, const struct facts_batch *b, struct err
 	return facts_db_run(d, s, e);
 }
 
-static int local_put(struct facts *f, struct facts_batch *b, struct error *e)
+static int put_batch(struct facts_db *d, struct facts_batch *b, struct error *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < b->n_sets; i++)
+		r = put_set(d, b->sets[i], b, e);
+	return r < 0 || !b->run ? r : put_carry(d, b, e);
+}
+
+static int local_put(struct facts *f, struct facts_batch *list, size_t n, struct error *e)
 {
 	struct facts_local *l = of(f);
 	struct facts_db *d;
@@ -366,10 +376,8 @@ static int local_put(struct facts *f, struct facts_batch *b, struct error *e)
 
 	if (r < 0)
 		return r;
-	for (i = 0; r == 0 && i < b->n_sets; i++)
-		r = put_set(d, b->sets[i], b, e);
-	if (r == 0 && b->run)
-		r = put_carry(d, b, e);
+	for (i = 0; r == 0 && i < n; i++)
+		r = put_batch(d, &list[i], e);
 	return facts_local_end(l, r, e);
 }
 
@@ -449,7 +457,7 @@ static const struct facts_ops local_ops = {
 	.free = local_free,
 };
 
-static int open_local(struct facts **ret, const char *dir, bool is_writer, struct error *e)
+int facts_local_open(struct facts **ret, const char *dir, bool is_reader, struct error *e)
 {
 	CLEANUP(facts) struct facts *f = NULL;
 	struct facts_db *d = NULL;
@@ -465,25 +473,15 @@ static int open_local(struct facts **ret, const char *dir, bool is_writer, struc
 		l->path = NULL;
 		return error_set(e, ENOMEM, "cannot open the facts: out of memory");
 	}
-	r = facts_db_open(&d, l->path, is_writer, e);
+	r = facts_db_open(&d, l->path, !is_reader, e);
 	if (r < 0)
 		return r;
-	if (is_writer)
-		l->writer = d;
-	else
+	if (is_reader)
 		facts_db_free(d);
+	else
+		l->writer = d;
 	*ret = take_ptr(f);
 	return 0;
-}
-
-int facts_open(struct facts **ret, const char *dir, struct error *e)
-{
-	return open_local(ret, dir, true, e);
-}
-
-int facts_open_reader(struct facts **ret, const char *dir, struct error *e)
-{
-	return open_local(ret, dir, false, e);
 }
 
 int facts_set_aside(const char *dir, struct error *e)

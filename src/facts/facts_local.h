@@ -21,6 +21,8 @@ struct facts_local {
 	uint64_t summed_to_s;	 /* sums of older hours are made from here back; 0: not begun */
 };
 
+int facts_local_open(struct facts **ret, const char *dir, bool is_reader, struct error *e);
+
 /* Takes the lock and begins; on failure the lock is free. */
 int facts_local_begin(struct facts_local *l, struct facts_db **ret, struct error *e);
 /* Commits if r is 0, else undoes; frees the lock. */

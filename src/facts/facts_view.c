@@ -371,36 +371,3 @@ int facts_view_run(struct facts_view *v, const struct facts_view_job *job, struc
 	}
 	return r;
 }
-
-/* --- what it was made of --- */
-
-void facts_basis_add(struct facts_basis *b, const struct facts_head *h)
-{
-	size_t i;
-
-	b->sets++;
-	b->minutes += h->key.length_s == FACT_MINUTE_S;
-	b->hours += h->key.length_s == FACT_HOUR_S;
-	b->covered_ns += h->covered_ns;
-	b->events += h->events;
-	b->lost += h->lost;
-	b->lost_places += h->lost_places;
-	for (i = 0; i < FACT_VALUES; i++)
-		b->values[i] += h->values[i];
-}
-
-void facts_basis_join(struct facts_basis *to, const struct facts_basis *from)
-{
-	size_t i;
-
-	to->sets += from->sets;
-	to->minutes += from->minutes;
-	to->hours += from->hours;
-	to->damaged += from->damaged;
-	to->covered_ns += from->covered_ns;
-	to->events += from->events;
-	to->lost += from->lost;
-	to->lost_places += from->lost_places;
-	for (i = 0; i < FACT_VALUES; i++)
-		to->values[i] += from->values[i];
-}

@@ -46,8 +46,4 @@ struct facts_view_job {
 };
 int facts_view_run(struct facts_view *v, const struct facts_view_job *job, struct error *e);
 
-/* Adds a row to what an answer was made of. */
-void facts_basis_add(struct facts_basis *b, const struct facts_head *h);
-void facts_basis_join(struct facts_basis *to, const struct facts_basis *from);
-
 #endif

@@ -82,11 +82,11 @@ class Server:
         return f"clickhouse://{user}{'@' if user else ''}127.0.0.1:{self.http}" + \
             (f"/{database}" if database else "")
 
-    def start(self):
+    def start(self, new_session=False):
         with open(self.folder / "output", "ab") as output:
             self.process = subprocess.Popen(
                 [program(), f"--config-file={self.folder}/config.xml"], cwd=self.folder,
-                stdout=output, stderr=output)
+                stdout=output, stderr=output, start_new_session=new_session)
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

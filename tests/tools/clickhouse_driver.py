@@ -369,20 +369,20 @@ def scenario_refused(folder):
     assert not any("secret" in line for line in c.log)
     # Tables of a later version.
     server.ask("INSERT INTO store.versions (version, made) VALUES (99, 0)", "kiseki", "secret")
-    assert "they are of version 99, and this kiseki knows those up to 1" in \
+    assert "they are of version 99, and this kiseki knows those up to 2" in \
         fail_to_serve(folder, where, KISEKI_CLICKHOUSE_PASSWORD="secret")
     # Tables of an earlier one, or none: only a collector makes them.
     server.ask("CREATE TABLE old.versions (version UInt32, made UInt64) ENGINE = MergeTree() ORDER BY version"
                if server.ask("CREATE DATABASE old") == b"" else "")
     run = subprocess.run([KISEKI, "info", server.place("old")], stderr=subprocess.PIPE, text=True,
                          check=False)
-    assert run.returncode == 1 and "version 0, not 1: a collector (kiseki serve)" in run.stderr, run
+    assert run.returncode == 1 and "version 0, not 2: a collector (kiseki serve)" in run.stderr, run
     run = subprocess.run([KISEKI, "info", server.place("none")], stderr=subprocess.PIPE, text=True,
                          check=False)
     assert run.returncode == 1 and "there is no store in the database none" in run.stderr, run
     c = Collector(f"{folder}/c", "--store", server.place("old"))
     c.stop()
-    assert server.ask("SELECT max(version) FROM old.versions") == b"1\n"
+    assert server.ask("SELECT max(version) FROM old.versions") == b"2\n"
 
 
 def main():

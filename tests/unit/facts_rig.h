@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -21,13 +22,36 @@
 static char rig_dir[] = "/tmp/kiseki-facts-XXXXXX";
 static struct facts *rig;
 
+/* The server in which to test, as clickhouse://HOST:PORT, or NULL: then it is the folder. */
+static inline const char *rig_server(void)
+{
+	const char *server = getenv("KISEKI_TEST_STORE");
+
+	return server && *server ? server : NULL;
+}
+
+static inline const char *rig_place(void)
+{
+	static char place[256];
+
+	if (!rig_server())
+		return rig_dir;
+	snprintf(place, sizeof(place), "%s/facts_%d", rig_server(), (int)getpid());
+	return place;
+}
+
 static inline void rig_remove(void)
 {
-	char command[64];
+	char command[256];
 
 	facts_free(rig);
 	rig = NULL;
-	snprintf(command, sizeof(command), "rm -rf %s/*", rig_dir);
+	if (rig_server())
+		snprintf(command, sizeof(command),
+			 "curl -sS http://%s --data-binary 'DROP DATABASE facts_%d'",
+			 rig_server() + strlen("clickhouse://"), (int)getpid());
+	else
+		snprintf(command, sizeof(command), "rm -rf %s/*", rig_dir);
 	assert_int_equal(system(command), 0);
 }
 
@@ -49,7 +73,8 @@ static inline void rig_open(void)
 
 	facts_free(rig);
 	rig = NULL;
-	assert_int_equal(facts_open(&rig, rig_dir, &e), 0);
+	if (facts_open(&rig, rig_place(), &e) < 0)
+		fail_msg("%s", e.text);
 }
 
 static inline int rig_setup(void **state)

@@ -31,6 +31,7 @@ struct clickhouse_link {
 /* One request. */
 struct transfer {
 	CURL *easy;
+	curl_mime *parts;		  /* NULL: the body is all */
 	const struct clickhouse_ask *ask; /* NULL: an answer is not looked at */
 	uint8_t *left;
 	size_t left_len, left_room;
@@ -45,6 +46,7 @@ struct request {
 	const uint8_t *body;
 	size_t body_len;
 	const struct clickhouse_ask *ask;
+	const struct clickhouse_list *list; /* then the body is one part, and this another */
 	uint32_t server;
 };
 
@@ -213,9 +215,13 @@ static void set_up(const struct clickhouse_link *l, const struct request *q, str
 	CURL *c = t->easy;
 
 	curl_easy_setopt(c, CURLOPT_URL, q->url);
-	curl_easy_setopt(c, CURLOPT_POST, 1L);
-	curl_easy_setopt(c, CURLOPT_POSTFIELDS, (const char *)q->body);
-	curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+	if (!t->parts) {
+		curl_easy_setopt(c, CURLOPT_POST, 1L);
+		curl_easy_setopt(c, CURLOPT_POSTFIELDS, (const char *)q->body);
+		curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+	} else {
+		curl_easy_setopt(c, CURLOPT_MIMEPOST, t->parts);
+	}
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
@@ -230,6 +236,30 @@ static void set_up(const struct clickhouse_link *l, const struct request *q, str
 	}
 }
 
+static curl_mimepart *add_part(curl_mime *parts, const char *name, const uint8_t *bytes, size_t len)
+{
+	curl_mimepart *p = parts ? curl_mime_addpart(parts) : NULL;
+
+	return p && curl_mime_name(p, name) == CURLE_OK &&
+			       curl_mime_data(p, len ? (const char *)bytes : "", len) == CURLE_OK
+		       ? p
+		       : NULL;
+}
+
+/* The question, and the list as a file of its own, which is how the server tells one from the other. */
+static int make_parts(struct transfer *t, const struct request *q)
+{
+	curl_mimepart *file;
+
+	if (!q->list)
+		return 0;
+	t->parts = curl_mime_init(t->easy);
+	if (!add_part(t->parts, "query", q->body, q->body_len))
+		return -ENOMEM;
+	file = add_part(t->parts, "listed", q->list->rows, q->list->len);
+	return file && curl_mime_filename(file, "listed") == CURLE_OK ? 0 : -ENOMEM;
+}
+
 static int perform(struct clickhouse_link *l, const struct request *q, struct error *e)
 {
 	struct transfer t = { .easy = take_handle(l), .ask = q->ask };
@@ -238,7 +268,8 @@ static int perform(struct clickhouse_link *l, const struct request *q, struct er
 	CURLcode code;
 	int r;
 
-	if (!t.easy || !headers) {
+	if (!t.easy || !headers || make_parts(&t, q) < 0) {
+		curl_mime_free(t.parts);
 		curl_easy_cleanup(t.easy);
 		curl_slist_free_all(headers);
 		return say(l, q, ENOMEM, "out of memory", e);
@@ -255,6 +286,7 @@ static int perform(struct clickhouse_link *l, const struct request *q, struct er
 		r = say(l, q, EBADMSG, "its answer ends inside a row", e);
 	else
 		r = judge_status(l, q, &t, e);
+	curl_mime_free(t.parts);
 	give_handle(l, t.easy);
 	curl_slist_free_all(headers);
 	free(t.left);
@@ -353,8 +385,8 @@ static int perform_anywhere(struct clickhouse_link *l, struct request *q, const 
 int clickhouse_link_ask(struct clickhouse_link *l, const struct clickhouse_ask *a, struct error *e)
 {
 	_cleanup_free_ char *sql = NULL;
-	struct request q = { .ask = a };
-	char more[CLICKHOUSE_NAME_MAX + 16];
+	struct request q = { .ask = a, .list = a->list };
+	char more[2 * CLICKHOUSE_NAME_MAX + 64];
 	int len = asprintf(&sql, "%s FORMAT RowBinary", a->sql);
 
 	if (len < 0) {
@@ -363,7 +395,9 @@ int clickhouse_link_ask(struct clickhouse_link *l, const struct clickhouse_ask *
 	}
 	q.body = (const uint8_t *)sql;
 	q.body_len = (size_t)len;
-	snprintf(more, sizeof(more), "&database=%s", l->url.database);
+	snprintf(more, sizeof(more), "&database=%s%s%s%s", l->url.database,
+		 a->list ? "&listed_structure=key%20" : "", a->list ? a->list->type : "",
+		 a->list ? "&listed_format=RowBinary" : "");
 	return perform_anywhere(l, &q, more, e);
 }
 

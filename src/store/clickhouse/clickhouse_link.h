@@ -29,10 +29,19 @@ DEFINE_CLEANUP(clickhouse_link, clickhouse_link_free)
  * left comes again with what follows. */
 typedef ssize_t (*clickhouse_take_fn)(void *context, const uint8_t *bytes, size_t len);
 
+/* Values that go beside a question, which knows them as `listed`: "… WHERE id GLOBAL IN listed". Thousands in its text would take the
+ * server longer to read than to answer. */
+struct clickhouse_list {
+	const char *type; /* of ClickHouse, of letters, digits and brackets */
+	const uint8_t *rows;
+	size_t len;
+};
+
 struct clickhouse_ask {
 	const char *sql; /* without FORMAT */
 	clickhouse_take_fn take;
 	void *context;
+	const struct clickhouse_list *list; /* NULL: none */
 };
 
 int clickhouse_link_ask(struct clickhouse_link *l, const struct clickhouse_ask *a, struct error *e);

@@ -37,8 +37,39 @@ static const struct table version_1[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
+#define LIST(c)                                                                                    \
+	c "_name Array(UInt64), " c "_self0 Array(UInt64), " c "_self1 Array(UInt64), " c          \
+	  "_total0 Array(UInt64), " c "_total1 Array(UInt64), "
+
+/* Per-minute facts (src/facts/clickhouse). */
+static const struct table version_2[] = {
+	{ "facts",
+	  "kind UInt8, length UInt32, day Date, start UInt64, " IDS
+	  "version UInt64, rank UInt64, id UInt64, closed UInt8, made_of UInt64, covered UInt64, "
+	  "events UInt64, lost UInt64, lost_places UInt64, samples UInt64, ns UInt64, " LIST(
+		  "function") LIST("process") LIST("object") LIST("class")
+		  LIST("machine") "names Array(UInt64), tree String, tasks String, objects String",
+	  "ReplacingMergeTree(rank) PARTITION BY (length, day) ORDER BY (kind, device, start, run) "
+	  "SETTINGS index_granularity = 256",
+	  "cityHash64(device)" },
+	{ "fact_names", "hash UInt64, object String, name String",
+	  "ReplacingMergeTree() ORDER BY hash", "hash" },
+	{ "fact_carries", "run FixedString(16), made UInt64, carry String",
+	  "ReplacingMergeTree(made) ORDER BY run SETTINGS index_granularity = 64",
+	  "cityHash64(run)" },
+	{ "fact_ages", "minutes_to UInt64, hours_to UInt64", "MergeTree() ORDER BY minutes_to",
+	  "minutes_to" },
+	{ "labels", "device FixedString(16), label String, value String, made UInt64",
+	  "ReplacingMergeTree(made) ORDER BY (device, label)", "cityHash64(device)" },
+	{ "members",
+	  "token UInt64, beat UInt64, since UInt64, name String, works UInt8, watches UInt8, "
+	  "threads UInt32, minutes UInt64, waiting UInt64, behind UInt64",
+	  "ReplacingMergeTree(beat) ORDER BY token", "token" },
+	{ NULL, NULL, NULL, NULL },
+};
+
 /* By rising version. A later one may have other statements; so far there are only new tables. */
-static const struct table *const steps[CLICKHOUSE_SCHEMA_VERSION] = { version_1 };
+static const struct table *const steps[CLICKHOUSE_SCHEMA_VERSION] = { version_1, version_2 };
 
 static const struct table versions = { "versions", "version UInt32, made UInt64",
 				       "MergeTree() ORDER BY version", "version" };

@@ -11,7 +11,7 @@
 
 #include "store/clickhouse/clickhouse_link.h"
 
-#define CLICKHOUSE_SCHEMA_VERSION 1U
+#define CLICKHOUSE_SCHEMA_VERSION 2U
 
 /* Makes what is missing, or, for reading only, looks whether all is there. -EPROTO: the tables are of
  * a version that this program does not know. */

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* facts_read: see facts_read.h; and sets, heads and trees that are asked for. */
+#include "facts/clickhouse/facts_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "facts/clickhouse/fact_row.h"
+
+#define TRIES 5 /* that a plan is made again, because rows of it were replaced */
+
+struct reading {
+	struct facts_read *read;
+	struct facts_clickhouse *c;
+	size_t left;
+	struct error *e;
+};
+
+void facts_read_done(struct facts_read *r)
+{
+	while (r->n)
+		fact_set_done(&r->sets[--r->n]);
+}
+
+static ssize_t take_sets(void *context, const uint8_t *bytes, size_t len)
+{
+	struct reading *g = context;
+	const uint8_t *at = bytes;
+	struct fact_row_body b;
+	struct byte_reader in;
+	struct facts_head h;
+	int r = 0;
+
+	reader_init(&in, bytes, len);
+	while (r == 0 && fact_row_head(&in, &h) && fact_row_body(&in, &b)) {
+		at = in.at;
+		if (!g->left)
+			return -EBADMSG;
+		g->left--;
+		r = fact_row_decode(&g->read->sets[g->read->n], &h, &b, g->c->texts, g->e);
+		g->read->n += r == 0;
+		if (r == -EBADMSG) {
+			g->read->damaged++;
+			r = 0;
+		}
+	}
+	return r < 0 ? r : at - bytes;
+}
+
+int facts_read_init(struct facts_read *r, struct facts_clickhouse *c, const struct facts_plan *p,
+		    size_t from, struct error *e)
+{
+	struct facts_plan_part part = { .plan = p, .from = from, .is_careful = true };
+	struct reading g = { .read = r, .c = c, .e = e };
+	struct facts_plan_words w = {
+		.select = r->tree_only ? FACT_ROW_HEAD ", names, tree, '', ''"
+				       : FACT_ROW_HEAD ", " FACT_ROW_BODY,
+		.columns = r->tree_only ? FACT_ROW_HEAD ", names, tree"
+					: FACT_ROW_HEAD ", " FACT_ROW_BODY,
+		.join = "",
+		.tail = "ORDER BY start, id",
+	};
+	struct clickhouse_ask ask = { .take = take_sets, .context = &g };
+	int code;
+
+	r->n = 0;
+	part.n = MIN(p->n - from, (size_t)FACTS_READ_AT_ONCE);
+	g.left = part.n;
+	code = facts_plan_ask(&part, c, &w, &ask, e);
+	if (code == 0 && g.left)
+		code = error_set(e, EAGAIN, "cannot read facts: they were replaced meanwhile");
+	if (code < 0)
+		facts_read_done(r);
+	return code;
+}
+
+/* --- one by one --- */
+
+static int scan(struct facts_clickhouse *c, const struct facts_plan *p, facts_set_fn fn,
+		void *context, struct error *e)
+{
+	_cleanup_free_ struct facts_read *read = calloc(1, sizeof(*read));
+	size_t at, i;
+	int r = read ? 0 : error_set(e, ENOMEM, "cannot read facts: out of memory");
+
+	for (at = 0; r == 0 && at < p->n; at += FACTS_READ_AT_ONCE) {
+		r = facts_read_init(read, c, p, at, e);
+		if (r == -EAGAIN && at) /* some were given: it cannot begin again */
+			r = -EIO;
+		if (r == 0 && read->damaged)
+			r = -EBADMSG;
+		for (i = 0; r == 0 && i < read->n; i++)
+			r = fn(context, &read->sets[i]);
+		facts_read_done(read);
+	}
+	return r;
+}
+
+int facts_clickhouse_scan(struct facts *f, const struct facts_query *q, facts_set_fn fn,
+			  void *context, struct error *e)
+{
+	struct facts_clickhouse *c = facts_clickhouse_get(f);
+	struct facts_plan p;
+	int i, r = -EAGAIN;
+
+	for (i = 0; i < TRIES && r == -EAGAIN; i++) {
+		r = facts_plan_init(&p, c, q, e);
+		if (r < 0)
+			return r;
+		r = scan(c, &p, fn, context, e);
+		facts_plan_done(&p);
+	}
+	return r;
+}
+
+/* --- heads --- */
+
+struct heads {
+	struct facts_head *list;
+	size_t n, room;
+};
+
+static ssize_t take_heads(void *context, const uint8_t *bytes, size_t len)
+{
+	struct heads *l = context;
+	const uint8_t *at = bytes;
+	struct byte_reader in;
+
+	reader_init(&in, bytes, len);
+	while (l->n < l->room && fact_row_head(&in, &l->list[l->n])) {
+		at = in.at;
+		l->n++;
+	}
+	return at - bytes;
+}
+
+static int read_heads(struct facts_clickhouse *c, const struct facts_query *q, struct heads *ret,
+		      struct error *e)
+{
+	static const struct facts_plan_words words = { .select = FACT_ROW_HEAD,
+						       .columns = FACT_ROW_HEAD,
+						       .join = "",
+						       .tail = "ORDER BY start, id" };
+	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
+	struct facts_plan_part part = { .plan = &p, .is_careful = true };
+	struct clickhouse_ask ask = { .take = take_heads, .context = ret };
+	int r = facts_plan_init(&p, c, q, e);
+
+	if (r < 0)
+		return r;
+	free(ret->list);
+	ret->n = 0;
+	ret->room = part.n = p.n;
+	ret->list = calloc(p.n + 1, sizeof(*ret->list));
+	if (!ret->list)
+		return error_set(e, ENOMEM, "cannot read facts: out of memory");
+	r = facts_plan_ask(&part, c, &words, &ask, e);
+	if (r == 0 && ret->n < p.n)
+		r = error_set(e, EAGAIN, "cannot read facts: they were replaced meanwhile");
+	return r;
+}
+
+int facts_clickhouse_keys(struct facts *f, const struct facts_query *q, facts_head_fn fn,
+			  void *context, struct error *e)
+{
+	struct heads heads = { 0 };
+	size_t at;
+	int i, r = -EAGAIN;
+
+	for (i = 0; i < TRIES && r == -EAGAIN; i++)
+		r = read_heads(facts_clickhouse_get(f), q, &heads, e);
+	for (at = 0; r == 0 && at < heads.n; at++)
+		r = fn(context, &heads.list[at]);
+	free(heads.list);
+	return r;
+}
+
+/* --- trees --- */
+
+static void add_basis(struct facts_basis *b, const struct fact_set *s)
+{
+	struct facts_head h = { .key = s->key,
+				.version = s->version,
+				.covered_ns = s->covered_ns,
+				.events = s->events,
+				.lost = s->lost,
+				.lost_places = s->lost_places };
+
+	fact_set_totals(s, h.values);
+	facts_basis_add(b, &h);
+}
+
+static int add_trees(struct facts_clickhouse *c, const struct facts_plan *p, struct fact_set *to,
+		     struct facts_basis *b, struct error *e)
+{
+	_cleanup_free_ struct facts_read *read = calloc(1, sizeof(*read));
+	size_t at, i;
+	int r = read ? 0 : -ENOMEM;
+
+	if (read)
+		read->tree_only = true;
+	for (at = 0; r == 0 && at < p->n; at += FACTS_READ_AT_ONCE) {
+		r = facts_read_init(read, c, p, at, e);
+		if (r < 0)
+			return r;
+		for (i = 0; r == 0 && i < read->n; i++) {
+			add_basis(b, &read->sets[i]);
+			r = fact_set_add(to, &read->sets[i]);
+		}
+		facts_read_done(read);
+	}
+	b->damaged = read ? read->damaged : 0;
+	return r < 0 ? error_set(e, -r, "cannot sum facts up: %s", strerror(-r)) : 0;
+}
+
+static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, struct fact_set *ret,
+		     struct facts_basis *b, struct error *e)
+{
+	const struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
+	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
+	int r = facts_plan_init(&p, c, q, e);
+
+	memset(b, 0, sizeof(*b));
+	if (r < 0)
+		return r;
+	if (fact_set_init(ret, &key) < 0)
+		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
+	r = add_trees(c, &p, ret, b, e);
+	b->devices = p.devices;
+	ret->version = b->events;
+	if (r < 0)
+		fact_set_done(ret);
+	return r;
+}
+
+int facts_clickhouse_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
+			  struct facts_basis *ret_basis, struct error *e)
+{
+	int i, r = -EAGAIN;
+
+	for (i = 0; i < TRIES && r == -EAGAIN; i++)
+		r = make_tree(facts_clickhouse_get(f), q, ret, ret_basis, e);
+	return r;
+}
