@@ -5,6 +5,7 @@ import { countOpen, isUnwatched, type Alert } from "../src/api/alerts";
 import { Refused } from "../src/api/request";
 import {
 	chooseAlerts,
+	describeEnd,
 	describeKind,
 	factorOf,
 	formatAmount,
@@ -28,6 +29,7 @@ const alert = (number: number, since: number, more: Partial<Alert> = {}): Alert 
 		since_s: since,
 		told_s: since + 60,
 		until_s: null,
+		end: null,
 		usual: 0.1,
 		value: 0.15,
 		peak: 0.2,
@@ -57,6 +59,10 @@ describe("alerts", () => {
 		expect(factorOf(alert(1, 0))).toBeCloseTo(1.5);
 		expect(factorOf(alert(1, 0, { usual: 0 }))).toBeNull();
 		expect(describeKind(alert(1, 0), "sh")).toBe("function in sh");
+	});
+	it("says why it is over", () => {
+		expect(describeEnd(alert(1, 0))).toBeNull();
+		expect(describeEnd(alert(1, 0, { until_s: 60, end: "silent" }))).toBe("the device sends nothing any more");
 	});
 	it("gets longer until it ends", () => {
 		expect(lengthOf(alert(1, 100), 700)).toBe(600);

@@ -53,6 +53,17 @@ export function describeKind(a: Alert, scope: string): string {
 	return say(KINDS[a.kind], { scope });
 }
 
+const ENDS = {
+	"in-line": "endInLine",
+	usual: "endUsual",
+	silent: "endSilent",
+} as const satisfies Record<NonNullable<Alert["end"]>, string>;
+
+/** Why it is over; null: it goes on. */
+export function describeEnd(a: Alert): string | null {
+	return a.end === null ? null : say(ENDS[a.end]);
+}
+
 /** How long it went on, or has until now. */
 export function lengthOf(a: Alert, nowS: number): number {
 	return Math.max(0, (a.until_s ?? nowS) - a.since_s);

@@ -17,6 +17,7 @@ import { plain } from "../../parts/text";
 import "../../style/figures.css";
 import {
 	chooseAlerts,
+	describeEnd,
 	describeKind,
 	factorOf,
 	formatAmount,
@@ -154,6 +155,7 @@ function Details({ alert: a, nowS }: { alert: Alert; nowS: number }) {
 				{a.object && <Fact name={say("object")} text={a.object} />}
 				<Fact name={say("since")} text={moment(a.since_s)} />
 				<Fact name={say("length")} text={formatLength(1e9 * Math.round(lengthOf(a, nowS)))} />
+				{describeEnd(a) && <Fact name={say("end")} text={describeEnd(a) ?? ""} />}
 				<Fact name={say("known")} text={formatLength(1e9 * (a.told_s - a.since_s + 60))} />
 				<Fact name={say("peak")} text={formatAmount(a, a.peak)} />
 				{a.cause && <Fact name={say("cause")} text={a.cause} />}
