@@ -375,7 +375,7 @@ static void speaks(void **state)
 	uint8_t serial[AUTHORITY_SERIAL_LEN], own[AUTHORITY_SERIAL_LEN];
 	struct device d;
 	struct token t;
-	struct ends x;
+	static struct ends x;
 	size_t i;
 
 	(void)state;
@@ -409,7 +409,7 @@ static void strangers(void **state)
 {
 	static uint8_t garbage[1000], out[65536];
 	uint8_t serial[AUTHORITY_SERIAL_LEN];
-	struct ends x;
+	static struct ends x;
 
 	(void)state;
 	ends_init(&x, NULL);
