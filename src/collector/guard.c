@@ -200,7 +200,7 @@ void guard_turn(struct server *s)
 	if (!s->keys || server_now_ms(s) < s->last_guard_ms + TURN_MS)
 		return;
 	s->last_guard_ms = server_now_ms(s);
-	r = keys_turn(s->keys, &e);
+	r = keys_turn(s->keys, now_s(), &e);
 	if (r < 0)
 		s->o.log(s->o.log_context, e.text);
 	for (c = s->connections; c; c = next) {

@@ -13,7 +13,8 @@
 #include "base/when.h"
 #include "keys/certificate.h"
 
-#define RENEW_PART 10U /* of its time must be over before a certificate is renewed */
+#define RENEW_PART 10U	    /* of its time must be over before a certificate is renewed */
+#define RENEW_AGAIN_S 3600U /* after a failure */
 #define NS_PER_S 1000000000ULL
 
 struct keys {
@@ -23,7 +24,8 @@ struct keys {
 	struct credentials *credentials;
 	struct stat seen; /* the collector's file */
 	gnutls_datum_t before;
-	bool is_changed; /* by ourselves, which the roster does not tell */
+	uint64_t renew_s; /* the collector's certificate, from then on */
+	bool is_changed;  /* by ourselves, which the roster does not tell */
 	char enrolled[ROSTER_NAME_MAX];
 	uint8_t der[ENROLL_CERTIFICATE_MAX]; /* what keys_enroll() made */
 };
@@ -75,6 +77,21 @@ static int load_before(struct keys *k, struct error *e)
 	return r < 0 ? certificate_error(e, "read the authority of before", r) : 0;
 }
 
+/* When two thirds of its time are over. */
+static int read_renewal(struct keys *k, struct error *e)
+{
+	CLEANUP_CRT gnutls_x509_crt_t c = NULL;
+	uint64_t from_s, until_s;
+	int r = certificate_load(&c, k->folder, COLLECTOR_FILE, e);
+
+	if (r < 0)
+		return r;
+	from_s = (uint64_t)gnutls_x509_crt_get_activation_time(c);
+	until_s = (uint64_t)gnutls_x509_crt_get_expiration_time(c);
+	k->renew_s = from_s + (until_s - from_s) / 3 * 2;
+	return 0;
+}
+
 static int load(struct keys *k, struct error *e)
 {
 	CLEANUP(authority) struct authority *a = NULL;
@@ -85,6 +102,8 @@ static int load(struct keys *k, struct error *e)
 		r = credentials_new(&c, k->folder, e);
 	if (r == 0)
 		r = load_before(k, e);
+	if (r == 0)
+		r = read_renewal(k, e);
 	if (r < 0)
 		return r;
 	authority_free(k->authority);
@@ -186,12 +205,18 @@ int keys_dup_entries(struct keys *k, struct roster_entry **ret, size_t *ret_n, s
 
 /* --- the collector --- */
 
-int keys_turn(struct keys *k, struct error *e)
+int keys_turn(struct keys *k, uint64_t now_s, struct error *e)
 {
 	bool is_changed = roster_has_changed(k->roster) || k->is_changed;
-	int r;
+	int r = 0;
 
 	k->is_changed = false;
+	if (now_s >= k->renew_s) {
+		k->renew_s = now_s + RENEW_AGAIN_S;
+		r = authority_renew_collector(k->authority, k->folder, e);
+	}
+	if (r < 0)
+		return r;
 	if (!see_file(k))
 		return is_changed;
 	r = load(k, e);

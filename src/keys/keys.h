@@ -45,9 +45,9 @@ int keys_dup_entries(struct keys *k, struct roster_entry **ret, size_t *ret_n, s
 
 /* --- of the collector --- */
 
-/* 1: somebody changed something; 0: nobody did. What is shown to those who come next is of then on. An error leaves
- * what was. */
-int keys_turn(struct keys *k, struct error *e);
+/* 1: somebody changed something; 0: nobody did. What is shown to those who come next is of then on; the
+ * collector's own certificate is renewed when it is old. An error leaves what was. */
+int keys_turn(struct keys *k, uint64_t now_s, struct error *e);
 
 /* Borrowed, until keys_turn(). */
 struct credentials *keys_get_credentials(struct keys *k);

@@ -60,6 +60,7 @@ void agent_turn_link(struct agent *a)
 	r = uplink_socket_read(a->uplink, a->line, PIECES_MAX, a->now_ms, &e);
 	if (!was_welcome && uplink_is_welcome(a->uplink)) {
 		a->link_failure.text[0] = 0;
+		line_set_time(a->line, uplink_realtime_ns(a->uplink), a->now_ms);
 		agent_log(a, "is connected to %s as session %llu", a->o.settings->collector,
 			  (unsigned long long)uplink_session(a->uplink));
 		agent_tell_status(a);

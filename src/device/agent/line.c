@@ -15,6 +15,7 @@
 #include "device/agent/tls.h"
 
 #define HANDSHAKE_MS 10000U
+#define NS_PER_S 1000000000ULL
 #define RENEW_AGAIN_MS 60000U /* after a failure */
 #define RENEW_LOOK_MS 100U    /* whether the child is done */
 
@@ -26,6 +27,8 @@ struct line {
 	uint64_t until_ms; /* for the handshake */
 	pid_t renewer;
 	uint64_t renew_ms; /* not before */
+	uint64_t told_s;   /* the collector's time, and when that was; 0: it has not said it */
+	uint64_t told_ms;
 };
 
 int line_new(struct line **ret, const struct line_options *o, struct error *e)
@@ -155,15 +158,26 @@ __attribute__((noreturn)) static void be_renewer(const struct line *l, pid_t par
 			 &e) < 0);
 }
 
+void line_set_time(struct line *l, uint64_t realtime_ns, uint64_t now_ms)
+{
+	l->told_s = realtime_ns / NS_PER_S;
+	l->told_ms = now_ms;
+}
+
+static uint64_t time_s(const struct line *l, uint64_t now_ms)
+{
+	return l->told_s ? l->told_s + (now_ms - l->told_ms) / 1000 : (uint64_t)time(NULL);
+}
+
 static bool is_due(const struct line *l, uint64_t now_ms)
 {
 	return l->tls && l->is_open && now_ms >= l->renew_ms &&
-	       (uint64_t)time(NULL) >= tls_get_renewal(l->tls);
+	       time_s(l, now_ms) >= tls_get_renewal(l->tls);
 }
 
 uint64_t line_next_renewal(const struct line *l, uint64_t now_ms)
 {
-	uint64_t now_s = (uint64_t)time(NULL), at_s, at_ms;
+	uint64_t now_s = time_s(l, now_ms), at_s, at_ms;
 
 	if (l->renewer)
 		return now_ms + RENEW_LOOK_MS;

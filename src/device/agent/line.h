@@ -43,6 +43,10 @@ bool line_is_secure(const struct line *l);
 bool line_has_unread(const struct line *l); /* the socket does not show it */
 bool line_is_spent(const struct line *l);   /* a given socket, and it is gone */
 
+/* What time it is by the collector's clock. A device may have none that is right, and it is the
+ * collector who says when a certificate has ended. */
+void line_set_time(struct line *l, uint64_t realtime_ns, uint64_t now_ms);
+
 /* Sees to the certificate; true: there is a new one, so connect again. */
 bool line_renew(struct line *l, uint64_t now_ms);
 uint64_t line_next_renewal(const struct line *l, uint64_t now_ms); /* when to do so again */

@@ -160,6 +160,7 @@ static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 
 int side_link_turn(struct side_link *l, uint64_t now_ms, bool is_recording, struct error *e)
 {
+	bool was_welcome;
 	int r = 1, w;
 
 	l->is_recording = is_recording;
@@ -170,7 +171,10 @@ int side_link_turn(struct side_link *l, uint64_t now_ms, bool is_recording, stru
 		return drop(l, now_ms, e);
 	if (!r)
 		return 0;
+	was_welcome = uplink_is_welcome(l->uplink);
 	r = uplink_socket_read(l->uplink, l->line, PIECES_MAX, now_ms, e);
+	if (!was_welcome && uplink_is_welcome(l->uplink))
+		line_set_time(l->line, uplink_realtime_ns(l->uplink), now_ms);
 	w = uplink_socket_write(l->uplink, l->line, PIECES_MAX, r < 0 ? NULL : e);
 	if (r >= 0 && w >= 0 && uplink_is_silent(l->uplink, now_ms))
 		r = error_set(e, ETIMEDOUT, "the collector is silent");

@@ -35,7 +35,8 @@ struct uplink {
 	struct retry retry;
 	uint64_t opened_ms, heard_ms;
 	uint64_t session;
-	uint32_t n_runs; /* as HELLO had them */
+	uint64_t realtime_ns; /* as WELCOME had it */
+	uint32_t n_runs;      /* as HELLO had them */
 	uint32_t runs[MESSAGE_RUNS_MAX];
 	uint32_t run; /* of the last RUN frame */
 	bool run_said;
@@ -289,6 +290,7 @@ static int take_welcome(struct uplink *u, const struct frame *f, struct error *e
 		spool_resume(u->o.spool, u->runs[row.run], row.stream, row.next_sequence);
 	}
 	u->session = m.session;
+	u->realtime_ns = m.realtime_ns;
 	flight_init(&u->flight, m.window);
 	u->phase = PHASE_WELCOME;
 	return 0;
@@ -479,6 +481,11 @@ bool uplink_waits(const struct uplink *u)
 uint64_t uplink_session(const struct uplink *u)
 {
 	return u->session;
+}
+
+uint64_t uplink_realtime_ns(const struct uplink *u)
+{
+	return u->realtime_ns;
 }
 
 size_t uplink_memory(const struct uplink *u)

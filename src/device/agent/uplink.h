@@ -101,7 +101,8 @@ bool uplink_is_silent(const struct uplink *u, uint64_t now_ms);
 /* Something is left in the spool that only an ACK lets out. */
 bool uplink_waits(const struct uplink *u);
 
-uint64_t uplink_session(const struct uplink *u); /* the collector's number of the connection */
-size_t uplink_memory(const struct uplink *u);	 /* bytes of its buffers */
+uint64_t uplink_session(const struct uplink *u);     /* the collector's number of the connection */
+uint64_t uplink_realtime_ns(const struct uplink *u); /* its CLOCK_REALTIME, as it said WELCOME */
+size_t uplink_memory(const struct uplink *u);	     /* bytes of its buffers */
 
 #endif
