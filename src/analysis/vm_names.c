@@ -224,7 +224,7 @@ static int number_of(struct vm_names *n, struct list *list, const struct key *ke
 struct who {
 	bool is_known; /* pid and tid are */
 	int32_t pid, tid;
-	const char *comm; /* of the thread; NULL: not known */
+	const char *comm;	 /* of the thread; NULL: not known */
 	struct sample_span span; /* of all that was found out so far */
 };
 
@@ -232,8 +232,8 @@ static void find_who(const struct vm_names *n, int32_t vm, const struct sample_e
 		     struct who *ret)
 {
 	struct sample_owner owner = { .span = SAMPLE_SPAN_ALL };
-	bool is_told = n->o.guests && sample_guests_find(n->o.guests, vm,
-							 n->o.source->sampling.exits, ev, &owner);
+	bool is_told = n->o.guests &&
+		       sample_guests_find(n->o.guests, vm, n->o.source->sampling.exits, ev, &owner);
 
 	*ret = (struct who){ .span = owner.span };
 	if (is_told) {
@@ -272,7 +272,8 @@ static int find_process(struct vm_names *n, uint32_t machine, const struct sampl
 	if (who->is_known) {
 		key.sort = PROCESS_BY_PID;
 		key.value = (uint32_t)who->pid;
-		key.life = sample_spaces_life_span(m->source.spaces, who->pid, ev->tick, &who->span);
+		key.life =
+			sample_spaces_life_span(m->source.spaces, who->pid, ev->tick, &who->span);
 	} else if (ev->guest & SAMPLE_GUEST_TABLE && ev->mode == SAMPLE_GUEST_USER) {
 		key.sort = PROCESS_BY_TABLE;
 		key.value = sample_guest_table(n->o.source->sampling.exits, ev->guest_table);
