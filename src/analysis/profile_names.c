@@ -261,10 +261,7 @@ int profile_names_find_span(struct profile_names *n, const struct profile_addres
 	if (r < 0)
 		return r;
 	*ret_place = key.place;
-	if (key.span.since > span->since)
-		span->since = key.span.since;
-	if (key.span.until < span->until)
-		span->until = key.span.until;
+	sample_span_cut(span, key.span.since, key.span.until);
 	return 0;
 }
 

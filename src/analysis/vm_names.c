@@ -55,12 +55,25 @@ struct list {
 	size_t n, room;
 };
 
+#define MEMO_BITS 11
+
+/* What was asked last in each of some slots, and for which ticks the answer holds: most places are asked for again and again. */
+struct memo {
+	bool is_used;
+	uint8_t mode, guest;
+	int32_t vm;
+	uint64_t pc, table, context, task;
+	struct sample_span span;
+	struct vm_place place;
+};
+
 struct vm_names {
 	struct vm_names_options o;
 	struct machine **machines;
 	size_t n_machines, room_machines;
 	struct hashtable table;
 	struct list processes, threads, functions;
+	struct memo memo[1U << MEMO_BITS];
 };
 
 int vm_names_new(struct vm_names **ret, const struct vm_names_options *o, struct error *e)
@@ -211,18 +224,20 @@ static int number_of(struct vm_names *n, struct list *list, const struct key *ke
 struct who {
 	bool is_known; /* pid and tid are */
 	int32_t pid, tid;
-	const char *comm; /* of the thread; NULL: not known */
+	const char *comm;	 /* of the thread; NULL: not known */
+	struct sample_span span; /* of all that was found out so far */
 };
 
 static void find_who(const struct vm_names *n, int32_t vm, const struct sample_event *ev,
 		     struct who *ret)
 {
-	struct sample_owner owner;
+	struct sample_owner owner = { .span = SAMPLE_SPAN_ALL };
+	bool is_told = n->o.guests &&
+		       sample_guests_find(n->o.guests, vm, n->o.source->sampling.exits, ev, &owner);
 
-	memset(ret, 0, sizeof(*ret));
-	if (n->o.guests &&
-	    sample_guests_find(n->o.guests, vm, n->o.source->sampling.exits, ev, &owner)) {
-		*ret = (struct who){ true, owner.pid, owner.tid, owner.comm };
+	*ret = (struct who){ .span = owner.span };
+	if (is_told) {
+		*ret = (struct who){ true, owner.pid, owner.tid, owner.comm, owner.span };
 		return;
 	}
 	/* What the guest's kernel keeps there is the number of the thread, if it keeps anything. */
@@ -246,7 +261,7 @@ static void write_name(char text[VM_NAME_TEXT], const char *comm, int32_t number
 }
 
 static int find_process(struct vm_names *n, uint32_t machine, const struct sample_event *ev,
-			const struct who *who, uint32_t *ret)
+			struct who *who, uint32_t *ret)
 {
 	const struct machine *m = n->machines[machine];
 	struct key key = { .owner = machine };
@@ -257,7 +272,8 @@ static int find_process(struct vm_names *n, uint32_t machine, const struct sampl
 	if (who->is_known) {
 		key.sort = PROCESS_BY_PID;
 		key.value = (uint32_t)who->pid;
-		key.life = sample_spaces_life(m->source.spaces, who->pid, ev->tick);
+		key.life =
+			sample_spaces_life_span(m->source.spaces, who->pid, ev->tick, &who->span);
 	} else if (ev->guest & SAMPLE_GUEST_TABLE && ev->mode == SAMPLE_GUEST_USER) {
 		key.sort = PROCESS_BY_TABLE;
 		key.value = sample_guest_table(n->o.source->sampling.exits, ev->guest_table);
@@ -296,7 +312,7 @@ static int find_thread(struct vm_names *n, uint32_t process, const struct who *w
 }
 
 static int find_function(struct vm_names *n, uint32_t machine, const struct sample_event *ev,
-			 const struct who *who, uint32_t *ret)
+			 struct who *who, uint32_t *ret)
 {
 	struct machine *m = n->machines[machine];
 	bool is_kernel = ev->mode == SAMPLE_GUEST_KERNEL;
@@ -305,7 +321,7 @@ static int find_function(struct vm_names *n, uint32_t machine, const struct samp
 	struct key key = { .sort = FUNCTION, .owner = machine, .is_kernel = is_kernel };
 	struct entry *new;
 	uint32_t place;
-	int r = profile_names_find(m->names, &a, &place);
+	int r = profile_names_find_span(m->names, &a, &place, &who->span);
 
 	if (r < 0)
 		return r;
@@ -313,14 +329,37 @@ static int find_function(struct vm_names *n, uint32_t machine, const struct samp
 	return number_of(n, &n->functions, &key, ret, &new);
 }
 
+static struct memo *memo_of(struct vm_names *n, int32_t vm, const struct sample_event *ev)
+{
+	uint64_t hash = hashtable_hash_number(
+		ev->guest_pc ^ hashtable_hash_number(ev->guest_context + (uint32_t)vm) ^
+		ev->guest_table << 20 ^ ev->guest_task);
+
+	return &n->memo[hash >> 20 & ((1U << MEMO_BITS) - 1)];
+}
+
+static bool is_memo(const struct memo *m, int32_t vm, const struct sample_event *ev)
+{
+	return m->is_used && m->pc == ev->guest_pc && m->vm == vm && m->mode == ev->mode &&
+	       m->guest == ev->guest && m->table == ev->guest_table &&
+	       m->context == ev->guest_context && m->task == ev->guest_task &&
+	       m->span.since <= ev->tick && ev->tick < m->span.until;
+}
+
 int vm_names_find(struct vm_names *n, int32_t vm, const struct sample_event *ev,
 		  struct vm_place *ret, struct error *e)
 {
+	struct memo *memo = memo_of(n, vm, ev);
 	struct vm_place p;
 	struct who who;
 	uint32_t machine = 0;
-	int r = get_machine(n, vm, &machine, e);
+	int r;
 
+	if (is_memo(memo, vm, ev)) {
+		*ret = memo->place;
+		return 0;
+	}
+	r = get_machine(n, vm, &machine, e);
 	if (r < 0)
 		return r;
 	find_who(n, vm, ev, &who);
@@ -331,6 +370,16 @@ int vm_names_find(struct vm_names *n, int32_t vm, const struct sample_event *ev,
 		r = find_function(n, machine, ev, &who, &p.function);
 	if (r < 0)
 		return error_set(e, -r, "cannot name guests: out of memory");
+	*memo = (struct memo){ .is_used = true,
+			       .mode = ev->mode,
+			       .guest = ev->guest,
+			       .vm = vm,
+			       .pc = ev->guest_pc,
+			       .table = ev->guest_table,
+			       .context = ev->guest_context,
+			       .task = ev->guest_task,
+			       .span = who.span,
+			       .place = p };
 	*ret = p;
 	return 0;
 }

@@ -29,7 +29,8 @@ struct fact_profile {
 	struct profile_totals totals;
 	struct fact_objects objects;
 	struct fact_stacks *stacks;
-	struct waiting *waiting; /* by node */
+	uint32_t guests[SAMPLE_MODES]; /* the place of a guest, and one; 0: not asked yet */
+	struct waiting *waiting;       /* by node */
 	size_t room;
 	struct error *error;
 };
@@ -139,6 +140,19 @@ static int find_inner(struct fact_profile *p, uint32_t place, uint32_t *node)
 				 node);
 }
 
+/* Its place stays what it was the first time. */
+static int find_guest(struct fact_profile *p, uint8_t mode, uint32_t *node)
+{
+	uint32_t place;
+	int r = p->guests[mode] ? 0 : profile_walk_label(&p->walk, mode, &place);
+
+	if (r < 0)
+		return r;
+	if (!p->guests[mode])
+		p->guests[mode] = place + 1;
+	return find_inner(p, p->guests[mode] - 1, node);
+}
+
 /* Callers that came before: only the innermost place is named. */
 static int take_again(void *data, const struct sample_event *ev, uint32_t thread)
 {
@@ -159,9 +173,7 @@ static int take_again(void *data, const struct sample_event *ev, uint32_t thread
 	if (r >= 0)
 		r = count_object(p, callers, place);
 	if (r >= 0 && is_guest(ev->mode))
-		r = profile_walk_label(&p->walk, ev->mode, &place);
-	if (r >= 0 && is_guest(ev->mode))
-		r = find_inner(p, place, &node);
+		r = find_guest(p, ev->mode, &node);
 	if (r >= 0)
 		r = count_at(p, node, ev->weight);
 	callers->samples++;

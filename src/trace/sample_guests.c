@@ -273,9 +273,14 @@ int sample_guests_settle(struct sample_guests *g)
 
 /* --- asking --- */
 
+static bool has_key(const struct index *x, size_t i, enum key key, uint64_t value)
+{
+	return i < x->n && key_of(x->rows[i], key) == value;
+}
+
 /* The last row of a key that is not later than a tick, if it is no end; else NULL. */
 static const struct row *find_row(const struct guest *g, enum key key, uint64_t value,
-				  uint64_t tick)
+				  uint64_t tick, struct sample_span *span)
 {
 	const struct index *x = &g->index[key];
 	size_t lo = 0, hi = x->n;
@@ -292,7 +297,9 @@ static const struct row *find_row(const struct guest *g, enum key key, uint64_t 
 		else
 			hi = mid;
 	}
-	if (!lo || key_of(x->rows[lo - 1], key) != value || x->rows[lo - 1]->told.is_end)
+	sample_span_cut(span, lo && has_key(x, lo - 1, key, value) ? x->rows[lo - 1]->told.tick : 0,
+			has_key(x, lo, key, value) ? x->rows[lo]->told.tick : UINT64_MAX);
+	if (!lo || !has_key(x, lo - 1, key, value) || x->rows[lo - 1]->told.is_end)
 		return NULL;
 	return x->rows[lo - 1];
 }
@@ -343,17 +350,18 @@ bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_e
 	const struct row *row = NULL;
 	bool is_thread = true;
 
+	ret->span = (struct sample_span)SAMPLE_SPAN_ALL;
 	if (!guest)
 		return false;
 	/* What the kernel keeps for the thread itself is right also for kernel threads, which borrow a table. */
 	if (ev->guest & SAMPLE_GUEST_CONTEXT)
-		row = find_row(guest, BY_TID, (uint32_t)ev->guest_context, ev->tick);
+		row = find_row(guest, BY_TID, (uint32_t)ev->guest_context, ev->tick, &ret->span);
 	if (!row && ev->guest & SAMPLE_GUEST_TASK && ev->mode == SAMPLE_GUEST_KERNEL)
-		row = find_row(guest, BY_TASK, ev->guest_task, ev->tick);
+		row = find_row(guest, BY_TASK, ev->guest_task, ev->tick, &ret->span);
 	if (!row && ev->guest & SAMPLE_GUEST_TABLE && !is_borrowing(guest, ev)) {
 		is_thread = false;
 		row = find_row(guest, BY_TABLE, sample_guest_table(exits, ev->guest_table),
-			       ev->tick);
+			       ev->tick, &ret->span);
 	}
 	if (!row)
 		return false;

@@ -54,6 +54,8 @@ size_t sample_guests_links(const struct sample_guests *g, int32_t vm,
 struct sample_owner {
 	int32_t pid, tid;
 	const char *comm; /* terminated, borrowed */
+	struct sample_span
+		span; /* ticks for which this is so of the same registers; also if it is not known */
 };
 
 /* Who ran in the guest of machine `vm` at a sample, by what the sample has and the guest told. Threads are told apart where a

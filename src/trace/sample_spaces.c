@@ -400,12 +400,21 @@ const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_sp
 	return low && address < s->kernel[low - 1].to ? &s->kernel[low - 1] : NULL;
 }
 
+uint32_t sample_spaces_life_span(const struct sample_spaces *s, int32_t pid, uint64_t tick,
+				 struct sample_span *span)
+{
+	struct sample_span spell;
+	const struct life *l = find_spell(s, pid, tick, &spell);
+
+	sample_span_cut(span, spell.since, spell.until);
+	return l ? l->number : 0;
+}
+
 uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick)
 {
-	struct sample_span span;
-	const struct life *l = find_spell(s, pid, tick, &span);
+	struct sample_span span = SAMPLE_SPAN_ALL;
 
-	return l ? l->number : 0;
+	return sample_spaces_life_span(s, pid, tick, &span);
 }
 
 const char *sample_spaces_comm(const struct sample_spaces *s, int32_t pid, uint64_t tick)

@@ -66,6 +66,14 @@ const struct sample_kernel_name *sample_spaces_get_kernel(const struct sample_sp
 
 /* Which of the lives of this number it is, from 0: processes that had the same number one after the other. */
 uint32_t sample_spaces_life(const struct sample_spaces *s, int32_t pid, uint64_t tick);
+/* The same; it cuts the span to ticks for which the answer holds. */
+uint32_t sample_spaces_life_span(const struct sample_spaces *s, int32_t pid, uint64_t tick,
+				 struct sample_span *span);
+static inline void sample_span_cut(struct sample_span *span, uint64_t since, uint64_t until)
+{
+	span->since = since > span->since ? since : span->since;
+	span->until = until < span->until ? until : span->until;
+}
 
 /* The last name that it had in that life, which is what people call it: a process begins with its parent's. NULL:
  * nothing was told. Terminated. */

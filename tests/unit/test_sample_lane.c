@@ -4,6 +4,7 @@
  * them, in order, or counted; from a file that is complete or not, and where there was no room for some blocks.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -300,12 +301,72 @@ static void test_gap(void **state)
 	assert_int_equal(s.last.flags & BLOCK_KEY, 0);
 }
 
+/* --- helpers --- */
+
+#define HELPERS 3
+
+static void *help(void *source)
+{
+	sample_ksk_help(source);
+	return NULL;
+}
+
+static void check_same(struct sample_source *a, struct sample_source *b)
+{
+	struct sample_item x, y;
+	uint32_t n = 0;
+	int r;
+
+	while ((r = a->ops->next(a, &x, NULL)) == b->ops->next(b, &y, NULL) && r > 0) {
+		if (++n == 20000)
+			sample_ksk_dismiss(b);
+		assert_int_equal(x.type, y.type);
+		assert_int_equal(x.cpu, y.cpu);
+		if (x.type == ITEM_EVENT)
+			assert_true(sample_event_equal(&x.event, &y.event));
+		else
+			assert_memory_equal(&x.loss, &y.loss, sizeof(x.loss));
+	}
+	assert_int_equal(r, 0);
+	assert_true(n > 59000);
+}
+
+/* What is decoded by others, for some of the time, is the same and comes in the same order. */
+static void test_helped(void **state)
+{
+	CLEANUP(sample_source) struct sample_source *alone = NULL;
+	CLEANUP(sample_source) struct sample_source *helped = NULL;
+	static struct fixture f;
+	pthread_t threads[HELPERS];
+	size_t i;
+
+	(void)state;
+	begin(&f);
+	put_all(&f, 30000);
+	sample_lane_stop(&f.lane[0]);
+	sample_lane_stop(&f.lane[1]);
+	profile_meta_flush(&f.meta);
+	assert_int_equal(profile_file_finish(&f.file, NULL), 0);
+	assert_int_equal(sample_ksk_open(f.path, &alone, NULL), 0);
+	assert_int_equal(sample_ksk_open(f.path, &helped, NULL), 0);
+	for (i = 0; i < HELPERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, help, helped), 0);
+	check_same(alone, helped);
+	for (i = 0; i < HELPERS; i++)
+		pthread_join(threads[i], NULL);
+	/* Alone again, from the start. */
+	assert_int_equal(alone->ops->rewind(alone, NULL), 0);
+	assert_int_equal(helped->ops->rewind(helped, NULL), 0);
+	check_same(alone, helped);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gap),    cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_killed), cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_odd),    cmocka_unit_test(test_helped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
