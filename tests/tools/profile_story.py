@@ -24,7 +24,7 @@ def functions():
 def profile_lines(seconds, weights, every_ns=20_000_000, name="box", method=0):
     """Samples of one CPU, each in one of the functions with the chances that weights(second) gives; the last is idle. Method 1 is by cycles."""
     lines = head(1, name) + [f"sampling {every_ns} 0 0 {method} 0 24"] + functions() + ["life 42 1 0 exec server"]
-    for i in range(seconds * 1_000_000_000 // every_ns):
+    for i in range((seconds * 1_000_000_000 - 1) // every_ns):  # none at the very end, where the next minute begins
         tick = (i + 1) * every_ns
         f = random.choices(range(len(NAMES) + 1), weights(tick // 1_000_000_000))[0]
         if f == len(NAMES):

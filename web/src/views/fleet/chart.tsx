@@ -15,6 +15,8 @@ import { bandOf, lineOf, nearest, placesOf, secondsOf, topOf, type Frame, type P
 import { say } from "./words";
 
 const HEIGHT = 84;
+/** Above the highest point, for what is written there. */
+const ROOM = 1.15;
 const SPARK_W = 90;
 const SPARK_H = 16;
 
@@ -90,7 +92,7 @@ function Picture({ q, bases, trends }: PictureProps) {
 	const most = Math.max(0, ...[...places, ...others].map((p) => p.total));
 	const frame: Frame = {
 		...{ from: secondsOf(basis.from), to: secondsOf(basis.to) },
-		...{ top: topOf(most), width, height: HEIGHT },
+		...{ top: topOf(ROOM * most), width, height: HEIGHT },
 	};
 	const point = (e: PointerEvent): void => {
 		const left = outer.current?.getBoundingClientRect().left ?? 0;
