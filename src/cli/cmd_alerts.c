@@ -72,7 +72,8 @@ const struct command command_alerts = {
 		"The collector watches the facts of each minute: every function, process, task and "
 		"virtual machine against its own last hour, and against the same hour of earlier "
 		"days. Here is what is out of line: how much, since when, and who is behind it.\n\n"
-		"A function is named when it takes more beside the rest of its process than before, and "
+		"A function is named when it takes more beside the rest of its process than "
+		"before, and "
 		"more of the machine; a process when all of it grew. What stays as it is for half "
 		"an hour is usual from then on.",
 	.options = options,
