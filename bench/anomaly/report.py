@@ -54,4 +54,6 @@ def page(result):
         lines += steady_lines(result)
     if "seeds" in result:
         lines += seeds_lines(result)
+    for note in result.get("notes", []):  # written by hand into the figures: what else was seen
+        lines += [note, ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -38,7 +38,7 @@ KISEKI, AGENT = BUILD / "src/cli/kiseki", BUILD / "src/device/agent/kiseki-agent
 LOAD = BUILD / "bench/anomaly/load"
 PAST_S = 11 * 60  # with ten minutes something is usual
 SLOWER, REQUESTS = 30, 40  # percent; in a second
-CALM_S = 6 * 60  # between two seeds
+CALM_S = 2 * 60  # between two seeds
 PATIENCE_S = 300  # for an alert; two minutes are the goal
 RATE = 1000
 # How the processes and tasks are called.
@@ -130,7 +130,6 @@ class Rig:
             found = next(((at, a) for at, a in Hook.posts[first:] if wanted in (a["name"], a["cause"]) and not a["until_s"]), None)
         told = [a["text"] for _, a in Hook.posts[first:] if not a["until_s"] and is_own(a)]
         self.programs[program].send_signal(signal.SIGUSR2)
-        self.sleep(CALM_S)
         return {"program": program, "function": wanted, "second_of_minute": since % 60, "told": told,
                 "delay_s": found[0] - since if found else None, "alert": found[1] if found else None}
 
@@ -142,6 +141,12 @@ class Rig:
 
 def begun():
     return [a for _, a in Hook.posts if not a["until_s"]]
+
+
+def run_seeds(rig):
+    first = rig.seed("server", "render")
+    rig.sleep(CALM_S)
+    return [first, rig.seed("heap", "gc_mark")]
 
 
 def is_own(alert):
@@ -164,7 +169,7 @@ def run_all(arguments):
                 result["steady"] = {**about, "seconds": arguments.steady * 60, "alerts": [a for a in begun() if is_own(a)],
                                     "others": [a for a in begun() if not is_own(a)]}
             if has_seeds:
-                result["seeds"] = {**about, "rows": [rig.seed("server", "render"), rig.seed("heap", "gc_mark")]}
+                result["seeds"] = {**about, "rows": run_seeds(rig)}
         finally:
             rig.stop()
     return result

@@ -107,6 +107,14 @@ static void add_values(struct alert_thing *t, const uint64_t *values)
 	t->samples += values[PROFILE_SAMPLES];
 }
 
+/* object+0xoffset: a place without a name. It is an instruction or two of a function, and another one in the next build. */
+static bool is_place(const struct function *f)
+{
+	size_t len = strlen(f->object);
+
+	return len && !strncmp(f->name, f->object, len) && !strncmp(f->name + len, "+0x", 3);
+}
+
 static int add_function(struct alert_view *v, const struct fact_set *s, const struct above *a,
 			uint32_t node, uint32_t key)
 {
@@ -172,7 +180,8 @@ static int add_node(struct alert_view *v, const struct fact_set *s, const struct
 	    ((a->kind == ALERT_STEAL && !strcmp(f->object, "culprit")) ||
 	     (a->kind == ALERT_VMM && !strcmp(f->object, "exit"))))
 		return add_cause(v, s, a, node, key);
-	if ((is_machine && fact_is_group(f)) || !profile_tree_self(s->tree, node)[PROFILE_WEIGHT] ||
+	if (is_place(f) || (is_machine && fact_is_group(f)) ||
+	    !profile_tree_self(s->tree, node)[PROFILE_WEIGHT] ||
 	    (is_machine && (a->kind != ALERT_GUEST || a->machine == NONE)))
 		return 0;
 	return add_function(v, s, a, node, key);

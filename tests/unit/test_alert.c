@@ -310,6 +310,28 @@ static void other_names_are_no_news(void **state)
 	alert_watch_free(w);
 }
 
+/* A place is no function: where nothing has a name, processes are all that is told. */
+static void places_are_not_told(void **state)
+{
+	struct told t;
+	struct alert_watch *w = open_watch(&t);
+	struct device d;
+
+	(void)state;
+	device_init(&d, 19);
+	d.called = "server+0x";
+	minutes(w, &d, 40);
+	d.slower[1][0] = 1.5;
+	minutes(w, &d, 4);
+	assert_int_equal(t.n, 0);
+	d.load[1] = 2;
+	minutes(w, &d, 4);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.list[0].kind, ALERT_PROCESS);
+	assert_string_equal(t.list[0].name, "server1");
+	alert_watch_free(w);
+}
+
 /* A process that is not always there is no news when it is, nor is what it does; unless it takes much of the machine. */
 static void jobs_come_and_go(void **state)
 {
@@ -532,6 +554,7 @@ int main(void)
 		cmocka_unit_test(a_function_gets_slower),
 		cmocka_unit_test(a_large_function_gets_slower),
 		cmocka_unit_test(other_names_are_no_news),
+		cmocka_unit_test(places_are_not_told),
 		cmocka_unit_test(jobs_come_and_go),
 		cmocka_unit_test(silence_ends_it),
 		cmocka_unit_test(more_to_do_is_the_process),
