@@ -243,10 +243,6 @@ static int run_all(struct vm *v, struct error *e)
 {
 	int r = open_source(v, e);
 
-	if (r == 0 && v->pace.budget_ppm && !v->source->ops->set_period)
-		r = error_set(e, EOPNOTSUPP,
-			      "cannot use --budget with the module kiseki_vm, whose period stays "
-			      "as it is while it records; --source bpf or --duty can be used");
 	if (r == 0)
 		r = profile_child_start(&v->signals, NULL, e);
 	if (r == 0 && v->guest_options.addresses)

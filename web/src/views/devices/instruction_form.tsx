@@ -38,6 +38,14 @@ const TITLES = {
 	policy: () => say("fPolicy"),
 	codec: () => say("fCodec"),
 	func: () => say("fFunc"),
+	profile: () => say("fProfile"),
+	"profile-rate": () => say("fProfileRate"),
+	"profile-budget": () => say("fProfileBudget"),
+	"profile-duty": () => say("fProfileDuty"),
+	vm: () => say("fVm"),
+	"vm-rate": () => say("fVmRate"),
+	"vm-budget": () => say("fVmBudget"),
+	"vm-duty": () => say("fVmDuty"),
 } satisfies Record<keyof Config, () => string>;
 
 const HINTS: Record<ListField | SizeField, () => string> = {
