@@ -87,10 +87,12 @@ static int open_all(struct work *w, const struct args *a, struct error *e)
 	r = get_place(a, &place, e);
 	if (r >= 0)
 		r = w->signals = signals_open(e);
-	if (r >= 0)
+	if (r >= 0 && args_has(a, "store")) /* makes the tables, if there are none yet */
 		r = facts_open(&w->facts, place, e);
 	if (r >= 0)
 		r = store_open(&w->store, place, &store, e);
+	if (r >= 0 && !w->facts)
+		r = facts_open(&w->facts, place, e);
 	if (r >= 0)
 		r = join_members(w, a, e);
 	if (r < 0)

@@ -201,8 +201,8 @@ static int load_names(const struct fact_tree_reader *t, const struct fact_row_bo
 	return fact_texts_load(texts, hashes, t->n_numbers, e);
 }
 
-static int decode_tree(struct fact_set *s, const struct fact_row_body *b, struct fact_texts *texts,
-		       struct error *e)
+int fact_row_add_tree(struct fact_set *s, const struct fact_row_body *b, struct fact_texts *texts,
+		      struct error *e)
 {
 	CLEANUP_FACT_TREE struct fact_tree_reader t = { 0 };
 	_cleanup_free_ uint64_t *hashes = NULL;
@@ -232,7 +232,7 @@ static int decode_body(struct fact_set *s, const struct fact_row_body *b, struct
 	int r = 0;
 
 	if (b->tree_len)
-		r = s->tree ? decode_tree(s, b, t, e) : -EBADMSG;
+		r = s->tree ? fact_row_add_tree(s, b, t, e) : -EBADMSG;
 	if (r >= 0 && b->tasks_len)
 		r = fact_tasks_decode(s, b->tasks, b->tasks_len);
 	if (r >= 0 && b->objects_len)

@@ -47,4 +47,8 @@ bool fact_row_body(struct byte_reader *in, struct fact_row_body *ret);
 int fact_row_decode(struct fact_set *ret, const struct facts_head *h, const struct fact_row_body *b,
 		    struct fact_texts *t, struct error *e);
 
+/* Adds its tree, and nothing else of it, to a set that has one; names are looked up, not copied from set to set. */
+int fact_row_add_tree(struct fact_set *to, const struct fact_row_body *b, struct fact_texts *t,
+		      struct error *e);
+
 #endif

@@ -155,13 +155,6 @@ static ssize_t take_hours(void *context, const uint8_t *bytes, size_t len)
 	return r < 0 ? r : at - bytes;
 }
 
-static int compare_devices(const void *a, const void *b)
-{
-	const struct facts_plan_row *x = a, *y = b;
-
-	return memcmp(&x->device, &y->device, sizeof(x->device));
-}
-
 static int compare_times(const void *a, const void *b)
 {
 	const struct facts_plan_row *x = a, *y = b;
@@ -171,15 +164,30 @@ static int compare_times(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static int compare_devices(const void *a, const void *b)
+{
+	const struct facts_plan_row *x = a, *y = b;
+	int r = memcmp(&x->device, &y->device, sizeof(x->device));
+
+	return r ? r : compare_times(a, b);
+}
+
+void facts_plan_sort_devices(struct facts_plan *p)
+{
+	if (p->n)
+		qsort(p->rows, p->n, sizeof(*p->rows), compare_devices);
+}
+
 static void sort(struct facts_plan *p)
 {
 	size_t i;
 
 	if (!p->n)
 		return;
-	qsort(p->rows, p->n, sizeof(*p->rows), compare_devices);
+	facts_plan_sort_devices(p);
 	for (i = 0; i < p->n; i++)
-		p->devices += !i || compare_devices(&p->rows[i - 1], &p->rows[i]);
+		p->devices += !i || memcmp(&p->rows[i - 1].device, &p->rows[i].device,
+					   sizeof(p->rows[i].device));
 	qsort(p->rows, p->n, sizeof(*p->rows), compare_times);
 }
 
@@ -357,6 +365,7 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 	struct clickhouse_rows ids = { 0 };
 	struct clickhouse_list list = { .type = "UInt64" };
 	struct clickhouse_ask ask = *a;
+	uint64_t from_s = UINT64_MAX, to_s = 0;
 	struct facts_clickhouse_sql sql;
 	char where[256];
 	size_t i;
@@ -366,8 +375,11 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 		return 0;
 	if (clickhouse_rows_reserve(&ids, p->n * 8) < 0)
 		return error_set(e, ENOMEM, "cannot ask for facts: out of memory");
-	for (i = 0; i < p->n; i++)
+	for (i = 0; i < p->n; i++) {
 		clickhouse_rows_u64(&ids, rows[i].id);
+		from_s = MIN(from_s, rows[i].start_s);
+		to_s = MAX(to_s, rows[i].start_s);
+	}
 	list.rows = ids.data;
 	list.len = ids.len;
 	ask.list = &list;
@@ -375,8 +387,7 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 	snprintf(where, sizeof(where),
 		 "PREWHERE day >= toDate(%u) AND day <= toDate(%u) AND start >= %" PRIu64
 		 " AND start <= %" PRIu64 " AND id GLOBAL IN listed",
-		 day_of(rows[0].start_s), day_of(rows[p->n - 1].start_s), rows[0].start_s,
-		 rows[p->n - 1].start_s);
+		 day_of(from_s), day_of(to_s), from_s, to_s);
 	r = facts_clickhouse_sql_open(&sql, e);
 	if (r == 0) {
 		if (p->is_careful)

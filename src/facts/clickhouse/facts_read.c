@@ -8,6 +8,7 @@
 #include <sys/param.h>
 
 #include "facts/clickhouse/fact_row.h"
+#include "facts/fact_pack.h"
 
 #define TRIES 5 /* that a plan is made again, because rows of it were replaced */
 
@@ -55,10 +56,8 @@ int facts_read_init(struct facts_read *r, struct facts_clickhouse *c, const stru
 	struct facts_plan_part part = { .plan = p, .from = from, .is_careful = true };
 	struct reading g = { .read = r, .c = c, .e = e };
 	struct facts_plan_words w = {
-		.select = r->tree_only ? FACT_ROW_HEAD ", names, tree, '', ''"
-				       : FACT_ROW_HEAD ", " FACT_ROW_BODY,
-		.columns = r->tree_only ? FACT_ROW_HEAD ", names, tree"
-					: FACT_ROW_HEAD ", " FACT_ROW_BODY,
+		.select = FACT_ROW_HEAD ", " FACT_ROW_BODY,
+		.columns = FACT_ROW_HEAD ", " FACT_ROW_BODY,
 		.join = "",
 		.tail = "ORDER BY start, id",
 	};
@@ -179,46 +178,91 @@ int facts_clickhouse_keys(struct facts *f, const struct facts_query *q, facts_he
 
 /* --- trees --- */
 
-static void add_basis(struct facts_basis *b, const struct fact_set *s)
-{
-	struct facts_head h = { .key = s->key,
-				.version = s->version,
-				.covered_ns = s->covered_ns,
-				.events = s->events,
-				.lost = s->lost,
-				.lost_places = s->lost_places };
+#define TREES_AT_ONCE 256U
 
-	fact_set_totals(s, h.values);
-	facts_basis_add(b, &h);
+struct adding {
+	struct facts_clickhouse *c;
+	struct fact_set *to;
+	struct facts_basis *basis;
+	size_t left;
+	struct error *e;
+};
+
+/* A tree that turns out to be damaged half-way stays with its first half: it is checked before it counts. */
+static int check_tree(const struct fact_row_body *b)
+{
+	CLEANUP_FACT_TREE struct fact_tree_reader t = { 0 };
+	struct fact_tree_node n;
+	int r = fact_tree_open(&t, b->tree, b->tree_len);
+
+	while (r >= 0 && fact_tree_next(&t, &n))
+		;
+	return r < 0 ? r : t.r.bad ? -EBADMSG : 0;
 }
 
-static int add_trees(struct facts_clickhouse *c, const struct facts_plan *p, struct fact_set *to,
-		     struct facts_basis *b, struct error *e)
+static int add_tree(struct adding *g, const struct facts_head *h, const struct fact_row_body *b)
 {
-	_cleanup_free_ struct facts_read *read = calloc(1, sizeof(*read));
-	size_t at, i;
-	int r = read ? 0 : -ENOMEM;
+	int r = b->tree_len ? check_tree(b) : 0;
 
-	if (read)
-		read->tree_only = true;
-	for (at = 0; r == 0 && at < p->n; at += FACTS_READ_AT_ONCE) {
-		r = facts_read_init(read, c, p, at, e);
-		if (r < 0)
-			return r;
-		for (i = 0; r == 0 && i < read->n; i++) {
-			add_basis(b, &read->sets[i]);
-			r = fact_set_add(to, &read->sets[i]);
-		}
-		facts_read_done(read);
+	if (r == 0 && b->tree_len)
+		r = fact_row_add_tree(g->to, b, g->c->texts, g->e);
+	if (r == 0)
+		facts_basis_add(g->basis, h);
+	if (r == -EBADMSG) {
+		g->basis->damaged++;
+		r = 0;
 	}
-	b->damaged = read ? read->damaged : 0;
-	return r < 0 ? error_set(e, -r, "cannot sum facts up: %s", strerror(-r)) : 0;
+	return r;
+}
+
+static ssize_t take_trees(void *context, const uint8_t *bytes, size_t len)
+{
+	struct adding *g = context;
+	const uint8_t *at = bytes;
+	struct fact_row_body b;
+	struct byte_reader in;
+	struct facts_head h;
+	int r = 0;
+
+	reader_init(&in, bytes, len);
+	while (r == 0 && fact_row_head(&in, &h) && fact_row_body(&in, &b)) {
+		at = in.at;
+		if (!g->left)
+			return -EBADMSG;
+		g->left--;
+		r = add_tree(g, &h, &b);
+	}
+	return r < 0 ? r : at - bytes;
+}
+
+static int add_trees(struct adding *g, struct facts_plan *p, struct error *e)
+{
+	static const struct facts_plan_words words = {
+		.select = FACT_ROW_HEAD ", names, tree, '', ''",
+		.columns = FACT_ROW_HEAD ", names, tree",
+		.join = "",
+		.tail = "",
+	};
+	struct facts_plan_part part = { .plan = p, .is_careful = true };
+	const struct clickhouse_ask ask = { .take = take_trees, .context = g };
+	int r = 0;
+
+	facts_plan_sort_devices(p);
+	for (; r == 0 && part.from < p->n; part.from += part.n) {
+		part.n = g->left = MIN(p->n - part.from, (size_t)TREES_AT_ONCE);
+		r = facts_plan_ask(&part, g->c, &words, &ask, e);
+		if (r == 0 && g->left)
+			r = error_set(e, EAGAIN,
+				      "cannot sum facts up: they were replaced meanwhile");
+	}
+	return r;
 }
 
 static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, struct fact_set *ret,
 		     struct facts_basis *b, struct error *e)
 {
 	const struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
+	struct adding adding = { .c = c, .to = ret, .basis = b, .e = e };
 	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
 	int r = facts_plan_init(&p, c, q, e);
 
@@ -227,9 +271,12 @@ static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, st
 		return r;
 	if (fact_set_init(ret, &key) < 0)
 		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
-	r = add_trees(c, &p, ret, b, e);
+	r = add_trees(&adding, &p, e);
 	b->devices = p.devices;
-	ret->version = b->events;
+	ret->version = ret->events = b->events;
+	ret->covered_ns = b->covered_ns;
+	ret->lost = b->lost;
+	ret->lost_places = b->lost_places;
 	if (r < 0)
 		fact_set_done(ret);
 	return r;

@@ -12,7 +12,6 @@ struct facts_read {
 	struct fact_set sets[FACTS_READ_AT_ONCE];
 	size_t n;
 	uint64_t damaged; /* left out */
-	bool tree_only;	  /* without tasks and objects */
 };
 int facts_read_init(struct facts_read *r, struct facts_clickhouse *c, const struct facts_plan *p,
 		    size_t from, struct error *e);
