@@ -113,13 +113,15 @@ def check_names(folder):
     program = start(place, "server", REQUESTS, SLOWER)
 
     def names(device):
-        run(AGENT, "profile", "-p", program.pid, "-t", "300ms", "-c", f"127.0.0.1:{collector.port}", "-n", device, "--state-dir", folder / device)
-        return wait_for("facts", lambda: {r["name"] for r in ask(collector, "profile", "top", "--devices", device, "--last", "10m")["rows"]})
+        """Of a recording of a second; none if there was nothing in it, as on a machine that is full."""
+        run(AGENT, "profile", "-p", program.pid, "-t", "1s", "-c", f"127.0.0.1:{collector.port}", "-n", device, "--state-dir", folder / device)
+        time.sleep(3)  # the workers look once a second; who comes too early asks again
+        return {r["name"] for r in ask(collector, "profile", "top", "--devices", device, "--last", "10m")["rows"]}
     try:
-        before = names("early")
+        count = iter(range(1000))
+        before = wait_for("facts", lambda: names(f"early{next(count)}"))
         assert "render" not in before and any(n.startswith("server+0x") for n in before), before
         shutil.copy(place / "server", objects)
-        count = iter(range(1000))
         wait_for("names", lambda: "render" in names(f"later{next(count)}"))
     finally:
         program.kill()
