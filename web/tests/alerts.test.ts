@@ -62,7 +62,9 @@ describe("alerts", () => {
 	});
 	it("says why it is over", () => {
 		expect(describeEnd(alert(1, 0))).toBeNull();
-		expect(describeEnd(alert(1, 0, { until_s: 60, end: "silent" }))).toBe("the device sends nothing any more");
+		expect(describeEnd(alert(1, 0, { until_s: 60, end: "silent" }))).toBe(
+			"the device sends nothing any more",
+		);
 	});
 	it("gets longer until it ends", () => {
 		expect(lengthOf(alert(1, 100), 700)).toBe(600);
