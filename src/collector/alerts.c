@@ -14,6 +14,7 @@
 
 #define LEARN_MINUTES (ALERT_PAST + 10U)
 #define DAYS 7U
+#define AHEAD_S 300U /* so much may the clock of a device be ahead */
 #define HOUR_VALUES 16U
 
 struct alerts {
@@ -146,8 +147,11 @@ static void publish(struct alerts *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
+/* A minute that has not come yet is of a clock that is wrong: since when it is so cannot be said. */
 static void put(struct alerts *a, const struct fact_set *s, bool is_past)
 {
+	if (s->key.start_s > clock_real_ns() / CLOCK_NS_PER_S + AHEAD_S)
+		return;
 	alert_watch_put(a->watch, s, is_past);
 	publish(a);
 }

@@ -341,6 +341,14 @@ static void keep(struct fact_workers *w)
 		complain(w, &e);
 }
 
+/* All that was recorded before is worked out. A device whose clock is ahead says nothing of the others. */
+static uint64_t get_reached(const struct pass *p)
+{
+	uint64_t now_s = p->now_ns / CLOCK_NS_PER_S;
+
+	return p->oldest_s && p->oldest_s < now_s ? p->oldest_s : now_s;
+}
+
 static void publish(struct fact_workers *w, const struct pass *p)
 {
 	struct fact_workers_counters *c = &w->counters;
@@ -348,7 +356,7 @@ static void publish(struct fact_workers *w, const struct pass *p)
 	pthread_mutex_lock(&w->lock);
 	c->passes++;
 	c->waiting = p->waiting;
-	c->behind_s = p->oldest_s ? p->now_ns / CLOCK_NS_PER_S - p->oldest_s : 0;
+	c->behind_s = p->now_ns / CLOCK_NS_PER_S - get_reached(p);
 	c->pace.hosts = p->hosts;
 	c->pace.t1_s = FACT_MINUTE_S;
 	c->pace.t2_s = w->pace_minutes ? (double)w->pace_ns / 1e9 / (double)w->pace_minutes /
@@ -380,8 +388,7 @@ static bool run_pass(struct fact_workers *w, bool all)
 		take_pass(w, p);
 		publish(w, p);
 		if (w->o.passed)
-			w->o.passed(w->o.put_context,
-				    p->oldest_s ? p->oldest_s : p->now_ns / CLOCK_NS_PER_S);
+			w->o.passed(w->o.put_context, get_reached(p));
 		has_more = p->has_more;
 	}
 	free(p);
