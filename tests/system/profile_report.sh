@@ -81,7 +81,7 @@ wrong 2 "is none of user, kernel, guest, idle" profile report before.ksk --mode 
 wrong 2 "it is not from 0 to 100" profile report before.ksk --percent 101
 wrong 2 "is not the folder of a store" profile report before.ksk --run 3
 wrong 2 "names no format" profile export before.ksk -o x.y
-wrong 2 "a flame graph is .html or .svg" profile flame before.ksk -o x.png
+wrong 2 "a flame graph is .html, .svg or .folded" profile flame before.ksk -o x.png
 wrong 1 "no sample is selected" profile flame before.ksk -o x.html -p nobody
 printf 'KISEKI\r\n\1\0\0\0\0\0\0\0' >empty.ksk
 wrong 1 "it holds no profile" profile report empty.ksk

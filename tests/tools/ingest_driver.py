@@ -55,10 +55,11 @@ def scenario_vectors(_data):
         "version": 1, "session": 5, "realtime_ns": 1763200000000000000, "window": 4194304,
         "rows": [(0, 0, 1), (0, 2, 300), (1, 4096, 7)]}
     assert fd.end([(0, 1, 0), (2, 300, 123456)]) == fd.frame(fd.END, by_type[fd.END][0])
-    start, stop = map(fd.decode_instruction, by_type[fd.INSTRUCTION])
+    start, stop, pace = map(fd.decode_instruction, by_type[fd.INSTRUCTION])
     assert start["verb"] == 1 and start["items"][8] == fd.varints(1, 4194304)
     assert start["items"][10] == b"system.slice\0a/b\0"
     assert stop == {"id": 2, "verb": 2, "items": {}}
+    assert pace["verb"] == 3 and pace["items"][14] == fd.varints(499) and pace["items"][16] == fd.varints(10000, 60000)
 
 
 def scenario_resume(data):
