@@ -61,6 +61,7 @@ class Others:
     """Counts the renames of everybody but the generator: a tracefs instance of its own."""
 
     def __init__(self):
+        self.sweep()
         self.path = TRACEFS / f"instances/kiseki-test-others-{os.getpid()}"
         self.path.mkdir()
         (self.path / "trace_clock").write_text("mono")
@@ -68,6 +69,13 @@ class Others:
         event = self.path / "events/task/task_rename"
         (event / "filter").write_text(f'!(newcomm ~ "{PREFIX}[0-9]*-*")')
         (event / "enable").write_text("1")
+
+    @staticmethod
+    def sweep():
+        """Those of tests that were killed would record for ever."""
+        for path in TRACEFS.glob("instances/kiseki-test-others-*"):
+            if not Path("/proc", path.name.rsplit("-", 1)[1]).exists():
+                path.rmdir()
 
     def stamps(self):
         """When they happened, in ns of the monotonic clock (cut to microseconds)."""
