@@ -10,6 +10,7 @@ Parts: commands (what reads a file and answers), collector (with devices that se
 import argparse
 import os
 import random
+import signal
 import sys
 import types
 from pathlib import Path
@@ -33,6 +34,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--only", default="")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("fault: told to end"))
     tools = find_tools(options.build.resolve())
     print(f"seed {options.seed}, at most {options.most} faults of a kind")
     count, wrong = 0, []
