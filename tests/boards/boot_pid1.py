@@ -37,7 +37,7 @@ cat /proc/1/mounts /proc/1/limits /proc/1/oom_score_adj
 # A grandchild whose parent ends is init's: it must be gone soon after its own end. Its exit code is lost on
 # purpose; that of a child of the shell is not.
 REAP = """
-sh -c '(sleep 0.3; exit 3) & echo $! >/tmp/orphan'
+sh -c '(sleep 2; exit 3) & echo $! >/tmp/orphan'
 pid=$(cat /tmp/orphan)
 grep -q '^PPid:.1$' /proc/$pid/status || { echo not an orphan; exit 1; }
 n=0

@@ -162,9 +162,13 @@ class System:
     def unload(self):
         self.machine.check("rmmod kiseki", 30)
 
-    def has_lost(self):
-        text = self.machine.check(f"cat {FILES}/statistics")
-        return any(int(count) for count in re.findall(r"lost_\w+=(\d+)", text))
+    def statistics(self):
+        return {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", self.machine.check(f"cat {FILES}/statistics"))}
+
+    def has_too_much(self, before):
+        """More than its memory was made since then: it refuses the rest, or writes over the oldest."""
+        now = self.statistics()
+        return now["lost_buffer"] or now["bytes"] - before["bytes"] > 3 * now["buffer_size"] // 2
 
     def device(self):
         return self.collector.device(self.name)
@@ -327,7 +331,8 @@ class SmallBuffer(Scenario):
         time.sleep(0.5)
         system.relay.flowing.clear()
         system.machine.set_cable(False)
-        wait_for("the buffer to be full", system.has_lost)
+        before = system.statistics()
+        wait_for("the buffer to be full", lambda: system.has_too_much(before))
         time.sleep(1)
         system.machine.set_cable(True)
         system.relay.flowing.set()
