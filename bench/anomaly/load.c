@@ -73,7 +73,11 @@ static void wait_until(struct timespec *at, double gap_s)
 
 static uint32_t keys[KEYS];
 
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline))
+#else
 #define FUNCTION __attribute__((noinline, noclone))
+#endif
 
 FUNCTION static uint64_t parse(uint64_t steps)
 {
