@@ -181,10 +181,11 @@ def get(collector, path):
 
 
 def check_alert(folder):
-    """Half an hour in which `copy` becomes slower by half, in the 20th minute."""
+    """Half an hour until now in which `copy` becomes slower by half, in the 20th minute."""
     store = folder / "watched"
     store.mkdir()
-    run(FILL_STORE, store, "box", make(folder, "slower", profile_lines(26 * 60, slower_from(20), 5_000_000)))
+    end = int(time.time()) // 60 * 60 - 1
+    run(FILL_STORE, store, "box", make(folder, "slower", profile_lines(26 * 60, slower_from(20), 5_000_000)), str(end))
     server = HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     collector = Collector(str(store), "--alert-webhook", f"http://127.0.0.1:{server.server_port}/secret-path")
