@@ -27,6 +27,7 @@ KISEKI, AGENT, LOAD, FILL_STORE = sys.argv[1:5]
 CALM, SLOW = 13, 4  # minutes
 SLOWER, REQUESTS = 30, 400  # percent; in a second
 FOR = "2s"
+ATTEMPTS = 3  # what others do on this machine in a second may be louder than the programs
 
 
 def run(*words):
@@ -83,6 +84,7 @@ def record(folder, programs):
 
 
 def check_seeds(folder):
+    folder.mkdir()
     programs = {"server": start(folder, "server", REQUESTS, SLOWER), "heap": start(folder, "heap")}
     try:
         files = record(folder, programs)
@@ -97,7 +99,8 @@ def check_seeds(folder):
     storm = [a for a in alerts if a["scope"] == "heap"]
     assert [(a["kind"], a["name"]) for a in slow] == [("function", "render")], text
     assert "gc_mark" in {a["name"] for a in storm} <= {"gc_mark", "gc_sweep"}, text
-    assert len(alerts) == len(slow) + len(storm), text
+    others = [a for a in alerts if a not in slow + storm and (a["kind"], a["name"]) != ("process", "heap")]
+    assert not others, text
     for a, minute in ((slow[0], CALM), (storm[0], CALM + SLOW)):
         since_s = first_s + 60 * minute
         assert since_s <= a["told_s"] < since_s + 60 * SLOW and a["since_s"] == since_s, f"{since_s - first_s}, {a}"
@@ -136,4 +139,11 @@ with tempfile.TemporaryDirectory() as name:
         print(why)
         sys.exit(77)
     check_names(Path(name))
-    check_seeds(Path(name))
+    for attempt in range(ATTEMPTS):
+        try:
+            check_seeds(Path(name) / str(attempt))
+            break
+        except AssertionError as e:
+            print(f"attempt {attempt + 1}: {e}", flush=True)
+            if attempt + 1 == ATTEMPTS:
+                raise
