@@ -19,15 +19,18 @@ struct reading {
 	struct error *e;
 };
 
+typedef int (*take_row)(void *context, const struct facts_head *h, const struct fact_row_body *b);
+
 void facts_read_done(struct facts_read *r)
 {
 	while (r->n)
 		fact_set_done(&r->sets[--r->n]);
 }
 
-static ssize_t take_sets(void *context, const uint8_t *bytes, size_t len)
+/* Of each whole row that came: what a function makes of it. As many as were asked for, at most. */
+static ssize_t take_rows(const uint8_t *bytes, size_t len, size_t *left, take_row take,
+			 void *context)
 {
-	struct reading *g = context;
 	const uint8_t *at = bytes;
 	struct fact_row_body b;
 	struct byte_reader in;
@@ -37,17 +40,29 @@ static ssize_t take_sets(void *context, const uint8_t *bytes, size_t len)
 	reader_init(&in, bytes, len);
 	while (r == 0 && fact_row_head(&in, &h) && fact_row_body(&in, &b)) {
 		at = in.at;
-		if (!g->left)
+		if (!*left)
 			return -EBADMSG;
-		g->left--;
-		r = fact_row_decode(&g->read->sets[g->read->n], &h, &b, g->c->texts, g->e);
-		g->read->n += r == 0;
-		if (r == -EBADMSG) {
-			g->read->damaged++;
-			r = 0;
-		}
+		--*left;
+		r = take(context, &h, &b);
 	}
 	return r < 0 ? r : at - bytes;
+}
+
+static int take_set(void *context, const struct facts_head *h, const struct fact_row_body *b)
+{
+	struct reading *g = context;
+	int r = fact_row_decode(&g->read->sets[g->read->n], h, b, g->c->texts, g->e);
+
+	g->read->n += r == 0;
+	g->read->damaged += r == -EBADMSG;
+	return r == -EBADMSG ? 0 : r;
+}
+
+static ssize_t take_sets(void *context, const uint8_t *bytes, size_t len)
+{
+	struct reading *g = context;
+
+	return take_rows(bytes, len, &g->left, take_set, g);
 }
 
 int facts_read_init(struct facts_read *r, struct facts_clickhouse *c, const struct facts_plan *p,
@@ -200,8 +215,9 @@ static int check_tree(const struct fact_row_body *b)
 	return r < 0 ? r : t.r.bad ? -EBADMSG : 0;
 }
 
-static int add_tree(struct adding *g, const struct facts_head *h, const struct fact_row_body *b)
+static int add_tree(void *context, const struct facts_head *h, const struct fact_row_body *b)
 {
+	struct adding *g = context;
 	int r = b->tree_len ? check_tree(b) : 0;
 
 	if (r == 0 && b->tree_len)
@@ -218,21 +234,8 @@ static int add_tree(struct adding *g, const struct facts_head *h, const struct f
 static ssize_t take_trees(void *context, const uint8_t *bytes, size_t len)
 {
 	struct adding *g = context;
-	const uint8_t *at = bytes;
-	struct fact_row_body b;
-	struct byte_reader in;
-	struct facts_head h;
-	int r = 0;
 
-	reader_init(&in, bytes, len);
-	while (r == 0 && fact_row_head(&in, &h) && fact_row_body(&in, &b)) {
-		at = in.at;
-		if (!g->left)
-			return -EBADMSG;
-		g->left--;
-		r = add_tree(g, &h, &b);
-	}
-	return r < 0 ? r : at - bytes;
+	return take_rows(bytes, len, &g->left, add_tree, g);
 }
 
 static int add_trees(struct adding *g, struct facts_plan *p, struct error *e)
