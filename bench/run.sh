@@ -15,7 +15,7 @@
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
 #	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
-#	work      a minute of a host with ten virtual machines, worked out (work/run.py)
+#	work      a minute of a host with ten virtual machines, worked out (minute/run.py)
 #	symbols   from an address to its function, and opening a kept table (symbol.c)
 #	web       the page in the browser on 50 million events and on such a day (web.py)
 #
@@ -250,7 +250,7 @@ part_work()
 	local few=()
 	[ -z "$quick" ] || few=(--machines 2 --times 1)
 	say "a minute of virtual machines; the load takes a while to make"
-	run "$here/work/run.py" "${few[@]}" --markdown "$body"
+	run "$here/minute/run.py" "${few[@]}" --markdown "$body"
 	describe "A minute of ten virtual machines, worked out" >"$part_file"
 }
 
