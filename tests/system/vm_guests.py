@@ -178,6 +178,14 @@ def kept_object(host, vm, build_id):
     return path.read_bytes() if path.exists() else None
 
 
+def wait_for_object(host, vm, build_id, path):
+    """Until the host has the file that a sample was in; it comes at low priority."""
+    end = time.monotonic() + WAIT_S
+    while kept_object(host, vm, build_id) != Path(path).read_bytes():
+        need("the file that a sample was in", time.monotonic() < end, f"{path}: {host.said()}")
+        time.sleep(0.02)
+
+
 def tell_story(host, guest, vm):
     """Who was there before, who comes and goes, and what the kernel's functions are called."""
     guest.go()
@@ -193,8 +201,8 @@ def tell_story(host, guest, vm):
     host.sample(vm, "guest-kernel", (address or 0xffff800080000000) + 4, os.getpid())
     path, at, build_id = own_code(host)
     host.sample(vm, "guest-user", at, os.getpid())
+    wait_for_object(host, vm, build_id, path)
     host.stop()
-    need("the file that a sample was in", kept_object(host, vm, build_id) == Path(path).read_bytes(), path)
     own = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
     report = host.report("--by", "process")
     need("a process of before", f"{own} ({os.getpid()})" in report, report)
