@@ -242,12 +242,10 @@ static void report(struct fleet *f)
 	measure(f, "top objects", ASK_OBJECTS, false);
 	measure(f, "trend of a function, by hour", ASK_TREND, false);
 	measure(f, "flame graph", ASK_TREE, false);
-	if (!strstr(f->folder, "://")) {
-		sum_up(f);
-		measure(f, "top functions, by sums", ASK_TOP, false);
-		measure(f, "trend of a function, by sums", ASK_TREND, false);
-		measure(f, "flame graph, by sums", ASK_TREE, false);
-	}
+	sum_up(f);
+	measure(f, "top functions, by sums", ASK_TOP, false);
+	measure(f, "trend of a function, by sums", ASK_TREND, false);
+	measure(f, "flame graph, by sums", ASK_TREE, false);
 	say(f, "| goal, top functions | | | | 1000 ms or less | |\n");
 }
 
@@ -295,7 +293,8 @@ int main(int argc, char **argv)
 	if (!f.folder && !(f.folder = mkdtemp(own)))
 		fail(strerror(errno));
 	f.is_filled = facts_open_reader(&f.facts, f.folder, &e) == 0;
-	if (!f.is_filled && facts_open(&f.facts, f.folder, &e) < 0)
+	facts_free(f.facts);
+	if (facts_open(&f.facts, f.folder, &e) < 0)
 		fail(e.text);
 	make_templates(&f);
 	fill(&f);

@@ -113,7 +113,7 @@ static int roll_some(struct facts_local *l, const struct fact_key *keys, size_t 
 
 static bool has_tree(uint8_t kind)
 {
-	return kind == FACT_PROFILE || kind == FACT_VM;
+	return fact_kind_is_profile(kind) || kind == FACT_VM;
 }
 
 /* Keys come by their hour: each is summed once for each kind. */

@@ -13,6 +13,7 @@
 #include <sys/param.h>
 #include <time.h>
 
+#include "facts/clickhouse/facts_fleet.h"
 #include "facts/clickhouse/facts_put.h"
 #include "facts/clickhouse/facts_read.h"
 #include "store/array.h"
@@ -88,18 +89,20 @@ int facts_clickhouse_roll(struct facts *f, uint64_t to_s, struct error *e)
 	CLEANUP_FACTS_STALE struct facts_stale_list list = { 0 };
 	struct error damage = ERROR_INIT, why = ERROR_INIT;
 	bool is_full = atomic_fetch_add(&c->rolls, 1) % FULL_ROLLS == 0;
+	uint64_t from_s = is_full || to_s < RECENT_S ? 0 : to_s - RECENT_S;
 	size_t i;
 	int r = facts_clickhouse_may_write(c, e);
 
 	if (r == 0)
-		r = facts_plan_stale(c, is_full || to_s < RECENT_S ? 0 : to_s - RECENT_S, to_s,
-				     &list, e);
+		r = facts_plan_stale(c, from_s, to_s, &list, e);
 	for (i = 0; r == 0 && i < list.n; i += HOURS_AT_ONCE) {
 		r = roll_some(c, list.list + i, MIN(list.n - i, (size_t)HOURS_AT_ONCE), &damage,
 			      &why);
 		if (r < 0)
 			error_set(e, -r, "%s", why.text);
 	}
+	if (r == 0)
+		r = facts_fleet_make(c, from_s, to_s, e);
 	if (r == 0 && damage.text[0])
 		r = error_set(e, EBADMSG, "%s", damage.text);
 	return r;

@@ -23,7 +23,7 @@ struct bounds {
 	struct facts_clickhouse_ages ages;
 };
 
-static uint32_t day_of(uint64_t s)
+uint32_t facts_plan_day(uint64_t s)
 {
 	return (uint32_t)MIN(s / DAY_S, (uint64_t)DAYS_MOST);
 }
@@ -56,8 +56,8 @@ static void write_rows(FILE *out, const struct bounds *b, const char *keys)
 		"max(rank) AS r FROM facts WHERE day >= toDate(%u) AND day <= toDate(%u) AND "
 		"((length = 60 AND start >= %" PRIu64 " AND start < %" PRIu64
 		") OR (length = 3600 AND start >= %" PRIu64 " AND start < %" PRIu64 ")) ",
-		keys, day_of(MIN(b->minutes_from_s, b->hours_from_s)), day_of(b->to_s),
-		b->minutes_from_s, b->to_s, b->hours_from_s, b->to_s);
+		keys, facts_plan_day(MIN(b->minutes_from_s, b->hours_from_s)),
+		facts_plan_day(b->to_s), b->minutes_from_s, b->to_s, b->hours_from_s, b->to_s);
 }
 
 /* --- the rows of a question --- */
@@ -123,7 +123,9 @@ static int add_hour(struct planning *p, const struct hour *h)
 	const struct bounds *b = p->bounds;
 	bool is_whole = h->hour_s >= b->first_s && h->hour_s < b->last_s;
 	bool is_closed = h->n_hours && (h->is_closed || h->hour_s < b->ages.minutes_from_s);
-	struct facts_plan_row row = { .device = h->device, .start_s = h->hour_s, .id = h->id };
+	struct facts_plan_row row = {
+		.device = h->device, .start_s = h->hour_s, .id = h->id, .n_sets = 1, .is_hour = true
+	};
 	uint64_t i;
 	int r = 0;
 
@@ -132,6 +134,7 @@ static int add_hour(struct planning *p, const struct hour *h)
 		return add_row(p->plan, &row);
 	if (is_closed) /* the last hour may not be whole, but nobody else has it */
 		return !b->minutes_only && h->hour_s >= b->last_s ? add_row(p->plan, &row) : 0;
+	row.is_hour = false;
 	for (i = 0; r == 0 && i < h->n; i++) {
 		row.id = get_le64(h->ids + 8 * i);
 		row.start_s = get_le64(h->starts + 8 * i);
@@ -292,7 +295,7 @@ static bool read_stale(struct byte_reader *in, struct stale_row *row)
 
 static int add_stale(struct facts_stale_list *l, const struct stale_row *row)
 {
-	struct facts_plan_row minute = { .device = row->stale.hour.device };
+	struct facts_plan_row minute = { .device = row->stale.hour.device, .n_sets = 1 };
 	struct facts_stale *s;
 	uint64_t i;
 	int r = array_grow(&l->list, l->n, &l->room, sizeof(*l->list), STALE_MAX);
@@ -387,7 +390,7 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 	snprintf(where, sizeof(where),
 		 "PREWHERE day >= toDate(%u) AND day <= toDate(%u) AND start >= %" PRIu64
 		 " AND start <= %" PRIu64 " AND id GLOBAL IN listed",
-		 day_of(from_s), day_of(to_s), from_s, to_s);
+		 facts_plan_day(from_s), facts_plan_day(to_s), from_s, to_s);
 	r = facts_clickhouse_sql_open(&sql, e);
 	if (r == 0) {
 		if (p->is_careful)

@@ -16,17 +16,22 @@
 struct facts_plan_row {
 	uint64_t id, start_s;
 	struct message_id device;
+	uint32_t n_sets; /* that it stands for: 1, or those of a sum (facts_fleet.h) */
+	bool is_hour;
 };
 
 struct facts_plan {
 	struct facts_plan_row *rows; /* by time */
 	size_t n, room;
 	uint64_t devices; /* that have any */
+	uint64_t summed;  /* sets that it has more than rows */
 };
 
 int facts_plan_init(struct facts_plan *p, struct facts_clickhouse *c, const struct facts_query *q,
 		    struct error *e);
 void facts_plan_done(struct facts_plan *p);
+/* As a Date has it. */
+uint32_t facts_plan_day(uint64_t s);
 /* By device instead: so they lie in the table, and who reads all of them reads each part of it once. */
 void facts_plan_sort_devices(struct facts_plan *p);
 #define CLEANUP_FACTS_PLAN __attribute__((cleanup(facts_plan_done)))

@@ -8,6 +8,7 @@
 #include <sys/param.h>
 
 #include "facts/clickhouse/fact_row.h"
+#include "facts/clickhouse/facts_fleet.h"
 #include "facts/fact_pack.h"
 
 #define TRIES 5 /* that a plan is made again, because rows of it were replaced */
@@ -261,21 +262,20 @@ static int add_trees(struct adding *g, struct facts_plan *p, struct error *e)
 	return r;
 }
 
-static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, struct fact_set *ret,
-		     struct facts_basis *b, struct error *e)
+int facts_read_tree(struct facts_clickhouse *c, struct facts_plan *p, const struct facts_query *q,
+		    struct fact_set *ret, struct facts_basis *b, struct error *e)
 {
 	const struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
 	struct adding adding = { .c = c, .to = ret, .basis = b, .e = e };
-	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
-	int r = facts_plan_init(&p, c, q, e);
+	int r;
 
 	memset(b, 0, sizeof(*b));
-	if (r < 0)
-		return r;
 	if (fact_set_init(ret, &key) < 0)
 		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
-	r = add_trees(&adding, &p, e);
-	b->devices = p.devices;
+	r = add_trees(&adding, p, e);
+	b->devices = p->devices;
+	b->sets += p->summed;
+	b->hours += p->summed;
 	ret->version = ret->events = b->events;
 	ret->covered_ns = b->covered_ns;
 	ret->lost = b->lost;
@@ -285,12 +285,29 @@ static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, st
 	return r;
 }
 
+static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, struct fact_set *ret,
+		     struct facts_basis *b, struct error *e)
+{
+	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
+	int r = facts_fleet_plan(&p, c, q, e);
+
+	return r < 0 ? r : facts_read_tree(c, &p, q, ret, b, e);
+}
+
+/* A sum that is damaged is none: the rows that it stands for may be whole. */
 int facts_clickhouse_tree(struct facts *f, const struct facts_query *q, struct fact_set *ret,
 			  struct facts_basis *ret_basis, struct error *e)
 {
+	struct facts_query mine = *q;
 	int i, r = -EAGAIN;
 
-	for (i = 0; i < TRIES && r == -EAGAIN; i++)
-		r = make_tree(facts_clickhouse_get(f), q, ret, ret_basis, e);
+	for (i = 0; i < TRIES && r == -EAGAIN; i++) {
+		r = make_tree(facts_clickhouse_get(f), &mine, ret, ret_basis, e);
+		if (r == 0 && ret_basis->damaged && mine.all_devices && !mine.no_sums) {
+			fact_set_done(ret);
+			mine.no_sums = true;
+			r = -EAGAIN;
+		}
+	}
 	return r;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "facts/clickhouse/facts_plan.h"
+#include "facts/clickhouse/facts_fleet.h"
 #include "store/array.h"
 
 #define TRIES 5
@@ -86,7 +86,11 @@ static int read_basis(struct facts_clickhouse *c, const struct facts_plan_part *
 	memset(ret, 0, sizeof(*ret));
 	r = facts_plan_ask(part, c, &words, &ask, e);
 	ret->devices = part->plan->devices;
-	return r == 0 && ret->sets != part->n ? changed(e) : r;
+	if (r == 0 && ret->sets != part->n)
+		r = changed(e);
+	ret->sets += part->plan->summed;
+	ret->hours += part->plan->summed;
+	return r;
 }
 
 /* --- lists --- */
@@ -190,7 +194,7 @@ static int make_top(const struct asking *a, const struct facts_order *o, struct 
 	struct facts_plan_part part = { .plan = &p, .is_careful = a->is_careful };
 	struct facts_clickhouse *c = a->c;
 	struct list l = { 0 };
-	int r = facts_plan_init(&p, c, a->q, e);
+	int r = facts_fleet_plan(&p, c, a->q, e);
 
 	memset(ret, 0, sizeof(*ret));
 	part.n = p.n;
@@ -332,6 +336,19 @@ static ssize_t take_points(void *context, const uint8_t *bytes, size_t len)
 	return r < 0 ? r : at - bytes;
 }
 
+/* A sum is one row, and as many sets as it stands for. Both are by time. */
+static void count_sums(struct facts_points *points, const struct facts_plan *p, uint32_t step_s)
+{
+	size_t i, at = 0;
+
+	for (i = 0; i < p->n; i++) {
+		while (at < points->n && points->points[at].start_s + step_s <= p->rows[i].start_s)
+			at++;
+		if (at < points->n)
+			points->points[at].sets += p->rows[i].n_sets - 1;
+	}
+}
+
 static int read_points(struct facts_clickhouse *c, const struct facts_plan_part *part,
 		       const struct facts_trend *t, struct facts_points *ret, struct error *e)
 {
@@ -355,7 +372,11 @@ static int read_points(struct facts_clickhouse *c, const struct facts_plan_part 
 	snprintf(columns, sizeof(columns), "start, covered, samples, ns, %s", list.columns);
 	words.select = select;
 	r = facts_plan_ask(part, c, &words, &ask, e);
-	return r == 0 && points.sets != part->n ? changed(e) : r;
+	if (r == 0 && points.sets != part->n)
+		r = changed(e);
+	if (r == 0)
+		count_sums(ret, part->plan, t->step_s);
+	return r;
 }
 
 static int make_trend(const struct asking *a, const struct facts_trend *t, struct facts_points *ret,
@@ -364,7 +385,7 @@ static int make_trend(const struct asking *a, const struct facts_trend *t, struc
 	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
 	struct facts_plan_part part = { .plan = &p, .is_careful = a->is_careful };
 	struct facts_clickhouse *c = a->c;
-	int r = facts_plan_init(&p, c, a->q, e);
+	int r = facts_fleet_plan(&p, c, a->q, e);
 
 	memset(ret, 0, sizeof(*ret));
 	part.n = p.n;
