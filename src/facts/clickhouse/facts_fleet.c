@@ -213,6 +213,9 @@ static int make_sum(struct facts_clickhouse *c, const struct missing *m, struct 
 				       .kind = m->kind,
 				       .from_s = m->start_s,
 				       .to_s = m->start_s + FACT_HOUR_S };
+	const struct fact_key key = { .kind = m->kind,
+				      .length_s = FACT_HOUR_S,
+				      .start_s = m->start_s };
 	struct fact_row_place place = { .rank = m->rank + 1,
 					.id = facts_clickhouse_token(),
 					.is_closed = true };
@@ -224,12 +227,12 @@ static int make_sum(struct facts_clickhouse *c, const struct missing *m, struct 
 
 	if (r < 0 || p.n < FACTS_SUMS_LEAST || mark_hours(p.rows, p.n, &place.made_of) < p.n)
 		return r;
-	r = facts_read_tree(c, &p, &q, &sum, &basis, e);
+	if (fact_set_init(&sum, &key) < 0)
+		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
+	r = facts_read_tree(c, &p, &sum, &basis, e);
 	if (r < 0 || basis.damaged)
 		return r == -EAGAIN ? 0 : r;
-	sum.key = (struct fact_key){ .kind = m->kind + FACTS_SUMS_KIND,
-				     .length_s = FACT_HOUR_S,
-				     .start_s = m->start_s };
+	sum.key.kind += FACTS_SUMS_KIND; /* until here it decides what a set is made of */
 	r = facts_put_encode(c, &rows, &sum, &place, e);
 	if (r == 0)
 		r = facts_put_insert(c, &rows, e);

@@ -262,36 +262,39 @@ static int add_trees(struct adding *g, struct facts_plan *p, struct error *e)
 	return r;
 }
 
-int facts_read_tree(struct facts_clickhouse *c, struct facts_plan *p, const struct facts_query *q,
-		    struct fact_set *ret, struct facts_basis *b, struct error *e)
+int facts_read_tree(struct facts_clickhouse *c, struct facts_plan *p, struct fact_set *to,
+		    struct facts_basis *b, struct error *e)
 {
-	const struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
-	struct adding adding = { .c = c, .to = ret, .basis = b, .e = e };
+	struct adding adding = { .c = c, .to = to, .basis = b, .e = e };
 	int r;
 
 	memset(b, 0, sizeof(*b));
-	if (fact_set_init(ret, &key) < 0)
-		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
 	r = add_trees(&adding, p, e);
 	b->devices = p->devices;
 	b->sets += p->summed;
 	b->hours += p->summed;
-	ret->version = ret->events = b->events;
-	ret->covered_ns = b->covered_ns;
-	ret->lost = b->lost;
-	ret->lost_places = b->lost_places;
-	if (r < 0)
-		fact_set_done(ret);
+	to->version = to->events = b->events;
+	to->covered_ns = b->covered_ns;
+	to->lost = b->lost;
+	to->lost_places = b->lost_places;
 	return r;
 }
 
 static int make_tree(struct facts_clickhouse *c, const struct facts_query *q, struct fact_set *ret,
 		     struct facts_basis *b, struct error *e)
 {
+	const struct fact_key key = { .kind = q->kind, .start_s = q->from_s };
 	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
 	int r = facts_fleet_plan(&p, c, q, e);
 
-	return r < 0 ? r : facts_read_tree(c, &p, q, ret, b, e);
+	if (r < 0)
+		return r;
+	if (fact_set_init(ret, &key) < 0)
+		return error_set(e, ENOMEM, "cannot sum facts up: out of memory");
+	r = facts_read_tree(c, &p, ret, b, e);
+	if (r < 0)
+		fact_set_done(ret);
+	return r;
 }
 
 /* A sum that is damaged is none: the rows that it stands for may be whole. */

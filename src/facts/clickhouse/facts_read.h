@@ -17,8 +17,8 @@ int facts_read_init(struct facts_read *r, struct facts_clickhouse *c, const stru
 		    size_t from, struct error *e);
 void facts_read_done(struct facts_read *r);
 
-/* The tree of all rows together, as facts_tree has it; the plan is by device then. -EAGAIN: one is gone. */
-int facts_read_tree(struct facts_clickhouse *c, struct facts_plan *p, const struct facts_query *q,
-		    struct fact_set *ret, struct facts_basis *b, struct error *e);
+/* Adds the trees of all rows to an empty set; the plan is by device then. -EAGAIN: one is gone. */
+int facts_read_tree(struct facts_clickhouse *c, struct facts_plan *p, struct fact_set *to,
+		    struct facts_basis *b, struct error *e);
 
 #endif
