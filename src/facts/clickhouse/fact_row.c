@@ -19,7 +19,7 @@ static void put_head(struct clickhouse_rows *rows, const struct fact_set *s,
 	uint64_t all[FACT_VALUES];
 
 	fact_set_totals(s, all);
-	clickhouse_rows_u8(rows, s->key.kind);
+	clickhouse_rows_u8(rows, s->key.kind + p->kind_more);
 	clickhouse_rows_u32(rows, s->key.length_s);
 	clickhouse_rows_u64(rows, s->key.start_s);
 	clickhouse_rows_put(rows, s->key.device.bytes, 16);

@@ -15,6 +15,7 @@
 struct fact_row_place {
 	uint64_t rank, id, made_of;
 	bool is_closed;
+	uint8_t kind_more; /* than the set's: FACTS_SUMS_KIND of a sum */
 };
 
 #define FACT_ROW_LIST(c) c "_name, " c "_self0, " c "_self1, " c "_total0, " c "_total1, "

@@ -218,7 +218,8 @@ static int make_sum(struct facts_clickhouse *c, const struct missing *m, struct 
 				      .start_s = m->start_s };
 	struct fact_row_place place = { .rank = m->rank + 1,
 					.id = facts_clickhouse_token(),
-					.is_closed = true };
+					.is_closed = true,
+					.kind_more = FACTS_SUMS_KIND };
 	CLEANUP_FACTS_PLAN struct facts_plan p = { 0 };
 	CLEANUP_FACT_SET struct fact_set sum = { 0 };
 	struct clickhouse_rows rows = { 0 };
@@ -232,7 +233,6 @@ static int make_sum(struct facts_clickhouse *c, const struct missing *m, struct 
 	r = facts_read_tree(c, &p, &sum, &basis, e);
 	if (r < 0 || basis.damaged)
 		return r == -EAGAIN ? 0 : r;
-	sum.key.kind += FACTS_SUMS_KIND; /* until here it decides what a set is made of */
 	r = facts_put_encode(c, &rows, &sum, &place, e);
 	if (r == 0)
 		r = facts_put_insert(c, &rows, e);
