@@ -21,6 +21,7 @@
 #include "collector/http_symbols.h"
 #include "collector/objects_file.h"
 #include "symbol/object.h"
+#include "trace/func_meta.h"
 #include "wire/meta.h"
 #include "wire/sample_meta_decode.h"
 
@@ -425,6 +426,25 @@ static void add_wanted(struct objects *o, struct source *s, const struct sample_
 	s->list[s->n++] = new;
 }
 
+/* Of a traced program. */
+static void see_program(struct objects *o, struct source *s, struct byte_reader *r)
+{
+	struct func_mapping f = { 0 };
+	struct sample_mapping m;
+
+	reader_varint(r); /* whose they are */
+	while (reader_left(r) && func_meta_get_mapping(r, &f) == 0) {
+		m = (struct sample_mapping){ .build_id_len = f.build_id_len,
+					     .path = f.path,
+					     .path_len = (uint32_t)strlen(f.path) };
+		memcpy(m.build_id, f.build_id, f.build_id_len);
+		add_wanted(o, s, &m);
+		free(f.path);
+		f.path = NULL;
+	}
+	free(f.path);
+}
+
 /* Guests' mappings are items of another type: their files are not the device's. */
 static void see(struct objects *o, struct source *s, const struct job *j)
 {
@@ -432,10 +452,13 @@ static void see(struct objects *o, struct source *s, const struct job *j)
 	struct meta_reader r;
 
 	meta_reader_init(&r, j->bytes, j->len);
-	while (meta_reader_next(&r) == WIRE_OK)
+	while (meta_reader_next(&r) == WIRE_OK) {
+		if (r.type == META_MAPPINGS)
+			see_program(o, s, &r.item);
 		while (r.type == META_MAPPED && reader_left(&r.item) &&
 		       sample_meta_get_mapping(&r.item, &m))
 			add_wanted(o, s, &m);
+	}
 	if (!s->current)
 		ask_next(o, s);
 }

@@ -79,12 +79,11 @@ static int take_process(struct func_meta *m, struct byte_reader *r)
 	return ret < 0 ? ret : take_text(&p->exe, r);
 }
 
-static int take_mapping(struct func_process *p, struct byte_reader *r)
+int func_meta_get_mapping(struct byte_reader *r, struct func_mapping *ret)
 {
 	struct func_mapping f = { .from = reader_varint(r) };
 	uint64_t size = reader_varint(r), since, span, id_len;
 	const uint8_t *id;
-	int ret;
 
 	f.offset = reader_varint(r);
 	since = reader_varint(r);
@@ -100,7 +99,15 @@ static int take_mapping(struct func_process *p, struct byte_reader *r)
 	f.build_id_len = (uint8_t)id_len;
 	if (id_len)
 		memcpy(f.build_id, id, (size_t)id_len);
-	ret = take_text(&f.path, r);
+	*ret = f;
+	return take_text(&ret->path, r);
+}
+
+static int take_mapping(struct func_process *p, struct byte_reader *r)
+{
+	struct func_mapping f = { 0 };
+	int ret = func_meta_get_mapping(r, &f);
+
 	if (ret == 0)
 		ret = func_process_add_mapping(p, &f);
 	free(f.path);

@@ -10,6 +10,7 @@
 #define KISEKI_TRACE_FUNC_META_H
 
 #include "trace/func_source.h"
+#include "wire/varint.h"
 
 /* A thread with its number, by which its streams are numbered. */
 struct func_meta_row {
@@ -32,6 +33,9 @@ void func_meta_done(struct func_meta *m);
 /* Adds what a payload says; items of other things are passed over. -EBADMSG for what no encoder
  * wrote, -ENOMEM, -E2BIG. */
 int func_meta_decode(struct func_meta *m, const uint8_t *in, size_t len);
+
+/* One row of META_MAPPINGS, behind the process that they are of; the path is the caller's to free. -EBADMSG, -ENOMEM. */
+int func_meta_get_mapping(struct byte_reader *r, struct func_mapping *ret);
 
 /* A stream with no row: its thread is not known by name. 0, -ENOMEM, -E2BIG. */
 int func_meta_add_thread(struct func_meta *m, uint32_t number);

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "device/agent/agent_state.h"
 #include "device/feed/func_run.h"
+#include "device/profile/told_objects.h"
 
 void agent_log(const struct agent *a, const char *fmt, ...)
 {
@@ -113,6 +114,10 @@ static int make_uplink(struct agent *a, struct error *e)
 				    .hooks = { a, agent_instruct, agent_clocks } };
 	int r;
 
+	if (a->told) {
+		o.hooks.want = agent_want_object;
+		o.hooks.piece = agent_put_piece;
+	}
 	if (getrandom(&o.seed, sizeof(o.seed), 0) < 0)
 		o.seed = clock_mono_ms();
 	r = uplink_new(&a->uplink, &o, e);
@@ -163,6 +168,7 @@ int agent_new(struct agent **ret, const struct agent_options *o, struct error *e
 	r = identity_init(&a->identity, o->settings->name, o->settings->state_dir, e);
 	if (r >= 0)
 		r = open_spool(a, e);
+	agent_make_told(a);
 	if (r >= 0)
 		r = make_uplink(a, e);
 	if (r >= 0)
@@ -186,6 +192,7 @@ void agent_free(struct agent *a)
 	if (agent_is_tracing(a))
 		tracing_leave(&a->tracing);
 	func_feed_free(a->feed);
+	told_objects_free(a->told);
 	uplink_free(a->uplink);
 	line_free(a->line);
 	recorder_free(a->recorder);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "device/agent/agent_state.h"
+#include "device/profile/told_objects.h"
 #include "wire/func_door.h"
 
 /* Who says nothing gets the socket if it is his to give. */
@@ -46,7 +47,8 @@ void agent_open_feed(struct agent *a)
 				       .group = s->func_group,
 				       .folder = s->func_folder,
 				       .bytes = s->func_bytes,
-				       .mode = a->config.func };
+				       .mode = a->config.func,
+				       .told = a->told };
 	struct error e = ERROR_INIT;
 
 	if (!is_wanted(s))
@@ -114,4 +116,38 @@ int agent_set_func(struct agent *a, const struct message_config *c, struct error
 		func_feed_set_mode(a->feed, c->func, a->now_ms);
 	a->config.func = c->func;
 	return 0;
+}
+
+/* --- files of programs, which hold the names of their functions --- */
+
+void agent_make_told(struct agent *a)
+{
+	if (is_wanted(a->o.settings) && a->o.settings->objects_rate)
+		a->told = told_objects_new(a->o.settings->objects_rate);
+}
+
+void agent_want_object(void *context, const struct message_want *m)
+{
+	const struct agent *a = context;
+
+	told_objects_want(a->told, m, a->now_ms);
+}
+
+uint32_t agent_put_piece(void *context, uint8_t *body)
+{
+	const struct agent *a = context;
+
+	return told_objects_put(a->told, body, a->now_ms);
+}
+
+uint64_t agent_next_piece(const struct agent *a)
+{
+	return a->told && uplink_is_welcome(a->uplink) ? told_objects_next(a->told) : UINT64_MAX;
+}
+
+uint32_t agent_object_ability(const struct agent *a)
+{
+	return a->told && (a->o.settings->objects_anywhere || line_is_local(a->line))
+		       ? ABILITY_OBJECTS
+		       : 0;
 }

@@ -43,6 +43,7 @@ static void connect_link(struct agent *a)
 	a->low_mark = 1;
 	a->origins = tracing_origins(a->origins);
 	uplink_set_origins(a->uplink, a->origins);
+	uplink_set_abilities(a->uplink, agent_object_ability(a));
 	uplink_open(a->uplink, agent_state(a), a->now_ms);
 }
 
@@ -76,14 +77,16 @@ void agent_turn_link(struct agent *a)
 
 uint64_t agent_next_link(const struct agent *a)
 {
-	uint64_t next = uplink_next(a->uplink), dialled = line_next(a->line), renewal;
+	uint64_t next = uplink_next(a->uplink), dialled = line_next(a->line), renewal, piece;
 
 	if (uplink_is_closed(a->uplink) && line_fd(a->line) >= 0)
 		return dialled;
 	if (line_has_unread(a->line) && uplink_room(a->uplink))
 		return 0;
 	renewal = line_next_renewal(a->line, a->now_ms);
-	return next < renewal ? next : renewal;
+	next = next < renewal ? next : renewal;
+	piece = agent_next_piece(a);
+	return next < piece ? next : piece;
 }
 
 /* While ticks come anyway, an ACK need not wake the agent; unless blocks wait for it. */

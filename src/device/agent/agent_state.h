@@ -40,6 +40,7 @@ struct agent {
 	struct tracing tracing;
 	struct func_feed *feed;	   /* of traced programs; NULL: there is no socket for them */
 	struct error feed_failure; /* the last that was logged */
+	struct told_objects *told; /* files of traced programs; NULL: none are sent */
 	struct line *line;
 	struct uplink *uplink;
 	struct error link_failure; /* the last that was logged */
@@ -89,6 +90,14 @@ void agent_end_feed(struct agent *a, bool keep);
 
 /* Whether programs are traced, as an instruction says. */
 int agent_set_func(struct agent *a, const struct message_config *c, struct error *e);
+
+/* Files of programs, if a collector may have them; before the uplink and the feed are made. */
+void agent_make_told(struct agent *a);
+/* The uplink's hooks for files of programs, and when there is a piece of one to send. */
+void agent_want_object(void *context, const struct message_want *m);
+uint32_t agent_put_piece(void *context, uint8_t *body);
+uint64_t agent_next_piece(const struct agent *a);
+uint32_t agent_object_ability(const struct agent *a); /* on this connection */
 
 /* --- agent_link.c --- */
 

@@ -3,6 +3,7 @@
 #include "device/agent/line.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -132,6 +133,21 @@ uint64_t line_next(const struct line *l)
 bool line_is_secure(const struct line *l)
 {
 	return l->tls;
+}
+
+/* Whoever listens there could read this machine's files himself, or is a tunnel that somebody with rights has made. */
+bool line_is_local(const struct line *l)
+{
+	struct sockaddr_storage peer = { 0 };
+	socklen_t len = sizeof(peer);
+	const struct sockaddr_in *four = (const struct sockaddr_in *)&peer;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&peer;
+
+	if (getpeername(line_fd(l), (struct sockaddr *)&peer, &len) < 0)
+		return false;
+	if (peer.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+	return peer.ss_family == AF_INET && ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 bool line_has_unread(const struct line *l)

@@ -40,6 +40,7 @@ int line_fd(const struct line *l);
 short line_events(const struct line *l);  /* that an attempt waits for */
 uint64_t line_next(const struct line *l); /* when to go on with an attempt; UINT64_MAX: none */
 bool line_is_secure(const struct line *l);
+bool line_is_local(const struct line *l);   /* the other end is on this machine, or a tunnel's */
 bool line_has_unread(const struct line *l); /* the socket does not show it */
 bool line_is_spent(const struct line *l);   /* a given socket, and it is gone */
 

@@ -33,6 +33,8 @@ static const struct cli_option options[] = {
 	{ 0, "func-group", "GROUP", "whose programs may, beside root's; * for all", NULL },
 	{ 0, "func-folder", "DIR", "of their records (func-NAME beside the spool)", NULL },
 	{ 0, "func-mem", "SIZE", "memory for their records (32M)", NULL },
+	{ 0, "objects-rate", "SIZE",
+	  "programs' files it asks for: so much a second (1M on loopback, else 0)", NULL },
 	{ 0, "spool", "SIZE", "memory for what was not sent (4M)", NULL },
 	{ 0, "spool-file", "FILE", "its file (/run/kiseki/NAME.spool)", NULL },
 	{ 0, "state-dir", "DIR", "where the identity is kept (/var/lib/kiseki-agent)", NULL },

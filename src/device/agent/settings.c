@@ -64,6 +64,19 @@ static int set_nice(void *to, const struct setting *s, const char *value, struct
 	return 0;
 }
 
+/* Who says how fast says that the collector may have them, wherever it is. */
+static int set_objects_rate(void *to, const struct setting *s, const char *value, struct error *e)
+{
+	struct settings *all = to;
+
+	(void)s;
+	(void)e;
+	if (value_size(&all->objects_rate, value, 1) < 0)
+		return -EINVAL;
+	all->objects_anywhere = true;
+	return 0;
+}
+
 #define FUNC_SOCKET_ROOM 108U /* as the address of a local socket has */
 #define PLACE(field) offsetof(struct settings, field)
 #define TEXT(field) PLACE(field), 1, sizeof(((struct settings *)0)->field)
@@ -88,6 +101,7 @@ static const struct setting table[] = {
 	{ "func-group", setting_text, "a group's name, or *", TEXT(func_group) },
 	{ "func-folder", setting_text, "a path of up to 255 bytes", TEXT(func_folder) },
 	{ "func-mem", setting_size, "1M to 16G", PLACE(func_bytes), FUNC_LEAST, FUNC_MOST },
+	{ "objects-rate", set_objects_rate, "bytes in a second, or 0", 0, 0, 0 },
 	{ "spool", setting_size, "64K to 1G", PLACE(spool_bytes), SPOOL_LEAST, SPOOL_MOST },
 	{ "spool-file", setting_text, "a path of up to 255 bytes", TEXT(spool_file) },
 	{ "policy", set_config, NULL, 0, 0, 0 },
@@ -124,6 +138,7 @@ void settings_init(struct settings *s)
 		.state_dir = "/var/lib/kiseki-agent",
 		.func_socket = FUNC_DOOR_PATH,
 		.func_bytes = 32U << 20,
+		.objects_rate = 1U << 20,
 		.spool_bytes = 4U << 20,
 		.nice = -5,
 		.config = {

@@ -24,6 +24,8 @@ struct settings {
 	char func_group[SETTINGS_NAME_MAX];
 	char func_folder[SETTINGS_PATH_MAX]; /* empty: by the name, beside the spool */
 	uint64_t func_bytes;
+	uint64_t objects_rate; /* bytes of programs' files in a second; 0: none are sent */
+	bool objects_anywhere; /* also to a collector on another machine */
 	uint64_t spool_bytes;
 	bool start;
 	bool keep_recording;

@@ -3,7 +3,6 @@
 #include "device/agent/side_link.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
@@ -56,22 +55,6 @@ static uint32_t piece(void *context, uint8_t *body)
 	const struct side_link *l = context;
 
 	return l->objects.piece(l->objects.context, body, l->now_ms);
-}
-
-/* Whoever listens there is on this machine, and could read the files himself, or is a tunnel that
- * somebody with rights has made. */
-static bool is_loopback(int fd)
-{
-	struct sockaddr_storage peer = { 0 };
-	socklen_t len = sizeof(peer);
-	const struct sockaddr_in *four = (const struct sockaddr_in *)&peer;
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&peer;
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &len) < 0)
-		return false;
-	if (peer.ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-	return peer.ss_family == AF_INET && ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 int side_link_new(struct side_link **ret, const struct side_link_options *o, struct error *e)
@@ -151,7 +134,7 @@ static int connect_link(struct side_link *l, uint64_t now_ms, struct error *e)
 	r = line_open(l->line, now_ms, e);
 	if (r <= 0)
 		return r;
-	sends_objects = l->objects.piece && (l->objects.anywhere || is_loopback(line_fd(l->line)));
+	sends_objects = l->objects.piece && (l->objects.anywhere || line_is_local(l->line));
 	uplink_set_abilities(l->uplink,
 			     l->orders.abilities | (sends_objects ? ABILITY_OBJECTS : 0));
 	uplink_open(l->uplink, l->is_recording ? DEVICE_TRACING : DEVICE_IDLE, now_ms);

@@ -31,15 +31,17 @@
 
 struct func_feed;
 struct spool;
+struct told_objects;
 
 struct func_feed_options {
-	struct spool *spool; /* borrowed, as all of these */
-	const char *device;  /* its name, for the description */
-	const char *socket;  /* where programs ask */
-	const char *group;   /* whose programs may; "": root alone, "*": everybody */
-	const char *folder;  /* of the records */
-	uint64_t bytes;	     /* of all records together */
-	uint8_t mode;	     /* enum func_mode */
+	struct spool *spool;	   /* borrowed, as all of these */
+	const char *device;	   /* its name, for the description */
+	const char *socket;	   /* where programs ask */
+	const char *group;	   /* whose programs may; "": root alone, "*": everybody */
+	const char *folder;	   /* of the records */
+	uint64_t bytes;		   /* of all records together */
+	uint8_t mode;		   /* enum func_mode */
+	struct told_objects *told; /* is told of their files; NULL: nobody */
 };
 
 /* Takes up what an earlier agent left. */

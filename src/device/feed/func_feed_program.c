@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "device/feed/func_feed_state.h"
+#include "device/feed/func_objects.h"
 #include "device/feed/func_told.h"
 #include "wire/varint.h"
 
@@ -115,6 +116,8 @@ static int put_mapping(void *context, const struct func_meta_mapping *m)
 {
 	struct turn *t = context;
 
+	if (t->f->o.told)
+		func_objects_tell(t->f->o.told, t->p->traced.made_for, m);
 	return func_run_put_mapping(t->f->run, t->p->number, m, NULL);
 }
 

@@ -78,6 +78,14 @@ static const struct told_object *find(const struct told_objects *o,
 	return NULL;
 }
 
+bool told_objects_has(const struct told_objects *o, const struct sample_mapping *m)
+{
+	struct message_build_id id = { .len = m->build_id_len };
+
+	memcpy(id.bytes, m->build_id, m->build_id_len);
+	return find(o, &id) != NULL;
+}
+
 void told_objects_push(struct told_objects *o, const struct sample_mapping *m)
 {
 	struct told_object new = { .id = { .len = m->build_id_len }, .pid = m->pid };

@@ -28,6 +28,9 @@ DEFINE_CLEANUP(told_objects, told_objects_free)
 /* A mapping that was told of, or will be when a sample is in its process. */
 void told_objects_push(struct told_objects *o, const struct sample_mapping *m);
 
+/* Its build-id was told of before. */
+bool told_objects_has(const struct told_objects *o, const struct sample_mapping *m);
+
 /* A question; of several, the last counts. */
 void told_objects_want(struct told_objects *o, const struct message_want *m, uint64_t now_ms);
 
