@@ -24,6 +24,7 @@
 #define RECORD_HANDSHAKE 22
 #define RECORD_DATA 23
 #define HANDSHAKE_TICKET 4
+#define ALERT_WARNING 1
 #define ALERT_CLOSE 0
 #define TICKET (-EALREADY) /* a record that is passed over */
 #define TICKETS_MAX 8
@@ -162,12 +163,34 @@ void link_adopt(struct link *l, struct socket *sock)
 	listen_to(l, sock);
 }
 
+/* TLS wants each side to say that it has no more, so that nobody between can cut the end off. It goes
+ * if there is room for it; our own protocol knows what is missing. */
+static void say_no_more(struct link *l)
+{
+	u8 control[CMSG_SPACE(sizeof(u8))] __aligned(sizeof(size_t)) = { 0 };
+	struct cmsghdr *c = (struct cmsghdr *)control;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	u8 alert[] = { ALERT_WARNING, ALERT_CLOSE };
+	struct kvec vec = { .iov_base = alert, .iov_len = sizeof(alert) };
+
+	c->cmsg_level = SOL_TLS;
+	c->cmsg_type = TLS_SET_RECORD_TYPE;
+	c->cmsg_len = CMSG_LEN(sizeof(u8));
+	*(u8 *)CMSG_DATA(c) = RECORD_ALERT;
+	if (READ_ONCE(l->sock->sk->sk_state) == TCP_ESTABLISHED)
+		kernel_sendmsg(l->sock, &msg, &vec, 1, sizeof(alert));
+}
+
 void link_close(struct link *l)
 {
 	struct socket *sock = l->sock;
 
 	if (!sock)
 		return;
+	if (l->has_tls)
+		say_no_more(l);
 	l->sock = NULL;
 	remove_wait_queue(&sock->wq.wait, &l->wait);
 	if (!l->is_handed) {
