@@ -88,13 +88,15 @@ static void get_file(const struct handover *h, const char *name, char line[LINE_
 		close(fd);
 }
 
-/* Reading it from its start is also what makes the next change a new one. */
-static void read_link(const struct handover *h, char line[LINE_MAX_LEN])
+/* Reading it from its start is also what makes the next change a new one. False: the file is gone, and
+ * a driver that is loaded again has another one. */
+static bool read_link(const struct handover *h, char line[LINE_MAX_LEN])
 {
 	ssize_t n = pread(h->link, line, LINE_MAX_LEN - 1, 0);
 
 	line[n > 0 ? n : 0] = 0;
 	line[strcspn(line, "\n")] = 0;
+	return n >= 0 || errno != ENODEV;
 }
 
 /* --- telling it who it is and what to do --- */
@@ -247,13 +249,14 @@ static void take_time(struct handover *h)
 }
 
 /* The driver says "down" until it has looked at what it was handed. */
-static void look_at_link(struct handover *h)
+static int look_at_link(struct handover *h, struct error *e)
 {
 	char line[LINE_MAX_LEN];
 
-	read_link(h, line);
+	if (!read_link(h, line))
+		return error_set(e, ENODEV, "cannot go on: the driver was unloaded");
 	if (!h->handed)
-		return;
+		return 0;
 	if (!strncmp(line, "up", 2) && h->said[0] != 'i') {
 		take_time(h);
 		say(h, "is connected to %s as session%s", h->o->settings->collector, line + 2);
@@ -261,6 +264,7 @@ static void look_at_link(struct handover *h)
 	}
 	if (!strncmp(line, "down", 4))
 		lose(h, line[4] ? line + 5 : "the driver's link is down");
+	return 0;
 }
 
 static void connect_if_due(struct handover *h)
@@ -295,20 +299,22 @@ static int wait_ms(const struct handover *h)
 }
 
 /* Until a signal comes. */
-static void serve(struct handover *h)
+static int serve(struct handover *h, struct error *e)
 {
 	struct pollfd fds[3] = { { .fd = h->signals, .events = POLLIN },
 				 { .fd = h->link, .events = POLLPRI } };
 
 	while (!(fds[0].revents & POLLIN)) {
 		h->now_ms = clock_mono_ms();
-		look_at_link(h);
+		if (look_at_link(h, e) < 0)
+			return -ENODEV;
 		connect_if_due(h);
 		fds[2].fd = line_fd(h->line);
 		fds[2].events = line_events(h->line);
 		if (poll(fds, 3, wait_ms(h)) < 0 && errno != EINTR)
-			return;
+			return error_set(e, errno, "cannot wait: %s", strerror(errno));
 	}
+	return 0;
 }
 
 static bool is_loaded(const char *folder)
@@ -385,7 +391,7 @@ int handover_run(const struct handover_options *o, struct error *e)
 	if (r >= 0)
 		r = start_if_told(&h, e);
 	if (r >= 0)
-		serve(&h);
+		r = serve(&h, e);
 	if (h.link >= 0)
 		close(h.link);
 	if (h.signals >= 0)

@@ -33,7 +33,7 @@ struct handover_options {
 /* Is the driver loaded, and does it wait for somebody to connect it? */
 bool handover_is_wanted(const char *folder);
 
-/* Until SIGTERM or SIGINT: 0. */
+/* Until SIGTERM or SIGINT: 0; -ENODEV: the driver was unloaded. */
 int handover_run(const struct handover_options *o, struct error *e);
 
 #endif

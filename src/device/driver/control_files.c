@@ -318,18 +318,9 @@ static struct kobj_attribute link_file = __ATTR_RO(link);
 static struct kobj_attribute statistics_file = __ATTR_RO(statistics);
 
 static struct attribute *files[] = {
-	&state_file.attr,
-	&failure_file.attr,
-	&run_file.attr,
-	&settings_file.attr,
-	&name_file.attr,
-	&id_file.attr,
-	&collector_file.attr,
-	&collector_time_file.attr,
-	&socket_file.attr,
-	&link_file.attr,
-	&statistics_file.attr,
-	NULL,
+	&state_file.attr,  &failure_file.attr, &run_file.attr,	      &settings_file.attr,
+	&name_file.attr,   &id_file.attr,      &collector_file.attr,  &collector_time_file.attr,
+	&socket_file.attr, &link_file.attr,    &statistics_file.attr, NULL,
 };
 
 static const struct attribute_group group = { .attrs = files };
