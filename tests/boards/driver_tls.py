@@ -8,9 +8,10 @@ The collector has keys. An agent on the board enrolls, makes connections and han
 between them and the collector is a relay that keeps every byte. The scenarios are those of
 driver_accounting.py, where the collector dies, the connection is cut, the buffer is full, the module is
 unloaded; and others: the device is revoked, the certificate ends, a driver that has not been handed
-anything speaks. Then every event is in the store once or counted as lost, and on the wire there was
+anything speaks, the peer sends what it should not. Then every event is in the store once or counted as lost, and on the wire there was
 nothing but records of TLS.
 """
+import random
 import subprocess
 import sys
 import tempfile
@@ -19,11 +20,14 @@ import time
 from pathlib import Path
 
 import driver_accounting as accounting
-from board_test import KISEKI, Failed, build, build_driver, build_tool, expect, main, wait_for
+from board_test import KISEKI, SRC, Failed, build, build_driver, build_tool, expect, main, wait_for
 from boards.catalog import get_board
 from boards.collector import HOST
 from boards.machine import Machine
 from driver_accounting import FILES, Relay, Scenario, System
+
+sys.path.insert(0, str(SRC / "tests/tools"))
+import protocol as p  # noqa: E402
 
 MODULES = ["tls", "gcm", "ctr", "ghash_generic", "chacha20poly1305"]
 HANDSHAKE, CHANGE, ALERT, DATA = 22, 20, 21, 23  # types of records
@@ -181,9 +185,15 @@ class NoAgent(Secure, Scenario):
 
 
 class Renewal(Secure, Scenario):
-    """Certificates of a few seconds: the agent gets the next ones and hands over new connections."""
+    """Certificates of a few seconds, and a board whose clock is wrong: by the collector's clock the agent gets
+    the next ones, and hands over new connections."""
     word = "renewal"
     enroll_options = ("--valid", "20s")
+
+    def play(self, system):
+        system.machine.check("date -s @1000000000")
+        super().play(system)
+        system.machine.check(f"date -s @{int(time.time())}")
 
     def serial(self, system):
         return system.keys("list", "--json").partition('"serial"')[2][:60]
@@ -240,13 +250,90 @@ class Refused(Scenario):
         system.unload()
 
 
-SCENARIOS = {s.word: s for s in (Plain, Kills, Cuts, SmallBuffer, NoAgent, Renewal, Revoked, Refused, Unload)}
+class Early(Secure, Scenario):
+    """The driver records from the moment on which it is loaded; the agent comes, and makes it who it is."""
+    word = "early"
+
+    def play(self, system):
+        system.machine.check(f"insmod /kiseki.ko start=1 events=rename comms={accounting.PREFIX}*")
+        system.generate()
+        time.sleep(1)
+        system.enroll()
+        system.start_agent()
+        wait_for("the connection", lambda: system.link().startswith("up"))
+        time.sleep(1)
+        generated = system.stop_generator()
+        system.finish()
+        account, = system.export()
+        missing = account.check(generated)
+        if missing or account.lost:
+            raise Failed(f"{missing} events are not accounted for, {dict(account.lost)} were lost")
+        system.unload()
+
+
+WELCOME = p.frame(p.WELCOME, p.varints(1, 5, 1, 4 << 20, 0))
+TICKET = f"{HANDSHAKE}:04" + "00" * 40
+KEY_UPDATE = f"{HANDSHAKE}:1800000101"
+
+
+def data(content):
+    return f"{DATA}:{content.hex()}"
+
+
+class Hostile(Scenario):
+    """A collector that has the keys and sends what it should not, or what is no record: the driver stays."""
+    word = "hostile"
+    CASES = {  # the records, and what `link` begins with then
+        "a ticket": ([TICKET, data(WELCOME)], "up 5"),
+        "two tickets, a frame in three records": (
+            [TICKET, TICKET, *(data(WELCOME[i:i + 3]) for i in range(0, len(WELCOME), 3))], "up 5"),
+        "tickets without end": ([TICKET] * 40, "down TLS asks"),
+        "a new key": ([data(WELCOME), KEY_UPDATE], "down TLS asks"),
+        "a new key at once": ([KEY_UPDATE, data(WELCOME)], "down TLS asks"),
+        "a hello that comes again": ([f"{HANDSHAKE}:01" + "00" * 200], "down TLS asks"),
+        "the end": ([data(WELCOME), f"{ALERT}:0100"], "down the collector closed"),
+        "a fatal alert": ([data(WELCOME), f"{ALERT}:0228"], "down TLS asks"),
+        "half an alert": ([data(WELCOME), f"{ALERT}:01"], "down TLS asks"),
+        "a long alert": ([f"{ALERT}:" + "0100" * 500], "down TLS asks"),
+        "another type": ([f"{CHANGE}:01"], "down TLS asks"),
+        "a type that is none": ([f"99:{'aa' * 3000}"], "down TLS asks"),
+        "noise in records": ([data(random.Random(1).randbytes(2000))], "down"),
+        "noise that is no record": ([f"0:{random.Random(2).randbytes(2000).hex()}"], "down"),
+        "a record that no key has made": ([f"0:1703030100{'5a' * 256}"], "down"),
+        "a record beyond all bounds": ([f"0:170303ffff{'5a' * 2000}"], "down"),
+        "a plain frame": ([f"0:{WELCOME.hex()}{'00' * 64}"], "down"),
+    }
+
+    def play_case(self, machine, number, records):
+        """Its `link`, when it has said what it thinks."""
+        port = 5000 + number
+        machine.check(f"hand_socket answer {port} {' '.join(records)} >/tmp/answer.{number} 2>&1 &")
+        wait_for("the peer", lambda: "ready" in machine.call(f"cat /tmp/answer.{number}").text)
+        machine.check(f"hand_socket tls 127.0.0.1 {port} {FILES}/socket")
+
+    def play(self, system):
+        machine = system.machine
+        machine.check("insmod /kiseki.ko start=1")
+        for number, (what, (records, wanted)) in enumerate(self.CASES.items()):
+            self.play_case(machine, number, records)
+            try:
+                wait_for(f'"{wanted}" after {what}', lambda: system.link().startswith(wanted))
+            except Failed as e:
+                raise Failed(f"{e}, and it is {system.link()}") from e
+        self.play_case(machine, 99, [data(WELCOME)])
+        wait_for("a last connection", lambda: system.link().startswith("up"))
+        machine.check("rmmod kiseki", 30)
+
+
+SCENARIOS = {s.word: s for s in (Plain, Kills, Cuts, SmallBuffer, NoAgent, Early, Renewal, Revoked, Refused,
+                                 Hostile, Unload)}
 
 
 def test(arguments):
     board = get_board(arguments.board)
     files = [(build_driver(board), "/kiseki.ko"), *build.build_tls_agent(board),
-             (build_tool(board, "tests/tools/rename_generator.c"), "/rename_generator")]
+             (build_tool(board, "tests/tools/rename_generator.c"), "/rename_generator"),
+             (build_tool(board, "tests/tools/hand_socket.c"), "/bin/hand_socket")]
     accounting.System, accounting.SCENARIOS = SecureSystem, SCENARIOS
     with Machine(board, files, MODULES, timeout_s=1800) as machine:
         for name in arguments.scenarios or SCENARIOS:

@@ -101,7 +101,7 @@ static bool read_link(const struct handover *h, char line[LINE_MAX_LEN])
 
 /* --- telling it who it is and what to do --- */
 
-/* A driver that already holds a run keeps the identity under which that began. */
+/* A driver that holds a run of which some collector has a part keeps its identity. */
 static int introduce(struct handover *h, struct error *e)
 {
 	const struct settings *s = h->o->settings;

@@ -171,7 +171,8 @@ static ssize_t id_show(struct kobject *kobj, struct kobj_attribute *attr, char *
 	return n;
 }
 
-/* A collector that has parts of a run takes no others from another device. */
+/* A collector that has parts of a run takes no others from another device; before the first one has
+ * welcomed us, nobody has. */
 static ssize_t id_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			size_t count)
 {
@@ -182,7 +183,8 @@ static ssize_t id_store(struct kobject *kobj, struct kobj_attribute *attr, const
 	if (!text || !settings_parse_id(&id, text))
 		return -EINVAL;
 	mutex_lock(&shown->lock);
-	if (shown->controller.n_runs || !link_is_closed(&shown->link)) {
+	if ((shown->controller.n_runs && shown->counts.connections) ||
+	    !link_is_closed(&shown->link)) {
 		r = -EBUSY;
 	} else {
 		shown->identity.device = id;
