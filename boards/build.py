@@ -14,6 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false")
 STATIC_OPTIONS = (*AGENT_OPTIONS, "-Dtls=disabled", "-Dprefer_static=true", "-Dc_link_args=-static -s")
 TLS_PACKAGE, TLS_LIBRARY = "libgnutls28-dev", "libgnutls.so.30"
+# What a kernel loads by itself where there is modprobe.
+TLS_MODULES = {"arm": ("tls", "gcm", "ctr", "ghash_generic", "chacha_neon", "poly1305_arm", "chacha20poly1305"),
+               "arm64": ("tls", "gcm", "ctr", "ghash_ce", "chacha_neon", "poly1305_neon", "chacha20poly1305"),
+               "x86_64": ("tls", "gcm", "ctr", "ghash_generic", "chacha_generic", "poly1305_generic",
+                          "chacha20poly1305")}
 # In the words of Meson.
 CROSS_FILE = """\
 [binaries]

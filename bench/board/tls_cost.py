@@ -30,7 +30,6 @@ from methods import kiseki_program  # noqa: E402
 
 SHIFT, SEED, NAME = 1, 1, "bench"
 FILES = "/sys/kernel/kiseki"
-MODULES = ["tls", "gcm", "ctr", "ghash_generic", "chacha20poly1305"]
 WAYS = "plain", "tls"
 WAIT = "for i in $(seq 600); do {} && exit 0; usleep 100000; done; exit 1"
 
@@ -92,7 +91,7 @@ def run(arguments):
     with tempfile.TemporaryDirectory(prefix="kiseki-bench-") as work:
         files = [*build.build_tls_agent(board), (build.build_module(board), "/lib/kiseki.ko"),
                  (build.compile_program(board, [HERE / "load_frames.c"], Path(work) / "load_frames"), "/bin/load_frames")]
-        with Machine(board.counted(SHIFT), files, MODULES, timeout_s=3600) as machine:
+        with Machine(board.counted(SHIFT), files, build.TLS_MODULES[board.kbuild], timeout_s=3600) as machine:
             rows = []
             for _ in range(arguments.rounds):
                 for way in WAYS:
