@@ -11,6 +11,7 @@ encrypts, in the time of the load; `busy` is what the whole board did, with the 
 """
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -81,8 +82,8 @@ def measure(machine, kiseki, way, seconds):
 
 
 def show(row):
-    print(f"{row['way']:5}  {row['events']:,} events, {row['lost']} lost, {row['bytes']:,} bytes in {row['frames']} frames: "
-          f"{100 * row['share']:.3f} % (thread {100 * row['thread']:.3f}, in sending and receiving "
+    print(f"{row['way']:5}  {row['events']:,} events, {row['lost']} lost, {row['bytes']:,} bytes in "
+          f"{row['frames']} frames: {100 * row['share']:.3f} % (thread {100 * row['thread']:.3f}, in sending and receiving "
           f"{100 * row['network']:.3f}), board busy {100 * row['busy']:.2f} %", flush=True)
 
 
@@ -90,8 +91,11 @@ def run(arguments):
     board, kiseki = get_board(arguments.board), kiseki_program(ROOT)
     with tempfile.TemporaryDirectory(prefix="kiseki-bench-") as work:
         files = [*build.build_tls_agent(board), (build.build_module(board), "/lib/kiseki.ko"),
-                 (build.compile_program(board, [HERE / "load_frames.c"], Path(work) / "load_frames"), "/bin/load_frames")]
+                 *((build.compile_program(board, [HERE / f"{name}.c"], Path(work) / name), f"/bin/{name}")
+                   for name in ("load_frames", "seed_random"))]
         with Machine(board.counted(SHIFT), files, build.TLS_MODULES[board.kbuild], timeout_s=3600) as machine:
+            seed = "".join(f"\\{x:03o}" for x in os.urandom(64))
+            machine.check(f"printf '{seed}' | seed_random")
             rows = []
             for _ in range(arguments.rounds):
                 for way in WAYS:
