@@ -5,13 +5,20 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from boards import elf
 from boards.catalog import BoardError
 from boards.fetch import fetch_kernel, fetch_root, locked
 from boards.source_kernel import update_source_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
-AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false", "-Dbpf=disabled", "-Dtls=disabled",
-                 "-Dprefer_static=true", "-Dc_link_args=-static -s")
+AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false")
+STATIC_OPTIONS = (*AGENT_OPTIONS, "-Dtls=disabled", "-Dprefer_static=true", "-Dc_link_args=-static -s")
+TLS_PACKAGE, TLS_LIBRARY = "libgnutls28-dev", "libgnutls.so.30"
+# What a kernel loads by itself where there is modprobe.
+TLS_MODULES = {"arm": ("tls", "gcm", "ctr", "ghash_generic", "chacha_neon", "poly1305_arm", "chacha20poly1305"),
+               "arm64": ("tls", "gcm", "ctr", "ghash_ce", "chacha_neon", "poly1305_neon", "chacha20poly1305"),
+               "x86_64": ("tls", "gcm", "ctr", "ghash_generic", "chacha_generic", "poly1305_generic",
+                          "chacha20poly1305")}
 # In the words of Meson.
 CROSS_FILE = """\
 [binaries]
@@ -26,8 +33,8 @@ cpu_family = '{family}'
 cpu = '{family}'
 endian = 'little'
 """
-# Where libbpf and what it needs is found: beside this machine's own, if it has any.
-BPF_FILE = """
+# Where libbpf or GnuTLS and what they need is found: beside this machine's own, if it has any.
+PACKAGE_FILE = """
 [properties]
 sys_root = '{root}'
 pkg_config_libdir = '{root}/usr/lib/{triplet}/pkgconfig'
@@ -84,16 +91,20 @@ def compile_program(board, sources, output, options=()):
     return Path(output)
 
 
-def build_device_part(board, target, output=None, has_bpf=False):
-    """A file of the device's part of the build, static, for the board; with BPF it takes the board's own libbpf."""
-    folder = Path(output or ROOT / f"build/boards/{board.name}") / ("agent-bpf" if has_bpf else "agent")
+def build_device_part(board, target, output=None, more=""):
+    """A file of the device's part of the build for the board: static, and with BPF if `more` is "bpf", by the
+    board's own libbpf; or with keys ("tls"), by its GnuTLS, which a static program could not load."""
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / "-".join(filter(None, ("agent", more)))
     folder.mkdir(parents=True, exist_ok=True)
-    cross, options = folder / "cross.ini", AGENT_OPTIONS
-    text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if has_bpf else "",
+    cross, options = folder / "cross.ini", [*(AGENT_OPTIONS if more == "tls" else STATIC_OPTIONS),
+                                            f"-Dbpf={'enabled' if more == 'bpf' else 'disabled'}"]
+    text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if more else "",
                              **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
-    if has_bpf:
-        text += BPF_FILE.format(root=fetch_root(board, "libbpf-dev"), triplet=board.compiler[:-1])
-        options = [x.replace("disabled", "enabled") for x in AGENT_OPTIONS]
+    if more:
+        text += PACKAGE_FILE.format(root=fetch_root(board, "libbpf-dev" if more == "bpf" else TLS_PACKAGE),
+                                    triplet=board.compiler[:-1])
+    if more == "tls":
+        options.append("-Dtls=enabled")
     if not cross.exists() or cross.read_text() != text:
         cross.write_text(text)
         shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
@@ -106,7 +117,17 @@ def build_device_part(board, target, output=None, has_bpf=False):
 
 def build_agent(board, output=None, has_bpf=False):
     """kiseki-agent, static, for the board."""
-    return build_device_part(board, "src/device/agent/kiseki-agent", output, has_bpf)
+    return build_device_part(board, "src/device/agent/kiseki-agent", output, "bpf" if has_bpf else "")
+
+
+def build_tls_agent(board, output=None):
+    """What a board needs for an agent with keys: pairs (file here, path there)."""
+    agent = build_device_part(board, "src/device/agent/kiseki-agent", output, "tls")
+    root = fetch_root(board, TLS_PACKAGE)
+    library = root / "usr/lib" / board.compiler[:-1] / TLS_LIBRARY
+    files = {there: here for program in (agent, library) for here, there in elf.closure(program, [root])}
+    return [(agent, "/bin/kiseki-agent"), (library, f"/lib/{TLS_LIBRARY}"),
+            *((here, there) for there, here in files.items())]
 
 
 def build_boot(board, output=None):

@@ -7,6 +7,9 @@
  *	hand_socket relay PORT HOST TO_PORT     the other end of the latter: accepts one connection at
  *	                                        127.0.0.1:PORT, speaks TLS on it, and passes everything on
  *	                                        to HOST:TO_PORT in the clear
+ *	hand_socket answer PORT TYPE:HEX…       another other end: accepts one connection there, sends
+ *	                                        records of these types with these bytes, type 0 for bytes
+ *	                                        that are no record, and waits until it is closed
  *
  * There is no handshake: both ends have the same keys from the start, as they would have them after
  * one. What the kernel does with the socket is the same.
@@ -105,6 +108,64 @@ static int relay(char **argv)
 	return 0;
 }
 
+/* One record; the kernel makes it of what is sent at once. */
+static int send_record(int fd, unsigned char type, const void *bytes, size_t len)
+{
+	char control[CMSG_SPACE(1)] = { 0 };
+	struct iovec part = { (void *)bytes, len };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_TLS;
+	c->cmsg_type = TLS_SET_RECORD_TYPE;
+	c->cmsg_len = CMSG_LEN(1);
+	*CMSG_DATA(c) = type;
+	return sendmsg(fd, &m, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -1;
+}
+
+/* "21:0100"; with type 0 it must be the first: keys cannot be taken away. */
+static int say(int fd, const char *record, bool *is_secure)
+{
+	static unsigned char bytes[4096];
+	const char *hex = strchr(record, ':');
+	unsigned int type = (unsigned int)atoi(record), byte;
+	size_t len = 0;
+
+	while (hex && len < sizeof(bytes) && sscanf(hex + 1 + 2 * len, "%2x", &byte) == 1)
+		bytes[len++] = (unsigned char)byte;
+	if (!type)
+		return write(fd, bytes, len) == (ssize_t)len ? 0 : -1;
+	if (!*is_secure && use_tls(fd, 0) < 0)
+		return -1;
+	*is_secure = true;
+	return send_record(fd, (unsigned char)type, bytes, len);
+}
+
+static int answer(char **argv)
+{
+	int door = open_port("127.0.0.1", argv[2], 1), in;
+	bool is_secure = false;
+	char piece[4096];
+	char **record;
+
+	if (door < 0)
+		return fail("listen");
+	puts("ready");
+	fflush(stdout);
+	in = accept(door, NULL, NULL);
+	if (in < 0)
+		return fail("connect");
+	for (record = argv + 3; *record; record++)
+		if (say(in, *record, &is_secure) < 0)
+			return fail("send a record");
+	while (read(in, piece, sizeof(piece)) > 0)
+		;
+	return 0;
+}
+
 static int hand(char **argv, bool tls)
 {
 	int fd = open_port(argv[2], argv[3], 0);
@@ -125,6 +186,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "relay"))
 		return relay(argv);
+	if (argc >= 4 && !strcmp(argv[1], "answer"))
+		return answer(argv);
 	if (argc == 5 && (!strcmp(argv[1], "plain") || !strcmp(argv[1], "tls")))
 		return hand(argv, argv[1][0] == 't');
 	return 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* enroll: ENROLL and CERTIFICATE there and back, cut anywhere, out of bounds; and tokens as texts. */
+/* enroll: ENROLL and CERTIFICATE against their vectors, there and back, cut anywhere, out of bounds; and tokens as texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "tools/vector.h"
 #include "wire/enroll.h"
+#include "wire/frame.h"
 
 static uint8_t room[ENROLL_ROOM];
 static uint8_t bytes[ENROLL_CERTIFICATE_MAX + 1];
@@ -53,6 +55,70 @@ static void there_and_back(void **state)
 	len = encode(&m);
 	assert_int_equal(enroll_decode(&back, room, len), WIRE_OK);
 	assert_false(back.has_secret);
+}
+
+/* The next frame of the vector is what `room` has, and of that type. */
+static void expect_frame(struct vector *v, uint32_t type, size_t len)
+{
+	uint8_t wanted[128];
+	size_t n = vector_bytes(v, wanted, sizeof(wanted));
+	struct frame f;
+
+	assert_int_equal(frame_decode(wanted, n, &f), WIRE_OK);
+	assert_int_equal(f.type, type);
+	assert_int_equal(f.len, n);
+	assert_int_equal(f.body_len, len);
+	assert_memory_equal(f.body, room, len);
+}
+
+static void count_up(uint8_t *at, size_t len, uint8_t from)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		at[i] = (uint8_t)(from + i);
+}
+
+static void vector_frames(struct vector *v)
+{
+	static const uint8_t request[] = { 0x30, 4, 1, 2, 3, 15 };
+	static const uint8_t own[] = { 0x30, 3, 5, 6, 15 }, now[] = { 0x30, 2, 7, 15 },
+			     before[] = { 0x30, 2, 8, 15 };
+	struct message_enroll m = { .version = 1, .has_secret = true, .request = { request, 6 } };
+	struct message_certificate c = { .certificate = { own, 5 },
+					 .n_authorities = 2,
+					 .authorities = { { now, 4 }, { before, 4 } } };
+	struct byte_writer w;
+
+	count_up(m.secret, sizeof(m.secret), 0x30);
+	count_up(m.device.bytes, sizeof(m.device.bytes), 0x10);
+	expect_frame(v, FRAME_ENROLL, encode(&m));
+	m.has_secret = false;
+	expect_frame(v, FRAME_ENROLL, encode(&m));
+	writer_init(&w, room, sizeof(room));
+	certificate_encode(&w, &c);
+	expect_frame(v, FRAME_CERTIFICATE, writer_len(&w));
+}
+
+/* As docs/format/protocol.md shows them. */
+static void vectors(void **state)
+{
+	static struct vector v;
+	uint8_t wanted[sizeof(struct token) + TOKEN_TEXT_LEN + 1];
+	char text[TOKEN_TEXT_LEN + 1];
+	struct token t, back;
+
+	(void)state;
+	vector_open(&v, "enroll.hex");
+	vector_frames(&v);
+	assert_int_equal(vector_bytes(&v, wanted, sizeof(wanted)), sizeof(wanted) - 1);
+	count_up((uint8_t *)&t, sizeof(t), 0x30);
+	assert_memory_equal(wanted, &t, sizeof(t));
+	token_format(&t, text);
+	assert_memory_equal(wanted + sizeof(t), text, TOKEN_TEXT_LEN);
+	assert_true(token_parse(&back, (const char *)wanted + sizeof(t), TOKEN_TEXT_LEN));
+	assert_memory_equal(&back, &t, sizeof(t));
+	assert_int_equal(vector_bytes(&v, wanted, sizeof(wanted)), 0);
 }
 
 static void out_of_bounds(void **state)
@@ -134,9 +200,8 @@ static void tokens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(out_of_bounds),
-		cmocka_unit_test(certificates),
+		cmocka_unit_test(there_and_back), cmocka_unit_test(vectors),
+		cmocka_unit_test(out_of_bounds),  cmocka_unit_test(certificates),
 		cmocka_unit_test(tokens),
 	};
 

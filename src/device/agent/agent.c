@@ -125,7 +125,7 @@ static int make_uplink(struct agent *a, struct error *e)
 		     : line_new(&a->line,
 				&(struct line_options){ a->o.settings->collector,
 							a->o.settings->name,
-							a->o.settings->state_dir },
+							a->o.settings->state_dir, false },
 				e);
 }
 

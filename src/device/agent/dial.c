@@ -120,6 +120,12 @@ void dial_close(struct dial *d)
 	d->stage = STAGE_NONE;
 }
 
+int dial_take(struct dial *d)
+{
+	d->stage = STAGE_NONE;
+	return take_fd(&d->fd);
+}
+
 void dial_free(struct dial *d)
 {
 	if (!d)

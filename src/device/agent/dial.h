@@ -34,6 +34,7 @@ DEFINE_CLEANUP(dial, dial_free)
  * or at dial_next(); negative: it failed and is over. */
 int dial_open(struct dial *d, uint64_t now_ms, struct error *e);
 void dial_close(struct dial *d);
+int dial_take(struct dial *d); /* the socket of a connection, for the caller to close */
 
 int dial_fd(const struct dial *d);	  /* the socket, or what an attempt waits for; or -1 */
 short dial_events(const struct dial *d);  /* of poll(), that an attempt waits for */

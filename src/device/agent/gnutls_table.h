@@ -26,6 +26,8 @@
 	X(gnutls_record_send)                                                                      \
 	X(gnutls_record_check_pending)                                                             \
 	X(gnutls_record_get_direction)                                                             \
+	X(gnutls_record_get_state)                                                                 \
+	X(gnutls_cipher_get)                                                                       \
 	X(gnutls_certificate_allocate_credentials)                                                 \
 	X(gnutls_certificate_free_credentials)                                                     \
 	X(gnutls_certificate_set_x509_trust_mem)                                                   \

@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/memfile.h"
 #include "command/config_args.h"
-#include "device/agent/dial.h"
 #include "device/agent/identity.h"
+#include "device/agent/line.h"
 #include "device/agent/tls.h"
 #include "wire/retry.h"
 
@@ -27,7 +27,7 @@
 
 struct handover {
 	const struct handover_options *o;
-	struct dial *dial;
+	struct line *line;
 	int link; /* the driver's file; a change makes it ready */
 	int signals;
 	bool handed; /* the driver has a connection of ours */
@@ -88,18 +88,20 @@ static void get_file(const struct handover *h, const char *name, char line[LINE_
 		close(fd);
 }
 
-/* Reading it from its start is also what makes the next change a new one. */
-static void read_link(const struct handover *h, char line[LINE_MAX_LEN])
+/* Reading it from its start is also what makes the next change a new one. False: the file is gone, and
+ * a driver that is loaded again has another one. */
+static bool read_link(const struct handover *h, char line[LINE_MAX_LEN])
 {
 	ssize_t n = pread(h->link, line, LINE_MAX_LEN - 1, 0);
 
 	line[n > 0 ? n : 0] = 0;
 	line[strcspn(line, "\n")] = 0;
+	return n >= 0 || errno != ENODEV;
 }
 
 /* --- telling it who it is and what to do --- */
 
-/* A driver that already holds a run keeps the identity under which that began. */
+/* A driver that holds a run of which some collector has a part keeps its identity. */
 static int introduce(struct handover *h, struct error *e)
 {
 	const struct settings *s = h->o->settings;
@@ -211,7 +213,7 @@ static int start_if_told(struct handover *h, struct error *e)
 static void lose(struct handover *h, const char *why)
 {
 	say_once(h, why);
-	dial_close(h->dial);
+	line_close(h->line);
 	retry_failed(&h->retry, h->now_ms, h->handed && h->now_ms - h->handed_ms >= LIVED_MS);
 	h->handed = false;
 }
@@ -219,33 +221,50 @@ static void lose(struct handover *h, const char *why)
 static void hand(struct handover *h)
 {
 	struct error e = ERROR_INIT;
+	int fd = line_take(h->line, &e), r = fd;
 	char number[16];
 
-	snprintf(number, sizeof(number), "%d", dial_fd(h->dial));
-	if (put_file(h, "socket", number, &e) < 0) {
+	snprintf(number, sizeof(number), "%d", fd);
+	if (r >= 0)
+		r = put_file(h, "socket", number, &e);
+	if (fd >= 0)
+		close(fd); /* the driver has its own hold on the socket */
+	if (r < 0) {
 		lose(h, e.text);
 		return;
 	}
-	/* The driver has its own hold on the socket. */
-	dial_close(h->dial);
 	h->handed = true;
 	h->handed_ms = h->now_ms;
 }
 
+/* By its clock it is told when to renew the certificate. */
+static void take_time(struct handover *h)
+{
+	char line[LINE_MAX_LEN];
+	unsigned long long ns;
+
+	get_file(h, "collector_time", line);
+	if (sscanf(line, "%llu", &ns) == 1 && ns)
+		line_set_time(h->line, ns, h->now_ms);
+}
+
 /* The driver says "down" until it has looked at what it was handed. */
-static void look_at_link(struct handover *h)
+static int look_at_link(struct handover *h, struct error *e)
 {
 	char line[LINE_MAX_LEN];
 
-	read_link(h, line);
+	if (!read_link(h, line))
+		return error_set(e, ENODEV, "cannot go on: the driver was unloaded");
 	if (!h->handed)
-		return;
+		return 0;
 	if (!strncmp(line, "up", 2) && h->said[0] != 'i') {
+		take_time(h);
 		say(h, "is connected to %s as session%s", h->o->settings->collector, line + 2);
 		snprintf(h->said, sizeof(h->said), "is connected");
 	}
 	if (!strncmp(line, "down", 4))
 		lose(h, line[4] ? line + 5 : "the driver's link is down");
+	return 0;
 }
 
 static void connect_if_due(struct handover *h)
@@ -253,9 +272,14 @@ static void connect_if_due(struct handover *h)
 	struct error e = ERROR_INIT;
 	int r;
 
-	if (h->handed || (dial_fd(h->dial) < 0 && h->now_ms < h->retry.at_ms))
+	/* With the new certificate there is a new connection; until it is there the driver has the old. */
+	if (line_renew(h->line, h->now_ms)) {
+		line_close(h->line);
+		h->handed = false;
+	}
+	if (h->handed || (line_fd(h->line) < 0 && h->now_ms < h->retry.at_ms))
 		return;
-	r = dial_open(h->dial, h->now_ms, &e);
+	r = line_open(h->line, h->now_ms, &e);
 	if (r < 0)
 		lose(h, e.text);
 	if (r > 0)
@@ -264,30 +288,33 @@ static void connect_if_due(struct handover *h)
 
 static int wait_ms(const struct handover *h)
 {
-	uint64_t at = h->now_ms + LOOK_MS;
+	uint64_t at = h->now_ms + LOOK_MS, renewal = line_next_renewal(h->line, h->now_ms);
 
-	if (!h->handed && dial_fd(h->dial) < 0)
+	if (!h->handed && line_fd(h->line) < 0)
 		at = h->retry.at_ms < at ? h->retry.at_ms : at;
-	else if (!h->handed && dial_next(h->dial) < at)
-		at = dial_next(h->dial);
+	else if (!h->handed && line_next(h->line) < at)
+		at = line_next(h->line);
+	at = renewal < at ? renewal : at;
 	return at > h->now_ms ? (int)(at - h->now_ms) : 0;
 }
 
 /* Until a signal comes. */
-static void serve(struct handover *h)
+static int serve(struct handover *h, struct error *e)
 {
 	struct pollfd fds[3] = { { .fd = h->signals, .events = POLLIN },
 				 { .fd = h->link, .events = POLLPRI } };
 
 	while (!(fds[0].revents & POLLIN)) {
 		h->now_ms = clock_mono_ms();
-		look_at_link(h);
+		if (look_at_link(h, e) < 0)
+			return -ENODEV;
 		connect_if_due(h);
-		fds[2].fd = dial_fd(h->dial);
-		fds[2].events = dial_events(h->dial);
+		fds[2].fd = line_fd(h->line);
+		fds[2].events = line_events(h->line);
 		if (poll(fds, 3, wait_ms(h)) < 0 && errno != EINTR)
-			return;
+			return error_set(e, errno, "cannot wait: %s", strerror(errno));
 	}
+	return 0;
 }
 
 static bool is_loaded(const char *folder)
@@ -309,8 +336,22 @@ bool handover_is_wanted(const char *folder)
 	return !collector[0];
 }
 
+/* What a device with keys sends is secret: the driver must not go to an address by itself. */
+static int forbid_plain(struct handover *h, struct error *e)
+{
+	char collector[LINE_MAX_LEN];
+
+	get_file(h, "collector", collector);
+	if (!collector[0] || !tls_has_keys(h->o->settings->state_dir))
+		return 0;
+	say(h, "this device has keys, so the driver does not connect to %s by itself any more",
+	    collector);
+	return put_file(h, "collector", "\n", e);
+}
+
 static int open_all(struct handover *h, struct error *e)
 {
+	const struct settings *s = h->o->settings;
 	uint64_t seed = clock_mono_ms();
 	sigset_t set;
 	int r;
@@ -320,11 +361,8 @@ static int open_all(struct handover *h, struct error *e)
 				 "cannot use the driver: %s/socket is not there; "
 				 "is kiseki.ko loaded?",
 				 h->o->folder);
-	if (tls_has_keys(h->o->settings->state_dir))
-		return error_set(e, EOPNOTSUPP,
-				 "cannot hand a connection to the driver: this device has keys, "
-				 "and the driver cannot speak TLS");
-	r = dial_new(&h->dial, h->o->settings->collector, e);
+	r = line_new(&h->line, &(struct line_options){ s->collector, s->name, s->state_dir, true },
+		     e);
 	if (r < 0)
 		return r;
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
@@ -347,15 +385,17 @@ int handover_run(const struct handover_options *o, struct error *e)
 	int r = open_all(&h, e);
 
 	if (r >= 0)
+		r = forbid_plain(&h, e);
+	if (r >= 0)
 		r = introduce(&h, e);
 	if (r >= 0)
 		r = start_if_told(&h, e);
 	if (r >= 0)
-		serve(&h);
+		r = serve(&h, e);
 	if (h.link >= 0)
 		close(h.link);
 	if (h.signals >= 0)
 		close(h.signals);
-	dial_free(h.dial);
+	line_free(h.line);
 	return r;
 }

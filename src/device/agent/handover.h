@@ -9,6 +9,10 @@
  * reach it there. When it breaks, the driver's `link` changes and the agent makes another one, with
  * the waiting times of the protocol.
  *
+ * On a device that has keys the agent makes the handshake, too, and the kernel speaks TLS on what is
+ * handed over (kernel_tls.h). The agent sees to the certificate; with a new one it hands over a new
+ * connection, which takes the place of the old.
+ *
  * The agent holds nothing: its end, however it comes, changes nothing until the connection breaks.
  */
 #ifndef KISEKI_DEVICE_AGENT_HANDOVER_H
@@ -29,7 +33,7 @@ struct handover_options {
 /* Is the driver loaded, and does it wait for somebody to connect it? */
 bool handover_is_wanted(const char *folder);
 
-/* Until SIGTERM or SIGINT: 0. */
+/* Until SIGTERM or SIGINT: 0; -ENODEV: the driver was unloaded. */
 int handover_run(const struct handover_options *o, struct error *e);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "device/agent/dial.h"
 #include "device/agent/enroll.h"
+#include "device/agent/kernel_tls.h"
 #include "device/agent/tls.h"
 
 #define HANDSHAKE_MS 10000U
@@ -25,7 +26,9 @@ struct line {
 	struct dial *dial;
 	struct tls *tls; /* NULL: not yet, or no keys */
 	bool is_open;
-	uint64_t until_ms; /* for the handshake */
+	bool is_aes_only;   /* the kernel has no other cipher */
+	uint64_t renewal_s; /* of the certificate that the connection began with; 0: none */
+	uint64_t until_ms;  /* for the handshake */
 	pid_t renewer;
 	uint64_t renew_ms; /* not before */
 	uint64_t told_s;   /* the collector's time, and when that was; 0: it has not said it */
@@ -53,6 +56,21 @@ void line_close(struct line *l)
 	tls_free(l->tls);
 	l->tls = NULL;
 	l->is_open = false;
+	l->renewal_s = 0;
+}
+
+int line_take(struct line *l, struct error *e)
+{
+	int r = l->tls ? tls_give(l->tls, dial_fd(l->dial), e) : 0;
+
+	if (r == -EOPNOTSUPP)
+		l->is_aes_only = true;
+	if (r < 0)
+		return r;
+	tls_free(l->tls);
+	l->tls = NULL;
+	l->is_open = false;
+	return dial_take(l->dial);
 }
 
 void line_free(struct line *l)
@@ -75,10 +93,17 @@ static int secure(struct line *l, uint64_t now_ms, struct error *e)
 
 	if (!l->tls) {
 		l->until_ms = now_ms + HANDSHAKE_MS;
-		r = tls_new(&l->tls, l->o.state_dir, e);
+		/* A kernel that cannot is found out before the collector is bothered. */
+		r = l->o.is_for_driver ? kernel_tls_open(dial_fd(l->dial), e) : 0;
+		if (r == 0)
+			r = tls_new(&l->tls, l->o.state_dir, e);
+		if (r == 0 && l->is_aes_only)
+			tls_set_aes_only(l->tls);
 	}
 	if (r >= 0)
 		r = tls_open(l->tls, dial_fd(l->dial), e);
+	if (r > 0)
+		l->renewal_s = tls_get_renewal(l->tls);
 	if (r == 0 && now_ms >= l->until_ms)
 		r = error_set(e, ETIMEDOUT,
 			      "cannot secure the connection: the collector does not answer");
@@ -187,19 +212,17 @@ static uint64_t time_s(const struct line *l, uint64_t now_ms)
 
 static bool is_due(const struct line *l, uint64_t now_ms)
 {
-	return l->tls && l->is_open && now_ms >= l->renew_ms &&
-	       time_s(l, now_ms) >= tls_get_renewal(l->tls);
+	return l->renewal_s && now_ms >= l->renew_ms && time_s(l, now_ms) >= l->renewal_s;
 }
 
 uint64_t line_next_renewal(const struct line *l, uint64_t now_ms)
 {
-	uint64_t now_s = time_s(l, now_ms), at_s, at_ms;
+	uint64_t now_s = time_s(l, now_ms), at_s = l->renewal_s, at_ms;
 
 	if (l->renewer)
 		return now_ms + RENEW_LOOK_MS;
-	if (!l->tls || !l->is_open)
+	if (!at_s)
 		return UINT64_MAX;
-	at_s = tls_get_renewal(l->tls);
 	at_ms = now_ms + (at_s > now_s ? (at_s - now_s) * 1000 : 0);
 	return at_ms > l->renew_ms ? at_ms : l->renew_ms;
 }

@@ -22,6 +22,7 @@ struct line_options {
 	const char *collector; /* HOST:PORT, or as dial.h has it; borrowed, as are all */
 	const char *name;      /* the agent's */
 	const char *state_dir;
+	bool is_for_driver; /* it will be taken */
 };
 
 int line_new(struct line **ret, const struct line_options *o, struct error *e);
@@ -31,6 +32,11 @@ DEFINE_CLEANUP(line, line_free)
 /* As dial_open(): 1: connected, and secure if it has to be. */
 int line_open(struct line *l, uint64_t now_ms, struct error *e);
 void line_close(struct line *l);
+
+/* The socket of a connection, for somebody else to speak on; the caller closes it. Where the line is
+ * secure it is the kernel who speaks TLS on it from then on. The line still sees to the certificate,
+ * until it is closed. Negative: it cannot be had, and the line is to be closed. */
+int line_take(struct line *l, struct error *e);
 
 /* As recv() and send(), but -errno; -EAGAIN: not now. */
 ssize_t line_recv(struct line *l, void *out, size_t room);

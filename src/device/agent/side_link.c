@@ -95,7 +95,8 @@ int side_link_new(struct side_link **ret, const struct side_link_options *o, str
 	r = uplink_new(&l->uplink, &u, e);
 	if (r >= 0)
 		r = line_new(&l->line,
-			     &(struct line_options){ o->collector, o->name, o->state_dir }, e);
+			     &(struct line_options){ o->collector, o->name, o->state_dir, false },
+			     e);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(l);

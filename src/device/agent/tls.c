@@ -8,12 +8,17 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
+#ifdef __arm__
+#include <asm/hwcap.h> /* HWCAP2_AES */
+#endif
 
 #include "base/key_file.h"
 #include "device/agent/gnutls_table.h"
+#include "device/agent/kernel_tls.h"
 
 #define PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:"
 #define AES_FIRST PRIORITY "+AES-128-GCM:+CHACHA20-POLY1305"
+#define AES_ONLY PRIORITY "+AES-128-GCM"
 #define CHACHA_FIRST PRIORITY "+CHACHA20-POLY1305:+AES-128-GCM"
 #define CHAIN_MAX 4U /* certificates that are looked at */
 
@@ -21,7 +26,7 @@ struct tls {
 	const struct gnutls_table *g;
 	gnutls_certificate_credentials_t credentials;
 	gnutls_session_t session;
-	bool is_stranger;
+	bool is_stranger, is_aes_only;
 	uint8_t fingerprint[TOKEN_FINGERPRINT_LEN];
 	uint64_t from_s, until_s; /* of our certificate */
 };
@@ -242,7 +247,8 @@ static int start(struct tls *t, int fd, struct error *e)
 	int r = t->g->gnutls_init(&t->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
 
 	if (r >= 0)
-		r = t->g->gnutls_priority_set_direct(t->session, priority(), NULL);
+		r = t->g->gnutls_priority_set_direct(t->session,
+						     t->is_aes_only ? AES_ONLY : priority(), NULL);
 	if (r >= 0)
 		r = t->g->gnutls_credentials_set(t->session, GNUTLS_CRD_CERTIFICATE,
 						 t->credentials);
@@ -304,6 +310,53 @@ ssize_t tls_send(struct tls *t, const void *bytes, size_t len)
 bool tls_has_unread(const struct tls *t)
 {
 	return t->session && t->g->gnutls_record_check_pending(t->session);
+}
+
+/* --- giving it to the kernel --- */
+
+void tls_set_aes_only(struct tls *t)
+{
+	t->is_aes_only = true;
+}
+
+static int get_key(const struct tls *t, struct kernel_tls_key *ret)
+{
+	bool is_aes = t->g->gnutls_cipher_get(t->session) == GNUTLS_CIPHER_AES_128_GCM;
+	gnutls_datum_t iv, key;
+	int r = t->g->gnutls_record_get_state(t->session, !ret->is_sending, NULL, &iv, &key,
+					      ret->sequence);
+
+	if (r < 0 || iv.size != sizeof(ret->iv) || key.size != (is_aes ? 16 : sizeof(ret->key)))
+		return -EPROTO;
+	ret->cipher = is_aes ? KERNEL_TLS_AES_128_GCM : KERNEL_TLS_CHACHA20_POLY1305;
+	memcpy(ret->iv, iv.data, iv.size);
+	memcpy(ret->key, key.data, key.size);
+	return 0;
+}
+
+static int give_way(const struct tls *t, int fd, bool is_sending, struct error *e)
+{
+	struct kernel_tls_key k = { .is_sending = is_sending };
+	int r = get_key(t, &k);
+
+	r = r < 0 ? error_set(e, -r, "cannot secure the driver's connection: it has no key")
+		  : kernel_tls_set(fd, &k, e);
+	explicit_bzero(&k, sizeof(k));
+	return r;
+}
+
+/* The library reads a record at a time, and the collector sends none before it hears a HELLO but one
+ * that says why it refuses: what it has read is used up, or this is not our collector. */
+int tls_give(struct tls *t, int fd, struct error *e)
+{
+	int r = kernel_tls_open(fd, e);
+
+	if (r == 0 && tls_has_unread(t))
+		r = error_set(e, EPROTO,
+			      "cannot secure the driver's connection: the collector spoke first");
+	if (r == 0)
+		r = give_way(t, fd, true, e);
+	return r < 0 ? r : give_way(t, fd, false, e);
 }
 
 uint64_t tls_get_renewal(const struct tls *t)

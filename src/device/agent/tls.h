@@ -47,6 +47,11 @@ ssize_t tls_recv(struct tls *t, void *out, size_t room);
 ssize_t tls_send(struct tls *t, const void *bytes, size_t len);
 bool tls_has_unread(const struct tls *t); /* the socket does not show it */
 
+/* The kernel speaks TLS on the socket from now on, and this one no more. -EOPNOTSUPP: it cannot with the
+ * cipher that was agreed on; with AES alone it might, which is to be said before tls_open(). */
+int tls_give(struct tls *t, int fd, struct error *e);
+void tls_set_aes_only(struct tls *t);
+
 /* From when on the next certificate should be had, in seconds since 1970. */
 uint64_t tls_get_renewal(const struct tls *t);
 

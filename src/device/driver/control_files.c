@@ -171,7 +171,8 @@ static ssize_t id_show(struct kobject *kobj, struct kobj_attribute *attr, char *
 	return n;
 }
 
-/* A collector that has parts of a run takes no others from another device. */
+/* A collector that has parts of a run takes no others from another device; before the first one has
+ * welcomed us, nobody has. */
 static ssize_t id_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			size_t count)
 {
@@ -182,7 +183,8 @@ static ssize_t id_store(struct kobject *kobj, struct kobj_attribute *attr, const
 	if (!text || !settings_parse_id(&id, text))
 		return -EINVAL;
 	mutex_lock(&shown->lock);
-	if (shown->controller.n_runs || !link_is_closed(&shown->link)) {
+	if ((shown->controller.n_runs && shown->counts.connections) ||
+	    !link_is_closed(&shown->link)) {
 		r = -EBUSY;
 	} else {
 		shown->identity.device = id;
@@ -260,6 +262,20 @@ static ssize_t link_show(struct kobject *kobj, struct kobj_attribute *attr, char
 	return n;
 }
 
+/* For whoever sees to the device's certificate: a device may have no clock that is right. */
+static ssize_t collector_time_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	const struct session *s = &shown->session;
+	ssize_t n;
+
+	mutex_lock(&shown->lock);
+	n = s->phase == SESSION_WELCOME
+		    ? sysfs_emit(buf, "%llu\n", (unsigned long long)s->realtime_ns)
+		    : sysfs_emit(buf, "\n");
+	mutex_unlock(&shown->lock);
+	return n;
+}
+
 static ssize_t put_counts(char *buf, const struct message_status *m)
 {
 	const struct exporter *e = shown;
@@ -298,22 +314,15 @@ static struct kobj_attribute settings_file = __ATTR_RW(settings);
 static struct kobj_attribute name_file = __ATTR_RW(name);
 static struct kobj_attribute id_file = __ATTR_RW(id);
 static struct kobj_attribute collector_file = __ATTR_RW(collector);
+static struct kobj_attribute collector_time_file = __ATTR_RO(collector_time);
 static struct kobj_attribute socket_file = __ATTR_WO(socket);
 static struct kobj_attribute link_file = __ATTR_RO(link);
 static struct kobj_attribute statistics_file = __ATTR_RO(statistics);
 
 static struct attribute *files[] = {
-	&state_file.attr,
-	&failure_file.attr,
-	&run_file.attr,
-	&settings_file.attr,
-	&name_file.attr,
-	&id_file.attr,
-	&collector_file.attr,
-	&socket_file.attr,
-	&link_file.attr,
-	&statistics_file.attr,
-	NULL,
+	&state_file.attr,  &failure_file.attr, &run_file.attr,	      &settings_file.attr,
+	&name_file.attr,   &id_file.attr,      &collector_file.attr,  &collector_time_file.attr,
+	&socket_file.attr, &link_file.attr,    &statistics_file.attr, NULL,
 };
 
 static const struct attribute_group group = { .attrs = files };

@@ -24,9 +24,17 @@
 #define RECORD_HANDSHAKE 22
 #define RECORD_DATA 23
 #define HANDSHAKE_TICKET 4
+#define ALERT_WARNING 1
 #define ALERT_CLOSE 0
 #define TICKET (-EALREADY) /* a record that is passed over */
 #define TICKETS_MAX 8
+
+/* AES-GCM should not encrypt more than 2^24.5 records of 16 KiB with a key (RFC 8446, 5.5), which is
+ * 2^38.5 bytes. A record that is not full counts its head and tag as well. A test may want less. */
+#ifndef LINK_KEY_BYTES_MAX
+#define LINK_KEY_BYTES_MAX (1ULL << 38)
+#endif
+#define RECORD_OVERHEAD 32U
 
 #ifndef SOL_TLS
 #define SOL_TLS 282
@@ -83,6 +91,7 @@ static void listen_to(struct link *l, struct socket *sock)
 	l->sock = sock;
 	l->is_corked = false;
 	l->low_mark = 1;
+	l->key_bytes = 0;
 	l->has_tls = inet_csk(sock->sk)->icsk_ulp_ops;
 	add_wait_queue(&sock->wq.wait, &l->wait);
 }
@@ -162,12 +171,34 @@ void link_adopt(struct link *l, struct socket *sock)
 	listen_to(l, sock);
 }
 
+/* TLS wants each side to say that it has no more, so that nobody between can cut the end off. It goes
+ * if there is room for it; our own protocol knows what is missing. */
+static void say_no_more(struct link *l)
+{
+	u8 control[CMSG_SPACE(sizeof(u8))] __aligned(sizeof(size_t)) = { 0 };
+	struct cmsghdr *c = (struct cmsghdr *)control;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	u8 alert[] = { ALERT_WARNING, ALERT_CLOSE };
+	struct kvec vec = { .iov_base = alert, .iov_len = sizeof(alert) };
+
+	c->cmsg_level = SOL_TLS;
+	c->cmsg_type = TLS_SET_RECORD_TYPE;
+	c->cmsg_len = CMSG_LEN(sizeof(u8));
+	*(u8 *)CMSG_DATA(c) = RECORD_ALERT;
+	if (READ_ONCE(l->sock->sk->sk_state) == TCP_ESTABLISHED)
+		kernel_sendmsg(l->sock, &msg, &vec, 1, sizeof(alert));
+}
+
 void link_close(struct link *l)
 {
 	struct socket *sock = l->sock;
 
 	if (!sock)
 		return;
+	if (l->has_tls)
+		say_no_more(l);
 	l->sock = NULL;
 	remove_wait_queue(&sock->wq.wait, &l->wait);
 	if (!l->is_handed) {
@@ -216,14 +247,18 @@ int link_send(struct link *l, const void *bytes, u32 len, bool more)
 	struct stopwatch watch;
 	int r;
 
+	if (l->has_tls && l->key_bytes >= LINK_KEY_BYTES_MAX)
+		return -EKEYEXPIRED;
 	stopwatch_start(&watch);
 	/* kTLS would keep a record open, and nothing but another send would close it. */
 	more = more && !l->has_tls;
 	if (more)
 		msg.msg_flags |= MSG_MORE;
 	r = kernel_sendmsg(l->sock, &msg, &vec, 1, len);
-	if (r > 0)
+	if (r > 0) {
 		l->is_corked = more;
+		l->key_bytes += (u32)r + RECORD_OVERHEAD;
+	}
 	l->busy_ns += stopwatch_stop(&watch);
 	return r == -EINTR || r == -ERESTARTSYS || r == -ENOBUFS || r == -ENOMEM ? -EAGAIN : r;
 }

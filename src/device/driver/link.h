@@ -27,7 +27,8 @@ struct link {
 	bool has_tls;
 	bool is_corked; /* something was sent with the promise that more follows */
 	int low_mark;
-	u64 busy_ns; /* spent in sending and receiving */
+	u64 key_bytes; /* sent with the key of this connection, if it has TLS */
+	u64 busy_ns;   /* spent in sending and receiving */
 };
 
 void link_init(struct link *l, void (*wake)(void *context), void *context);
@@ -50,7 +51,8 @@ static inline bool link_is_closed(const struct link *l)
 	return !l->sock;
 }
 
-/* How many bytes went; -EAGAIN: none now, `wake` comes. `more`: another send follows at once. */
+/* How many bytes went; -EAGAIN: none now, `wake` comes; -EKEYEXPIRED: the key has encrypted as much as it
+ * should, there must be a new connection. `more`: another send follows at once. */
 int link_send(struct link *l, const void *bytes, u32 len, bool more);
 
 /* Sends what waited for more. */

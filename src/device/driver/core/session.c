@@ -243,6 +243,7 @@ static int take_welcome(struct session *s, const struct frame *f)
 	if (has_strange_run(s, m))
 		return broke(s, "a WELCOME for a run that HELLO did not have");
 	s->number = m.session;
+	s->realtime_ns = m.realtime_ns;
 	flight_init(&s->flight, m.window);
 	s->phase = SESSION_WELCOME;
 	while (welcome_next(&m, &row))

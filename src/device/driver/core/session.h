@@ -54,10 +54,11 @@ struct session {
 	struct flight flight;
 	struct retry retry;
 	uint64_t opened_ms, heard_ms;
-	uint64_t number;    /* the collector's, of the connection */
-	uint32_t n_runs;    /* as HELLO had them */
-	uint32_t n_streams; /* that a run can have: a row of WELCOME for another is passed over */
-	uint32_t skip;	    /* bytes of an unknown frame that are still to come */
+	uint64_t number;      /* the collector's, of the connection */
+	uint64_t realtime_ns; /* the collector's clock when it said WELCOME */
+	uint32_t n_runs;      /* as HELLO had them */
+	uint32_t n_streams;   /* that a run can have: a row of WELCOME for another is passed over */
+	uint32_t skip;	      /* bytes of an unknown frame that are still to come */
 	uint32_t in_len, in_size;
 	uint32_t out_len;
 	uint8_t *in;
