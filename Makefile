@@ -15,8 +15,10 @@ DEVICES ?=
 TRY ?=
 MOST ?=
 ARCH ?=
+KEYS ?= 1
+SEED ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz faults soak bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -62,6 +64,13 @@ faults:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@tests/fault/campaign.py $(if $(MOST),--most $(MOST)) $(PART)
+
+# Agents, collector and links die and come back at random; nothing may be missing, and nobody grow.
+soak:
+	@tools/setup build test $(if $(BOARD),boards)
+	@$(MAKE) --no-print-directory build
+	@tests/soak/soak.py --time $(if $(filter command line,$(origin TIME)),$(TIME),30m) $(if $(SEED),--seed $(SEED)) \
+		$(if $(BOARD),--board $(BOARD)) $(if $(filter 0,$(KEYS)),--no-keys)
 
 bench:
 	@tools/setup build bench test
@@ -144,6 +153,8 @@ help:
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
 	@echo '                 [PART="commands collector agent"]'
+	@echo 'make soak        kill, cut and restart at random, and count every event: [TIME=30m] [BOARD=a9]'
+	@echo '                 [KEYS=0] [SEED=7]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest timeline facts web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
