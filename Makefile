@@ -15,8 +15,11 @@ DEVICES ?=
 TRY ?=
 MOST ?=
 ARCH ?=
+KEYS ?= 1
+SEED ?=
+RUNS ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz faults bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz fuzz-all faults soak corrupt bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -57,11 +60,30 @@ fuzz:
 	@tools/setup build test
 	@TIME=$(TIME) tools/fuzz $(NAME)
 
+# All of them, then how many inputs each has had by now and what of the code they reach.
+fuzz-all:
+	@tools/setup build test
+	@TIME=$(TIME) RUNS=$(RUNS) tools/fuzz
+	@tools/fuzz-report --coverage
+
 # Memory, disk, files and sockets fail under the programs, one call after the other.
 faults:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@tests/fault/campaign.py $(if $(MOST),--most $(MOST)) $(PART)
+
+# The files of a collector's folder are damaged, one after the other.
+corrupt:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@tests/corrupt/campaign.py $(if $(MOST),--most $(MOST)) $(if $(SEED),--seed $(SEED))
+
+# Agents, collector and links die and come back at random; nothing may be missing, and nobody grow.
+soak:
+	@tools/setup build test $(if $(BOARD),boards)
+	@$(MAKE) --no-print-directory build
+	@tests/soak/soak.py --time $(if $(filter command line,$(origin TIME)),$(TIME),30m) $(if $(SEED),--seed $(SEED)) \
+		$(if $(BOARD),--board $(BOARD)) $(if $(filter 0,$(KEYS)),--no-keys)
 
 bench:
 	@tools/setup build bench test
@@ -142,10 +164,14 @@ help:
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
+	@echo 'make fuzz-all    all of them, with coverage and a table of what each has had: [TIME=60] [RUNS=10000000]'
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
-	@echo '                 [PART="commands collector agent"]'
+	@echo '                 [PART="commands collector agent clocks"]'
+	@echo 'make corrupt     damage the files of a store, and see that somebody says so: [MOST=10] of a kind [SEED=7]'
+	@echo 'make soak        kill, cut and restart at random, and count every event: [TIME=30m] [BOARD=a9]'
+	@echo '                 [KEYS=0] [SEED=7]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
-	@echo '                 [PART="trace device latency ingest timeline facts web"]'
+	@echo '                 [PART="trace device latency ingest tls timeline facts web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'

@@ -12,6 +12,7 @@
 #	latency   from the event to the browser (latency.py); needs root
 #	profile   what sampling costs (profile.py); needs root and perf
 #	ingest    how fast the collector stores (ingest.sh)
+#	tls       what devices with keys bring, beside the same without (tls.py)
 #	timeline  the overview of a day (timeline.c): EVENTS in all, 500 million if not said, which takes
 #	          some minutes and about a gigabyte in /tmp
 #	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
@@ -31,7 +32,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency profile symbols ingest timeline facts work web)
+all_parts=(trace device latency profile symbols ingest tls timeline facts work web)
 parts=()
 options=()
 traces=()
@@ -224,6 +225,14 @@ part_ingest()
 	settings="CONNECTIONS=${CONNECTIONS:-1000} MEGABYTES=${MEGABYTES:-400} RUNS=${RUNS:-5}"
 	run "$here/ingest.sh" --markdown "$body"
 	describe "How fast the collector stores" >"$part_file"
+}
+
+part_tls()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--rounds 1 --megabytes 10)
+	run "$here/tls.py" --markdown "$body" --json "$build/bench/tls.json" "${few[@]}"
+	describe "Devices with keys" >"$part_file"
 }
 
 part_timeline()

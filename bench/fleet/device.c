@@ -329,8 +329,9 @@ static int greet(struct device *d)
 {
 	int r = link_check(d);
 
-	if (r == 0)
-		r = say_hello(d);
+	if (r <= 0)
+		return r;
+	r = say_hello(d);
 	d->phase = PHASE_GREETING;
 	return r < 0 ? r : link_flush(d);
 }

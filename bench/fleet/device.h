@@ -17,9 +17,11 @@
 #include "wire/message.h"
 #include "wire/retry.h"
 
+struct tls;
+
 enum device_phase {
 	PHASE_AWAY = 0,	  /* until its wake-up: before its first connection, and between two */
-	PHASE_CONNECTING, /* the socket is not connected yet */
+	PHASE_CONNECTING, /* the socket is not connected yet, or TLS not agreed on */
 	PHASE_GREETING,	  /* HELLO is said */
 	PHASE_OPEN,
 	PHASE_FINISHED, /* its END is acknowledged */
@@ -32,6 +34,7 @@ struct device {
 	uint32_t number;
 	uint32_t target;
 	int fd;
+	struct tls *tls; /* NULL without keys */
 	enum device_phase phase;
 	bool born, wants_out, run_said, end_sent, is_end_acked;
 	uint64_t born_ms, born_real_ns;

@@ -47,7 +47,9 @@ static const char usage[] =
 	"  --name TEXT      of the devices, a number follows (sim)\n"
 	"  --same-name      no number follows: all have one name\n"
 	"  --seed N         of their identities and of chance (1)\n"
+	"  --keys DIR       TLS: the state folders of enrolled devices, DIR/0 and on\n"
 	"  --runs FILE      the account of each device\n"
+	"  --identities     say who the devices are, instead of HOST:PORT and FILE\n"
 	"  --describe       say what a pass of each FILE has, instead of HOST:PORT\n";
 
 static volatile sig_atomic_t told_to_end;
@@ -85,7 +87,9 @@ enum option_number {
 	OPTION_NAME,
 	OPTION_SAME_NAME,
 	OPTION_SEED,
+	OPTION_KEYS,
 	OPTION_RUNS,
+	OPTION_IDENTITIES,
 	OPTION_DESCRIBE,
 };
 
@@ -102,7 +106,9 @@ static const struct option long_options[] = {
 	{ "name", required_argument, NULL, OPTION_NAME },
 	{ "same-name", no_argument, NULL, OPTION_SAME_NAME },
 	{ "seed", required_argument, NULL, OPTION_SEED },
+	{ "keys", required_argument, NULL, OPTION_KEYS },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "identities", no_argument, NULL, OPTION_IDENTITIES },
 	{ "describe", no_argument, NULL, OPTION_DESCRIBE },
 	{ NULL, 0, NULL, 0 },
 };
@@ -156,6 +162,12 @@ static void take_option(struct fleet_options *o, int c)
 	case OPTION_SEED:
 		o->seed = (uint64_t)get_number(optarg, 0, 1e15);
 		break;
+	case OPTION_KEYS:
+		o->keys = optarg;
+		break;
+	case OPTION_IDENTITIES:
+		o->identities = true;
+		break;
 	case OPTION_RUNS:
 		o->runs = optarg;
 		break;
@@ -196,6 +208,8 @@ static void parse(struct fleet *f, int argc, char **argv)
 		take_option(&f->o, c);
 	if (f->o.ramp_s < 0)
 		f->o.ramp_s = f->o.devices / RAMP_PER_S;
+	if (f->o.identities)
+		return;
 	if (optind < argc && !f->o.describe)
 		take_targets(f, argv[optind++]);
 	if ((!f->n_targets && !f->o.describe) || optind >= argc ||
@@ -347,6 +361,18 @@ static void write_runs(struct fleet *f)
 		fail(f->o.runs, strerror(errno));
 }
 
+static void print_identities(struct fleet *f)
+{
+	struct device d = { .fleet = f };
+	struct message_id device, run;
+
+	for (; d.number < f->o.devices; d.number++) {
+		device_get_ids(&d, &device, &run);
+		print_id(stdout, &device);
+		putchar('\n');
+	}
+}
+
 static double seconds_of(const struct timeval *t)
 {
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
@@ -367,6 +393,10 @@ int main(int argc, char **argv)
 	uint32_t i;
 
 	parse(&fleet, argc, argv);
+	if (fleet.o.identities) {
+		print_identities(&fleet);
+		return 0;
+	}
 	for (i = 0; fleet.o.describe && i < fleet.n_tapes; i++) {
 		describe(&fleet.tapes[i]);
 		tape_close(&fleet.tapes[i]);

@@ -32,8 +32,10 @@ struct fleet_options {
 	uint64_t seed;
 	const char *name; /* of devices, with their numbers behind it, */
 	bool same_name;	  /* or without */
+	const char *keys; /* folder with the state folders of enrolled devices, 0 and on, or NULL */
 	const char *runs; /* file for the account of each device, or NULL */
 	bool describe;	  /* the tapes, and nothing else */
+	bool identities;  /* of the devices, and nothing else */
 };
 
 struct fleet {

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* link: see link.h. */
+/* link: see link.h. With keys it is TLS as a real device has it (device/agent/tls.h). */
 #include "link.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "device/agent/tls.h"
+
+#define FOLDER_MAX 256U
 #define LEFT_MAX (TAPE_FRAME_MAX + (64U << 10)) /* bytes that the collector may leave unread */
 
 static int watch(struct device *d, int operation, bool out)
@@ -22,13 +27,27 @@ static int watch(struct device *d, int operation, bool out)
 	return epoll_ctl(d->fleet->epoll_fd, operation, d->fd, &ev) < 0 ? -errno : 0;
 }
 
+/* The keys of device i are in the folder i. */
+static int open_keys(struct device *d)
+{
+	struct error e = ERROR_INIT;
+	char folder[FOLDER_MAX];
+
+	if (!d->fleet->o.keys)
+		return 0;
+	snprintf(folder, sizeof(folder), "%s/%u", d->fleet->o.keys, d->number);
+	return tls_new(&d->tls, folder, &e);
+}
+
 int link_open(struct device *d)
 {
 	const struct sockaddr_storage *a = &d->fleet->targets[d->target];
 	socklen_t len =
 		a->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-	int one = 1;
+	int one = 1, r = open_keys(d);
 
+	if (r < 0)
+		return r;
 	d->fd = socket(a->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (d->fd < 0)
 		return -errno;
@@ -38,12 +57,20 @@ int link_open(struct device *d)
 	return watch(d, EPOLL_CTL_ADD, true);
 }
 
-int link_check(const struct device *d)
+int link_check(struct device *d)
 {
-	int code = 0;
+	struct error e = ERROR_INIT;
+	int code = 0, r;
 	socklen_t len = sizeof(code);
 
-	return getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0 ? -errno : -code;
+	if (getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
+		return -errno;
+	if (code || !d->tls)
+		return code ? -code : 1;
+	r = tls_open(d->tls, d->fd, &e);
+	if (r == 0)
+		r = watch(d, EPOLL_CTL_MOD, tls_events(d->tls) == POLLOUT);
+	return r;
 }
 
 void link_close(struct device *d, bool reset)
@@ -55,6 +82,8 @@ void link_close(struct device *d, bool reset)
 	if (d->fd >= 0)
 		close(d->fd);
 	d->fd = -1;
+	tls_free(d->tls);
+	d->tls = NULL;
 	free(d->held);
 	free(d->left);
 	d->held = d->left = NULL;
@@ -76,29 +105,46 @@ static int keep(struct device *d, const uint8_t *bytes, uint32_t len)
 	return watch(d, EPOLL_CTL_MOD, true);
 }
 
+/* As much as goes now, of which TLS takes a record at a time. */
+static int push(struct device *d, const uint8_t *bytes, uint32_t len, uint32_t *ret_done)
+{
+	ssize_t n;
+
+	for (*ret_done = 0; *ret_done < len; *ret_done += (uint32_t)n) {
+		const uint8_t *at = bytes + *ret_done;
+		uint32_t left = len - *ret_done;
+
+		n = d->tls ? tls_send(d->tls, at, left) : send(d->fd, at, left, MSG_NOSIGNAL);
+		if (n < 0 && !d->tls)
+			n = -errno;
+		if (n < 0)
+			return n == -EAGAIN ? 0 : (int)n;
+	}
+	return 0;
+}
+
 int link_send(struct device *d, const uint8_t *bytes, uint32_t len)
 {
-	ssize_t n = 0;
+	uint32_t done = 0;
+	int r = d->left_len ? 0 : push(d, bytes, len, &done);
 
-	if (!d->left_len)
-		n = send(d->fd, bytes, len, MSG_NOSIGNAL);
-	if (n < 0 && errno != EAGAIN)
-		return -errno;
-	n = n < 0 ? 0 : n;
+	if (r < 0)
+		return r;
 	d->fleet->tally.bytes_sent += len;
-	return (uint32_t)n < len ? keep(d, bytes + n, len - (uint32_t)n) : 0;
+	return done < len ? keep(d, bytes + done, len - done) : 0;
 }
 
 int link_flush(struct device *d)
 {
-	ssize_t n;
+	uint32_t done;
+	int r;
 
 	if (d->left_len) {
-		n = send(d->fd, d->left, d->left_len, MSG_NOSIGNAL);
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -errno;
-		d->left_len -= (uint32_t)n;
-		memmove(d->left, d->left + n, d->left_len);
+		r = push(d, d->left, d->left_len, &done);
+		if (r < 0)
+			return r;
+		d->left_len -= done;
+		memmove(d->left, d->left + done, d->left_len);
 	}
 	if (d->left_len)
 		return 0;
@@ -113,9 +159,11 @@ int link_receive(struct device *d)
 	uint32_t held = d->held_len;
 	ssize_t n;
 
-	n = recv(d->fd, in + held, FLEET_READ_MAX, 0);
+	/* A record fits, so that nothing stays unread behind the socket. */
+	n = d->tls ? tls_recv(d->tls, in + held, FLEET_READ_MAX)
+		   : recv(d->fd, in + held, FLEET_READ_MAX, 0);
 	if (n <= 0)
-		return n < 0 && errno == EAGAIN ? 0 : -ECONNRESET;
+		return n < 0 && (d->tls ? n == -EAGAIN : errno == EAGAIN) ? 0 : -ECONNRESET;
 	if (held)
 		memcpy(in, d->held, held);
 	free(d->held);

@@ -10,8 +10,8 @@
 
 /* Begins to connect to the device's target. */
 int link_open(struct device *d);
-/* Whether the connection came about. */
-int link_check(const struct device *d);
+/* Whether the connection came about: 1, or 0 while TLS is not agreed on. */
+int link_check(struct device *d);
 /* With `reset` the peer loses what it has not read. */
 void link_close(struct device *d, bool reset);
 

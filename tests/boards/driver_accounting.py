@@ -18,82 +18,25 @@ import json
 import os
 import random
 import re
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-from board_test import KISEKI, PATIENCE_S, Failed, build_driver, build_tool, main, wait_for
+from board_test import KISEKI, PATIENCE_S, SRC, Failed, build_driver, build_tool, main, wait_for
 from boards.catalog import get_board
 from boards.collector import HOST, Collector
 from boards.machine import Machine
+
+sys.path.insert(0, str(SRC / "tests/tools"))
+from link import Link  # noqa: E402
 
 KILLS = min(int(os.environ.get("KISEKI_KILLS", 4)), 40)
 PREFIX = "kz"
 MARKS = "mark-first", "mark-last"
 FILES = "/sys/kernel/kiseki"
 OTHERS = "/sys/kernel/tracing/instances/others"
-
-
-class Relay:
-    """Between the driver and the collector: can break a connection, or let nothing through."""
-
-    def __init__(self, collector):
-        self.collector, self.pairs = collector, []
-        self.flowing = threading.Event()
-        self.flowing.set()
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                ours, _ = self.socket.accept()
-            except OSError:
-                return
-            try:
-                theirs = socket.create_connection(("127.0.0.1", self.collector.port))
-            except OSError:
-                ours.close()
-                continue
-            self.pairs.append((ours, theirs))
-            for a, b in ((ours, theirs), (theirs, ours)):
-                threading.Thread(target=self.carry, args=(a, b), daemon=True).start()
-
-    def carry(self, a, b):
-        try:
-            while data := a.recv(65536):
-                self.flowing.wait()
-                b.sendall(data)
-        except OSError:
-            pass
-        for end in (a, b):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def reset(self):
-        """Breaks what is there; what was under way is lost."""
-        for pair in self.pairs:
-            for end in pair:
-                try:
-                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    end.shutdown(socket.SHUT_RDWR)
-                    end.close()
-                except OSError:
-                    pass
-        self.pairs.clear()
-
-    def close(self):
-        self.socket.close()
-        self.flowing.set()
-        self.reset()
 
 
 class Account:
@@ -152,7 +95,7 @@ class System:
         self.machine, self.work, self.scenario = machine, work, scenario
         self.name = f"{machine.board.name}-{scenario.word}"
         self.collector = Collector(KISEKI, work / "store", work / "collector.log").start()
-        self.relay = Relay(self.collector)
+        self.relay = Link(self.collector.port)
 
     def load(self):
         self.machine.check(f"insmod /kiseki.ko collector={HOST}:{self.relay.port} name={self.name} "
