@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/secrecy.h"
 
 static const char *path_of(const char *folder, const char *name, char path[KEY_PATH_MAX])
 {
@@ -60,6 +61,7 @@ int key_file_write(const char *folder, const char *name, const void *data, size_
 	_cleanup_close_ int fd = -1;
 	ssize_t n;
 
+	secrecy_enter();
 	snprintf(partial, sizeof(partial), "%s.partial", path_of(folder, name, path));
 	unlink(partial); /* of one that died; what others may have put there is not written to */
 	fd = open_new(folder, partial, O_EXCL);
@@ -93,6 +95,7 @@ int key_file_dup(const char *folder, const char *name, char **ret, size_t *ret_l
 	_cleanup_free_ char *text = NULL;
 	ssize_t n;
 
+	secrecy_enter();
 	if (fd < 0)
 		return say(e, "read", folder, name);
 	text = malloc(KEY_FILE_MAX + 1);

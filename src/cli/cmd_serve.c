@@ -17,6 +17,7 @@
 #include "cli/kiseki.h"
 #include "cli/serve_settings.h"
 #include "cli/units.h"
+#include "collector/confinement.h"
 #include "command/args.h"
 #include "command/say.h"
 
@@ -104,6 +105,22 @@ static void print_place(const struct serve_settings *s, struct collector *c)
 	fflush(stdout);
 }
 
+/* Everything has started: from here on the process needs little. */
+static void confine(const struct serve_settings *s, struct journal *j)
+{
+	struct error why = ERROR_INIT;
+	char line[sizeof(why.text) + 32];
+
+	if (s->no_sandbox) {
+		log_line(j, "warning: no-sandbox: any system call is open to who gets in");
+		return;
+	}
+	if (confinement_enter(&why) == 0)
+		return;
+	snprintf(line, sizeof(line), "warning: no sandbox: %s", why.text);
+	log_line(j, line);
+}
+
 /* Until a signal; the threads of the collector have them all blocked. */
 static int serve(struct serve_settings *s, struct journal *j, struct error *e)
 {
@@ -121,6 +138,7 @@ static int serve(struct serve_settings *s, struct journal *j, struct error *e)
 	r = collector_start(&c, &s->options, e);
 	if (r < 0)
 		return r;
+	confine(s, j);
 	print_place(s, c);
 	r = wait_for_signal(j, c, &signals);
 	snprintf(line, sizeof(line), "stopping: %s", strsignal(r));
@@ -162,6 +180,7 @@ static const struct cli_option options[] = {
 	{ 0, "keys", "DIR", "the folder of keys (`keys` in --data, if it is there)", NULL },
 	{ 0, "plain-loopback", NULL, "with keys: take devices of loopback without, too", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
+	{ 0, "no-sandbox", NULL, "do not limit its own system calls", NULL },
 	{ 0, "config", "FILE", "settings (/etc/kiseki/collector.conf)", NULL },
 	{ 0 },
 };

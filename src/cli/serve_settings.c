@@ -89,6 +89,7 @@ static const struct setting table[] = {
 	{ "keys", setting_text, TEXT(keys) },
 	{ "plain-loopback", setting_bool, "yes or no", PLACE(options.plain_loopback), 0, 0 },
 	{ "insecure-listen", setting_bool, "yes or no", PLACE(options.insecure), 0, 0 },
+	{ "no-sandbox", setting_bool, "yes or no", PLACE(no_sandbox), 0, 0 },
 	{ 0 },
 };
 

@@ -153,30 +153,38 @@ static bt_value *source_params(const char *dir)
 	return params;
 }
 
+/* Of the process that reads, which finds no files once it is in its sandbox. */
+static const bt_plugin *loaded;
+
+void ctf_graph_load_plugin(void)
+{
+	if (!loaded && bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE,
+				      &loaded) != BT_PLUGIN_FIND_STATUS_OK)
+		bt_current_thread_clear_error();
+}
+
 static int add_source(struct ctf_graph *g, const bt_component_source **ret, struct error *e)
 {
 	const bt_component_class_source *class;
-	const bt_plugin *plugin = NULL;
+	const bt_plugin *plugin = loaded;
 	bt_graph_add_component_status status;
 	bt_value *params;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
-	    BT_PLUGIN_FIND_STATUS_OK) {
-		bt_current_thread_clear_error();
+	if (!plugin) {
+		ctf_graph_load_plugin();
+		plugin = loaded;
+	}
+	if (!plugin)
 		return error_set(e, ENOENT,
 				 "cannot read CTF trace %s: libbabeltrace2 has no plugin ctf",
 				 g->dir);
-	}
 	class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
 	params = class ? source_params(g->dir) : NULL;
-	if (!params) {
-		bt_plugin_put_ref(plugin);
+	if (!params)
 		return no_memory(g, e);
-	}
 	status = bt_graph_add_source_component(g->graph, class, "in", params,
 					       BT_LOGGING_LEVEL_WARNING, ret);
 	bt_value_put_ref(params);
-	bt_plugin_put_ref(plugin);
 	return status == BT_GRAPH_ADD_COMPONENT_STATUS_OK ? 0 : failed(g, e);
 }
 

@@ -24,6 +24,9 @@
 
 struct ctf_graph;
 
+/* What the first graph would load from files by itself; it stays until the process ends. */
+void ctf_graph_load_plugin(void);
+
 int ctf_graph_open(struct ctf_graph **ret, const char *dir, struct error *e);
 void ctf_graph_free(struct ctf_graph *g);
 DEFINE_CLEANUP(ctf_graph, ctf_graph_free)

@@ -24,7 +24,9 @@ int source_tracedat_open(struct trace_source **ret, struct import_bytes in, stru
  * or an Android systrace HTML page around it. */
 int source_text_open(struct trace_source **ret, struct import_bytes in, struct error *e);
 
-/* The same from a pipe, line by line as they come; takes fd. */
+/* The same from a pipe, line by line as they come; takes fd. What it asks of this machine is asked by the first,
+ * which a process can call before it goes where it cannot ask. */
+void source_text_prepare(void);
 int source_text_open_fd(struct trace_source **ret, int fd, struct error *e);
 
 /* A folder with a CTF 1.8 trace of the LTTng kernel tracer (or our own export). */

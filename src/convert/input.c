@@ -18,9 +18,11 @@
 #include <time.h>
 
 #include "convert/import.h"
+#include "convert/source_child.h"
 #include "store/ksk.h"
 #include "trace/ksk_source.h"
 
+#define CHILD_MEMORY (1ULL << 30) /* of a reader, beside what its file has */
 #define COPY_BUFFER (256U * 1024)
 
 struct input {
@@ -150,10 +152,24 @@ static int map_file(struct input *in, struct error *e)
 	return 0;
 }
 
+/* In the reader's own process. */
+static int open_tracedat(const struct source_child_job *job, struct trace_source **ret,
+			 struct error *e)
+{
+	return source_tracedat_open(ret, job->bytes, e);
+}
+
+static int open_text(const struct source_child_job *job, struct trace_source **ret, struct error *e)
+{
+	return job->fd < 0 ? source_text_open(ret, job->bytes, e)
+			   : source_text_open_fd(ret, job->fd, e);
+}
+
 static int open_file(struct input *in, struct error *e)
 {
 	uint8_t head[RECOGNISE_BYTES];
 	ssize_t n = pread(in->fd, head, sizeof(head), 0);
+	struct source_child_job job;
 	struct import_bytes bytes;
 	int r;
 
@@ -170,28 +186,39 @@ static int open_file(struct input *in, struct error *e)
 	if (r < 0)
 		return r;
 	bytes = (struct import_bytes){ .data = in->map, .len = in->map_len };
+	job = (struct source_child_job){ .bytes = bytes,
+					 .fd = -1,
+					 .memory_bytes = CHILD_MEMORY + in->size,
+					 .input_bytes = in->size };
 	switch (in->format) {
 	case RECOGNISED_TRACEDAT:
-		return source_tracedat_open(&in->source, bytes, e);
+		job.open = open_tracedat;
+		break;
 	case RECOGNISED_TEXT:
 	case RECOGNISED_HTML:
-		return source_text_open(&in->source, bytes, e);
+		job.open = open_text;
+		break;
 	default:
 		return recognise_refuse(in->format, in->path, e);
 	}
+	return source_child_open(&in->source, &job, e);
 }
 
 static int open_pipe(struct input *in, struct error *e)
 {
 	uint8_t head[RECOGNISE_BYTES];
 	ssize_t n = peek(in->fd, head, sizeof(head));
+	struct source_child_job job = { .prepare = source_text_prepare,
+					.open = open_text,
+					.memory_bytes = CHILD_MEMORY };
 	int r;
 
 	if (n == 0)
 		return error_set(e, EBADMSG, "cannot read %s: it is empty", in->path);
 	if (n > 0 && recognise_bytes(head, (size_t)n) == RECOGNISED_TEXT) {
+		job.fd = take_fd(&in->fd);
 		in->format = RECOGNISED_TEXT;
-		return source_text_open_fd(&in->source, take_fd(&in->fd), e);
+		return source_child_open(&in->source, &job, e);
 	}
 	r = spool(in, e);
 	return r < 0 ? r : open_file(in, e);

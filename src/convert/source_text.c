@@ -383,6 +383,15 @@ static int scan_line(struct source_text *s, const struct text_line *line, struct
 	return s->from_memory ? learn_task(s, &c, e) : 0;
 }
 
+/* A pipe is read on the machine that writes it, more often than not. */
+static long cpus_here;
+
+void source_text_prepare(void)
+{
+	if (!cpus_here)
+		cpus_here = sysconf(_SC_NPROCESSORS_CONF);
+}
+
 /* Reads memory to its end; a pipe to its first trace line and what is in memory behind it. */
 static int scan_ahead(struct source_text *s, struct error *e)
 {
@@ -421,7 +430,8 @@ static int set_info(struct source_text *s, struct error *e)
 		/* Nobody knows what will come: a header tells only how many CPUs were on line when
 		 * it was printed. A trace_pipe is mostly read where it is made. */
 		info->dialect.kinds = (1U << SCHED_KINDS) - 1;
-		here = sysconf(_SC_NPROCESSORS_CONF);
+		source_text_prepare();
+		here = cpus_here;
 		if (info->cpus < PIPE_CPUS_MIN)
 			info->cpus = PIPE_CPUS_MIN;
 		if (here > (long)info->cpus && here <= (long)TRACE_CPUS_MAX)

@@ -9,7 +9,10 @@ agent got: where the two understand each other, no detail of GnuTLS is needed.
 """
 import json
 import os
+import re
+import resource
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -363,6 +366,78 @@ def scenario_plain(place):
                               timeout=WAIT_S, check=False)
         assert done.returncode == 1 and why in done.stderr, done
     Collector(place.data, "--keys", place.folder / "away", "--listen", "0.0.0.0:0").stop()
+
+
+def secrets_of(place, name, used):
+    """What nobody may find: lines of the keys as they lie in files, and the token."""
+    found = [used]
+    for path in (place.data / "keys/authority.pem", place.data / "keys/collector.pem",
+                 place.folder / name / "keys/device.pem"):
+        body = re.search(r"BEGIN [A-Z ]*PRIVATE KEY-----\n(.*?)-----END", path.read_text(), re.S).group(1)
+        found += [line for line in body.split() if len(line) > 30]
+    assert len(found) > 4, found
+    return [secret.encode() for secret in found]
+
+
+def abort(process):
+    """It crashes where core files are wanted; whether it left one."""
+    process.send_signal(signal.SIGABRT)
+    _, status = os.waitpid(process.pid, 0)
+    process.returncode = -os.WTERMSIG(status)
+    place = Path("/proc/sys/kernel/core_pattern").read_text().strip().replace("%p", str(process.pid))
+    if place.startswith("/") and "%" not in place:
+        Path(place).unlink(missing_ok=True)
+    return os.WCOREDUMP(status)
+
+
+def others_look(place):
+    """A collector of an ordinary user: another process of that user cannot look into it."""
+    os.chmod(place.folder, 0o755)
+    for path in [place.data, *place.data.rglob("*")]:
+        shutil.chown(path, "nobody")
+    ready, told = os.pipe()
+    server = subprocess.Popen(["runuser", "-u", "nobody", "--", KISEKI, "serve", "--listen", "127.0.0.1:0",
+                               "--http", "127.0.0.1:0", "--data", place.data / "other", "--keys",
+                               place.data / "keys", "--config", "/dev/null"], stdout=told,
+                              stderr=subprocess.DEVNULL)
+    os.close(told)
+    with os.fdopen(ready) as lines:
+        assert any(line == "ready\n" for line in lines)
+        pid = int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
+        for name in ("mem", "environ", "maps"):
+            look = subprocess.run(["runuser", "-u", "nobody", "--", "head", "-c", "1", f"/proc/{pid}/{name}"],
+                                  capture_output=True, text=True, check=False)
+            assert look.returncode and "Permission denied" in look.stderr, (name, look)
+        os.kill(pid, signal.SIGTERM)
+        server.wait(WAIT_S)
+
+
+def scenario_secrets(place):
+    """No key and no token in arguments, logs and core files; nor for others of the same user."""
+    resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))
+    # Whether this machine makes core files at all: else their absence tells nothing.
+    makes_cores = abort(subprocess.Popen(["sleep", "100"], cwd=place.folder))
+    c = Collector(place.data)
+    used = place.token("board-1")
+    said = place.enroll(c.port, used, "a", 1)
+    agent = start_agent(place, c, "a")
+    c.wait_log(r"board-1 \(session .*connected")
+    secrets = secrets_of(place, "a", used)
+    for pid in (c.process.pid, agent.pid):
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        assert re.search(r"Max core file size\s+0\s+0 ", limits), limits
+        for secret in secrets:
+            assert secret not in Path(f"/proc/{pid}/cmdline").read_bytes(), secret
+    cores = [abort(agent), abort(c.process)]
+    c.finish()
+    assert cores == [False, False], cores
+    logs = "\n".join(c.log + [said, (place.folder / "a.log").read_text()]).encode()
+    assert b"board-1" in logs
+    for secret in secrets:
+        assert secret not in logs, secret
+    if os.geteuid() == 0 and shutil.which("runuser"):
+        others_look(place)
+    print("no core file" if makes_cores else "no core file; this machine makes none in any case")
 
 
 def main():

@@ -18,6 +18,7 @@
 #include "command/config_args.h"
 #include "device/agent/identity.h"
 #include "device/agent/line.h"
+#include "device/agent/powers.h"
 #include "device/agent/tls.h"
 #include "wire/retry.h"
 
@@ -386,6 +387,8 @@ int handover_run(const struct handover_options *o, struct error *e)
 
 	if (r >= 0)
 		r = forbid_plain(&h, e);
+	if (r >= 0)
+		r = powers_keep(POWERS_OF_DRIVER, 0, e);
 	if (r >= 0)
 		r = introduce(&h, e);
 	if (r >= 0)

@@ -14,9 +14,13 @@
 #include "command/man.h"
 #include "command/say.h"
 #include "device/agent/agent.h"
+#ifdef HAVE_BPF
+#include "device/agent/bpf_load.h"
+#endif
 #include "device/agent/doctor.h"
 #include "device/agent/enroll.h"
 #include "device/agent/handover.h"
+#include "device/agent/powers.h"
 #include "device/agent/settings.h"
 #include "device/graph/graph_program.h"
 #include "device/profile/profile_program.h"
@@ -71,6 +75,17 @@ static bool uses_driver(const struct settings *s)
 	       (s->config.origin == ORIGIN_AUTO && handover_is_wanted(HANDOVER_FOLDER));
 }
 
+/* What takes more power than recording does. Whether it worked is told when it is needed. */
+static void prepare_bpf(const struct settings *s)
+{
+#ifdef HAVE_BPF
+	if (s->config.origin != ORIGIN_TRACEFS)
+		(void)bpf_mount(NULL);
+#else
+	(void)s;
+#endif
+}
+
 static int run_agent(const struct args *a)
 {
 	CLEANUP(agent) struct agent *agent = NULL;
@@ -99,8 +114,9 @@ static int run_agent(const struct args *a)
 		error_set(&e, EOPNOTSUPP, "cannot use codec: only the driver can record bsf");
 		return say_usage(&e);
 	}
+	prepare_bpf(&settings);
 	if (agent_new(&agent, &(struct agent_options){ &settings, print_line, NULL }, &e) < 0 ||
-	    agent_run(agent, &e) < 0)
+	    powers_keep(POWERS_OF_AGENT, 0, &e) < 0 || agent_run(agent, &e) < 0)
 		return say_failure(&e);
 	return EXIT_OK;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/secrecy.h"
 #include "device/agent/gnutls_table.h"
 #include "device/agent/tls.h"
 
@@ -46,6 +47,7 @@ int tls_request_new(struct tls_request **ret, struct error *e)
 	CLEANUP(tls_request) struct tls_request *q = calloc(1, sizeof(*q));
 	int r;
 
+	secrecy_enter();
 	if (!q)
 		return error_set(e, ENOMEM, "cannot make a key: out of memory");
 	q->g = gnutls_table_get(e);

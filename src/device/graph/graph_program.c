@@ -23,6 +23,7 @@
 #include "command/args.h"
 #include "command/man.h"
 #include "command/say.h"
+#include "device/agent/powers.h"
 #include "device/agent/program.h"
 #include "device/graph/graph_control.h"
 #include "device/graph/graph_output.h"
@@ -150,8 +151,11 @@ static int record(struct recording *r, struct error *e)
 
 static int record_all(struct recording *r, struct error *e)
 {
-	int failed = graph_control_open(&r->control, &r->settings, e);
+	/* The command runs already, with all that it was given. */
+	int failed = powers_keep(POWERS_OF_KERNEL, 1, e);
 
+	if (failed == 0)
+		failed = graph_control_open(&r->control, &r->settings, e);
 	if (failed == 0)
 		failed = graph_rings_open(&r->rings, r->control.folder, r->settings.output, e);
 	r->rings.only_exits = r->settings.min_us > 0;

@@ -18,6 +18,7 @@
 #include "command/args.h"
 #include "command/man.h"
 #include "command/say.h"
+#include "device/agent/powers.h"
 #include "device/agent/program.h"
 #include "device/profile/process_maps.h"
 #include "device/profile/profile_child.h"
@@ -145,6 +146,8 @@ static int run_all(struct profile *p, struct error *e)
 		p->settings.out.link.pace =
 			(struct profile_link_pace){ p, set_pace, PACE_OF_PROFILE };
 	r = profile_out_open(&p->out, &p->settings.out, e);
+	if (r == 0)
+		r = powers_keep(POWERS_OF_PROFILE, p->settings.out.path != NULL, e);
 	if (r == 0)
 		r = record(p, e);
 	if (p->recorder)

@@ -23,6 +23,7 @@
 #include "command/say.h"
 #include "command/value.h"
 #include "command/vm_options.h"
+#include "device/agent/powers.h"
 #include "device/agent/program.h"
 #include "device/profile/profile_child.h"
 #include "device/profile/profile_out.h"
@@ -250,6 +251,8 @@ static int run_all(struct vm *v, struct error *e)
 	v->to.link.pace = (struct profile_link_pace){ v, set_pace, PACE_OF_VM };
 	if (r == 0)
 		r = profile_out_open(&v->out, &v->to, e);
+	if (r == 0)
+		r = powers_keep(POWERS_OF_VM, v->to.path != NULL, e);
 	if (r == 0)
 		r = record(v, e);
 	if (v->recorder)

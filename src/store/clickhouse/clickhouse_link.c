@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/secrecy.h"
+
 #define CONNECT_MS 3000L
 #define SILENT_S 20L /* nothing came or went for so long */
 #define IDLE_MAX 32U /* connections that are kept */
@@ -300,6 +302,8 @@ static int read_password(struct clickhouse_link *l, struct error *e)
 	const char *value = getenv("KISEKI_CLICKHOUSE_PASSWORD");
 	FILE *f;
 
+	if (*l->url.password_file || value)
+		secrecy_enter();
 	if (!*l->url.password_file) {
 		snprintf(l->password, sizeof(l->password), "%s", value ? value : "");
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ctf_frame: see ctf_frame.h. */
-#include "convert/ctf_frame.h"
+/* child_frame: see child_frame.h. */
+#include "convert/child_frame.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -18,12 +18,12 @@ struct flat_info {
 	struct sched_dialect dialect;
 };
 
-_Static_assert(4 * (TRACE_STRING_MAX + 1) + sizeof(struct flat_info) < CTF_FRAME_MAX,
+_Static_assert(4 * (TRACE_STRING_MAX + 1) + sizeof(struct flat_info) < CHILD_FRAME_MAX,
 	       "an info fits a frame");
-_Static_assert(sizeof(struct trace_item) + SCHED_FILENAME_MAX < CTF_FRAME_MAX,
+_Static_assert(sizeof(struct trace_item) + SCHED_FILENAME_MAX < CHILD_FRAME_MAX,
 	       "an item fits a frame");
 
-int ctf_frame_flush(struct ctf_pipe *p)
+int child_frame_flush(struct child_pipe *p)
 {
 	while (p->start < p->end) {
 		ssize_t n = write(p->fd, p->buffer + p->start, p->end - p->start);
@@ -39,15 +39,15 @@ int ctf_frame_flush(struct ctf_pipe *p)
 }
 
 /* In two parts, so that callers need not join them first. */
-static int send(struct ctf_pipe *p, enum ctf_frame_type type, const struct iovec part[2])
+static int send(struct child_pipe *p, enum child_frame_type type, const struct iovec part[2])
 {
 	struct head h = { .type = type, .len = (uint32_t)(part[0].iov_len + part[1].iov_len) };
 	int i, r = 0;
 
-	if (h.len > CTF_FRAME_MAX)
+	if (h.len > CHILD_FRAME_MAX)
 		return -EMSGSIZE;
 	if (sizeof(p->buffer) - p->end < sizeof(h) + h.len)
-		r = ctf_frame_flush(p);
+		r = child_frame_flush(p);
 	if (r < 0)
 		return r;
 	memcpy(p->buffer + p->end, &h, sizeof(h));
@@ -60,12 +60,12 @@ static int send(struct ctf_pipe *p, enum ctf_frame_type type, const struct iovec
 	return 0;
 }
 
-int ctf_frame_send(struct ctf_pipe *p, enum ctf_frame_type type, const void *body, size_t len)
+int child_frame_send(struct child_pipe *p, enum child_frame_type type, const void *body, size_t len)
 {
 	return send(p, type, (struct iovec[2]){ { (void *)body, len } });
 }
 
-int ctf_frame_send_info(struct ctf_pipe *p, const struct trace_info *info)
+int child_frame_send_info(struct child_pipe *p, const struct trace_info *info)
 {
 	const struct flat_info flat = { .cpus = info->cpus,
 					.clock = info->clock,
@@ -80,27 +80,30 @@ int ctf_frame_send_info(struct ctf_pipe *p, const struct trace_info *info)
 		joined[len + n] = 0;
 		len += n + 1;
 	}
-	return send(p, CTF_FRAME_INFO,
+	return send(p, CHILD_FRAME_INFO,
 		    (struct iovec[2]){ { (void *)&flat, sizeof(flat) }, { joined, len } });
 }
 
-int ctf_frame_send_item(struct ctf_pipe *p, const struct trace_item *item)
+int child_frame_send_item(struct child_pipe *p, const struct trace_item *item)
 {
-	return send(p, CTF_FRAME_ITEM,
-		    (struct iovec[2]){
-			    { (void *)item, sizeof(*item) },
-			    { (void *)item->event.filename, item->event.filename_len } });
+	struct trace_item flat = *item;
+
+	if (flat.type != ITEM_EVENT) /* whatever its reader left there */
+		flat.event.filename_len = 0;
+	return send(p, CHILD_FRAME_ITEM,
+		    (struct iovec[2]){ { &flat, sizeof(flat) },
+				       { (void *)item->event.filename, flat.event.filename_len } });
 }
 
-int ctf_frame_send_error(struct ctf_pipe *p, int code, const struct error *e)
+int child_frame_send_error(struct child_pipe *p, int code, const struct error *e)
 {
-	return send(p, CTF_FRAME_ERROR,
+	return send(p, CHILD_FRAME_ERROR,
 		    (struct iovec[2]){ { &code, sizeof(code) },
 				       { (void *)e->text, strnlen(e->text, sizeof(e->text)) } });
 }
 
 /* At least `need` bytes in the buffer: 1, 0 at the end before the first of them, or an error. */
-static int fill(struct ctf_pipe *p, size_t need)
+static int fill(struct child_pipe *p, size_t need)
 {
 	ssize_t n;
 
@@ -122,7 +125,7 @@ static int fill(struct ctf_pipe *p, size_t need)
 	return 1;
 }
 
-int ctf_frame_receive(struct ctf_pipe *p, struct ctf_frame *ret)
+int child_frame_receive(struct child_pipe *p, struct child_frame *ret)
 {
 	struct head h;
 	int r = fill(p, sizeof(h));
@@ -130,19 +133,19 @@ int ctf_frame_receive(struct ctf_pipe *p, struct ctf_frame *ret)
 	if (r <= 0)
 		return r;
 	memcpy(&h, p->buffer + p->start, sizeof(h));
-	if (h.type < CTF_FRAME_INFO || h.type > CTF_FRAME_ERROR || h.len > CTF_FRAME_MAX)
+	if (h.type < CHILD_FRAME_INFO || h.type > CHILD_FRAME_ERROR || h.len > CHILD_FRAME_MAX)
 		return -EBADMSG;
 	r = fill(p, sizeof(h) + h.len);
 	if (r <= 0)
 		return r < 0 ? r : -EBADMSG;
-	ret->type = (enum ctf_frame_type)h.type;
+	ret->type = (enum child_frame_type)h.type;
 	ret->body = p->buffer + p->start + sizeof(h);
 	ret->len = h.len;
 	p->start += sizeof(h) + h.len;
 	return 1;
 }
 
-int ctf_frame_get_info(const struct ctf_frame *f, struct trace_info *ret)
+int child_frame_get_info(const struct child_frame *f, struct trace_info *ret)
 {
 	char **const texts[] = { &ret->device, &ret->kernel, &ret->machine, &ret->origin };
 	const char *p = (const char *)f->body + sizeof(struct flat_info);
@@ -150,7 +153,7 @@ int ctf_frame_get_info(const struct ctf_frame *f, struct trace_info *ret)
 	struct flat_info flat;
 	size_t i, n;
 
-	if (f->type != CTF_FRAME_INFO || f->len < sizeof(flat))
+	if (f->type != CHILD_FRAME_INFO || f->len < sizeof(flat))
 		return -EBADMSG;
 	memcpy(&flat, f->body, sizeof(flat));
 	if (flat.cpus > TRACE_CPUS_MAX || flat.clock.shift > 63 ||
@@ -170,9 +173,9 @@ int ctf_frame_get_info(const struct ctf_frame *f, struct trace_info *ret)
 	return 0;
 }
 
-int ctf_frame_get_item(const struct ctf_frame *f, struct trace_item *ret)
+int child_frame_get_item(const struct child_frame *f, struct trace_item *ret)
 {
-	if (f->type != CTF_FRAME_ITEM || f->len < sizeof(*ret))
+	if (f->type != CHILD_FRAME_ITEM || f->len < sizeof(*ret))
 		return -EBADMSG;
 	memcpy(ret, f->body, sizeof(*ret));
 	if (ret->cpu >= TRACE_CPUS_MAX ||
@@ -184,14 +187,14 @@ int ctf_frame_get_item(const struct ctf_frame *f, struct trace_item *ret)
 	return 0;
 }
 
-int ctf_frame_get_error(const struct ctf_frame *f, struct error *e)
+int child_frame_get_error(const struct child_frame *f, struct error *e)
 {
 	int code = 0;
 
 	if (f->len >= sizeof(code))
 		memcpy(&code, f->body, sizeof(code));
 	if (code >= 0)
-		return error_set(e, EBADMSG, "the CTF trace's reader fails without a reason");
+		return error_set(e, EBADMSG, "the reader fails without a reason");
 	return error_set(e, code, "%.*s", (int)(f->len - sizeof(code)),
 			 (const char *)f->body + sizeof(code));
 }
