@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/access.h"
 #include "cli/table.h"
 
 #define CONNECT_S 10L
@@ -24,6 +25,8 @@ struct client {
 	CURL *easy;
 	CURLM *multi;
 	char *server; /* without a trailing slash */
+	struct access access;
+	char why[CURL_ERROR_SIZE]; /* the library's own words for the last failure */
 	char note[256];
 	/* Of the running transfer. */
 	const struct client_watch *watch;
@@ -113,6 +116,8 @@ int client_open(struct client **ret, const struct args *a, struct error *e)
 	if (!c || curl_global_init(CURL_GLOBAL_DEFAULT))
 		return error_set(e, ENOMEM, "cannot connect: out of memory");
 	r = set_server(c, choose_server(a), e);
+	if (r == 0)
+		r = access_load(&c->access, c->server, e);
 	if (r < 0)
 		return r;
 	c->easy = curl_easy_init();
@@ -130,6 +135,7 @@ void client_free(struct client *c)
 	curl_easy_cleanup(c->easy);
 	curl_multi_cleanup(c->multi);
 	free(c->server);
+	explicit_bzero(&c->access, sizeof(c->access));
 	free(c);
 }
 
@@ -150,12 +156,16 @@ static int errno_of_status(long status)
 	switch (status) {
 	case 400:
 		return EINVAL;
+	case 401:
+		return EKEYREJECTED;
 	case 403:
 		return EACCES;
 	case 404:
 		return ENOENT;
 	case 409:
 		return ENOTUNIQ;
+	case 429:
+		return EAGAIN;
 	case 503:
 		return EBUSY;
 	case 504:
@@ -182,6 +192,11 @@ static int server_failure(struct client *c, struct error *e)
 	return -code;
 }
 
+static bool is_plain(const char *server)
+{
+	return !strncasecmp(server, "http://", 7);
+}
+
 static int curl_failure(struct client *c, CURLcode code, struct error *e)
 {
 	long os_errno = 0;
@@ -206,16 +221,39 @@ static int curl_failure(struct client *c, CURLcode code, struct error *e)
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 	case CURLE_GOT_NOTHING:
-		return error_set(e, ECONNRESET,
-				 "cannot read the answer of %s: the connection ended before it did",
-				 c->server);
+		return error_set(
+			e, ECONNRESET,
+			"cannot read the answer of %s: the connection ended before it did%s",
+			c->server,
+			is_plain(c->server) ? "; a collector with keys is asked as https://" : "");
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return error_set(e, EKEYREJECTED,
+				 "cannot trust %s: %s; KISEKI_CA names the collector's ca.pem, of "
+				 "its folder of keys",
+				 c->server, *c->why ? c->why : curl_easy_strerror(code));
 	default:
 		return error_set(e, EIO, "cannot reach %s: %s", c->server,
-				 curl_easy_strerror(code));
+				 *c->why ? c->why : curl_easy_strerror(code));
 	}
 }
 
 /* --- one transfer --- */
+
+static void show_access(struct client *c)
+{
+	CURL *h = c->easy;
+
+	c->why[0] = 0;
+	curl_easy_setopt(h, CURLOPT_ERRORBUFFER, c->why);
+	if (c->access.authority[0]) {
+		curl_easy_setopt(h, CURLOPT_CAINFO, c->access.authority);
+		curl_easy_setopt(h, CURLOPT_CAPATH, NULL); /* it, and nobody else */
+	}
+	if (c->access.token[0]) {
+		curl_easy_setopt(h, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+		curl_easy_setopt(h, CURLOPT_XOAUTH2_BEARER, c->access.token);
+	}
+}
 
 static int prepare(struct client *c, const struct url *u, const struct client_watch *w,
 		   struct error *e)
@@ -238,6 +276,7 @@ static int prepare(struct client *c, const struct url *u, const struct client_wa
 	curl_easy_setopt(h, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
 	curl_easy_setopt(h, CURLOPT_USERAGENT, "kiseki/" KISEKI_VERSION);
 	curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	show_access(c);
 	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl_easy_setopt(h, CURLOPT_WRITEDATA, c);

@@ -52,6 +52,6 @@ const struct command command_help = {
 	.parent = &command_kiseki,
 	.operands = "record serve devices start stop configure runs ledger export tail top convert "
 		    "info check report doctor completion",
-	.operands_max = 2,
+	.operands_max = 3,
 	.run = run,
 };

@@ -4,8 +4,8 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_keys_init,   &command_keys_enroll, &command_keys_list,
-	&command_keys_revoke, &command_keys_rotate, NULL,
+	&command_keys_init,   &command_keys_enroll, &command_keys_list, &command_keys_revoke,
+	&command_keys_rotate, &command_keys_token,  &command_keys_user, NULL,
 };
 
 const struct command command_keys = {
@@ -14,7 +14,8 @@ const struct command command_keys = {
 	.usage = "COMMAND [ARGUMENT...]",
 	.description =
 		"A collector with keys takes only devices that have a certificate of its own "
-		"authority, over TLS 1.3. These commands work on the folder of its keys, which is "
+		"authority, over TLS 1.3, and answers only users and tokens that it knows, over "
+		"HTTPS. These commands work on the folder of its keys, which is "
 		"`keys` in its --data, whether it runs or not; one that runs follows at once.",
 	.children = commands,
 	.parent = &command_kiseki,

@@ -95,7 +95,7 @@ static void print_place(const struct serve_settings *s, struct collector *c)
 	       s->listen, collector_port(c));
 	colon = strrchr(s->http, ':');
 	if (collector_http_port(c))
-		printf("web      http://%.*s:%u/\n",
+		printf("web      %s://%.*s:%u/\n", collector_http_is_secure(c) ? "https" : "http",
 		       colon ? (int)(colon - s->http) : (int)strlen(s->http), s->http,
 		       collector_http_port(c));
 	printf("data     %s\n", s->data);
@@ -178,6 +178,12 @@ static const struct cli_option options[] = {
 	{ 0, "commit-ms", "MS", "the longest that a block waits for its commit (20; 500)", NULL },
 	{ 0, "device-memory", "SIZE", "of one device, not yet on disk (4M)", NULL },
 	{ 0, "keys", "DIR", "the folder of keys (`keys` in --data, if it is there)", NULL },
+	{ 0, "http-certificate", "FILE", "with keys: what browsers are shown (one of the keys)",
+	  NULL },
+	{ 0, "http-key", "FILE", "the key of that certificate", NULL },
+	{ 0, "login-idle", "TIME", "a login that is not used ends after this time (1h)", NULL },
+	{ 0, "login-length", "TIME", "and any login after this one (12h)", NULL },
+	{ 0, "plain-http", NULL, "with keys: HTTP without TLS and logins, on loopback", NULL },
 	{ 0, "plain-loopback", NULL, "with keys: take devices of loopback without, too", NULL },
 	{ 0, "insecure-listen", NULL, "listen beyond loopback, without keys", NULL },
 	{ 0, "no-sandbox", NULL, "do not limit its own system calls", NULL },
@@ -213,10 +219,10 @@ const struct command command_serve = {
 		"whole days are removed. What is made "
 		"from blocks to show them faster, and what devices were told, stays in --data.\n\n"
 		"With keys (kiseki keys) devices connect over TLS 1.3 and show a certificate; "
-		"others are refused. Without keys it listens on loopback only, and for people "
-		"and programs it does so in any case: other machines reach that through a tunnel "
-		"(ssh -L), or, if everybody in the network may read and instruct, with "
-		"--insecure-listen.\n\n"
+		"others are refused. People and programs ask over HTTPS then, with a password "
+		"(kiseki keys user) or a token (kiseki keys token). Without keys it listens on "
+		"loopback only: other machines reach it through a tunnel (ssh -L), or, if "
+		"everybody in the network may read and instruct, with --insecure-listen.\n\n"
 		"A file of settings has lines `key = value`; the keys are the options without "
 		"their dashes. The command line goes over the file. Port 0 takes any that is free; "
 		"the first lines on standard output say which.",

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/when.h"
 #include "command/setting.h"
 
@@ -17,6 +18,7 @@
 #define DEVICE_MEMORY_MOST (1ULL << 30)
 #define RETAIN_LEAST (1ULL << 20)
 #define WORKERS_MOST 256U
+#define LOGIN_MOST_S (30U * 86400)
 #define OBJECTS_SIZE (2ULL << 30)
 
 static void set_default_data(struct serve_settings *s)
@@ -46,6 +48,8 @@ void serve_settings_init(struct serve_settings *s)
 	s->options.objects_bytes = OBJECTS_SIZE;
 	s->options.place = s->store;
 	s->options.keys = s->keys;
+	s->options.http_certificate = s->http_certificate;
+	s->options.http_key = s->http_key;
 }
 
 static int set_age(void *to, const struct setting *s, const char *value, struct error *e)
@@ -58,6 +62,19 @@ static int set_age(void *to, const struct setting *s, const char *value, struct 
 	if (when_parse_length(value, &ns, NULL) < 0 || !ns)
 		return -EINVAL;
 	settings->options.store.retain_ns = ns;
+	return 0;
+}
+
+/* Whole seconds, into a uint64_t. */
+static int set_seconds(void *to, const struct setting *s, const char *value, struct error *e)
+{
+	uint64_t ns;
+
+	(void)e;
+	if (when_parse_length(value, &ns, NULL) < 0 || ns / CLOCK_NS_PER_S < s->least ||
+	    ns / CLOCK_NS_PER_S > s->most)
+		return -EINVAL;
+	*(uint64_t *)((char *)to + s->at) = ns / CLOCK_NS_PER_S;
 	return 0;
 }
 
@@ -87,6 +104,13 @@ static const struct setting table[] = {
 	  WORKERS_MOST },
 	{ "alert-webhook", setting_text, TEXT(alert_webhook) },
 	{ "keys", setting_text, TEXT(keys) },
+	{ "http-certificate", setting_text, TEXT(http_certificate) },
+	{ "http-key", setting_text, TEXT(http_key) },
+	{ "login-idle", set_seconds, "a length of time from 1s to 30d", PLACE(options.login_idle_s),
+	  1, LOGIN_MOST_S },
+	{ "login-length", set_seconds, "a length of time from 1s to 30d", PLACE(options.login_s), 1,
+	  LOGIN_MOST_S },
+	{ "plain-http", setting_bool, "yes or no", PLACE(options.plain_http), 0, 0 },
 	{ "plain-loopback", setting_bool, "yes or no", PLACE(options.plain_loopback), 0, 0 },
 	{ "insecure-listen", setting_bool, "yes or no", PLACE(options.insecure), 0, 0 },
 	{ "no-sandbox", setting_bool, "yes or no", PLACE(no_sandbox), 0, 0 },

@@ -16,7 +16,7 @@
 struct serve_settings {
 	char listen[SERVE_TEXT_MAX], http[SERVE_TEXT_MAX], data[SERVE_TEXT_MAX];
 	char symbols[SERVE_TEXT_MAX], store[SERVE_TEXT_MAX], alert_webhook[SERVE_TEXT_MAX];
-	char keys[SERVE_TEXT_MAX];
+	char keys[SERVE_TEXT_MAX], http_certificate[SERVE_TEXT_MAX], http_key[SERVE_TEXT_MAX];
 	bool no_sandbox;
 	struct collector_options options; /* its texts are those above */
 };

@@ -113,6 +113,11 @@ static void raise_limit(struct server_options *s)
 	s->log(s->log_context, line);
 }
 
+static bool has_secure_http(const struct collector *c, const struct collector_options *o)
+{
+	return c->keys[0] && !o->plain_http;
+}
+
 /* Where the names of functions come from, for those who answer and for those who work minutes out. */
 static void set_names(struct collector *c, const struct collector_options *o,
 		      struct http_options *h)
@@ -123,11 +128,22 @@ static void set_names(struct collector *c, const struct collector_options *o,
 	h->objects = c->objects ? c->folder : NULL;
 }
 
+/* A text that may be "". */
+static const char *text_of(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
 static int start_http(struct collector *c, const struct collector_options *o, struct error *e)
 {
 	struct http_options h = {
 		.listen = o->http,
-		.insecure = o->insecure,
+		.insecure = o->insecure || has_secure_http(c, o),
+		.keys = has_secure_http(c, o) ? c->keys : NULL,
+		.login_idle_s = o->login_idle_s,
+		.login_s = o->login_s,
+		.certificate = text_of(o->http_certificate),
+		.key = text_of(o->http_key),
 		.store = c->store,
 		.registry = c->registry,
 		.summaries = c->summaries,
@@ -235,6 +251,21 @@ static int find_keys(struct collector *c, const struct collector_options *o, str
 	return 0;
 }
 
+/* A certificate of one's own needs a key, and the folder of keys, which says who may ask. */
+static int check_certificate(const struct collector *c, const struct collector_options *o,
+			     struct error *e)
+{
+	if (!text_of(o->http_certificate) != !text_of(o->http_key))
+		return error_set(e, EINVAL,
+				 "cannot serve HTTPS: http-certificate and http-key "
+				 "belong together");
+	if (text_of(o->http_certificate) && !has_secure_http(c, o))
+		return error_set(e, EINVAL,
+				 "cannot use http-certificate without keys, which say who may ask: "
+				 "make them with `kiseki keys init`");
+	return 0;
+}
+
 int collector_start(struct collector **ret, const struct collector_options *o, struct error *e)
 {
 	CLEANUP(collector) struct collector *c = calloc(1, sizeof(*c));
@@ -245,10 +276,12 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 	if (!c)
 		return error_set(e, ENOMEM, "cannot start the collector: out of memory");
 	r = find_keys(c, o, e);
+	if (r == 0)
+		r = check_certificate(c, o, e);
 	if (r < 0)
 		return r;
 	/* What http_start() will refuse is refused before a folder is made. */
-	r = endpoint_parse_listen(o->http, 0, o->insecure, &s.address, e);
+	r = endpoint_parse_listen(o->http, 0, o->insecure || has_secure_http(c, o), &s.address, e);
 	if (r == 0)
 		r = endpoint_parse_listen(o->listen, PORT_DEVICES, o->insecure || c->keys[0],
 					  &s.address, e);
@@ -301,6 +334,11 @@ uint16_t collector_port(const struct collector *c)
 uint16_t collector_http_port(const struct collector *c)
 {
 	return http_port(c->http);
+}
+
+bool collector_http_is_secure(const struct collector *c)
+{
+	return http_is_secure(c->http);
 }
 
 void collector_count(struct collector *c, struct collector_counters *ret)

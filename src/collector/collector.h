@@ -27,7 +27,11 @@ struct collector_options {
 	uint64_t symbols_bytes; /* ceiling of the tables made of them; 0: the usual one */
 	uint64_t objects_bytes; /* of files that devices are asked for, at most; 0: they are not */
 	const char *keys;	/* the folder of keys; NULL or "": `keys` in data, if it is there */
-	bool plain_loopback;	/* with keys, too, plain frames are taken from loopback */
+	/* What browsers and scripts are shown instead of the certificate in keys; NULL or "": that one. */
+	const char *http_certificate, *http_key;
+	uint64_t login_idle_s, login_s; /* when a login of a browser ends; 0: the usual */
+	bool plain_http;     /* with keys, too, HTTP without TLS, for anybody on loopback */
+	bool plain_loopback; /* with keys, too, plain frames are taken from loopback */
 	bool insecure; /* listen on other addresses than loopback, too: the network is trusted */
 	struct store_options store;
 	uint32_t workers;	   /* threads that work minutes out; 0: none */
@@ -58,6 +62,7 @@ struct registry *collector_registry(struct collector *c);
 /* The ports in use, for ":0". */
 uint16_t collector_port(const struct collector *c);
 uint16_t collector_http_port(const struct collector *c);
+bool collector_http_is_secure(const struct collector *c);
 
 /* For /metrics and the live line. */
 struct collector_counters {

@@ -11,26 +11,32 @@
 #include "collector/http.h"
 
 #include <errno.h>
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "collector/endpoint.h"
+#include "collector/http_access.h"
 #include "collector/http_connections.h"
 #include "collector/http_marks.h"
 #include "collector/http_reply.h"
 #include "collector/http_request.h"
+#include "collector/http_tls.h"
 
 #define CONNECTION_BYTES (64U * 1024) /* head of a request, and a piece of its answer */
 #define STACK_BYTES (512U * 1024)
 #define BACKLOG 128
 #define PORT 8080
+#define NAME_SHOWN 20 /* characters; beside an address of IPv6 there is no more room */
 
 void http_log(const struct http *h, const char *fmt, ...)
 {
@@ -63,19 +69,44 @@ const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_M
 	return out;
 }
 
+const char *http_request_asker(const struct http_request *q, char out[HTTP_PEER_MAX])
+{
+	char peer[HTTP_PEER_MAX];
+
+	http_request_peer(q, peer);
+	if (q->who->state.name[0])
+		snprintf(out, HTTP_PEER_MAX, "%.*s@%.42s", NAME_SHOWN, q->who->state.name, peer);
+	else
+		memcpy(out, peer, sizeof(peer));
+	return out;
+}
+
 bool http_request_is_over(const struct http_request *q)
 {
 	const union MHD_ConnectionInfo *i =
 		MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct pollfd p = { .events = POLLRDHUP };
 
-	if (atomic_load(&q->http->stopping) || !i)
+	if (atomic_load(&q->http->stopping) || !i || !http_access_holds(q))
 		return true;
 	p.fd = i->connect_fd;
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
 }
 
 /* --- a request --- */
+
+/* What came may be a password. */
+static void free_request(struct http_request *q)
+{
+	if (q->body)
+		explicit_bzero(q->body, q->body_len);
+	if (q->who)
+		explicit_bzero(q->who, sizeof(*q->who));
+	free(q->raw);
+	free(q->who);
+	free(q->body);
+	free(q);
+}
 
 /* NULL here means that the request is answered with an error later. */
 static void *see_target(void *context, const char *target, struct MHD_Connection *connection)
@@ -87,8 +118,9 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 	q->http = context;
 	q->connection = connection;
 	q->raw = strndup(target, HTTP_TARGET_MAX + 1);
-	if (!q->raw) {
-		free(q);
+	q->who = calloc(1, sizeof(*q->who));
+	if (!q->raw || !q->who) {
+		free_request(q);
 		return NULL;
 	}
 	return q;
@@ -112,9 +144,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
 	set_waiting(connection, context, true);
 	if (!q)
 		return;
-	free(q->raw);
-	free(q->body);
-	free(q);
+	free_request(q);
 	*request = NULL;
 }
 
@@ -124,6 +154,17 @@ static int refuse(struct http_request *q, struct http_reply *reply, unsigned int
 	reply->status = status;
 	http_log(q->http, "http: refused %.200s: %s", q->raw, why);
 	return error_set(e, EPERM, "%s", why);
+}
+
+/* Does a page of another site ask? One that came without TLS is another one. */
+static bool is_foreign(const struct http_request *q, const char *host)
+{
+	const char *origin = http_request_header(q, MHD_HTTP_HEADER_ORIGIN);
+
+	if (q->http->tls && origin && strncasecmp(origin, "https://", 8) != 0)
+		return true;
+	return !http_origin_allow(origin, host) ||
+	       http_fetch_is_foreign(http_request_header(q, "Sec-Fetch-Site"));
 }
 
 /* What can be said against a request before its body is read. */
@@ -137,7 +178,8 @@ static int judge(struct http_request *q, const char *method, struct http_reply *
 		reply->status = MHD_HTTP_URI_TOO_LONG;
 	if (r < 0)
 		return r;
-	if (!http_host_allow(host, q->http->host))
+	/* By TLS the browser knows whom it speaks to, whatever a name points at. */
+	if (!q->http->tls && !http_host_allow(host, q->http->host))
 		return refuse(
 			q, reply, MHD_HTTP_FORBIDDEN,
 			"refused: the Host is neither a name of the loopback nor the one that "
@@ -153,12 +195,11 @@ static int judge(struct http_request *q, const char *method, struct http_reply *
 	if (r < 0)
 		return error_set(e, ENOENT, "nothing is at %.200s; see /api/v1/openapi.json",
 				 q->raw);
-	if (strcmp(q->route->method, "GET") &&
-	    (!http_origin_allow(http_request_header(q, MHD_HTTP_HEADER_ORIGIN), host) ||
-	     http_fetch_is_foreign(http_request_header(q, "Sec-Fetch-Site"))))
+	if (strcmp(q->route->method, "GET") && is_foreign(q, host))
 		return refuse(q, reply, MHD_HTTP_FORBIDDEN,
 			      "refused: the request comes from another site's page", e);
-	return http_target_check(&q->target, q->route->params, e);
+	r = http_access_judge(q, reply, e);
+	return r < 0 ? r : http_target_check(&q->target, q->route->params, e);
 }
 
 /* Adds a piece of the body. */
@@ -235,19 +276,76 @@ static enum MHD_Result handle(HANDLER_PARAMETERS)
 
 /* --- connections --- */
 
+static gnutls_session_t session_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	return i ? i->tls_session : NULL;
+}
+
+/* One that gets nothing to show here fails in its handshake (show_nothing). */
+static void show_certificate(struct http *h, gnutls_session_t session, struct http_connection *one)
+{
+	struct credentials *c = NULL;
+	struct error e = ERROR_INIT;
+
+	if (!session || !one)
+		return;
+	if (http_tls_take(h->tls, &c, &e) > 0)
+		http_log(h, "http: the certificate of before is shown: %s", e.text);
+	gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, credentials_get_x509(c));
+	http_connection_set_shown(one, c);
+}
+
+/* The library ends the session after this. */
+static void end_connection(struct http *h, gnutls_session_t session, struct http_connection *one)
+{
+	struct credentials *c = http_connection_take_shown(one);
+
+	if (c) {
+		gnutls_credentials_clear(session);
+		http_tls_put(h->tls, c);
+	}
+	http_connections_pop(h->connections, one);
+}
+
 static void notice_connection(void *context, struct MHD_Connection *connection,
 			      void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *i;
 	struct http *h = context;
+	gnutls_session_t session = h->tls ? session_of(connection) : NULL;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		http_connections_pop(h->connections, *socket_context);
+		end_connection(h, session, *socket_context);
 		*socket_context = NULL;
 		return;
 	}
 	i = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	*socket_context = i ? http_connections_push(h->connections, i->connect_fd) : NULL;
+	if (h->tls)
+		show_certificate(h, session, *socket_context);
+}
+
+/* The library wants a certificate or this; each connection has got its own by then. */
+#define SHOW_PARAMETERS                                                                            \
+	gnutls_session_t session, const gnutls_datum_t *authorities, int n_authorities,            \
+		const gnutls_pk_algorithm_t *algorithms, int n_algorithms,                         \
+		gnutls_pcert_st **certificates, unsigned int *n_certificates,                      \
+		gnutls_privkey_t *key
+
+static int show_nothing(SHOW_PARAMETERS)
+{
+	(void)session;
+	(void)authorities;
+	(void)n_authorities;
+	(void)algorithms;
+	(void)n_algorithms;
+	(void)certificates;
+	(void)n_certificates;
+	(void)key;
+	return -1;
 }
 
 /* Targets are taken apart by http_target_parse() from what see_target() was given; the library's own
@@ -287,16 +385,23 @@ static int open_socket(struct http *h, struct error *e)
 
 static int start_daemon(struct http *h, int fd, struct error *e)
 {
+	const struct MHD_OptionItem secure[] = {
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)show_nothing },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)HTTP_TLS_PRIORITY },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+
 	h->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-			MHD_USE_ITC,
+			MHD_USE_ITC | (h->tls ? MHD_USE_TLS : 0),
 		0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
 		see_target, h, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
 		MHD_OPTION_NOTIFY_COMPLETED, end_request, h, MHD_OPTION_NOTIFY_CONNECTION,
-		notice_connection, h, MHD_OPTION_END);
+		notice_connection, h, h->tls ? MHD_OPTION_ARRAY : MHD_OPTION_END, secure,
+		MHD_OPTION_END);
 	if (!h->daemon)
 		return error_set(e, EIO, "cannot serve HTTP on %s: the server did not start",
 				 h->options.listen);
@@ -313,6 +418,23 @@ static int check_symbols(const struct http_options *o, struct error *e)
 	return error_set(e, ENOTDIR, "cannot read symbols of %s: it is no folder", o->symbols);
 }
 
+static int open_tls(struct http *h, struct error *e)
+{
+	const struct http_tls_files f = { h->options.keys, h->options.certificate, h->options.key };
+
+	const struct http_access_options a = { h->options.keys, h->options.login_idle_s,
+					       h->options.login_s };
+	int r;
+
+	if (!h->options.keys)
+		return 0;
+	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+		return error_set(e, ENOTSUP,
+				 "cannot serve HTTPS: libmicrohttpd was built without GnuTLS");
+	r = http_tls_new(&h->tls, &f, e);
+	return r < 0 ? r : http_access_new(&h->access, &a, e);
+}
+
 int http_start(struct http **ret, const struct http_options *o, struct error *e)
 {
 	CLEANUP(http) struct http *h = calloc(1, sizeof(*h));
@@ -327,6 +449,9 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	h->marks = http_marks_new();
 	r = h->marks ? check_symbols(o, e)
 		     : error_set(e, ENOMEM, "cannot serve HTTP: out of memory");
+	if (r < 0)
+		return r;
+	r = open_tls(h, e);
 	if (r < 0)
 		return r;
 	fd = open_socket(h, e);
@@ -351,6 +476,8 @@ void http_stop(struct http *h)
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
 	http_connections_free(h->connections);
+	http_tls_free(h->tls);
+	http_access_free(h->access);
 	http_marks_free(h->marks);
 	if (h->has_health_lock)
 		pthread_mutex_destroy(&h->health_lock);
@@ -360,4 +487,9 @@ void http_stop(struct http *h)
 uint16_t http_port(const struct http *h)
 {
 	return h->port;
+}
+
+bool http_is_secure(const struct http *h)
+{
+	return h->tls;
 }

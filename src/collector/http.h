@@ -22,6 +22,10 @@ struct http;
 struct http_options {
 	const char *listen; /* "HOST:PORT" */
 	bool insecure;	    /* not only on loopback: the network is trusted */
+	const char *
+		keys; /* the folder of keys: TLS, and only for those who are known; NULL: plain, for anybody */
+	uint64_t login_idle_s, login_s; /* when a login ends; 0: the usual */
+	const char *certificate, *key;	/* instead of those of the folder; NULL: those */
 	struct store *store;
 	struct registry *registry;   /* NULL: only what the store knows */
 	struct summaries *summaries; /* NULL: no timelines */
@@ -42,5 +46,6 @@ void http_stop(struct http *h); /* ends all answers, joins all threads; NULL is 
 DEFINE_CLEANUP(http, http_stop)
 
 uint16_t http_port(const struct http *h);
+bool http_is_secure(const struct http *h); /* is it HTTPS? */
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/condition.h"
 
 #define LOOK_MS 500
@@ -19,6 +20,7 @@ struct http_connection {
 	int fd;
 	bool waiting; /* for the request */
 	bool shut;
+	struct credentials *shown; /* of TLS; the library's own thread alone touches it */
 	uint64_t since_ms;
 };
 
@@ -143,6 +145,16 @@ void http_connection_set_waiting(struct http_connections *c, struct http_connect
 	one->waiting = waiting;
 	one->since_ms = clock_mono_ms();
 	pthread_mutex_unlock(&c->lock);
+}
+
+void http_connection_set_shown(struct http_connection *one, struct credentials *shown)
+{
+	one->shown = shown;
+}
+
+struct credentials *http_connection_take_shown(struct http_connection *one)
+{
+	return one ? take_ptr(one->shown) : NULL;
 }
 
 size_t http_connections_count(struct http_connections *c)

@@ -16,6 +16,7 @@
 
 struct http_connections;
 struct http_connection;
+struct credentials;
 
 int http_connections_new(struct http_connections **ret, unsigned int limit_ms, struct error *e);
 void http_connections_free(struct http_connections *c); /* when no connection is left */
@@ -27,6 +28,10 @@ void http_connections_pop(struct http_connections *c, struct http_connection *on
 /* The request is here, the server's turn begins; or it has been answered. Takes NULL. */
 void http_connection_set_waiting(struct http_connections *c, struct http_connection *one,
 				 int waiting);
+
+/* What it was shown; take gives it back, for the one who has to give it back in turn. */
+void http_connection_set_shown(struct http_connection *one, struct credentials *shown);
+struct credentials *http_connection_take_shown(struct http_connection *one);
 
 size_t http_connections_count(struct http_connections *c);
 

@@ -234,3 +234,58 @@ bool http_fetch_is_foreign(const char *site)
 {
 	return site && strcasecmp(site, "same-origin") && strcasecmp(site, "none");
 }
+
+/* --- who asks --- */
+
+static size_t take_word(const char *p, char *ret, size_t room)
+{
+	size_t len = strcspn(p, "; \t"), i;
+
+	if (len >= room)
+		return 0;
+	for (i = 0; i < len; i++)
+		if (!(p[i] >= '0' && p[i] <= '9') &&
+		    !((p[i] | 0x20) >= 'a' && (p[i] | 0x20) <= 'z') && p[i] != '-' && p[i] != '_')
+			return 0;
+	memcpy(ret, p, len);
+	ret[len] = 0;
+	return len;
+}
+
+size_t http_cookie_get(const char *header, const char *name, char *ret, size_t room)
+{
+	const char *p = header ? header : "";
+	size_t len = strlen(name);
+
+	for (; *p; p += strcspn(p, ";"), p += *p == ';') {
+		p += strspn(p, BLANKS);
+		if (!strncmp(p, name, len) && p[len] == '=')
+			return take_word(p + len + 1, ret, room);
+	}
+	return 0;
+}
+
+size_t http_bearer_get(const char *header, char *ret, size_t room)
+{
+	size_t len;
+
+	if (!header || strncasecmp(header, "bearer ", 7))
+		return 0;
+	header += 7;
+	header += strspn(header, BLANKS);
+	len = take_word(header, ret, room);
+	return header[len + strspn(header + len, BLANKS)] ? 0 : len;
+}
+
+const char *http_peer_owner(const char *address, char ret[HTTP_HOST_MAX])
+{
+	struct in6_addr six;
+
+	ret[0] = 0;
+	if (strlen(address) < HTTP_HOST_MAX)
+		strcpy(ret, address);
+	if (inet_pton(AF_INET6, address, &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six))
+		return ret;
+	memset(six.s6_addr + 8, 0, 8);
+	return inet_ntop(AF_INET6, &six, ret, HTTP_HOST_MAX) ? ret : address;
+}

@@ -48,6 +48,8 @@ int http_health(struct http_request *q, struct http_reply *reply, struct error *
 		reason = "the store's disk is full";
 	if (*reason)
 		reply->status = 503;
+	if (q->http->access && q->who->state.kind == WHO_STRANGER) /* a load balancer, or anybody */
+		return http_reply_json(reply, json_pack("{sb}", "ok", !*reason), JSON_INDENT(2), e);
 	return http_reply_json(reply,
 			       json_pack("{sb ss ss s{sb so so so so so}}", "ok", !*reason,
 					 "reason", reason, "version", KISEKI_VERSION, "store",

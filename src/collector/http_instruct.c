@@ -210,7 +210,7 @@ static int instruct(struct http_request *q, struct http_reply *reply, enum instr
 	if (r >= 0)
 		r = choose_targets(q, &o, e);
 	if (r >= 0) {
-		http_request_peer(q, o.from);
+		http_request_asker(q, o.from);
 		o.client = http_request_header(q, "User-Agent");
 		tell_all(&o);
 		r = http_reply_json(reply, results_json(&o), JSON_INDENT(2), e);

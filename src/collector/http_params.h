@@ -87,6 +87,17 @@ bool http_tag_match(const char *header, const char *tag);
 bool http_host_allow(const char *host, const char *listen);
 bool http_origin_allow(const char *origin, const char *host);
 
+/*
+ * Who asks. Both take the first that is there and return its length; 0 is none, or one that has more than room - 1 bytes or
+ * others than letters, digits, '-' and '_'.
+ */
+size_t http_cookie_get(const char *header, const char *name, char *ret, size_t room);
+size_t http_bearer_get(const char *header, char *ret,
+		       size_t room); /* "Bearer …", of Authorization */
+
+/* What tries of passwords from an address are counted under: the address, or of IPv6 the network of its owner. */
+const char *http_peer_owner(const char *address, char ret[HTTP_HOST_MAX]);
+
 /* Does the browser say (Sec-Fetch-Site) that a page of another origin asks? */
 bool http_fetch_is_foreign(const char *site);
 

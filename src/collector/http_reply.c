@@ -15,6 +15,7 @@
 #define PIECE_BYTES (32U * 1024)
 /* Charts of boots have their script and style within them. */
 #define POLICY "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+#define ONLY_SECURE "max-age=31536000"
 #define CODE_LEAST 1024U /* a shorter answer is not worth a compressor */
 
 static unsigned int status_of(int code)
@@ -23,6 +24,8 @@ static unsigned int status_of(int code)
 	case EINVAL:
 	case E2BIG:
 		return MHD_HTTP_BAD_REQUEST;
+	case EKEYREJECTED:
+		return MHD_HTTP_UNAUTHORIZED;
 	case EPERM:
 	case EACCES:
 		return MHD_HTTP_FORBIDDEN;
@@ -118,7 +121,7 @@ static void add(struct MHD_Response *r, const char *name, const char *value)
 }
 
 static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
-			enum http_coding coding)
+			enum http_coding coding, bool is_secure)
 {
 	char text[192];
 
@@ -135,13 +138,22 @@ static void add_headers(struct MHD_Response *r, const struct http_reply *reply,
 			   : "no-store");
 	add(r, MHD_HTTP_HEADER_ACCEPT_RANGES, reply->takes_ranges ? "bytes" : "none");
 	add(r, "Kiseki-Note", reply->note);
+	if (is_secure)
+		add(r, "Strict-Transport-Security", ONLY_SECURE);
 	add(r, "X-Content-Type-Options", "nosniff");
 	add(r, "X-Frame-Options", "DENY");
 	add(r, "Referrer-Policy", "no-referrer");
 	add(r, "Cross-Origin-Opener-Policy", "same-origin-allow-popups");
 	add(r, "Content-Security-Policy", reply->policy ? reply->policy : POLICY);
+	add(r, MHD_HTTP_HEADER_SET_COOKIE, reply->cookie);
+	if (reply->status == MHD_HTTP_UNAUTHORIZED)
+		add(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 	if (reply->status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		add(r, MHD_HTTP_HEADER_RETRY_AFTER, "5");
+	if (reply->retry_s) {
+		snprintf(text, sizeof(text), "%u", reply->retry_s);
+		add(r, MHD_HTTP_HEADER_RETRY_AFTER, text);
+	}
 	if (reply->file_name[0]) {
 		snprintf(text, sizeof(text), "attachment; filename=\"%s\"", reply->file_name);
 		add(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION, text);
@@ -233,7 +245,7 @@ enum MHD_Result http_reply_send(struct http_request *q, struct http_reply *reply
 	http_body_free(take_ptr(reply->body));
 	if (!response)
 		return MHD_NO;
-	add_headers(response, reply, coding);
+	add_headers(response, reply, coding, q->http->tls);
 	atomic_fetch_add(&q->http->replies[reply->status / 100 % 6], 1);
 	sent = MHD_queue_response(q->connection, reply->status, response);
 	MHD_destroy_response(response);

@@ -14,6 +14,7 @@
 #include "collector/http.h"
 #include "collector/http_body.h"
 #include "collector/http_params.h"
+#include "keys/people.h"
 
 #define HTTP_CONNECTIONS_MAX 256U
 #define HTTP_EXPORTS_MAX 8U   /* at once, each with a thread that decodes */
@@ -25,8 +26,10 @@
 
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
 
+struct http_access;
 struct http_connections;
 struct http_marks;
+struct http_tls;
 
 struct http {
 	struct http_options options;
@@ -35,7 +38,9 @@ struct http {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	struct MHD_Daemon *daemon;
 	struct http_connections *connections;
-	struct http_marks *marks; /* in calls that were looked at */
+	struct http_tls *tls;	    /* NULL: plain */
+	struct http_access *access; /* NULL: anybody may everything */
+	struct http_marks *marks;   /* in calls that were looked at */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
 	atomic_uint turns;	   /* requests that decode now (http_turn.h) */
@@ -43,6 +48,27 @@ struct http {
 	pthread_mutex_t health_lock;
 	bool has_health_lock;
 	uint64_t commit_errors, commits_then; /* of the last look that found errors */
+};
+
+enum http_who_kind {
+	WHO_STRANGER = 0, /* showed nothing; where there are no keys, anybody */
+	WHO_LOGIN,
+	WHO_TOKEN,
+};
+
+/* Who asks, as http_access.c found it. */
+struct http_who {
+	enum http_who_kind kind;
+	enum people_role role, need; /* need: that of the route */
+	char name[PEOPLE_NAME_MAX];
+	uint8_t hash[32]; /* of the login's id, or the token */
+	char proof[33];	  /* of a login */
+};
+
+struct http_asker {
+	struct http_who state;
+	atomic_ullong looked_ms; /* when it was looked whether it holds */
+	atomic_bool is_over;
 };
 
 struct http_request {
@@ -54,7 +80,8 @@ struct http_request {
 	bool head;   /* the answer's body is not wanted */
 	bool judged; /* its head was looked at */
 	char *raw;   /* the target as it came */
-	char *body;  /* NULL: none */
+	struct http_asker *who;
+	char *body; /* NULL: none */
 	size_t body_len;
 	char allow[64]; /* methods that the path takes, if not this one */
 };
@@ -75,6 +102,8 @@ struct http_reply {
 	char etag[96];	    /* with its quotes; "" for none */
 	char range[64];	    /* Content-Range */
 	char file_name[160]; /* what to save it as; "" for none */
+	char cookie[160];    /* Set-Cookie; "" for none */
+	uint32_t retry_s;    /* of a 429 */
 	char note[256];	     /* Kiseki-Note: what the format could not hold */
 };
 
@@ -83,13 +112,24 @@ struct http_reply {
 		.length = HTTP_LENGTH_UNKNOWN                                                      \
 	}
 
+enum http_need {
+	NEED_BY_METHOD = 0, /* GET is for those who may view, all else for those who may control */
+	NEED_NOTHING,	    /* for everybody, also without a login */
+	NEED_VIEW,
+	NEED_ADMIN,
+};
+
 struct http_route {
 	const char *method; /* GET serves HEAD as well */
 	const char *pattern;
 	const char *params; /* that it takes, in blanks */
 	int (*handle)(struct http_request *q, struct http_reply *reply, struct error *e);
 	const char *summary;
+	enum http_need need;
 };
+
+/* The role that a route needs; the one place where it is said. */
+enum people_role http_route_role(const struct http_route *route);
 
 /* The table; NULL beyond its end. */
 const struct http_route *http_routes_get(size_t i);
@@ -104,6 +144,9 @@ const char *http_request_header(const struct http_request *q, const char *name);
 /* The address of who asks, without its port; "" if it is not known. */
 #define HTTP_PEER_MAX 64U
 const char *http_request_peer(const struct http_request *q, char out[HTTP_PEER_MAX]);
+
+/* The same with who it is, for what is kept: "ann@192.0.2.7". */
+const char *http_request_asker(const struct http_request *q, char out[HTTP_PEER_MAX]);
 
 /* Has the client closed its side, or should the server stop? Those who wait ask from time to time. */
 bool http_request_is_over(const struct http_request *q);
@@ -173,6 +216,13 @@ int http_metrics(struct http_request *q, struct http_reply *reply, struct error 
 int http_health(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_openapi(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_asset(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_login(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_logout(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_me(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_users(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_user_logout(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_enroll(struct http_request *q, struct http_reply *reply, struct error *e);
+int http_revoke(struct http_request *q, struct http_reply *reply, struct error *e);
 int http_page(struct http_request *q, struct http_reply *reply, struct error *e);
 
 #endif

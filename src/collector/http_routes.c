@@ -36,11 +36,21 @@
 #define SLICES HTTP_RANGE_TIMES " limit"
 
 static const struct http_route routes[] = {
-	{ "GET", "/", "", http_page, "a page to look at" },
-	{ "GET", "/assets/{file}", "", http_asset, "a file of the page" },
-	{ "GET", "/healthz", "", http_health, "whether the collector can do its work" },
+	{ "GET", "/", "", http_page, "a page to look at", NEED_NOTHING },
+	{ "GET", "/assets/{file}", "", http_asset, "a file of the page", NEED_NOTHING },
+	{ "GET", "/healthz", "", http_health, "whether the collector can do its work",
+	  NEED_NOTHING },
 	{ "GET", "/metrics", "devices", http_metrics, "counters for Prometheus" },
-	{ "GET", API "/openapi.json", "", http_openapi, "this description" },
+	{ "GET", API "/openapi.json", "", http_openapi, "this description", NEED_NOTHING },
+	{ "POST", API "/login", "", http_login, "log in with a browser", NEED_NOTHING },
+	{ "POST", API "/logout", "", http_logout, "log out", NEED_VIEW },
+	{ "GET", API "/me", "", http_me, "who asks, and what he may", NEED_NOTHING },
+	{ "GET", API "/users", "", http_users, "who may ask", NEED_ADMIN },
+	{ "POST", API "/users/{user}/logout", "", http_user_logout, "end all logins of a user",
+	  NEED_ADMIN },
+	{ "POST", API "/enroll", "", http_enroll,
+	  "a token with which a device gets its certificate", NEED_ADMIN },
+	{ "POST", API "/revoke", "", http_revoke, "take a device's certificates back", NEED_ADMIN },
 	{ "GET", API "/formats", "", http_formats, "what a run can be exported as" },
 	{ "GET", API "/devices", "", http_devices, "all devices" },
 	{ "GET", DEVICE, "", http_device, "one device" },
@@ -164,6 +174,20 @@ static const struct http_route routes[] = {
 const struct http_route *http_routes_get(size_t i)
 {
 	return i < sizeof(routes) / sizeof(routes[0]) ? &routes[i] : NULL;
+}
+
+enum people_role http_route_role(const struct http_route *route)
+{
+	switch (route->need) {
+	case NEED_NOTHING:
+		return ROLE_NOBODY;
+	case NEED_VIEW:
+		return ROLE_VIEW;
+	case NEED_ADMIN:
+		return ROLE_ADMIN;
+	default:
+		return strcmp(route->method, "GET") ? ROLE_CONTROL : ROLE_VIEW;
+	}
 }
 
 static void allow_method(char *list, size_t room, const char *method)

@@ -86,10 +86,9 @@ static int set_trust(struct credentials *c, const char *folder, gnutls_x509_crt_
 	return r < 0 ? certificate_error(e, "use the authority", r) : 0;
 }
 
-int credentials_new(struct credentials **ret, const char *folder, struct error *e)
+static int make_empty(struct credentials **ret, struct error *e)
 {
 	CLEANUP(credentials) struct credentials *c = calloc(1, sizeof(*c));
-	CLEANUP_CRT gnutls_x509_crt_t authority = NULL;
 	int r;
 
 	if (!c)
@@ -100,6 +99,34 @@ int credentials_new(struct credentials **ret, const char *folder, struct error *
 		r = gnutls_priority_init(&c->priority, PRIORITY, NULL);
 	if (r < 0)
 		return certificate_error(e, "use the keys", r);
+	*ret = take_ptr(c);
+	return 0;
+}
+
+int credentials_new_files(struct credentials **ret, const char *certificate, const char *key,
+			  struct error *e)
+{
+	CLEANUP(credentials) struct credentials *c = NULL;
+	int r = make_empty(&c, e);
+
+	if (r < 0)
+		return r;
+	r = gnutls_certificate_set_x509_key_file(c->x509, certificate, key, GNUTLS_X509_FMT_PEM);
+	if (r < 0)
+		return error_set(e, EINVAL, "cannot use the certificate %s with the key %s: %s",
+				 certificate, key, gnutls_strerror(r));
+	*ret = take_ptr(c);
+	return 0;
+}
+
+int credentials_new(struct credentials **ret, const char *folder, struct error *e)
+{
+	CLEANUP(credentials) struct credentials *c = NULL;
+	CLEANUP_CRT gnutls_x509_crt_t authority = NULL;
+	int r = make_empty(&c, e);
+
+	if (r < 0)
+		return r;
 	r = certificate_load(&authority, folder, AUTHORITY_FILE, e);
 	if (r == 0)
 		r = set_chain(c, folder, authority, e);

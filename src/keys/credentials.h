@@ -15,6 +15,11 @@
 struct credentials;
 
 int credentials_new(struct credentials **ret, const char *folder, struct error *e);
+/* What people and programs that ask are shown instead: a certificate, with those that vouch for it behind it, and its key,
+ * both PEM. */
+int credentials_new_files(struct credentials **ret, const char *certificate, const char *key,
+			  struct error *e);
+
 struct credentials *credentials_ref(struct credentials *c);
 void credentials_unref(struct credentials *c);
 DEFINE_CLEANUP(credentials, credentials_unref)

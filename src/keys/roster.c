@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/key_file.h"
+#include "keys/row.h"
 
 #define FILE_NAME "roster.db"
 #define BUSY_MS 5000
@@ -144,39 +145,6 @@ static int run(struct roster *r, enum statement which, struct error *e, const ch
 	return code;
 }
 
-static void bind_number(sqlite3_stmt *s, int i, uint64_t v)
-{
-	sqlite3_bind_int64(s, i, (sqlite3_int64)v);
-}
-
-static void bind_bytes(sqlite3_stmt *s, int i, const void *bytes, size_t len)
-{
-	sqlite3_bind_blob(s, i, bytes, (int)len, SQLITE_TRANSIENT);
-}
-
-static void bind_text(sqlite3_stmt *s, int i, const char *text)
-{
-	sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
-}
-
-static void get_text(sqlite3_stmt *s, int i, char *out, size_t room)
-{
-	const char *text = (const char *)sqlite3_column_text(s, i);
-
-	snprintf(out, room, "%s", text ? text : "");
-}
-
-static uint64_t get_number(sqlite3_stmt *s, int i)
-{
-	return (uint64_t)sqlite3_column_int64(s, i);
-}
-
-static void get_bytes(sqlite3_stmt *s, int i, void *out, size_t len)
-{
-	if ((size_t)sqlite3_column_bytes(s, i) == len && len)
-		memcpy(out, sqlite3_column_blob(s, i), len);
-}
-
 int roster_begin(struct roster *r, struct error *e)
 {
 	return run(r, ST_BEGIN, e, "change");
@@ -206,18 +174,18 @@ bool roster_has_changed(struct roster *r)
 int roster_put_token(struct roster *r, const struct roster_token *t, struct error *e)
 {
 	sqlite3_stmt *s = r->st[ST_COUNT_TOKENS];
-	bool full = sqlite3_step(s) == SQLITE_ROW && get_number(s, 0) >= ROSTER_TOKENS_MAX;
+	bool full = sqlite3_step(s) == SQLITE_ROW && row_get_number(s, 0) >= ROSTER_TOKENS_MAX;
 
 	sqlite3_reset(s);
 	if (full)
 		return error_set(e, EDQUOT, "cannot make a token: %u wait to be used",
 				 ROSTER_TOKENS_MAX);
 	s = r->st[ST_PUT_TOKEN];
-	bind_bytes(s, 1, t->hash, sizeof(t->hash));
-	bind_text(s, 2, t->name);
-	bind_number(s, 3, t->made_s);
-	bind_number(s, 4, t->until_s);
-	bind_number(s, 5, t->valid_s);
+	row_bind_bytes(s, 1, t->hash, sizeof(t->hash));
+	row_bind_text(s, 2, t->name);
+	row_bind_number(s, 3, t->made_s);
+	row_bind_number(s, 4, t->until_s);
+	row_bind_number(s, 5, t->valid_s);
 	return run(r, ST_PUT_TOKEN, e, "write");
 }
 
@@ -227,7 +195,7 @@ int roster_get_token(struct roster *r, const uint8_t hash[ROSTER_HASH_LEN],
 	sqlite3_stmt *s = r->st[ST_GET_TOKEN];
 	int rc, code = 0;
 
-	bind_bytes(s, 1, hash, ROSTER_HASH_LEN);
+	row_bind_bytes(s, 1, hash, ROSTER_HASH_LEN);
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_DONE)
 		code = -ENOENT;
@@ -236,12 +204,12 @@ int roster_get_token(struct roster *r, const uint8_t hash[ROSTER_HASH_LEN],
 	if (code == 0) {
 		memset(ret, 0, sizeof(*ret));
 		memcpy(ret->hash, hash, ROSTER_HASH_LEN);
-		get_text(s, 0, ret->name, sizeof(ret->name));
-		ret->made_s = get_number(s, 1);
-		ret->until_s = get_number(s, 2);
-		ret->valid_s = get_number(s, 3);
-		ret->used_s = get_number(s, 4);
-		get_text(s, 5, ret->used_from, sizeof(ret->used_from));
+		row_get_text(s, 0, ret->name, sizeof(ret->name));
+		ret->made_s = row_get_number(s, 1);
+		ret->until_s = row_get_number(s, 2);
+		ret->valid_s = row_get_number(s, 3);
+		ret->used_s = row_get_number(s, 4);
+		row_get_text(s, 5, ret->used_from, sizeof(ret->used_from));
 	}
 	sqlite3_reset(s);
 	return code;
@@ -251,9 +219,9 @@ int roster_use_token(struct roster *r, const struct roster_token *t, struct erro
 {
 	sqlite3_stmt *s = r->st[ST_USE_TOKEN];
 
-	bind_bytes(s, 1, t->hash, sizeof(t->hash));
-	bind_number(s, 2, t->used_s);
-	bind_text(s, 3, t->used_from);
+	row_bind_bytes(s, 1, t->hash, sizeof(t->hash));
+	row_bind_number(s, 2, t->used_s);
+	row_bind_text(s, 3, t->used_from);
 	return run(r, ST_USE_TOKEN, e, "write");
 }
 
@@ -264,30 +232,30 @@ int roster_put(struct roster *r, const struct roster_row *row, struct error *e)
 	sqlite3_stmt *s = r->st[ST_PUT];
 	int code;
 
-	bind_bytes(s, 1, row->serial, sizeof(row->serial));
-	bind_text(s, 2, row->name);
-	bind_bytes(s, 3, row->device.bytes, sizeof(row->device.bytes));
-	bind_number(s, 4, row->made_s);
-	bind_number(s, 5, row->until_s);
-	bind_number(s, 6, row->valid_s);
+	row_bind_bytes(s, 1, row->serial, sizeof(row->serial));
+	row_bind_text(s, 2, row->name);
+	row_bind_bytes(s, 3, row->device.bytes, sizeof(row->device.bytes));
+	row_bind_number(s, 4, row->made_s);
+	row_bind_number(s, 5, row->until_s);
+	row_bind_number(s, 6, row->valid_s);
 	code = run(r, ST_PUT, e, "write");
 	if (code < 0)
 		return code;
-	bind_text(r->st[ST_DROP_ENDED], 1, row->name);
-	bind_number(r->st[ST_DROP_ENDED], 2, row->made_s);
+	row_bind_text(r->st[ST_DROP_ENDED], 1, row->name);
+	row_bind_number(r->st[ST_DROP_ENDED], 2, row->made_s);
 	return run(r, ST_DROP_ENDED, e, "write");
 }
 
 static void get_row(sqlite3_stmt *s, struct roster_row *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	get_bytes(s, 0, ret->serial, sizeof(ret->serial));
-	get_text(s, 1, ret->name, sizeof(ret->name));
-	get_bytes(s, 2, ret->device.bytes, sizeof(ret->device.bytes));
-	ret->made_s = get_number(s, 3);
-	ret->until_s = get_number(s, 4);
-	ret->valid_s = get_number(s, 5);
-	ret->revoked_s = get_number(s, 6);
+	row_get_bytes(s, 0, ret->serial, sizeof(ret->serial));
+	row_get_text(s, 1, ret->name, sizeof(ret->name));
+	row_get_bytes(s, 2, ret->device.bytes, sizeof(ret->device.bytes));
+	ret->made_s = row_get_number(s, 3);
+	ret->until_s = row_get_number(s, 4);
+	ret->valid_s = row_get_number(s, 5);
+	ret->revoked_s = row_get_number(s, 6);
 }
 
 int roster_get(struct roster *r, const uint8_t serial[AUTHORITY_SERIAL_LEN], struct roster_row *ret,
@@ -296,7 +264,7 @@ int roster_get(struct roster *r, const uint8_t serial[AUTHORITY_SERIAL_LEN], str
 	sqlite3_stmt *s = r->st[ST_GET];
 	int rc, code = 0;
 
-	bind_bytes(s, 1, serial, AUTHORITY_SERIAL_LEN);
+	row_bind_bytes(s, 1, serial, AUTHORITY_SERIAL_LEN);
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW)
 		get_row(s, ret);
@@ -312,12 +280,12 @@ int roster_get_owner(struct roster *r, const struct roster_row *row, char ret[RO
 	sqlite3_stmt *s = r->st[ST_GET_OWNER];
 	int rc, code = 0;
 
-	bind_bytes(s, 1, row->device.bytes, sizeof(row->device.bytes));
-	bind_text(s, 2, row->name);
-	bind_number(s, 3, row->made_s);
+	row_bind_bytes(s, 1, row->device.bytes, sizeof(row->device.bytes));
+	row_bind_text(s, 2, row->name);
+	row_bind_number(s, 3, row->made_s);
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
-		get_text(s, 0, ret, ROSTER_NAME_MAX);
+		row_get_text(s, 0, ret, ROSTER_NAME_MAX);
 		code = 1;
 	} else if (rc != SQLITE_DONE) {
 		code = say(r, e, "read");
@@ -330,13 +298,13 @@ int roster_revoke(struct roster *r, const char *name, uint64_t now_s, struct err
 {
 	int code, n;
 
-	bind_text(r->st[ST_REVOKE], 1, name);
-	bind_number(r->st[ST_REVOKE], 2, now_s);
+	row_bind_text(r->st[ST_REVOKE], 1, name);
+	row_bind_number(r->st[ST_REVOKE], 2, now_s);
 	code = run(r, ST_REVOKE, e, "write");
 	if (code < 0)
 		return code;
 	n = sqlite3_changes(r->db);
-	bind_text(r->st[ST_DROP_TOKENS], 1, name);
+	row_bind_text(r->st[ST_DROP_TOKENS], 1, name);
 	code = run(r, ST_DROP_TOKENS, e, "write");
 	return code < 0 ? code : n + sqlite3_changes(r->db);
 }
@@ -361,7 +329,7 @@ int roster_dup_entries(struct roster *r, struct roster_entry **ret, size_t *ret_
 			list = more;
 		}
 		get_row(s, &list[n].row);
-		list[n++].is_token = get_number(s, 7);
+		list[n++].is_token = row_get_number(s, 7);
 	}
 	sqlite3_reset(s);
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)

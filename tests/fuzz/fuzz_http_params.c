@@ -54,6 +54,20 @@ static void try_modes(const char *text)
 		abort();
 }
 
+static void try_who(const char *text, uint8_t which)
+{
+	char got[64], owner[HTTP_HOST_MAX];
+	size_t room = 1 + which % sizeof(got), n;
+
+	n = http_cookie_get(text, "__Host-kiseki", got, room);
+	if (n && (n >= room || strlen(got) != n || strpbrk(got, "; =\"")))
+		abort();
+	n = http_bearer_get(text, got, room);
+	if (n && (n >= room || strlen(got) != n || strpbrk(got, "; =\"")))
+		abort();
+	http_peer_owner(text, owner);
+}
+
 static void try_headers(const char *text, uint8_t which)
 {
 	struct http_range range = { 0, 0 };
@@ -65,6 +79,7 @@ static void try_headers(const char *text, uint8_t which)
 		abort();
 	try_cursor(text);
 	try_modes(text);
+	try_who(text, which);
 	http_tag_match(text, "\"a\"");
 	http_host_allow(text, "127.0.0.1");
 	http_origin_allow(text, "localhost");

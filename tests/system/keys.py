@@ -356,10 +356,10 @@ def scenario_plain(place):
                           capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 1 and "cannot secure" in done.stderr, done
     c.stop()
-    # Keys that are named must be there; with keys it listens anywhere, for devices alone.
+    # Keys that are named must be there; with keys it listens anywhere.
     refusals = ([["--keys", place.folder / "none"], "cannot find keys"],
                 [["--listen", "0.0.0.0:0"], "only loopback is safe without keys"],
-                [["--keys", place.folder / "away", "--http", "0.0.0.0:0"], "only loopback"])
+                [["--keys", place.folder / "away", "--plain-http", "--http", "0.0.0.0:0"], "only loopback"])
     for words, why in refusals:
         done = subprocess.run([KISEKI, "serve", "--config", "/dev/null", "--data", place.data,
                                "--http", "127.0.0.1:0", *words], capture_output=True, text=True,

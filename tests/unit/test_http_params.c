@@ -252,6 +252,39 @@ static void knows_its_hosts(void **state)
 	assert_true(http_fetch_is_foreign("cross-site"));
 }
 
+static void knows_who_asks(void **state)
+{
+	char got[9], owner[HTTP_HOST_MAX];
+
+	(void)state;
+	assert_int_equal(http_cookie_get("a=1; b=22 ;c=333", "b", got, sizeof(got)), 2);
+	assert_string_equal(got, "22");
+	assert_int_equal(http_cookie_get("c=12345678", "c", got, sizeof(got)), 8);
+	assert_int_equal(http_cookie_get("c=123456789", "c", got, sizeof(got)), 0);
+	assert_int_equal(http_cookie_get("cc=1; c=2", "c", got, sizeof(got)), 1);
+	assert_string_equal(got, "2");
+	assert_int_equal(http_cookie_get("c=1; c=2", "c", got, sizeof(got)), 1);
+	assert_string_equal(got, "1");
+	assert_int_equal(http_cookie_get("c=a\"b", "c", got, sizeof(got)), 0);
+	assert_int_equal(http_cookie_get("c", "c", got, sizeof(got)), 0);
+	assert_int_equal(http_cookie_get(";;;c=", "c", got, sizeof(got)), 0);
+	assert_int_equal(http_cookie_get(NULL, "c", got, sizeof(got)), 0);
+
+	assert_int_equal(http_bearer_get("Bearer a-_Z9", got, sizeof(got)), 5);
+	assert_string_equal(got, "a-_Z9");
+	assert_int_equal(http_bearer_get("bearer  x \t", got, sizeof(got)), 1);
+	assert_int_equal(http_bearer_get("Bearer x y", got, sizeof(got)), 0);
+	assert_int_equal(http_bearer_get("Bearer ", got, sizeof(got)), 0);
+	assert_int_equal(http_bearer_get("Bearer 123456789", got, sizeof(got)), 0);
+	assert_int_equal(http_bearer_get("Basic eA", got, sizeof(got)), 0);
+	assert_int_equal(http_bearer_get(NULL, got, sizeof(got)), 0);
+
+	assert_string_equal(http_peer_owner("192.0.2.7", owner), "192.0.2.7");
+	assert_string_equal(http_peer_owner("2001:db8:1:2:3:4:5:6", owner), "2001:db8:1:2::");
+	assert_string_equal(http_peer_owner("::ffff:192.0.2.7", owner), "::ffff:192.0.2.7");
+	assert_string_equal(http_peer_owner("", owner), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,7 +292,7 @@ int main(void)
 		cmocka_unit_test(matches_patterns),  cmocka_unit_test(checks_params),
 		cmocka_unit_test(chooses_encodings), cmocka_unit_test(allows_encodings),
 		cmocka_unit_test(reads_ranges),	     cmocka_unit_test(compares_tags),
-		cmocka_unit_test(knows_its_hosts),
+		cmocka_unit_test(knows_who_asks),    cmocka_unit_test(knows_its_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
