@@ -19,7 +19,7 @@ KEYS ?= 1
 SEED ?=
 RUNS ?=
 
-.PHONY: all build run board board-boot board-vm test check-all fuzz fuzz-all faults soak corrupt bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages format clean help
+.PHONY: all build run board board-boot board-vm test check-all fuzz fuzz-all faults soak corrupt bench bench-board bench-boot bench-func bench-vm bench-fleet bench-anomaly fleet install dist packages site format clean help
 all: build
 
 # Warnings are errors in `make test`; here a compiler newer than ours must not stop anybody.
@@ -148,6 +148,12 @@ packages:
 	@tools/setup build packages
 	@tools/packages $(addprefix --arch ,$(ARCH))
 
+# The documents as a site, with the manual pages of the programs.
+site: build
+	@tools/setup site
+	@tools/site/build
+	@tools/site/check
+
 format:
 	@tools/setup test
 	@tools/format
@@ -182,5 +188,6 @@ help:
 	@echo 'make install     [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make dist        the release, build/dist/kiseki-VERSION.tar.xz'
 	@echo 'make packages    Debian packages in build/packages: [ARCH=armhf]'
+	@echo 'make site        the documentation as pages in build/site'
 	@echo 'make format      clang-format over all sources'
 	@echo 'make clean       remove build/'
