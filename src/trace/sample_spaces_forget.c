@@ -122,7 +122,7 @@ static void keep_all(struct forgetting *f)
 }
 
 /* A number stays where it could not be found again: behind rows that go, and where mappings before the first one made it. */
-static void drop_lives(struct sample_spaces *s, const bool *stay)
+static void drop_lives(struct sample_spaces *s, const bool *stay, uint64_t tick)
 {
 	bool is_first, is_behind = false;
 	size_t i, n = 0;
@@ -131,7 +131,8 @@ static void drop_lives(struct sample_spaces *s, const bool *stay)
 		is_first = !n || s->lives[n - 1].row.pid != s->lives[i].row.pid;
 		if (stay[i]) {
 			s->lives[n] = s->lives[i];
-			if (is_behind || (is_first && s->lives[n].number))
+			if (is_behind ||
+			    (is_first && s->lives[n].number && s->lives[n].row.tick <= tick))
 				s->lives[n].is_base = true;
 			s->lives[n].order = (uint32_t)n;
 			n++;
@@ -194,7 +195,7 @@ int sample_spaces_forget(struct sample_spaces *s, const struct sample_horizon *t
 	if (!lives || !mappings)
 		return -ENOMEM;
 	keep_all(&f);
-	drop_lives(s, lives);
+	drop_lives(s, lives, to->tick);
 	drop_mappings(s, mappings);
 	for (i = 0; i < s->n_names; i++)
 		s->names[i].order = (uint32_t)i;
