@@ -138,9 +138,10 @@ static int open_machine(struct vm_names *n, struct machine *m, struct error *e)
 	m->source.spaces = n->o.guests ? sample_guests_spaces(n->o.guests, m->vm) : NULL;
 	if (!m->source.spaces) {
 		r = sample_spaces_new(&m->own);
+		if (r >= 0)
+			r = sample_spaces_settle(m->own);
 		if (r < 0)
 			return error_set(e, -r, "cannot name guests: out of memory");
-		sample_spaces_settle(m->own);
 		m->source.spaces = m->own;
 	}
 	symbols.kallsyms = kallsyms_of(n, m->vm);

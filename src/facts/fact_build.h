@@ -17,6 +17,7 @@
 #include "store/store_reader.h"
 #include "symbol/symbols.h"
 #include "trace/clock.h"
+#include "trace/run_description.h"
 #include "trace/sample_source.h"
 
 /* What is looked at before the window. */
@@ -27,6 +28,8 @@ struct fact_build {
 	uint32_t run;
 	const struct trace_clock *clock; /* the run's */
 	int64_t off_ns;			 /* CLOCK_REALTIME - that clock */
+	/* The run's, as long as all parts are built; NULL: it is read from the store. */
+	const struct run_description *told;
 	/* Where objects lie; its folders and texts stay the caller's. */
 	struct symbols_options symbols;
 	struct symbols *host; /* opened with these; NULL: only what the device itself told */

@@ -106,7 +106,9 @@ void fact_build_samples(const struct fact_build *b, struct fact_part *vm, struct
 		vm->result = 0;
 	if (profile)
 		profile->result = 0;
-	rc = sample_ksk_open_part(b->store, b->run, &r.window.range, &r.source, &e);
+	rc = sample_ksk_open_told(&(const struct run_part){ b->store, b->run, r.window.range,
+							    b->told },
+				  &r.source, &e);
 	if (rc < 0) {
 		fail(&r, rc, &e);
 		return;

@@ -143,7 +143,8 @@ int fact_build_sched(const struct fact_build *b, struct fact_set *set, struct er
 
 	if (!fact_build_window(b, &set->key, &t.window))
 		return -ENODATA;
-	r = source_run_open(&s, b->store, b->run, &t.window.range, e);
+	r = source_run_open_told(
+		&s, &(const struct run_part){ b->store, b->run, t.window.range, b->told }, e);
 	if (r >= 0 && tracker_new(&t.tracker, &s->info, &ops, &t) < 0)
 		r = error_set(e, ENOMEM, "cannot work out a minute: out of memory");
 	if (r >= 0)

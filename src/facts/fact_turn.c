@@ -13,12 +13,6 @@
 #define QUIET_NS                                                                                   \
 	(15 * CLOCK_NS_PER_S) /* and all may be silent, before a minute is taken for whole */
 
-void fact_run_done(struct fact_run *r)
-{
-	fact_frontier_done(&r->frontier);
-	memset(r, 0, sizeof(*r));
-}
-
 void fact_turn_done(struct fact_turn *t)
 {
 	size_t i;
@@ -165,6 +159,7 @@ static int add_job(struct fact_turn *t, uint64_t minute_s, enum fact_kind kind)
 	j->build = (struct fact_build){ .store = t->store,
 					.run = t->run.number,
 					.clock = &t->state->clock,
+					.told = t->state->told,
 					.off_ns = t->state->frontier.off_ns };
 	/* What is made of the same records is made together. */
 	j->is_beside = kind == FACT_PROFILE && t->n_jobs && j[-1].set.key.kind == FACT_VM &&
@@ -187,6 +182,13 @@ static int add_jobs(struct fact_turn *t, uint64_t minute_s)
 	return r;
 }
 
+/* The oldest minute. What cannot be told here fails again where it is needed, and is said there. */
+static void begin_with(struct fact_turn *t, uint64_t minute_s)
+{
+	t->oldest_s = minute_s;
+	fact_run_tell(t->state, t->store, minute_s);
+}
+
 int fact_turn_begin(struct fact_turn *t, struct error *e)
 {
 	const struct fact_frontier *f = &t->state->frontier;
@@ -205,7 +207,7 @@ int fact_turn_begin(struct fact_turn *t, struct error *e)
 		if (!is_ripe(t, f->minutes[i]))
 			continue;
 		if (!t->oldest_s)
-			t->oldest_s = f->minutes[i];
+			begin_with(t, f->minutes[i]);
 		if (t->minutes == FACT_TURN_MINUTES) {
 			t->has_more = true;
 			break;

@@ -8,23 +8,11 @@
 #ifndef KISEKI_FACTS_FACT_TURN_H
 #define KISEKI_FACTS_FACT_TURN_H
 
-#include "facts/fact_frontier.h"
 #include "facts/fact_pool.h"
+#include "facts/fact_run.h"
 #include "facts/facts.h"
 
 #define FACT_TURN_MINUTES 32U /* that are worked out in one turn */
-
-/* What is remembered of a run between its turns. */
-struct fact_run {
-	uint32_t number; /* in the store */
-	struct message_id id, device;
-	bool is_loaded; /* from the facts */
-	struct fact_frontier frontier;
-	bool has_clock;
-	struct trace_clock clock;
-};
-
-void fact_run_done(struct fact_run *r);
 
 struct fact_turn {
 	struct store *store;

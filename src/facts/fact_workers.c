@@ -281,6 +281,7 @@ static void end_turns(struct fact_workers *w, struct pass *p)
 		fact_turn_done(&p->turns[i]);
 	}
 	p->n = 0;
+	fact_runs_shed(w->runs, w->n_runs, FACT_TOLD_BYTES_MAX);
 }
 
 static void begin_turn(struct fact_workers *w, struct pass *p, size_t i)

@@ -49,7 +49,8 @@ struct reader_stream {
 	size_t file, row; /* the next */
 	uint64_t place;	  /* behind the last */
 	uint64_t until;
-	bool over; /* the range ends behind the last */
+	bool over;    /* the range ends behind the last */
+	uint8_t kind; /* of the record that was read last */
 	uint8_t *buffer;
 	size_t room;
 };
@@ -302,6 +303,7 @@ static int read_record(struct local_reader *r, struct reader_stream *t, size_t f
 	    !log_kind_is_block(record.kind) || record.run != r->run ||
 	    record.block.stream != t->stream)
 		return 0;
+	t->kind = record.kind;
 	*ret = record.block;
 	return 1;
 }
@@ -420,6 +422,8 @@ static int by_sequence(const void *a, const void *b)
 	return (x->file > y->file) - (x->file < y->file);
 }
 
+/* 1: this is where the last look ended; all that is wanted lies behind it. What was kept when its file went lies behind later ones,
+ * and says nothing of where it is. */
 static int add_meta(struct local_reader *r, struct reader_stream *t, size_t file, uint32_t offset)
 {
 	struct block b;
@@ -427,6 +431,8 @@ static int add_meta(struct local_reader *r, struct reader_stream *t, size_t file
 
 	if (got <= 0)
 		return got;
+	if (b.sequence < r->base.range.from_meta)
+		return t->kind == LOG_BLOCK;
 	error = array_grow(&r->meta, r->n_meta, &r->room_meta, sizeof(*r->meta), META_MAX);
 	if (error == 0)
 		r->meta[r->n_meta++] =
@@ -434,21 +440,21 @@ static int add_meta(struct local_reader *r, struct reader_stream *t, size_t file
 	return error;
 }
 
+/* From the end on, since who wants only what is new wants the last ones. */
 static int list_meta(struct local_reader *r, struct reader_stream *t)
 {
-	size_t file, i, kept = 0;
+	size_t file = r->n_files, i, kept = 0;
 	struct rows rows;
-	int error = 0;
+	int got = 0;
 
 	r->n_meta = 0;
-	for (file = 0; file < r->n_files; file++) {
-		if (!get_rows(r, file, STREAM_META, &rows))
-			continue;
-		for (i = 0; i < rows.n && error >= 0; i++)
-			error = add_meta(r, t, file, row_at(&rows, i));
+	while (got == 0 && file-- > 0) {
+		i = get_rows(r, file, STREAM_META, &rows) ? rows.n : 0;
+		while (got == 0 && i-- > 0)
+			got = add_meta(r, t, file, row_at(&rows, i));
 	}
-	if (error < 0)
-		return error;
+	if (got < 0)
+		return got;
 	if (r->n_meta)
 		qsort(r->meta, r->n_meta, sizeof(*r->meta), by_sequence);
 	for (i = 0; i < r->n_meta; i++)

@@ -15,10 +15,11 @@
 struct store_range {
 	uint64_t from_tick; /* 0: from the start */
 	uint64_t to_tick;   /* UINT64_MAX: to the end */
+	uint64_t from_meta; /* sequence of the description's first block that is wanted */
 };
 
 /* Each stream from the segment that holds from_tick to the first block that begins after to_tick;
- * the description (stream 0) always whole. */
+ * the description (stream 0) whole, from its sequence on. */
 int store_reader_open(struct block_reader **ret, struct store *s, uint32_t run,
 		      const struct store_range *range, struct error *e);
 /* 1: there is more than before; 0: nothing new. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/info_meta.h"
 #include "trace/merge.h"
 
 struct run_source {
@@ -21,6 +20,7 @@ struct run_source {
 	struct merge merge;
 	uint64_t meta_place; /* behind the last piece of the description that was read */
 	bool over;	     /* an item behind the range was found */
+	bool is_told;	     /* the description is borrowed */
 };
 
 static void run_free(struct trace_source *s)
@@ -28,10 +28,12 @@ static void run_free(struct trace_source *s)
 	struct run_source *r = (struct run_source *)s;
 
 	merge_done(&r->merge);
-	orders_done(&r->orders);
 	if (r->reader)
 		r->reader->ops->free(r->reader);
-	info_done(&s->info);
+	if (!r->is_told) {
+		orders_done(&r->orders);
+		info_done(&s->info);
+	}
 	free(r);
 }
 
@@ -81,7 +83,6 @@ static const struct trace_source_ops run_ops = {
 /* What the run says about itself, as far as that was not read. */
 static int read_meta(struct run_source *r, struct error *e)
 {
-	struct store_clock clock;
 	struct block b;
 	uint64_t at;
 	int got;
@@ -95,21 +96,26 @@ static int read_meta(struct run_source *r, struct error *e)
 					 r->run, (unsigned long long)b.sequence,
 					 got == -EBADMSG ? "not understood" : strerror(-got));
 	}
-	if (got < 0)
-		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
+	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 0;
+}
+
+static void set_clock(struct run_source *r)
+{
+	struct store_clock clock;
+
 	if (store_get_clock(r->store, r->run, &clock) == 0)
 		clock_set_measured(&r->source.info.clock, clock.off_ns, clock.err_ns);
-	return 0;
 }
 
 static int open_run(struct run_source *r, struct error *e)
 {
 	int got = store_reader_open(&r->reader, r->store, r->run, &r->range, e);
 
-	if (got == 0)
+	if (got == 0 && !r->is_told)
 		got = read_meta(r, e);
 	if (got < 0)
 		return got;
+	set_clock(r);
 	got = merge_init(&r->merge, r->reader, &r->source.info, &r->orders);
 	if (got < 0)
 		return error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got));
@@ -121,17 +127,36 @@ static int open_run(struct run_source *r, struct error *e)
 int source_run_open(struct trace_source **ret, struct store *s, uint32_t run,
 		    const struct store_range *range, struct error *e)
 {
+	const struct store_range all = { .to_tick = UINT64_MAX };
+	const struct run_part part = { .store = s, .run = run, .range = range ? *range : all };
+
+	return source_run_open_told(ret, &part, e);
+}
+
+/* What it says about itself: borrowed, or yet to be read. */
+static int init_info(struct run_source *r, const struct run_description *told)
+{
+	if (!told)
+		return info_init(&r->source.info);
+	r->is_told = true;
+	r->source.info = told->info;
+	r->orders = told->orders;
+	return 0;
+}
+
+int source_run_open_told(struct trace_source **ret, const struct run_part *p, struct error *e)
+{
 	struct run_source *r = calloc(1, sizeof(*r));
 	int got;
 
-	if (!r || info_init(&r->source.info) < 0) {
+	if (!r || init_info(r, p->told) < 0) {
 		free(r);
-		return error_set(e, ENOMEM, "cannot read run %u: out of memory", run);
+		return error_set(e, ENOMEM, "cannot read run %u: out of memory", p->run);
 	}
 	r->source.ops = &run_ops;
-	r->store = s;
-	r->run = run;
-	r->range = range ? *range : (struct store_range){ .to_tick = UINT64_MAX };
+	r->store = p->store;
+	r->run = p->run;
+	r->range = p->range;
 	got = open_run(r, e);
 	if (got < 0) {
 		run_free(&r->source);
@@ -146,11 +171,13 @@ int source_run_follow(struct trace_source *s, struct error *e)
 	struct run_source *r = (struct run_source *)s;
 	int more = store_reader_refresh(r->reader, e), got;
 
-	if (more <= 0)
-		return more;
+	if (more <= 0 || r->is_told)
+		return more <= 0 ? more
+				 : error_set(e, EINVAL, "cannot follow a part of run %u", r->run);
 	got = read_meta(r, e);
 	if (got < 0)
 		return got;
+	set_clock(r);
 	got = merge_refresh(&r->merge);
 	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 1;
 }

@@ -7,12 +7,15 @@
 #define KISEKI_TRACE_RUN_SOURCE_H
 
 #include "store/store_reader.h"
+#include "trace/run_description.h"
 #include "trace/source.h"
 
 /* Gives the items from from_tick on; it ends with the first event after to_tick. The clock's
  * relation to real time is the store's best, if it has one. */
 int source_run_open(struct trace_source **ret, struct store *s, uint32_t run,
 		    const struct store_range *range, struct error *e);
+/* The same; where its description is borrowed, that must outlive it, and it cannot be followed. */
+int source_run_open_told(struct trace_source **ret, const struct run_part *p, struct error *e);
 
 /* After the end: looks for what was committed since. 1: there may be more, 0: nothing new. Order
  * between CPUs then holds only as far as all of them had sent. */

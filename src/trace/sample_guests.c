@@ -27,11 +27,12 @@ enum key {
 struct row {
 	struct sample_table_row told; /* its comm is kept below */
 	char comm[SCHED_COMM_LEN + 1];
+	bool stays; /* while others are forgotten */
 	uint32_t order;
 };
 
 struct index {
-	const struct row **rows;
+	struct row **rows;
 	size_t n;
 };
 
@@ -39,8 +40,9 @@ struct guest {
 	int32_t vm;
 	struct sample_spaces *spaces;
 	struct row *rows;
-	size_t n, room;
+	size_t n, room, settled; /* settled: rows that are in the indexes */
 	struct index index[KEYS];
+	bool tells_tasks; /* some row had one, also if it is forgotten */
 	struct sample_link *links;
 	size_t n_links, room_links;
 };
@@ -136,6 +138,7 @@ static int take_row(struct guest *to, struct byte_reader *r)
 	row = &to->rows[to->n];
 	memset(row, 0, sizeof(*row));
 	row->told = told;
+	to->tells_tasks = to->tells_tasks || told.task;
 	row->order = (uint32_t)to->n++;
 	if (told.comm_len)
 		memcpy(row->comm, told.comm, told.comm_len);
@@ -241,13 +244,18 @@ COMPARE(compare_tid, BY_TID)
 static int (*const compares[KEYS])(const void *, const void *) = { compare_table, compare_task,
 								   compare_tid };
 
+/* The rows may have moved, so all of it is made anew. */
 static int settle(struct guest *g)
 {
 	size_t i, k;
 
+	if (g->index[0].rows && g->settled == g->n)
+		return 0;
 	for (k = 0; k < KEYS; k++) {
 		struct index *x = &g->index[k];
 
+		free(x->rows);
+		x->n = 0;
 		x->rows = calloc(g->n ? g->n : 1, sizeof(struct row *));
 		if (!x->rows)
 			return -ENOMEM;
@@ -256,6 +264,7 @@ static int settle(struct guest *g)
 				x->rows[x->n++] = &g->rows[i];
 		qsort(x->rows, x->n, sizeof(struct row *), compares[k]);
 	}
+	g->settled = g->n;
 	return 0;
 }
 
@@ -265,10 +274,122 @@ int sample_guests_settle(struct sample_guests *g)
 	int r = 0;
 
 	for (i = 0; i < g->n && r == 0; i++) {
-		sample_spaces_settle(g->guests[i].spaces);
-		r = settle(&g->guests[i]);
+		r = sample_spaces_settle(g->guests[i].spaces);
+		if (r == 0)
+			r = settle(&g->guests[i]);
 	}
 	return r;
+}
+
+/* --- forgetting --- */
+
+/* Of the rows with one key, from first to end: the last that is not later than the moment, and those behind it. */
+static void keep_key(const struct index *x, size_t first, size_t end,
+		     const struct sample_horizon *to)
+{
+	size_t i = end;
+
+	while (i > first && x->rows[i - 1]->told.tick > to->tick)
+		x->rows[--i]->stays = true;
+	if (i > first && !(x->rows[i - 1]->told.is_end && x->rows[i - 1]->told.tick < to->end_tick))
+		x->rows[i - 1]->stays = true;
+}
+
+/* An end must stay where a row before it does, for another key's sake: else that one would go on. */
+static void keep_end(const struct index *x, size_t first, size_t end,
+		     const struct sample_horizon *to)
+{
+	size_t last = end, i;
+
+	while (last > first && x->rows[last - 1]->told.tick > to->tick)
+		last--;
+	for (i = first; i + 1 < last; i++)
+		if (x->rows[i]->stays)
+			x->rows[last - 1]->stays = true;
+}
+
+static void each_key(const struct guest *g, const struct sample_horizon *to,
+		     void (*keep)(const struct index *, size_t, size_t,
+				  const struct sample_horizon *))
+{
+	size_t k, first, end;
+
+	for (k = 0; k < KEYS; k++) {
+		const struct index *x = &g->index[k];
+
+		for (first = 0; first < x->n; first = end) {
+			end = first + 1;
+			while (end < x->n && key_of(x->rows[end], (enum key)k) ==
+						     key_of(x->rows[first], (enum key)k))
+				end++;
+			keep(x, first, end, to);
+		}
+	}
+}
+
+static int forget(struct guest *g, const struct sample_horizon *to)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < g->n; i++)
+		g->rows[i].stays = false;
+	each_key(g, to, keep_key);
+	each_key(g, to, keep_end);
+	for (i = 0; i < g->n; i++) {
+		if (!g->rows[i].stays)
+			continue;
+		g->rows[n] = g->rows[i];
+		g->rows[n].order = (uint32_t)n;
+		n++;
+	}
+	if (n == g->n)
+		return 0;
+	g->n = n;
+	g->settled = SIZE_MAX;
+	return settle(g);
+}
+
+int sample_guests_forget(struct sample_guests *g, const struct sample_horizon *to)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < g->n && r == 0; i++) {
+		r = sample_spaces_forget(g->guests[i].spaces, to);
+		if (r == 0)
+			r = forget(&g->guests[i], to);
+	}
+	return r;
+}
+
+bool sample_guests_is_torn(const struct sample_guests *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		if (sample_spaces_is_torn(g->guests[i].spaces))
+			return true;
+	return false;
+}
+
+size_t sample_guests_rows(const struct sample_guests *g)
+{
+	size_t sum = 0, i;
+
+	for (i = 0; i < g->n; i++)
+		sum += g->guests[i].n + sample_spaces_rows(g->guests[i].spaces);
+	return sum;
+}
+
+size_t sample_guests_bytes(const struct sample_guests *g)
+{
+	size_t sum = g->room * sizeof(*g->guests), i;
+
+	for (i = 0; i < g->n; i++)
+		sum += g->guests[i].room * (sizeof(struct row) + KEYS * sizeof(struct row *)) +
+		       g->guests[i].room_links * sizeof(struct sample_link) +
+		       sample_spaces_bytes(g->guests[i].spaces);
+	return sum;
 }
 
 /* --- asking --- */
@@ -339,8 +460,7 @@ uint64_t sample_guest_table(enum sample_exits exits, uint64_t value)
  * idle CPUs, runs on the table of whoever ran before; and on x86 an interrupt has a stack that is no task's. */
 static bool is_borrowing(const struct guest *g, const struct sample_event *ev)
 {
-	return ev->mode == SAMPLE_GUEST_KERNEL && ev->guest & SAMPLE_GUEST_TASK &&
-	       g->index[BY_TASK].n;
+	return ev->mode == SAMPLE_GUEST_KERNEL && ev->guest & SAMPLE_GUEST_TASK && g->tells_tasks;
 }
 
 bool sample_guests_find(const struct sample_guests *g, int32_t vm, enum sample_exits exits,

@@ -30,8 +30,14 @@ DEFINE_CLEANUP(sample_guests, sample_guests_free)
  * -ENOMEM, -E2BIG at a ceiling. */
 int sample_guests_decode(struct sample_guests *g, const uint8_t *in, size_t len);
 
-/* Everything was read. -ENOMEM. */
+/* Everything was read. More may be added after it; then it is to be settled again. -ENOMEM. */
 int sample_guests_settle(struct sample_guests *g);
+
+/* As sample_spaces.h has them; what is forgotten is so of the processes of all guests, and of page tables. */
+int sample_guests_forget(struct sample_guests *g, const struct sample_horizon *to);
+bool sample_guests_is_torn(const struct sample_guests *g);
+size_t sample_guests_rows(const struct sample_guests *g);
+size_t sample_guests_bytes(const struct sample_guests *g);
 
 /* Its processes, by their numbers in the guest; NULL: it said nothing. */
 struct sample_spaces *sample_guests_spaces(const struct sample_guests *g, int32_t vm);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/info_meta.h"
 #include "trace/stream_span.h"
 
 /* One CPU, and what comes next of it. */
@@ -24,7 +23,8 @@ struct lane {
 struct sample_ksk {
 	struct sample_source source;
 	struct block_reader *reader;
-	struct ksk_file *file; /* the reader, if it is one */
+	struct ksk_file *file;	     /* the reader, if it is one */
+	struct run_description *own; /* NULL: what the source says is borrowed */
 	struct sample_ahead *ahead;
 	struct lane *lanes; /* by CPU */
 	size_t n_lanes;
@@ -43,10 +43,7 @@ static void ksk_free(struct sample_source *s)
 	free(k->heap);
 	if (k->reader)
 		k->reader->ops->free(k->reader);
-	sample_spaces_free(s->spaces);
-	sample_guests_free(s->guests);
-	sample_pace_done(&s->pace);
-	info_done(&s->info);
+	run_description_free(k->own);
 	free(k);
 }
 
@@ -200,34 +197,23 @@ bool sample_ksk_has_samples(struct block_reader *r)
 }
 
 /* All descriptions, wherever they are. */
-static int read_meta(struct sample_ksk *k, struct error *e)
+static int read_own(struct sample_ksk *k, struct error *e)
 {
-	struct block b;
-	uint64_t place = 0, at;
-	int r = 0;
+	const struct run_horizon all = { .tick = 0 };
 
-	while (r == 0 && (r = k->reader->ops->next(k->reader, STREAM_META, &place, &b, &at)) == 1) {
-		r = 0;
-		if (b.codec != CODEC_META || !b.payload)
-			continue; /* torn: that is in the list of damage */
-		r = info_decode(&k->source.info, NULL, b.payload, b.payload_len);
-		if (r == 0)
-			r = sample_spaces_decode(k->source.spaces, &k->source.sampling, b.payload,
-						 b.payload_len);
-		if (r == 0)
-			r = sample_pace_decode(&k->source.pace, b.payload, b.payload_len);
-		if (r == 0)
-			r = sample_guests_decode(k->source.guests, b.payload, b.payload_len);
-		if (r < 0)
-			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
-					 r == -EBADMSG ? "not understood" : strerror(-r));
-	}
-	if (r < 0)
-		return error_set(e, r, "%s", strerror(-r));
-	sample_spaces_settle(k->source.spaces);
-	sample_pace_settle(&k->source.pace);
-	r = sample_guests_settle(k->source.guests);
-	return r < 0 ? error_set(e, r, "%s", strerror(-r)) : 0;
+	if (run_description_new(&k->own) < 0)
+		return error_set(e, ENOMEM, "out of memory");
+	return run_description_read(k->own, k->reader, &all, e);
+}
+
+/* What it says of itself, which stays whose it is. */
+static void show(struct sample_source *s, const struct run_description *d)
+{
+	s->info = d->info;
+	s->sampling = d->sampling;
+	s->pace = d->pace;
+	s->spaces = d->spaces;
+	s->guests = d->guests;
 }
 
 static int open_lanes(struct sample_ksk *k)
@@ -257,45 +243,51 @@ static int open_lanes(struct sample_ksk *k)
 	return 0;
 }
 
-static int load(struct sample_ksk *k, struct error *e)
+static int load(struct sample_ksk *k, const struct run_description *told, struct error *e)
 {
-	int r;
+	int r = 0;
 
 	if (!sample_ksk_has_samples(k->reader))
 		return error_set(e, ENODATA, "it holds no profile");
-	r = sample_spaces_new(&k->source.spaces);
-	if (r == 0)
-		r = sample_guests_new(&k->source.guests);
-	if (r < 0)
-		return error_set(e, ENOMEM, "out of memory");
-	r = read_meta(k, e);
+	if (!told)
+		r = read_own(k, e);
 	if (r < 0)
 		return r;
+	show(&k->source, told ? told : k->own);
 	return open_lanes(k) < 0 ? error_set(e, ENOMEM, "out of memory") : 0;
 }
 
 /* Takes the reader, also when it fails. */
-static int open_source(struct block_reader *reader, struct ksk_file *file,
+static int open_source(struct block_reader *reader, const struct run_description *told,
 		       struct sample_source **ret, struct error *e)
 {
 	struct sample_ksk *k = calloc(1, sizeof(*k));
 	int r;
 
-	if (!k || info_init(&k->source.info) < 0) {
-		free(k);
+	if (!k) {
 		reader->ops->free(reader);
 		return error_set(e, ENOMEM, "out of memory");
 	}
 	k->source.ops = &ksk_ops;
 	k->reader = reader;
-	k->file = file;
-	k->source.is_cut = file && !file->indexed;
-	r = load(k, e);
+	r = load(k, told, e);
 	if (r < 0) {
 		ksk_free(&k->source);
 		return r;
 	}
 	*ret = &k->source;
+	return 0;
+}
+
+static int open_file(struct ksk_file *file, struct sample_source **ret, struct error *e)
+{
+	bool is_cut = !file->indexed;
+	int r = open_source(&file->reader, NULL, ret, e);
+
+	if (r < 0)
+		return r;
+	((struct sample_ksk *)*ret)->file = file;
+	(*ret)->is_cut = is_cut;
 	return 0;
 }
 
@@ -307,7 +299,7 @@ int sample_ksk_open(const char *path, struct sample_source **ret, struct error *
 
 	if (r < 0)
 		return r;
-	r = open_source(&file->reader, file, ret, &reason);
+	r = open_file(file, ret, &reason);
 	return r < 0 ? error_set(e, r, "cannot read %s: %s", path, reason.text) : 0;
 }
 
@@ -317,7 +309,7 @@ int sample_ksk_open_memory(const uint8_t *data, size_t len, struct sample_source
 	struct ksk_file *file;
 	int r = ksk_file_open_memory(&file, data, len, e);
 
-	return r < 0 ? r : open_source(&file->reader, file, ret, e);
+	return r < 0 ? r : open_file(file, ret, e);
 }
 
 int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **ret, struct error *e)
@@ -330,21 +322,28 @@ int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **re
 int sample_ksk_open_part(struct store *s, uint32_t run, const struct store_range *range,
 			 struct sample_source **ret, struct error *e)
 {
+	const struct run_part part = { .store = s, .run = run, .range = *range };
+
+	return sample_ksk_open_told(&part, ret, e);
+}
+
+int sample_ksk_open_told(const struct run_part *p, struct sample_source **ret, struct error *e)
+{
 	struct error reason = ERROR_INIT;
 	struct block_reader *reader;
 	struct store_clock clock;
 	struct store_run about;
-	int r = store_get_run(s, run, &about, e);
+	int r = store_get_run(p->store, p->run, &about, e);
 
 	if (r == 0)
-		r = store_reader_open(&reader, s, run, range, e);
+		r = store_reader_open(&reader, p->store, p->run, &p->range, e);
 	if (r < 0)
 		return r;
-	r = open_source(reader, NULL, ret, &reason);
+	r = open_source(reader, p->told, ret, &reason);
 	if (r < 0)
-		return error_set(e, r, "cannot read run %u: %s", run, reason.text);
+		return error_set(e, r, "cannot read run %u: %s", p->run, reason.text);
 	(*ret)->is_cut = !about.ended;
-	if (store_get_clock(s, run, &clock) == 0)
+	if (store_get_clock(p->store, p->run, &clock) == 0)
 		clock_set_measured(&(*ret)->info.clock, clock.off_ns, clock.err_ns);
 	return 0;
 }

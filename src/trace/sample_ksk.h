@@ -10,6 +10,7 @@
 
 #include "store/ksk_file.h"
 #include "store/store_reader.h"
+#include "trace/run_description.h"
 #include "trace/sample_ahead.h"
 #include "trace/sample_source.h"
 
@@ -23,6 +24,8 @@ int sample_ksk_open_run(struct store *s, uint32_t run, struct sample_source **re
  * loss. */
 int sample_ksk_open_part(struct store *s, uint32_t run, const struct store_range *range,
 			 struct sample_source **ret, struct error *e);
+/* The same; where its description is borrowed, that must outlive it. */
+int sample_ksk_open_told(const struct run_part *p, struct sample_source **ret, struct error *e);
 
 /* Whether there are streams of samples. */
 bool sample_ksk_has_samples(struct block_reader *r);

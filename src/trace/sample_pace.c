@@ -61,12 +61,21 @@ static int compare(const void *a, const void *b)
 	return x->period < y->period ? -1 : x->period > y->period;
 }
 
+static bool is_sorted(const struct sample_pace *p)
+{
+	size_t i = 1;
+
+	while (i < p->n && compare(&p->parts[i - 1], &p->parts[i]) <= 0)
+		i++;
+	return i >= p->n;
+}
+
 void sample_pace_settle(struct sample_pace *p)
 {
 	uint64_t sum = 0;
 	size_t i;
 
-	if (p->n)
+	if (!is_sorted(p))
 		qsort(p->parts, p->n, sizeof(*p->parts), compare);
 	for (i = 0; i < p->n; i++) {
 		p->parts[i].paused_before = sum;
@@ -97,6 +106,17 @@ static size_t count_until(const struct sample_pace *p, uint64_t tick)
 			to = middle;
 	}
 	return from;
+}
+
+void sample_pace_forget(struct sample_pace *p, uint64_t tick)
+{
+	size_t n = count_until(p, tick);
+
+	if (n < 2)
+		return;
+	memmove(p->parts, p->parts + n - 1, (p->n - n + 1) * sizeof(*p->parts));
+	p->n -= n - 1;
+	sample_pace_settle(p);
 }
 
 /* Ticks of pauses before this one. */

@@ -32,8 +32,11 @@ void sample_pace_done(struct sample_pace *p);
  * -E2BIG at the ceiling. */
 int sample_pace_decode(struct sample_pace *p, const uint8_t *in, size_t len);
 
-/* Everything was read. */
+/* Everything was read. More may be added after it; then it is to be settled again. */
 void sample_pace_settle(struct sample_pace *p);
+
+/* Moments before this one are not asked for any more: the row that holds then stays, and those behind it. */
+void sample_pace_forget(struct sample_pace *p, uint64_t tick);
 
 /* From the first row to the last; false: there are none. */
 bool sample_pace_span(const struct sample_pace *p, uint64_t *ret_from, uint64_t *ret_to);

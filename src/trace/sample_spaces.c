@@ -10,38 +10,12 @@
  * Whoever asks for an address once asks for it a thousand times. So an answer comes with the ticks for which it
  * holds, and the search itself need not be fast.
  */
-#include "trace/sample_spaces.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/array.h"
-#include "store/hashtable.h"
-
-#define PARENTS_MAX 64U /* forks without an exec between them that are followed */
-#define TEXTS_MAX (SAMPLE_MAPPINGS_MAX + SAMPLE_LIVES_MAX + SAMPLE_KERNEL_NAMES_MAX)
-
-struct mapping {
-	struct sample_mapping row;
-	uint32_t order; /* in which it was said */
-};
-
-struct life {
-	struct sample_life_row row;
-	uint32_t order;
-	uint32_t number; /* of the life that this row is part of */
-};
-
-struct sample_spaces {
-	struct mapping *mappings; /* after settling by process, tick and order */
-	size_t n_mappings, room_mappings;
-	struct life *lives; /* likewise */
-	size_t n_lives, room_lives;
-	struct sample_kernel_name *kernel; /* by address, none over another */
-	size_t n_kernel, room_kernel;
-	struct hashtable texts; /* paths and names, each once */
-};
+#include "trace/sample_spaces_parts.h"
 
 int sample_spaces_new(struct sample_spaces **ret)
 {
@@ -49,28 +23,34 @@ int sample_spaces_new(struct sample_spaces **ret)
 
 	if (!s)
 		return -ENOMEM;
-	hashtable_init(&s->texts, TEXTS_MAX);
+	hashtable_init(&s->texts, SPACES_TEXTS_MAX);
 	*ret = s;
 	return 0;
 }
 
 void sample_spaces_free(struct sample_spaces *s)
 {
-	size_t at = 0;
-	void *text;
-
 	if (!s)
 		return;
-	while ((text = hashtable_next(&s->texts, &at)))
-		free(text);
-	hashtable_done(&s->texts);
+	sample_spaces_free_texts(&s->texts);
 	free(s->mappings);
 	free(s->lives);
+	free(s->names);
 	free(s->kernel);
 	free(s);
 }
 
 /* --- texts --- */
+
+void sample_spaces_free_texts(struct hashtable *texts)
+{
+	size_t at = 0;
+	void *text;
+
+	while ((text = hashtable_next(texts, &at)))
+		free(text);
+	hashtable_done(texts);
+}
 
 struct text_key {
 	const char *text;
@@ -84,27 +64,20 @@ static bool is_text(const void *entry, const void *key)
 	return !strncmp(entry, k->text, k->len) && !((const char *)entry)[k->len];
 }
 
-/* The one copy of a text. What would move a terminal's cursor is none of its parts. */
-static int keep_text(struct sample_spaces *s, const char *text, uint32_t len, const char **ret)
+int sample_spaces_keep_text(struct sample_spaces *s, const char *text, size_t len, const char **ret)
 {
-	char clean[SAMPLE_PATH_MAX + 1];
-	struct text_key key = { clean, len };
+	struct text_key key = { text, len };
 	uint64_t hash = 0;
 	char *kept;
-	uint32_t i;
+	size_t i;
 	int r;
 
-	if (len > SAMPLE_PATH_MAX)
-		return -EBADMSG;
-	for (i = 0; i < len; i++) {
-		clean[i] = (uint8_t)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
-		hash = (hash ^ (uint8_t)clean[i]) * 0x100000001b3ULL;
-	}
-	clean[len] = '\0';
+	for (i = 0; i < len; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ULL;
 	hash = hashtable_hash_number(hash);
 	kept = hashtable_get(&s->texts, hash, is_text, &key);
 	if (!kept) {
-		kept = strdup(clean);
+		kept = strndup(text, len);
 		if (!kept)
 			return -ENOMEM;
 		r = hashtable_add(&s->texts, hash, kept);
@@ -112,9 +85,23 @@ static int keep_text(struct sample_spaces *s, const char *text, uint32_t len, co
 			free(kept);
 			return r;
 		}
+		s->text_bytes += len + 1;
 	}
 	*ret = kept;
 	return 0;
+}
+
+/* The one copy of a text. What would move a terminal's cursor is none of its parts. */
+static int keep_text(struct sample_spaces *s, const char *text, uint32_t len, const char **ret)
+{
+	char clean[SAMPLE_PATH_MAX + 1];
+	uint32_t i;
+
+	if (len > SAMPLE_PATH_MAX)
+		return -EBADMSG;
+	for (i = 0; i < len; i++)
+		clean[i] = (uint8_t)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+	return sample_spaces_keep_text(s, clean, len, ret);
 }
 
 /* --- rows --- */
@@ -134,7 +121,8 @@ int sample_spaces_add_mapping(struct sample_spaces *s, const struct sample_mappi
 	if (r < 0)
 		return r;
 	to = &s->mappings[s->n_mappings];
-	*to = (struct mapping){ .row = *m, .order = (uint32_t)s->n_mappings++ };
+	*to = (struct mapping){ .row = *m, .order = s->next_order++ };
+	s->n_mappings++;
 	to->row.path = path;
 	return 0;
 }
@@ -157,8 +145,12 @@ int sample_spaces_add_life(struct sample_spaces *s, const struct sample_life_row
 	if (r < 0)
 		return r;
 	to = &s->lives[s->n_lives];
-	*to = (struct life){ .row = *l, .order = (uint32_t)s->n_lives++ };
+	*to = (struct life){ .row = *l, .order = s->next_order++ };
+	s->n_lives++;
 	to->row.comm = comm;
+	s->is_torn = s->is_torn || l->tick < s->forgotten;
+	if (l->tick > s->latest)
+		s->latest = l->tick;
 	return 0;
 }
 
@@ -171,12 +163,12 @@ int sample_spaces_add_kernel(struct sample_spaces *s, const struct sample_kernel
 		return -EBADMSG;
 	r = keep_text(s, k->name, k->name_len, &name);
 	if (r >= 0)
-		r = array_grow(&s->kernel, s->n_kernel, &s->room_kernel, sizeof(*s->kernel),
+		r = array_grow(&s->names, s->n_names, &s->room_names, sizeof(*s->names),
 			       SAMPLE_KERNEL_NAMES_MAX);
 	if (r < 0)
 		return r;
-	s->kernel[s->n_kernel] = *k;
-	s->kernel[s->n_kernel++].name = name;
+	s->names[s->n_names] = (struct kernel_name){ .row = *k, .order = s->next_order++ };
+	s->names[s->n_names++].row.name = name;
 	return 0;
 }
 
@@ -206,11 +198,39 @@ static int life_order(const void *a, const void *b)
 
 static int kernel_order(const void *a, const void *b)
 {
-	const struct sample_kernel_name *x = a, *y = b;
+	const struct kernel_name *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	if (x->row.from != y->row.from)
+		return x->row.from < y->row.from ? -1 : 1;
+	if (x->row.to != y->row.to)
+		return x->row.to < y->row.to ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Rows up to `done` are in order; those behind come between them. */
+static void sort_tail(void *rows, size_t done, size_t n, size_t size,
+		      int (*compare)(const void *, const void *))
+{
+	uint8_t *base = rows, *behind;
+	size_t left = n - done;
+
+	if (!left)
+		return;
+	behind = malloc(left * size);
+	if (!behind) {
+		qsort(base, n, size, compare);
+		return;
+	}
+	qsort(base + done * size, left, size, compare);
+	memcpy(behind, base + done * size, left * size);
+	while (left) {
+		n--;
+		if (done && compare(base + (done - 1) * size, behind + (left - 1) * size) > 0)
+			memcpy(base + n * size, base + --done * size, size);
+		else
+			memcpy(base + n * size, behind + --left * size, size);
+	}
+	free(behind);
 }
 
 static bool is_same_life(const struct sample_life_row *a, const struct sample_life_row *b)
@@ -218,8 +238,7 @@ static bool is_same_life(const struct sample_life_row *a, const struct sample_li
 	return a->pid == b->pid && a->tick == b->tick && a->what == b->what;
 }
 
-/* The first mapping of the process at or after the tick; n: there is none. */
-static size_t first_mapping(const struct sample_spaces *s, int32_t pid, uint64_t tick)
+size_t sample_spaces_first_mapping(const struct sample_spaces *s, int32_t pid, uint64_t tick)
 {
 	size_t low = 0, high = s->n_mappings, mid;
 	const struct sample_mapping *m;
@@ -237,7 +256,7 @@ static size_t first_mapping(const struct sample_spaces *s, int32_t pid, uint64_t
 
 static bool has_mapping_before(const struct sample_spaces *s, int32_t pid, uint64_t tick)
 {
-	size_t i = first_mapping(s, pid, 0);
+	size_t i = sample_spaces_first_mapping(s, pid, 0);
 
 	return i < s->n_mappings && s->mappings[i].row.pid == pid && s->mappings[i].row.tick < tick;
 }
@@ -254,6 +273,8 @@ static void number_lives(struct sample_spaces *s)
 			continue;
 		l = &s->lives[n++];
 		*l = s->lives[i];
+		if (l->is_base)
+			continue; /* what it follows is forgotten */
 		if (before && before->row.pid != l->row.pid)
 			before = NULL;
 		l->number = before ? before->number : 0;
@@ -264,34 +285,56 @@ static void number_lives(struct sample_spaces *s)
 	s->n_lives = n;
 }
 
-static void settle_kernel(struct sample_spaces *s)
+/* Of those said twice the first stays. They are kept as they were said: what lies over what may change with the next one. */
+static void unite_names(struct sample_spaces *s)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < s->n_kernel; i++) {
-		/* Said again, or inside of another: the first one stays. */
-		if (n && s->kernel[i].from < s->kernel[n - 1].to &&
-		    s->kernel[i].to <= s->kernel[n - 1].to)
-			continue;
-		if (n && s->kernel[i].from == s->kernel[n - 1].from)
-			n--;
-		else if (n && s->kernel[n - 1].to > s->kernel[i].from)
-			s->kernel[n - 1].to = s->kernel[i].from;
-		s->kernel[n++] = s->kernel[i];
-	}
-	s->n_kernel = n;
+	for (i = 0; i < s->n_names; i++)
+		if (!n || s->names[n - 1].row.from != s->names[i].row.from ||
+		    s->names[n - 1].row.to != s->names[i].row.to)
+			s->names[n++] = s->names[i];
+	s->n_names = s->sorted_names = n;
 }
 
-void sample_spaces_settle(struct sample_spaces *s)
+static int settle_kernel(struct sample_spaces *s)
 {
-	if (s->n_mappings)
-		qsort(s->mappings, s->n_mappings, sizeof(*s->mappings), mapping_order);
-	if (s->n_lives)
-		qsort(s->lives, s->n_lives, sizeof(*s->lives), life_order);
-	if (s->n_kernel)
-		qsort(s->kernel, s->n_kernel, sizeof(*s->kernel), kernel_order);
+	struct sample_kernel_name *to;
+	size_t i, n = 0;
+
+	if (s->sorted_names == s->n_names)
+		return 0;
+	sort_tail(s->names, s->sorted_names, s->n_names, sizeof(*s->names), kernel_order);
+	unite_names(s);
+	to = realloc(s->kernel, s->n_names * sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	for (i = 0; i < s->n_names; i++) {
+		const struct sample_kernel_name *name = &s->names[i].row;
+
+		/* Inside of another: the first one stays. */
+		if (n && name->from < to[n - 1].to && name->to <= to[n - 1].to)
+			continue;
+		if (n && name->from == to[n - 1].from)
+			n--;
+		else if (n && to[n - 1].to > name->from)
+			to[n - 1].to = name->from;
+		to[n++] = *name;
+	}
+	s->kernel = to;
+	s->n_kernel = n;
+	return 0;
+}
+
+int sample_spaces_settle(struct sample_spaces *s)
+{
+	sort_tail(s->mappings, s->sorted_mappings, s->n_mappings, sizeof(*s->mappings),
+		  mapping_order);
+	sort_tail(s->lives, s->sorted_lives, s->n_lives, sizeof(*s->lives), life_order);
+	s->sorted_mappings = s->n_mappings;
 	number_lives(s);
-	settle_kernel(s);
+	s->sorted_lives = s->n_lives;
+	return settle_kernel(s);
 }
 
 /* --- answers --- */
@@ -329,8 +372,8 @@ static const struct sample_mapping *find_own(const struct sample_spaces *s,
 					     const struct sample_life_row *at, uint64_t address,
 					     struct sample_span *span)
 {
-	size_t first = first_mapping(s, at->pid, span->since);
-	size_t next = first_mapping(s, at->pid, at->tick + 1), i;
+	size_t first = sample_spaces_first_mapping(s, at->pid, span->since);
+	size_t next = sample_spaces_first_mapping(s, at->pid, at->tick + 1), i;
 	const struct sample_mapping *m;
 
 	if (at->tick == UINT64_MAX)
@@ -365,7 +408,7 @@ const struct sample_mapping *sample_spaces_find(const struct sample_spaces *s, i
 	uint32_t i;
 
 	m = l && l->row.what == SAMPLE_LIFE_END ? NULL : find_own(s, &at, address, ret);
-	for (i = 0; !m && l && l->row.what == SAMPLE_LIFE_START && i < PARENTS_MAX; i++) {
+	for (i = 0; !m && l && l->row.what == SAMPLE_LIFE_START && i < SPACES_PARENTS_MAX; i++) {
 		/* As the parent was just before: what it mapped at the same tick may be later. */
 		at.pid = l->row.parent;
 		at.tick = l->row.tick;

@@ -39,8 +39,24 @@ int sample_spaces_add_mapping(struct sample_spaces *s, const struct sample_mappi
 int sample_spaces_add_life(struct sample_spaces *s, const struct sample_life_row *l);
 int sample_spaces_add_kernel(struct sample_spaces *s, const struct sample_kernel_name *k);
 
-/* Everything was read. */
-void sample_spaces_settle(struct sample_spaces *s);
+/* Everything was read. More may be added after it; then it is to be settled again. -ENOMEM. */
+int sample_spaces_settle(struct sample_spaces *s);
+
+/* Moments before `tick` are not asked for any more, and of a process that ended before `end_tick` nothing is. */
+struct sample_horizon {
+	uint64_t tick, end_tick; /* end_tick <= tick */
+};
+
+/* Forgets what no answer for a later moment depends on; it must be settled, and is so after it. What it answers stays the same,
+ * but for processes of which an end was told before end_tick and nothing of a new one's start. -ENOMEM, -E2BIG: of no use any more. */
+int sample_spaces_forget(struct sample_spaces *s, const struct sample_horizon *to);
+
+/* Whether rows of lives came after something that they may need was forgotten: it has to be read anew. */
+bool sample_spaces_is_torn(const struct sample_spaces *s);
+
+uint64_t sample_spaces_latest(const struct sample_spaces *s); /* tick of the rows of lives */
+size_t sample_spaces_rows(const struct sample_spaces *s);
+size_t sample_spaces_bytes(const struct sample_spaces *s); /* of memory, about */
 
 /* The ticks for which an answer holds: since <= tick < until. */
 struct sample_span {

@@ -280,7 +280,9 @@ static uint64_t first_sequence(const struct clickhouse_reader *r, uint32_t strea
 {
 	const struct stream_state *in = run_state_stream(&r->base.in, stream);
 
-	return in && stream != STREAM_META ? in->next_sequence : 0;
+	if (stream == STREAM_META)
+		return r->base.range.from_meta;
+	return in ? in->next_sequence : 0;
 }
 
 static int reader_next(struct block_reader *reader, uint32_t stream, uint64_t *place,
