@@ -17,6 +17,7 @@
 #include "base/memfile.h"
 #include "command/config_args.h"
 #include "device/agent/identity.h"
+#include "device/agent/kernel_tls.h"
 #include "device/agent/line.h"
 #include "device/agent/powers.h"
 #include "device/agent/tls.h"
@@ -387,6 +388,8 @@ int handover_run(const struct handover_options *o, struct error *e)
 
 	if (r >= 0)
 		r = forbid_plain(&h, e);
+	if (tls_has_keys(o->settings->state_dir))
+		kernel_tls_load(); /* as long as it may */
 	if (r >= 0)
 		r = powers_keep(POWERS_OF_DRIVER, 0, e);
 	if (r >= 0)

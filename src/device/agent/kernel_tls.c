@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #ifndef SOL_TLS
 #define SOL_TLS 282
@@ -25,6 +26,17 @@ int kernel_tls_open(int fd, struct error *e)
 				 "cannot secure the driver's connection: this kernel has no TLS "
 				 "(CONFIG_TLS), or its module is not loaded (modprobe tls)");
 	return error_set(e, errno, "cannot secure the driver's connection: %s", strerror(errno));
+}
+
+void kernel_tls_load(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	/* Not connected, it is refused, but not before the module was looked for. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls"));
+	close(fd);
 }
 
 static int set_aes(int fd, const struct kernel_tls_key *k)

@@ -32,6 +32,9 @@ struct kernel_tls_key {
 	uint8_t sequence[KERNEL_TLS_SEQUENCE_LEN];
 };
 
+/* Lets the kernel load its part of TLS, which takes rights that its use does not. */
+void kernel_tls_load(void);
+
 /* Of a connected socket, before the handshake or after it; it changes nothing yet. -ENOENT: this kernel
  * has no TLS, or its module is not loaded. */
 int kernel_tls_open(int fd, struct error *e);

@@ -3,7 +3,7 @@
  * func_objects: the files of code of traced programs, for a collector that lacks them (profile/told_objects.h).
  *
  * Which file lay where says the program itself, and it may be anybody's. So a file is told of only if the kernel says that this process has it mapped, or,
- * when the process is gone already, if everybody may read it.
+ * where the process is gone or not to be looked at, if everybody may read it.
  */
 #ifndef KISEKI_DEVICE_FEED_FUNC_OBJECTS_H
 #define KISEKI_DEVICE_FEED_FUNC_OBJECTS_H
