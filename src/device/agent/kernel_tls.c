@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_tls: see kernel_tls.h. */
+/*
+ * kernel_tls: see kernel_tls.h. The numbers and layouts are those of the kernel's <linux/tls.h>, which not
+ * every tool chain has, or not of a kernel that knows TLS 1.3.
+ */
 #include "device/agent/kernel_tls.h"
 
 #include <errno.h>
-#include <linux/tls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -16,6 +18,13 @@
 #ifndef TCP_ULP
 #define TCP_ULP 31
 #endif
+#define WAY_SENDING 1
+#define WAY_RECEIVING 2
+#define VERSION_1_3 0x0304U
+#define CIPHER_AES_128_GCM 51U
+#define CIPHER_CHACHA20_POLY1305 54U
+#define AES_KEY_LEN 16U
+#define AES_SALT_LEN 4U /* of the IV, its beginning */
 
 int kernel_tls_open(int fd, struct error *e)
 {
@@ -39,59 +48,50 @@ void kernel_tls_load(void)
 	close(fd);
 }
 
-static int set_aes(int fd, const struct kernel_tls_key *k)
-{
-	struct tls12_crypto_info_aes_gcm_128 c = {
-		.info = { .version = TLS_1_3_VERSION, .cipher_type = TLS_CIPHER_AES_GCM_128 }
-	};
-	int r;
+/* What the kernel is told of a direction. */
+struct told {
+	uint16_t version, cipher;
+	uint8_t bytes[KERNEL_TLS_IV_LEN + KERNEL_TLS_KEY_MAX + KERNEL_TLS_SEQUENCE_LEN];
+	size_t len; /* of these; not told */
+};
 
-	memcpy(c.key, k->key, sizeof(c.key));
-	memcpy(c.salt, k->iv, sizeof(c.salt));
-	memcpy(c.iv, k->iv + sizeof(c.salt), sizeof(c.iv));
-	memcpy(c.rec_seq, k->sequence, sizeof(c.rec_seq));
-	r = setsockopt(fd, SOL_TLS, k->is_sending ? TLS_TX : TLS_RX, &c, sizeof(c));
-	r = r < 0 ? -errno : 0;
-	explicit_bzero(&c, sizeof(c));
-	return r;
+static void put(struct told *t, const uint8_t *bytes, size_t len)
+{
+	memcpy(t->bytes + t->len, bytes, len);
+	t->len += len;
 }
 
-#ifdef TLS_CIPHER_CHACHA20_POLY1305
-static int set_chacha(int fd, const struct kernel_tls_key *k)
+static void put_key(struct told *t, const struct kernel_tls_key *k)
 {
-	struct tls12_crypto_info_chacha20_poly1305 c = {
-		.info = { .version = TLS_1_3_VERSION, .cipher_type = TLS_CIPHER_CHACHA20_POLY1305 }
-	};
-	int r;
-
-	memcpy(c.key, k->key, sizeof(c.key));
-	memcpy(c.iv, k->iv, sizeof(c.iv));
-	memcpy(c.rec_seq, k->sequence, sizeof(c.rec_seq));
-	r = setsockopt(fd, SOL_TLS, k->is_sending ? TLS_TX : TLS_RX, &c, sizeof(c));
-	r = r < 0 ? -errno : 0;
-	explicit_bzero(&c, sizeof(c));
-	return r;
+	t->version = VERSION_1_3;
+	if (k->cipher == KERNEL_TLS_AES_128_GCM) {
+		t->cipher = CIPHER_AES_128_GCM;
+		put(t, k->iv + AES_SALT_LEN, KERNEL_TLS_IV_LEN - AES_SALT_LEN);
+		put(t, k->key, AES_KEY_LEN);
+		put(t, k->iv, AES_SALT_LEN);
+	} else {
+		t->cipher = CIPHER_CHACHA20_POLY1305;
+		put(t, k->iv, KERNEL_TLS_IV_LEN);
+		put(t, k->key, KERNEL_TLS_KEY_MAX);
+	}
+	put(t, k->sequence, KERNEL_TLS_SEQUENCE_LEN);
 }
-#else /* headers of a kernel before 5.11 */
-static int set_chacha(int fd, const struct kernel_tls_key *k)
-{
-	(void)fd;
-	(void)k;
-	return -EOPNOTSUPP;
-}
-#endif
 
 int kernel_tls_set(int fd, const struct kernel_tls_key *k, struct error *e)
 {
-	int r = k->cipher == KERNEL_TLS_AES_128_GCM ? set_aes(fd, k) : set_chacha(fd, k);
+	struct told t = { .len = 0 };
+	int r = 0;
 
+	put_key(&t, k);
+	if (setsockopt(fd, SOL_TLS, k->is_sending ? WAY_SENDING : WAY_RECEIVING, &t,
+		       (socklen_t)(offsetof(struct told, bytes) + t.len)) < 0)
+		r = errno;
+	explicit_bzero(&t, sizeof(t));
 	/* A cipher that it does not know is EINVAL, one whose code it does not have ENOENT. */
-	if (r == -EINVAL || r == -ENOENT || r == -EOPNOTSUPP)
+	if (r == EINVAL || r == ENOENT || r == EOPNOTSUPP)
 		return error_set(e, EOPNOTSUPP,
 				 "cannot secure the driver's connection: this kernel has no %s",
 				 k->cipher == KERNEL_TLS_AES_128_GCM ? "AES-128-GCM"
 								     : "ChaCha20-Poly1305");
-	if (r < 0)
-		return error_set(e, -r, "cannot secure the driver's connection: %s", strerror(-r));
-	return 0;
+	return r ? error_set(e, r, "cannot secure the driver's connection: %s", strerror(r)) : 0;
 }

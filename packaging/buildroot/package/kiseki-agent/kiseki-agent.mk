@@ -13,6 +13,14 @@ KISEKI_AGENT_LICENSE_FILES = LICENSES/MIT.txt
 KISEKI_AGENT_CONF_OPTS = -Dcollector=false -Dtests=false -Dbpf=disabled -Dwerror=false
 KISEKI_AGENT_MESON_EXTRA_BINARIES = objcopy='$(TARGET_OBJCOPY)'
 
+# Keys and TLS, where the image has GnuTLS; it is loaded when it is needed.
+ifeq ($(BR2_PACKAGE_GNUTLS),y)
+KISEKI_AGENT_CONF_OPTS += -Dtls=enabled
+KISEKI_AGENT_DEPENDENCIES += gnutls
+else
+KISEKI_AGENT_CONF_OPTS += -Dtls=disabled
+endif
+
 # All programs of a device are built together; those that nobody asked for go again.
 define KISEKI_AGENT_DROP_BOOT
 	$(RM) $(TARGET_DIR)/usr/bin/kiseki-boot

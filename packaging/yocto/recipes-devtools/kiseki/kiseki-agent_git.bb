@@ -10,6 +10,8 @@ inherit meson pkgconfig systemd
 PACKAGECONFIG ??= ""
 # Recording through BPF; clang and bpftool have to be on the machine that builds.
 PACKAGECONFIG[bpf] = "-Dbpf=enabled,-Dbpf=disabled,libbpf clang-native bpftool-native"
+# Keys and TLS; the library is loaded when it is needed.
+PACKAGECONFIG[tls] = "-Dtls=enabled,-Dtls=disabled,gnutls,gnutls"
 EXTRA_OEMESON += "-Dcollector=false -Dtests=false -Dwerror=false"
 
 PACKAGES =+ "kiseki-boot kiseki-guest libkiseki-func"
