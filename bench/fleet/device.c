@@ -179,6 +179,7 @@ static void come(struct device *d)
 static void finish(struct device *d)
 {
 	say_bye(d); /* nobody waits for it */
+	link_settle(d);
 	d->fleet->tally.connected--;
 	d->fleet->tally.finished++;
 	d->phase = PHASE_FINISHED;
@@ -194,6 +195,7 @@ static void cut(struct device *d)
 	d->fleet->tally.cuts++;
 	if (retry_random(&d->retry, 2))
 		link_send(d, torn, sizeof(torn));
+	link_settle(d);
 	go_away(d, retry_random(&d->retry, 2));
 }
 
@@ -299,6 +301,8 @@ static void go_on(struct device *d)
 		d->status_ms = d->fleet->now_ms + STATUS_MS;
 		r = say_status(d);
 	}
+	if (r == 0)
+		r = link_settle(d);
 	if (r < 0)
 		break_off(d);
 	else
@@ -333,6 +337,8 @@ static int greet(struct device *d)
 		return r;
 	r = say_hello(d);
 	d->phase = PHASE_GREETING;
+	if (r == 0)
+		r = link_settle(d);
 	return r < 0 ? r : link_flush(d);
 }
 
@@ -348,6 +354,8 @@ void device_poll(struct device *d, uint32_t events)
 		r = link_flush(d);
 	if (r == 0 && events & DEVICE_CAN_RECEIVE && d->phase != PHASE_CONNECTING)
 		r = device_hear(d);
+	if (r >= 0)
+		r = link_settle(d);
 	if (r < 0)
 		break_off(d);
 	else if (d->end_sent && d->acked >= d->end && d->is_end_acked)

@@ -17,6 +17,7 @@
 #define FLEET_TAPES_MAX 256U
 #define FLEET_HELD_MAX 32768U /* of a frame that is not whole */
 #define FLEET_READ_MAX 65536U
+#define FLEET_GATHER 16384U /* a record of TLS */
 
 struct device;
 
@@ -52,6 +53,8 @@ struct fleet {
 	struct tally tally;
 	uint8_t in[FLEET_HELD_MAX + FLEET_READ_MAX];
 	uint8_t out[TAPE_FRAME_MAX];
+	uint8_t gathered[FLEET_GATHER]; /* of the device whose turn it is */
+	uint32_t gathered_len;
 };
 
 /* When a device's turn is. The collector's wheel counts steps of 100 ms; here its unit is 1/25 ms. */

@@ -82,6 +82,7 @@ void link_close(struct device *d, bool reset)
 	if (d->fd >= 0)
 		close(d->fd);
 	d->fd = -1;
+	d->fleet->gathered_len = 0;
 	tls_free(d->tls);
 	d->tls = NULL;
 	free(d->held);
@@ -123,15 +124,36 @@ static int push(struct device *d, const uint8_t *bytes, uint32_t len, uint32_t *
 	return 0;
 }
 
-int link_send(struct device *d, const uint8_t *bytes, uint32_t len)
+/* What does not go now waits for the socket. */
+static int send_now(struct device *d, const uint8_t *bytes, uint32_t len)
 {
 	uint32_t done = 0;
 	int r = d->left_len ? 0 : push(d, bytes, len, &done);
 
 	if (r < 0)
 		return r;
-	d->fleet->tally.bytes_sent += len;
 	return done < len ? keep(d, bytes + done, len - done) : 0;
+}
+
+int link_settle(struct device *d)
+{
+	uint32_t len = d->fleet->gathered_len;
+
+	d->fleet->gathered_len = 0;
+	return len && d->fd >= 0 ? send_now(d, d->fleet->gathered, len) : 0;
+}
+
+int link_send(struct device *d, const uint8_t *bytes, uint32_t len)
+{
+	struct fleet *f = d->fleet;
+	int r = f->gathered_len + len > FLEET_GATHER ? link_settle(d) : 0;
+
+	f->tally.bytes_sent += len;
+	if (r < 0 || len > FLEET_GATHER)
+		return r < 0 ? r : send_now(d, bytes, len);
+	memcpy(f->gathered + f->gathered_len, bytes, len);
+	f->gathered_len += len;
+	return 0;
 }
 
 int link_flush(struct device *d)

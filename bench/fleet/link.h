@@ -16,6 +16,8 @@ int link_check(struct device *d);
 void link_close(struct device *d, bool reset);
 
 int link_send(struct device *d, const uint8_t *bytes, uint32_t len);
+/* Frames are gathered, as an agent gathers them; at the end of a device's turn they go. */
+int link_settle(struct device *d);
 /* Sends what was left. */
 int link_flush(struct device *d);
 

@@ -30,9 +30,13 @@ static inline uint64_t clock_mono_ms(void)
 	return clock_mono_ns() / CLOCK_NS_PER_MS;
 }
 
+/* A clock that says a time before 1970 was never set: 0, not one that is far ahead. */
 static inline uint64_t clock_real_ns(void)
 {
-	return clock_get_ns(CLOCK_REALTIME);
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec < 0 ? 0 : (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 #endif

@@ -197,6 +197,42 @@ static int start_objects(struct collector *c, const struct collector_options *o,
 	return o->objects_bytes ? objects_start(&c->objects, &x, e) : 0;
 }
 
+static int note_device(void *context, const struct store_device *d)
+{
+	(void)d;
+	*(bool *)context = true;
+	return 0;
+}
+
+/* What a collector makes by itself at its first start: if there are devices, it was there. */
+static void tell_missing(const struct collector *c, const struct collector_options *o)
+{
+	static const struct {
+		const char *name, *what;
+	} parts[] = {
+		{ "facts.sqlite",
+		  "minutes and hours are worked out from the blocks that are left" },
+		{ "fleet.db", "who told devices what, and their groups, are not known any more" },
+		{ "desired", "devices do what they do until they are told anew" },
+	};
+	char path[PATH_MAX], line[PATH_MAX + 128];
+	struct error e = ERROR_INIT;
+	struct stat st;
+	bool has_devices = false;
+	size_t i;
+
+	if (!o->log || clickhouse_url_is(place_of(o)) ||
+	    store_devices(c->store, note_device, &has_devices, &e) < 0 || !has_devices)
+		return;
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		snprintf(path, sizeof(path), "%s/%s", o->data, parts[i].name);
+		if (stat(path, &st) == 0 && st.st_size)
+			continue;
+		snprintf(line, sizeof(line), "%s is missing: %s", path, parts[i].what);
+		o->log(o->log_context, line);
+	}
+}
+
 static void wake_server(void *context)
 {
 	server_wake(context);
@@ -209,8 +245,12 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	int r = make_folder(o->data, e);
 
 	store.batch_bytes = s->batch_bytes;
+	store.say = o->log;
+	store.say_context = o->log_context;
 	if (r == 0)
 		r = store_open(&c->store, place_of(o), &store, e);
+	if (r == 0)
+		tell_missing(c, o);
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)

@@ -154,3 +154,13 @@ int desired_write(const char *dir, const struct desired *rows, size_t n, struct 
 		return error_set(e, -r, "cannot write %s: %s", path, strerror(-r));
 	return 0;
 }
+
+void desired_make(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/desired", dir) < (int)sizeof(path) &&
+	    stat(path, &st) < 0 && errno == ENOENT)
+		desired_write(dir, NULL, 0, NULL);
+}

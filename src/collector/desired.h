@@ -28,6 +28,9 @@ typedef int (*desired_fn)(void *context, const struct desired *d);
 /* Calls fn with each row until it returns < 0. No file is no row; -EBADMSG: it is damaged. */
 int desired_read(const char *dir, desired_fn fn, void *context, struct error *e);
 int desired_write(const char *dir, const struct desired *rows, size_t n, struct error *e);
+/* An empty one where there is none, so that it is missed when it is gone; on a full disk there will
+ * be none. */
+void desired_make(const char *dir);
 
 /* The same on bytes, for tests. */
 int desired_decode(const uint8_t *in, size_t len, desired_fn fn, void *context);

@@ -168,8 +168,10 @@ int registry_open(struct registry **ret, const char *dir, struct store *s, struc
 	result = s ? store_devices(s, add_known, r, e) : 0;
 	if (result >= 0)
 		result = desired_read(dir, add_desired, r, e);
-	if (result >= 0)
+	if (result >= 0) {
+		desired_make(dir);
 		result = fleet_open(&r->fleet, dir, e);
+	}
 	if (result >= 0)
 		result = fleet_devices(r->fleet, add_said, r, e);
 	if (result < 0)

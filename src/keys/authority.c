@@ -61,11 +61,19 @@ static int set_key_id(gnutls_x509_crt_t c, bool of_issuer, gnutls_x509_crt_t fro
 
 /* --- making an authority --- */
 
+/* A clock that was never set may be in 1970, or before. */
+static uint64_t get_now(void)
+{
+	time_t now = time(NULL);
+
+	return now < (time_t)(SLACK_DAYS * DAY_S) ? SLACK_DAYS * DAY_S : (uint64_t)now;
+}
+
 /* Of the key, in the name of the subject; *ret is not signed yet. */
 static int describe_authority(gnutls_x509_crt_t *ret, const char *name, gnutls_x509_privkey_t key,
 			      struct error *e)
 {
-	uint64_t now = (uint64_t)time(NULL);
+	uint64_t now = get_now();
 	struct certificate_head h = { .name = name,
 				      .from_s = now - SLACK_DAYS * DAY_S,
 				      .until_s = now + (uint64_t)AUTHORITY_DAYS * DAY_S };
@@ -171,7 +179,7 @@ static int copy_hosts(gnutls_x509_crt_t to, const char *folder, struct error *e)
 
 static int begin_collector(gnutls_x509_crt_t *ret, gnutls_x509_privkey_t key, struct error *e)
 {
-	uint64_t now = (uint64_t)time(NULL);
+	uint64_t now = get_now();
 	struct certificate_head h = { .name = "Kiseki collector",
 				      .from_s = now - SLACK_DAYS * DAY_S,
 				      .until_s = now + (uint64_t)COLLECTOR_DAYS * DAY_S };
@@ -209,6 +217,11 @@ static int make_collector(struct authority *a, const char *folder, const char *c
 	if (r == 0)
 		r = sign(c, a->certificate, a->key, e);
 	return r < 0 ? r : certificate_save_pair(key, c, folder, COLLECTOR_FILE, e);
+}
+
+uint64_t authority_get_start(const struct authority *a)
+{
+	return (uint64_t)gnutls_x509_crt_get_activation_time(a->certificate);
 }
 
 int authority_renew_collector(struct authority *a, const char *folder, struct error *e)

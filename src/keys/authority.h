@@ -39,6 +39,8 @@ DEFINE_CLEANUP(authority, authority_free)
 int authority_rotate(struct authority *a, const char *folder, struct error *e);
 
 /* A new key and certificate for the collector, with the names that it has. */
+/* When its certificate begins to hold, in seconds since 1970. */
+uint64_t authority_get_start(const struct authority *a);
 int authority_renew_collector(struct authority *a, const char *folder, struct error *e);
 
 /* The first bytes of the SHA-256 of its public key. */

@@ -25,6 +25,7 @@ struct keys {
 	struct stat seen; /* the collector's file */
 	gnutls_datum_t before;
 	uint64_t renew_s; /* the collector's certificate, from then on */
+	uint64_t from_s;  /* when it begins to hold; 0: it is being replaced */
 	bool is_changed;  /* by ourselves, which the roster does not tell */
 	char enrolled[ROSTER_NAME_MAX];
 	uint8_t der[ENROLL_CERTIFICATE_MAX]; /* what keys_enroll() made */
@@ -89,6 +90,7 @@ static int read_renewal(struct keys *k, struct error *e)
 	from_s = (uint64_t)gnutls_x509_crt_get_activation_time(c);
 	until_s = (uint64_t)gnutls_x509_crt_get_expiration_time(c);
 	k->renew_s = from_s + (until_s - from_s) / 3 * 2;
+	k->from_s = from_s;
 	return 0;
 }
 
@@ -205,14 +207,22 @@ int keys_dup_entries(struct keys *k, struct roster_entry **ret, size_t *ret_n, s
 
 /* --- the collector --- */
 
+/* A certificate that does not hold yet was made while the clock was ahead. If not even our authority holds, it is
+ * the clock that is behind, and devices with the right time take what there is. */
+static bool is_of_the_future(const struct keys *k, uint64_t now_s)
+{
+	return now_s < k->from_s && now_s >= authority_get_start(k->authority);
+}
+
 int keys_turn(struct keys *k, uint64_t now_s, struct error *e)
 {
 	bool is_changed = roster_has_changed(k->roster) || k->is_changed;
 	int r = 0;
 
 	k->is_changed = false;
-	if (now_s >= k->renew_s) {
+	if (now_s >= k->renew_s || is_of_the_future(k, now_s)) {
 		k->renew_s = now_s + RENEW_AGAIN_S;
+		k->from_s = 0;
 		r = authority_renew_collector(k->authority, k->folder, e);
 	}
 	if (r < 0)

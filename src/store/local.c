@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -60,6 +61,20 @@ static int lock_folder(struct local_store *s, struct error *e)
 				 errno == EWOULDBLOCK ? "another collector uses it"
 						      : strerror(errno));
 	return 0;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+say(const struct local_store *s, const char *format, ...)
+{
+	char line[256];
+	va_list list;
+
+	if (!s->options.say)
+		return;
+	va_start(list, format);
+	vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	s->options.say(s->options.say_context, line);
 }
 
 static int by_value(const void *a, const void *b)
@@ -135,6 +150,18 @@ static int sort_row(void *context, const struct catalog_file *row)
 	return r;
 }
 
+/* Whoever removes a file removes its rows before. */
+static void say_wrong(const struct local_store *s, uint32_t number)
+{
+	if (s->view && s->view->head.number == number)
+		say(s, "log file %u was full, and is the last one now: those behind it are gone",
+		    number);
+	else if (local_find_file((struct local_store *)s, number))
+		say(s, "log file %u has another size than when it was full", number);
+	else
+		say(s, "log file %u is gone: runs that were only there are missing", number);
+}
+
 static int add_to_catalog(struct local_store *s, struct log_file *f, struct error *e)
 {
 	const struct log_index *x;
@@ -155,8 +182,10 @@ static int settle_catalog(struct local_store *s, struct error *e)
 	size_t i;
 	int r = catalog_files(s->catalog, sort_row, &t, e);
 
-	for (i = 0; i < t.wrong.n && r == 0; i++)
+	for (i = 0; i < t.wrong.n && r == 0; i++) {
+		say_wrong(s, t.wrong.list[i]);
 		r = catalog_remove_file(s->catalog, t.wrong.list[i], e);
+	}
 	numbers_done(&t.wrong);
 	for (i = 0; i < s->n_files && r == 0; i++)
 		if (!s->files[i]->catalogued)
@@ -216,6 +245,27 @@ static int show_view(struct local_store *s)
 	return r;
 }
 
+/* What was acknowledged is not thrown away without a word, though nobody can tell it from what was not. */
+static void keep_rest(struct local_store *s, uint32_t number, const struct log_scan *scan)
+{
+	uint64_t at = s->view->size, len = scan->len - at;
+	char name[STORE_LOG_NAME];
+
+	if (s->options.read_only || !len || !log_scan_finds(scan, at + 1))
+		return;
+	if (local_save_rest(s, number, scan->data + at, (size_t)len) == 0)
+		say(s,
+		    "log file %u is damaged at %llu and ends there now; the %llu bytes behind it, "
+		    "with whole records, are kept in log/%s",
+		    number, (unsigned long long)at, (unsigned long long)len,
+		    local_rest_name(number, name));
+	else
+		say(s,
+		    "log file %u is damaged at %llu and ends there now; %llu bytes with whole "
+		    "records are lost",
+		    number, (unsigned long long)at, (unsigned long long)len);
+}
+
 /* -EBADMSG if its head is not sound. */
 static int scan_last(struct local_store *s, uint32_t number, struct error *e)
 {
@@ -227,7 +277,10 @@ static int scan_last(struct local_store *s, uint32_t number, struct error *e)
 		return r;
 	scan.data = map.data;
 	scan.len = map.len;
-	return log_view_scan(&s->view, &scan, e);
+	r = log_view_scan(&s->view, &scan, e);
+	if (r == 0)
+		keep_rest(s, number, &scan);
+	return r;
 }
 
 /* Whether a file with an unsound head holds any record: if not, it was being made. */

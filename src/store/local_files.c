@@ -25,6 +25,12 @@ const char *local_index_name(uint32_t number, char out[STORE_LOG_NAME])
 	return out;
 }
 
+const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME])
+{
+	snprintf(out, STORE_LOG_NAME, "%08u.rest", number);
+	return out;
+}
+
 int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e)
 {
 	char name[STORE_LOG_NAME];
@@ -110,10 +116,18 @@ void local_save_index(struct local_store *s, const struct log_index *x)
 		unlinkat(s->log_fd, partial, 0);
 }
 
+int local_save_rest(struct local_store *s, uint32_t number, const uint8_t *data, size_t len)
+{
+	char name[STORE_LOG_NAME];
+
+	return write_file(s->log_fd, local_rest_name(number, name), data, len);
+}
+
 void local_unlink_file(struct local_store *s, uint32_t number)
 {
 	char name[STORE_LOG_NAME];
 
+	unlinkat(s->log_fd, local_rest_name(number, name), 0);
 	unlinkat(s->log_fd, local_log_name(number, name), 0);
 	unlinkat(s->log_fd, local_index_name(number, name), 0);
 }

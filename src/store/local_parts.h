@@ -87,6 +87,12 @@ struct log_file {
 	struct log_index *index; /* once somebody asked; the file being written has none */
 };
 
+/* Whether the real clock may decide what is too old: not for a while after a step forward. */
+struct age_clock {
+	uint64_t real_ns, mono_ns;   /* when it was last looked at; 0: never */
+	uint64_t distrusted_till_ns; /* of the monotonic clock */
+};
+
 struct local_store {
 	struct store store;
 	char *dir;
@@ -108,6 +114,7 @@ struct local_store {
 	uint32_t removed_to;   /* and the first that stays; 0: none is to go */
 
 	pthread_mutex_t retain_lock; /* one removal, or one settling, at a time */
+	struct age_clock ages;	     /* whoever has that lock */
 
 	/* the committing thread's own */
 	int fd;			 /* of the file being written, */
@@ -143,6 +150,8 @@ uint64_t local_waiting(const struct store *store);
 int local_commit(struct store *store, uint64_t *ret_durable, struct error *e);
 int local_settle(struct store *store, struct error *e);
 int local_retain(struct store *store, struct error *e);
+/* The time against which ages count, or 0 while nothing is old. */
+uint64_t local_age_ns(struct age_clock *a, uint64_t real_ns, uint64_t mono_ns);
 /* local_query.c */
 size_t local_next_sequences(struct store *store, uint32_t run, struct message_resume *rows,
 			    size_t n);
@@ -219,6 +228,9 @@ int local_make_index(struct local_store *s, uint32_t number, struct log_index **
 /* Writes it beside the log; failing is no harm. */
 void local_save_index(struct local_store *s, const struct log_index *x);
 /* Unlinks log and index. */
+/* Keeps what is cut off the last file, as NNNNNNNN.rest. */
+const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME]);
+int local_save_rest(struct local_store *s, uint32_t number, const uint8_t *data, size_t len);
 void local_unlink_file(struct local_store *s, uint32_t number);
 
 /* Maps a whole log file, or what there is of it. */

@@ -15,7 +15,9 @@
 #include "store/array.h"
 #include "store/local_parts.h"
 
-#define KEPT_MAX (1U << 24) /* blocks that a removal may have to write again */
+#define KEPT_MAX (1U << 24)		    /* blocks that a removal may have to write again */
+#define STEP_NS (3600 * CLOCK_NS_PER_S)	    /* a clock that gains more was set */
+#define DISTRUST_NS (3600 * CLOCK_NS_PER_S) /* since then */
 
 /* A run that loses its first files, and what it is left with. */
 struct survivor {
@@ -32,6 +34,16 @@ struct survivors {
 static void survivors_done(struct survivors *v)
 {
 	free(v->list);
+}
+
+/* A clock that is set wrongly for a moment must not remove everything. Of one that was right, an hour changes nothing. */
+uint64_t local_age_ns(struct age_clock *a, uint64_t real_ns, uint64_t mono_ns)
+{
+	if (a->mono_ns && real_ns > a->real_ns + (mono_ns - a->mono_ns) + STEP_NS)
+		a->distrusted_till_ns = mono_ns + DISTRUST_NS;
+	a->real_ns = real_ns;
+	a->mono_ns = mono_ns;
+	return mono_ns < a->distrusted_till_ns ? 0 : real_ns;
 }
 
 /* The number of the first file that stays; the last always does. */
@@ -371,6 +383,7 @@ int local_retain(struct store *store, struct error *e)
 {
 	struct local_store *s = local_get(store);
 	uint32_t first, planned;
+	uint64_t now_ns;
 	bool ready;
 	int r = 0;
 
@@ -379,7 +392,8 @@ int local_retain(struct store *store, struct error *e)
 	pthread_mutex_lock(&s->retain_lock);
 	pthread_mutex_lock(&s->lock);
 	planned = s->removed_to;
-	first = planned ? 0 : first_to_stay(s, clock_real_ns());
+	now_ns = local_age_ns(&s->ages, clock_real_ns(), clock_mono_ns());
+	first = planned ? 0 : first_to_stay(s, now_ns);
 	pthread_mutex_unlock(&s->lock);
 	if (first)
 		r = plan(s, first, e);

@@ -3,8 +3,9 @@
  * log_scan: a view out of the bytes of a whole log file, and the bodies of the small records.
  *
  * The last file of a store ends at its first unsound record: what lies behind was never
- * acknowledged, and if it came back later than it was cut, the device has sent it again. In an
- * older file unsound bytes are damage, and the records behind them are searched.
+ * acknowledged, and if it came back later than it was cut, the device has sent it again. Whole
+ * records behind it can be those of a write that was broken off, too, so it is cut all the same; but
+ * what is cut off is kept, and somebody is told (local.c). In an older file unsound bytes are damage, and the records behind them are searched.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +36,13 @@ static uint64_t find_record(const struct log_scan *s, uint64_t at, uint64_t *lef
 		at++;
 	}
 	return s->len;
+}
+
+bool log_scan_finds(const struct log_scan *scan, uint64_t at)
+{
+	uint64_t left = (uint64_t)scan->len * SEARCH_RATIO;
+
+	return find_record(scan, at, &left) < scan->len;
 }
 
 static void say(const struct log_scan *s, uint64_t at, uint64_t len, const char *what)

@@ -82,6 +82,8 @@ struct log_scan {
 /* Applies all records of a file's bytes; v->size is then where the last sound one ended. A new view
  * in *ret; -EBADMSG if the head is not sound and ends it. */
 int log_view_scan(struct log_view **ret, const struct log_scan *scan, struct error *e);
+/* Whether a whole record starts at `at` or behind it. */
+bool log_scan_finds(const struct log_scan *scan, uint64_t at);
 
 /* A device as the body of its record, and back. */
 #define LOG_DEVICE_ROOM (16U + 3 * VARINT_MAX + 4 * (STORE_NAME_MAX + VARINT_MAX))

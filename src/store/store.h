@@ -35,6 +35,9 @@ struct store_options {
 	uint64_t retain_ns;    /* … when their last block came this long ago; 0: never */
 	uint64_t batch_bytes;  /* ceiling of what waits for a commit; 0: 64 MiB */
 	bool read_only;	       /* for `kiseki check` and offline reports; the log is not changed */
+	/* What was found wrong when it was opened, a line each; NULL: nobody wants to know. */
+	void (*say)(void *context, const char *line);
+	void *say_context;
 };
 
 /* What is known of a device, by its last HELLO. */

@@ -67,6 +67,17 @@ static int check_index(struct local_store *s, const struct checking *c, struct l
 	return 0;
 }
 
+/* What a collector cut off when it found the file damaged. */
+static void check_rest(struct local_store *s, const struct checking *c)
+{
+	char name[STORE_LOG_NAME];
+	struct stat st;
+
+	if (fstatat(s->log_fd, local_rest_name(c->file, name), &st, 0) == 0)
+		tell(c, c->size, (uint64_t)st.st_size,
+		     "it was cut off here, and the rest kept beside it (.rest)");
+}
+
 static int check_file(struct local_store *s, struct checking *c, struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
@@ -82,6 +93,7 @@ static int check_file(struct local_store *s, struct checking *c, struct error *e
 	r = log_view_scan(&v, &scan, e);
 	if (r < 0)
 		return error_prefix(e, r, "log file %u", c->file);
+	check_rest(s, c);
 	if (v->head.number != c->file)
 		tell(c, 0, LOG_HEAD_LEN, "the head of another log file");
 	v->size = map.len;

@@ -4,7 +4,8 @@
 
 	campaign.py [--build FOLDER] [--most N] [--seed N] [--only TEXT] [PART...]
 
-Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), agent (with a known number of events).
+Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), agent (with a known number of events), clocks (of collector and
+devices, set while they run).
 --most: how many faults of a kind at most, chosen by the seed. Prints what was taken wrongly and exits with 1 if anything was.
 """
 import argparse
@@ -23,7 +24,8 @@ def find_tools(build):
     return types.SimpleNamespace(source=SOURCE, kiseki=build / "src/cli/kiseki", agent=build / "src/device/agent/kiseki-agent",
                                  sample_make=build / "tests/sample_make", boot_make=build / "tests/boot_make", fleet=build / "bench/fleet/fleet",
                                  generator=build / "tests/system/rename_generator",
-                                 library=str(build / "tests/fault/libfault.so"), jobs=os.cpu_count() or 2)
+                                 library=str(build / "tests/fault/libfault.so"),
+                                 clock=build / "tests/fault/libclock.so", jobs=os.cpu_count() or 2)
 
 
 def main():
@@ -38,7 +40,7 @@ def main():
     tools = find_tools(options.build.resolve())
     print(f"seed {options.seed}, at most {options.most} faults of a kind")
     count, wrong = 0, []
-    for part in options.parts or ("commands", "collector", "agent"):
+    for part in options.parts or ("commands", "collector", "agent", "clocks"):
         print(f"{part}:", flush=True)
         module = __import__(part)
         n, found = module.campaign(tools, options.most, random.Random(options.seed), options.only)

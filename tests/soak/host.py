@@ -18,7 +18,7 @@ from link import Link  # noqa: E402
 
 RATE, FLOOD = 2000, 12000  # events a second; the second is more than the spool holds when the link is away
 FLOOD_EVERY = 4  # laps
-DEVICES = 4
+DEVICES, DEVICE_RATE = 4, 300  # simulated, and what each makes
 AGENT_LINK, DEVICES_LINK = "agent's link", "devices' link"
 AGENT_OPTIONS = ["--ring", "16M", "--spool", "64K", "--policy", "keep-oldest"]
 
@@ -118,7 +118,7 @@ class Host:
         self.generator = subprocess.Popen([a.GENERATOR, a.PREFIX, "100000000", str(rate)], stdout=subprocess.PIPE, text=True)
         self.runs_file = self.work / "fleet.runs"
         options = ["--keys", self.work / "keys"] if self.with_keys else []
-        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--cuts", "8", "--spool", "64", "--patience",
+        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--rate", str(DEVICE_RATE), "--cuts", "8", "--spool", "64", "--patience",
                                        str(a.PATIENCE_S), "--runs", self.runs_file, *options,
                                        f"127.0.0.1:{self.links[DEVICES_LINK].port}", *self.files], stdout=subprocess.PIPE, text=True)
 

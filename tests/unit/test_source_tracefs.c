@@ -490,6 +490,27 @@ static void test_stats(void **state)
 	assert_int_equal(tracefs_parse_stats(&s, "entries: x\n\n\n:"), -EBADMSG);
 }
 
+/* Counts of a kernel with words of 32 bits, from just before they begin again; and of one with 64. */
+static void test_wrap(void **state)
+{
+	uint64_t known = UINT32_MAX - 2, true_count = known;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		true_count += i % 7 * 400000000ULL % INT32_MAX; /* round and round again */
+		known = tracefs_widen(known, (uint32_t)true_count);
+		assert_true(known == true_count);
+	}
+	assert_true(known > 20ULL << 32);
+	assert_true(tracefs_widen(UINT32_MAX, 1ULL << 32) == 1ULL << 32);
+	assert_true(tracefs_widen(5, 1ULL << 40) == 1ULL << 40);
+	/* A new ring. */
+	assert_true(tracefs_widen(1000, 0) == 1000);
+	assert_true(tracefs_widen(1000, 999) == 1000);
+	assert_true(tracefs_widen(INT32_MAX, 0) == INT32_MAX);
+}
+
 /* As the kernel says since 5.18; one that does not is taken for ours. */
 static bool has_other_order(void)
 {
@@ -507,6 +528,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stats),
+		cmocka_unit_test(test_wrap),
 		cmocka_unit_test_teardown(test_nothing_is_lost, clean_up),
 		cmocka_unit_test_teardown(test_losses_are_counted, clean_up),
 		cmocka_unit_test_teardown(test_instance_gone, clean_up),

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/local_parts.h"
 #include "stored.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -337,12 +338,36 @@ static void test_programs(void **state)
 	store_free(s);
 }
 
+/* A clock that was set forward says for an hour that nothing is old; one that was set back is believed. */
+static void test_steps(void **state)
+{
+	const uint64_t s = 1000000000, day = 86400 * s, minute = 60 * s;
+	struct age_clock a = { 0 };
+	uint64_t real = 1794700000 * s, mono = 5 * s;
+
+	(void)state;
+	assert_true(local_age_ns(&a, real, mono) == real);
+	assert_true(local_age_ns(&a, real + minute, mono + minute) == real + minute);
+	/* Away for a day, as a machine that sleeps: both clocks may say so. */
+	real += day;
+	mono += day;
+	assert_true(local_age_ns(&a, real, mono) == real);
+	real += 12 * 365 * day;
+	assert_true(local_age_ns(&a, real, mono) == 0);
+	assert_true(local_age_ns(&a, real + 59 * minute, mono + 59 * minute) == 0);
+	assert_true(local_age_ns(&a, real + 61 * minute, mono + 61 * minute) == real + 61 * minute);
+	assert_true(local_age_ns(&a, real - 20 * 365 * day, mono + 62 * minute) ==
+		    real - 20 * 365 * day);
+	/* Set right again, which is forward, too. */
+	assert_true(local_age_ns(&a, real, mono + 63 * minute) == 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
 		TEST(test_size), TEST(test_programs), TEST(test_held),
-		TEST(test_age),	 TEST(test_threads),
+		TEST(test_age),	 TEST(test_threads),  TEST(test_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

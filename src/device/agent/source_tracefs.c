@@ -327,7 +327,7 @@ static int stop(struct device_source *base, struct error *e)
 static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder *r, uint64_t missed)
 {
 	struct cpu_ring *c = &s->rings[cpu];
-	uint64_t known = recorder_ring_total(r, cpu), sum;
+	uint64_t known = recorder_ring_total(r, cpu), sum, read;
 	struct tracefs_stats stats;
 	char text[1024];
 	ssize_t n = pread(c->stats_fd, text, sizeof(text) - 1, 0);
@@ -341,8 +341,10 @@ static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder 
 		return;
 	}
 	sum = stats.overrun + stats.commit_overrun + stats.dropped;
-	if (stats.read > c->records)
-		sum += stats.read - c->records;
+	read = tracefs_widen(c->records, stats.read);
+	if (read > c->records)
+		sum += read - c->records;
+	sum = tracefs_widen(known, sum);
 	if (sum > known)
 		recorder_lose(r, cpu, LOSS_RING, sum - known, sum);
 }

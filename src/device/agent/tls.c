@@ -81,8 +81,9 @@ static int read_times(struct tls *t, const gnutls_datum_t *pem)
 	if (r >= 0)
 		r = t->g->gnutls_x509_crt_import(c, pem, GNUTLS_X509_FMT_PEM);
 	if (r >= 0) {
-		t->from_s = (uint64_t)t->g->gnutls_x509_crt_get_activation_time(c);
-		t->until_s = (uint64_t)t->g->gnutls_x509_crt_get_expiration_time(c);
+		/* On 32 bits the library's time_t may be shorter than ours; then there is nothing above these. */
+		t->from_s = (uint32_t)t->g->gnutls_x509_crt_get_activation_time(c);
+		t->until_s = (uint32_t)t->g->gnutls_x509_crt_get_expiration_time(c);
 	}
 	if (c)
 		t->g->gnutls_x509_crt_deinit(c);
@@ -113,7 +114,7 @@ static int load(struct tls *t, const char *folder, struct error *e)
 	if (r < 0)
 		return gnutls_table_error(t->g, e, "use the keys of this device", r);
 	/* A clock that is behind our own certificate is wrong, and says nothing about others. */
-	if ((uint64_t)time(NULL) < t->from_s)
+	if (time(NULL) < (time_t)t->from_s)
 		t->g->gnutls_certificate_set_verify_flags(t->credentials,
 							  GNUTLS_VERIFY_DISABLE_TIME_CHECKS);
 	return 0;

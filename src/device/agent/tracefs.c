@@ -202,3 +202,12 @@ int tracefs_parse_stats(struct tracefs_stats *ret, const char *text)
 				found |= 1U << i;
 	return found == all ? 0 : -EBADMSG;
 }
+
+uint64_t tracefs_widen(uint64_t known, uint64_t count)
+{
+	uint32_t more = (uint32_t)(count - known);
+
+	if (count >= known)
+		return count;
+	return more <= INT32_MAX ? known + more : known;
+}

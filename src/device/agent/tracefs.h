@@ -43,4 +43,8 @@ int tracefs_get_pages(const char *folder, struct page_layout *ret, uint32_t *ret
 /* Lines that are not known are passed over; -EBADMSG if one that is needed is missing. */
 int tracefs_parse_stats(struct tracefs_stats *ret, const char *text);
 
+/* A count of the kernel that goes on from one that is known. On 32 bits it has words of 32, which start again at 0; nothing else
+ * lets it fall. A new ring that begins at 0 has a count below the known one, too: then there is nothing new. */
+uint64_t tracefs_widen(uint64_t known, uint64_t count);
+
 #endif

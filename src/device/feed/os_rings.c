@@ -203,8 +203,8 @@ static void tell_missed(struct os_ring *ring)
 	uint64_t count = ring->page.missed;
 
 	if (read_stats(ring, &stats)) {
-		count = stats.overrun > ring->overrun ? stats.overrun - ring->overrun : 0;
-		ring->overrun = stats.overrun;
+		count = tracefs_widen(ring->overrun, stats.overrun) - ring->overrun;
+		ring->overrun += count;
 	}
 	set_lost(ring, count);
 }
@@ -217,7 +217,7 @@ static void tell_dropped(struct os_ring *ring)
 
 	if (ring->pages_fd < 0 || ring->has_next || !ring->last_ns || !read_stats(ring, &stats))
 		return;
-	sum = stats.commit_overrun + stats.dropped;
+	sum = tracefs_widen(ring->dropped, stats.commit_overrun + stats.dropped);
 	if (sum > ring->dropped)
 		set_lost(ring, sum - ring->dropped);
 	ring->dropped = sum;
