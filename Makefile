@@ -145,7 +145,7 @@ help:
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
 	@echo '                 [PART="commands collector agent"]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
-	@echo '                 [PART="trace device latency ingest timeline facts web"]'
+	@echo '                 [PART="trace device latency ingest timeline facts long web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'
