@@ -66,7 +66,8 @@ static void add_mapping(struct both *b, uint32_t round)
 {
 	char path[12];
 	struct sample_mapping row = { .pid = (int32_t)roll(PIDS),
-				      .tick = roll(6) ? roll_tick(round) : roll_tick(roll(round + 1)),
+				      .tick = roll(6) ? roll_tick(round)
+						      : roll_tick(roll(round + 1)),
 				      .from = roll(8) * 0x100,
 				      .path = path };
 
