@@ -177,7 +177,7 @@ help:
 	@echo 'make soak        kill, cut and restart at random, and count every event: [TIME=30m] [BOARD=a9]'
 	@echo '                 [KEYS=0] [SEED=7]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
-	@echo '                 [PART="trace device latency ingest tls timeline facts web"]'
+	@echo '                 [PART="trace device latency ingest tls timeline facts long web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'
 	@echo 'make bench-boot  what recording a boot costs, beside bootchartd: [TIMES=7] [TRY=1]'
 	@echo 'make bench-func  function traces of real programs, beside uftrace: [TIMES=5] [TRY=1]'

@@ -17,6 +17,7 @@
 #	          some minutes and about a gigabyte in /tmp
 #	facts     the functions of a thousand devices over a day (facts.c); a gigabyte in /tmp
 #	work      a minute of a host with ten virtual machines, worked out (minute/run.py)
+#	long      the minutes of a run that goes on for hours (minute/long.py)
 #	symbols   from an address to its function, and opening a kept table (symbol.c)
 #	web       the page in the browser on 50 million events and on such a day (web.py)
 #
@@ -32,7 +33,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 src=$(dirname "$here")
 build=${BUILD:-$src/build}
 results=$here/RESULTS.md
-all_parts=(trace device latency profile symbols ingest tls timeline facts work web)
+all_parts=(trace device latency profile symbols ingest tls timeline facts work long web)
 parts=()
 options=()
 traces=()
@@ -261,6 +262,15 @@ part_work()
 	say "a minute of virtual machines; the load takes a while to make"
 	run "$here/minute/run.py" "${few[@]}" --markdown "$body"
 	describe "A minute of ten virtual machines, worked out" >"$part_file"
+}
+
+part_long()
+{
+	local few=()
+	[ -z "$quick" ] || few=(--minutes 2,4)
+	say "a run of hours; it takes a while to make"
+	run "$here/minute/long.py" "${few[@]}" --markdown "$body"
+	describe "The minutes of a long run" >"$part_file"
 }
 
 part_web()

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "collector/alert_json.h"
 #include "collector/collector.h"
+#include "collector/http_coverage.h"
 #include "collector/http_device.h"
 #include "collector/work.h"
 
@@ -94,30 +95,52 @@ static json_t *members_json(struct fact_members *members)
 	return rows;
 }
 
+static json_t *work_json(const struct fact_workers_counters *c, struct fact_members *members)
+{
+	return json_pack("{so so so so so so so so so so so s{so sf sf sf sb so}}", "members",
+			 members_json(members), "threads", json_value_count(c->threads), "passes",
+			 json_value_count(c->passes), "minutes", json_value_count(c->minutes),
+			 "again", json_value_count(c->again), "late", json_value_count(c->late),
+			 "events", json_value_count(c->events), "errors",
+			 json_value_count(c->errors), "last_error", json_value_text(c->last_error),
+			 "waiting", json_value_count(c->waiting), "behind_s",
+			 json_value_count(c->behind_s), "pace", "hosts",
+			 json_value_count(c->pace.hosts), "t0_s", c->pace.t0_s, "t1_s",
+			 c->pace.t1_s, "t2_s", c->pace.t2_s, "holds", (int)c->pace.holds,
+			 "hosts_max", json_value_count(c->pace.hosts_max));
+}
+
+/* Of so many devices as are asked for; null: of none, since it costs a look at all their runs. */
+static int get_uncovered(struct http_request *q, json_t **ret, struct error *e)
+{
+	uint64_t n = 0;
+	int r = http_target_get_count(&q->target, "uncovered",
+				      (struct http_bounds){ 0, HTTP_COVERAGE_DEVICES_MAX }, &n, e);
+
+	if (r >= 0 && n)
+		return http_coverage_devices(q->http, n, ret, e);
+	*ret = json_null();
+	return r;
+}
+
 int http_work(struct http_request *q, struct http_reply *reply, struct error *e)
 {
 	struct fact_workers *workers = work_workers(q->http->options.work);
 	struct fact_members *members = work_members(q->http->options.work);
 	struct fact_workers_counters c = { 0 };
+	json_t *uncovered = NULL, *body;
+	int r;
 
 	if (!workers && !members)
 		return error_set(e, EOPNOTSUPP, "this collector does not work minutes out");
+	r = get_uncovered(q, &uncovered, e);
+	if (r < 0)
+		return r;
 	if (workers)
 		fact_workers_count(workers, &c);
 	c.pace.t0_s = store_s(q->http, &c.pace);
 	fact_pace_judge(&c.pace);
-	return http_reply_json(
-		reply,
-		json_pack("{so so so so so so so so so so so s{so sf sf sf sb so}}", "members",
-			  members_json(members), "threads", json_value_count(c.threads), "passes",
-			  json_value_count(c.passes), "minutes", json_value_count(c.minutes),
-			  "again", json_value_count(c.again), "late", json_value_count(c.late),
-			  "events", json_value_count(c.events), "errors",
-			  json_value_count(c.errors), "last_error", json_value_text(c.last_error),
-			  "waiting", json_value_count(c.waiting), "behind_s",
-			  json_value_count(c.behind_s), "pace", "hosts",
-			  json_value_count(c.pace.hosts), "t0_s", c.pace.t0_s, "t1_s", c.pace.t1_s,
-			  "t2_s", c.pace.t2_s, "holds", (int)c.pace.holds, "hosts_max",
-			  json_value_count(c.pace.hosts_max)),
-		JSON_INDENT(2), e);
+	body = work_json(&c, members);
+	json_object_set_new(body, "uncovered", uncovered);
+	return http_reply_json(reply, body, JSON_INDENT(2), e);
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "analysis/json_value.h"
+#include "collector/http_coverage.h"
 #include "collector/http_device.h"
 #include "collector/http_range.h"
-#include "trace/coverage.h"
 #include "trace/func_clock.h"
 #include "trace/func_ksk.h"
 #include "trace/word.h"
@@ -122,12 +122,7 @@ static json_t *uncovered_json(struct http_request *q, const struct store_run *ru
 		: strstr(q->route->pattern, "{device}") ? coverage_of_device(s, run, &c, NULL)
 							: coverage_of_run(s, run, &c, NULL);
 
-	if (r < 0)
-		return json_null();
-	return json_pack("{so so so so so so}", "runs", json_value_count(c.runs), "total_ns",
-			 json_value_count(c.total_ns), "planned_ns", json_value_count(c.planned_ns),
-			 "lost_ns", json_value_count(c.lost_ns), "gaps_ns",
-			 json_value_count(c.gaps_ns), "ratio", json_real(coverage_ratio(&c)));
+	return r < 0 ? json_null() : http_coverage_json(&c);
 }
 
 static int list(struct http_request *q, const struct store_run *run, struct ledger *b,

@@ -124,6 +124,44 @@ async function checkLists() {
 	await page.context().close();
 }
 
+/** What is counted are cycles, and no time is made of them. */
+async function checkCycles() {
+	const page = await web.open(`#fleet?${WHOLE}`);
+	await rowOf(page, "function", "copy").waitFor();
+	await page.getByLabel("Facts of").selectOption("cycles");
+	await addressHas(page, "kind", "cycles");
+	const top = await web.api(`fleet/top?${ASKED}&kind=cycles`);
+	assert.equal(top.basis.devices, 1);
+	const count = (n) => `${n.toLocaleString("en-US")} cycles`;
+	await page.locator(".basis", { hasText: `devices: 1, minutes of devices: ${top.basis.minutes}, ${count(top.basis.all.ns)}` }).waitFor();
+	const copy = top.rows.find((r) => r.name === "copy");
+	const text = await rowOf(page, "function", "copy").textContent();
+	for (const words of [count(copy.self.ns), percent(copy.self.ns / top.basis.all.ns)]) assert.ok(text.includes(words), `${words} in ${text}`);
+	await web.keep(page, "fleet-cycles");
+	await page.context().close();
+}
+
+/** Which device it was; a click on one looks into it. */
+async function checkByDevice() {
+	const page = await web.open(`#fleet?${WHOLE}`);
+	await page.getByRole("group", { name: "by" }).getByRole("button", { name: "device", exact: true }).click();
+	await addressHas(page, "by", "device");
+	const top = await web.api(`fleet/top?${ASKED}&by=device`);
+	assert.deepEqual(top.rows.map((r) => r.name).sort(), ["box-1", "box-2"]);
+	for (const r of top.rows) await rowOf(page, "device", r.name).filter({ hasText: percent(r.self.ns / top.basis.all.ns) }).waitFor();
+	assert.equal(await page.getByRole("columnheader", { name: "over time" }).count(), 0);
+	await web.keep(page, "fleet-by-device");
+	await rowOf(page, "device", "box-2").click();
+	await addressHas(page, "devices", "box-2");
+	await rowOf(page, "function", "copy").waitFor();
+	await page.locator(".basis", { hasText: /\bdevices: 1, minutes/ }).waitFor();
+	/* Stacks do not say of which device they are. */
+	await page.goto(`${web.url}#fleet?${WHOLE}&by=device&process=serv*`);
+	await rowOf(page, "function", "copy").waitFor();
+	assert.equal(await page.getByRole("group", { name: "by" }).getByRole("button", { name: "device", exact: true }).count(), 0);
+	await page.context().close();
+}
+
 async function checkProcess() {
 	const page = await web.open(`#fleet?${WHOLE}&process=serv*`);
 	await rowOf(page, "function", "copy").waitFor();
@@ -206,6 +244,8 @@ async function checkPipeline() {
 	for (const words of ["1 min 0.0 s", `up to ${pace.hosts_max.toLocaleString("en-US")} hosts`, `${work.minutes}`])
 		assert.ok(text.includes(words), `${words} in ${text}`);
 	await rowOf(page, "By device", "box-1").filter({ hasText: "0.0 %" }).waitFor();
+	const { uncovered } = await web.api("work?uncovered=100");
+	assert.equal(await rowsOf(page, "By device").count(), uncovered.devices.length);
 	await web.keep(page, "fleet-pipeline");
 	await page.context().close();
 }
@@ -242,6 +282,8 @@ async function checkLooks() {
 const page = await checkAlerts();
 await checkWay(page);
 await checkLists();
+await checkCycles();
+await checkByDevice();
 await checkProcess();
 await checkCompare();
 await checkLabels();

@@ -107,6 +107,16 @@ says 'd["totals"]["uncovered"] == {"total_ns": 9 * 10**9, "planned_ns": 3 * 10**
 says '(d["totals"]["least_period"], d["totals"]["most_period"]) == (10**9, 2 * 10**9)'
 described 200 "/runs/{run}/ledger" "/runs/$sched/ledger"
 says 'd["uncovered"]["lost_ns"] == d["uncovered"]["planned_ns"] == 0 < d["uncovered"]["total_ns"]'
+# The same of devices, the latest first, and of all of them.
+described 200 "/work" "/work"
+says 'd["uncovered"] is None'
+described 200 "/work" "/work?uncovered=100"
+says '[(u["run"], u["ratio"]) for u in d["uncovered"]["devices"] if u["device"] == "paced"] == [('"$paced"', 1 / 9)]'
+says 'all(d["uncovered"]["all"][k] == sum(u[k] for u in d["uncovered"]["devices"]) for k in ("runs", "total_ns", "lost_ns", "gaps_ns"))'
+says 'len({u["device_id"] for u in d["uncovered"]["devices"]}) == len(d["uncovered"]["devices"]) > 1'
+described 200 "/work" "/work?uncovered=1"
+says 'len(d["uncovered"]["devices"]) == 1'
+wrong 400 "/work?uncovered=101" "uncovered"
 
 # --- what a run is ---
 described 200 "/runs/{run}" "/runs/$vm"

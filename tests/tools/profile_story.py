@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """profile_story: a profile as lines for sample_make: one CPU, one program, functions with chances that change.
 
-    profile_story.py NAME MINUTES SLOWER_AT SEED >NAME.sample
+    profile_story.py NAME MINUTES SLOWER_AT SEED [METHOD] >NAME.sample
 
-From the minute SLOWER_AT on, `copy` takes half more time than before; a number beyond MINUTES is never.
+From the minute SLOWER_AT on, `copy` takes half more time than before; a number beyond MINUTES is never. Method 1 is by cycles.
 """
 import random
 import sys
@@ -44,4 +44,5 @@ def slower_from(minute):
 
 if __name__ == "__main__":
     random.seed(int(sys.argv[4]))
-    print("\n".join(profile_lines(int(sys.argv[2]) * 60, slower_from(int(sys.argv[3])), 5_000_000, sys.argv[1])))
+    how = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    print("\n".join(profile_lines(int(sys.argv[2]) * 60, slower_from(int(sys.argv[3])), 5_000_000, sys.argv[1], how)))

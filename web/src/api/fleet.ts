@@ -46,8 +46,9 @@ export function getFleetTrend(query: Query, abort?: AbortSignal): Promise<FleetT
 	return getJson<FleetTrend>("fleet/trend", query, abort);
 }
 
-export function getWork(abort?: AbortSignal): Promise<Work> {
-	return getJson<Work>("work", {}, abort);
+/** With what is uncovered of so many devices. */
+export function getWork(uncovered: number, abort?: AbortSignal): Promise<Work> {
+	return getJson<Work>("work", { uncovered }, abort);
 }
 
 /** Of each device that has any, by its id. */

@@ -180,7 +180,7 @@ export function useSparks(
 ): ReadonlyMap<string, FleetTrend> {
 	const [found, setFound] = useState<ReadonlyMap<string, FleetTrend>>(new Map());
 	const few = bases !== undefined && bases.after.sets <= SPARK_SETS_MAX;
-	const wanted = few && !q.state.process ? rows.slice(0, SPARKS) : [];
+	const wanted = few && !q.state.process && q.state.by !== "device" ? rows.slice(0, SPARKS) : [];
 	useEffect(() => {
 		const abort = new AbortController();
 		const load = async (): Promise<void> => {

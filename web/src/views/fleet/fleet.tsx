@@ -24,7 +24,7 @@ import { Labels } from "./labels";
 import { Lists } from "./lists";
 import { Pipeline } from "./pipeline";
 import { DEVICES_ID, Selection, startBase } from "./selection";
-import { change, currentState, isCompared, TABS, type State, type Tab } from "./state";
+import { change, currentState, isCompared, TABS, unitOf, type Kind, type State, type Tab } from "./state";
 import { whichDevices } from "./which";
 import { say } from "./words";
 
@@ -62,23 +62,25 @@ function Tabs({ tab, children, waiting }: { tab: Tab; children?: ComponentChildr
 }
 
 /** Of how much: devices, the sets of minutes and hours that were added up, and the time that their samples stand for. */
-function describeBasis(b: FleetBasis): string {
+function describeBasis(b: FleetBasis, kind: Kind): string {
 	const parts = [
 		say("basisDevices", { n: formatCount(b.devices) }),
 		...(b.hours ? [say("basisHours", { n: formatCount(b.hours) })] : []),
 		...(b.minutes || !b.hours ? [say("basisMinutes", { n: formatCount(b.minutes) })] : []),
-		say("basisTime", { time: formatLength(b.all.ns) }),
+		kind === "cycles"
+			? say("basisCycles", { n: formatCount(b.all.ns) })
+			: say("basisTime", { time: formatLength(b.all.ns) }),
 	];
 	return parts.join(say("comma"));
 }
 
-function Basis({ basis, name }: { basis: FleetBasis; name?: string }) {
+function Basis({ basis, kind, name }: { basis: FleetBasis; kind: Kind; name?: string }) {
 	const { lost, lost_places: places, damaged } = basis;
 	return (
 		<span class="basis">
 			{name && <strong>{name}: </strong>}
 			{formatMinute(basis.from)} – {formatMinute(basis.to)}{" "}
-			<span class="quiet-note">{describeBasis(basis)}</span>
+			<span class="quiet-note">{describeBasis(basis, kind)}</span>
 			{!basis.sets && <span class="warning"> ⚠ {say("sideEmpty")}</span>}
 			{(lost > 0 || places > 0) && (
 				<span class="warning">
@@ -144,8 +146,14 @@ function Answer({ q, loaded, children }: AnswerProps) {
 	return (
 		<>
 			<Tabs tab={tab} waiting={loaded.waiting}>
-				{before && <Basis basis={before} name={say(others ? "otherDevices" : "before")} />}
-				<Basis basis={after} {...(before ? { name: say(others ? "theseDevices" : "after") } : {})} />
+				{before && (
+					<Basis basis={before} kind={q.state.kind} name={say(others ? "otherDevices" : "before")} />
+				)}
+				<Basis
+					basis={after}
+					kind={q.state.kind}
+					{...(before ? { name: say(others ? "theseDevices" : "after") } : {})}
+				/>
 			</Tabs>
 			{loaded.error ? <Problem error={loaded.error} retry={loaded.again} /> : null}
 			{after.sets || before?.sets ? (
@@ -184,7 +192,7 @@ function OfGraph({ q }: { q: Question }) {
 				name="fleet"
 				loaded={of(loaded)}
 				state={q.state}
-				unit={q.state.samples ? "samples" : "ns"}
+				unit={unitOf(q.state)}
 				find={findText(q.state.name)}
 			/>
 		</Answer>

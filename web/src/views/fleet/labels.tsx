@@ -141,7 +141,7 @@ function columnsOf(labels: LabelTable, edit: (d: Device) => void): readonly Colu
 	return [
 		{
 			id: "name",
-			head: say("device"),
+			head: say("deviceHead"),
 			cell: (d) => (
 				<a href={addressOf("devices", { device: d.id })}>
 					<Name text={d.name} />
@@ -182,7 +182,7 @@ export interface LabelsProps {
 
 export function Labels({ devices, labels, changed }: LabelsProps) {
 	const [edited, edit] = useState<Device | null>(null);
-	const columns = useMemo(() => columnsOf(labels, edit), [labels, say("device")]);
+	const columns = useMemo(() => columnsOf(labels, edit), [labels, say("deviceHead")]);
 	if (!devices.length)
 		return (
 			<div class="quiet">

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lists: what takes the time of these devices: functions, processes, files, and of virtual machines themselves and classes;
-// or what changed between two times or two sets of devices. A click on a row shows it over time.
+// or what changed between two times or two sets of devices. A click on a row shows it over time; on a device, only that.
 import { useMemo } from "preact/hooks";
 
 import { FlameSearch } from "../../flame/bar";
@@ -18,7 +18,7 @@ import {
 import { pick } from "../profile/figures";
 import { Spark } from "./chart";
 import { useSparks, type ListAnswer, type Question } from "./data";
-import { bysOf, change, currentState, type State } from "./state";
+import { bysOf, change, currentState, unitOf, type State } from "./state";
 import { say } from "./words";
 
 export function idOfRow(row: Named): string {
@@ -32,7 +32,14 @@ function chosenId(state: State): string | null {
 	return state.name ? idOfRow({ name: state.name, object: state.object || null }) : null;
 }
 
+/** A device is looked into; all else is shown over time. */
+const hasTrend = (state: State): boolean => state.by !== "device";
+
 function choose(row: Named): void {
+	if (!hasTrend(currentState())) {
+		change({ devices: row.name, by: "function", sort: "" });
+		return;
+	}
 	const same = chosenId(currentState()) === idOfRow(row);
 	change({ name: same ? "" : row.name, object: same ? "" : (row.object ?? "") });
 }
@@ -40,7 +47,7 @@ function choose(row: Named): void {
 function ByChoice({ state }: { state: State }) {
 	return (
 		<div class="choice-row" role="group" aria-label={say("by")}>
-			{bysOf(state.kind).map((by) => (
+			{bysOf(state.kind, state.process).map((by) => (
 				<button
 					key={by}
 					type="button"
@@ -59,14 +66,14 @@ function columnsOf(
 	state: State,
 	sparkOf: (row: Figured) => preact.ComponentChildren,
 ): readonly Column<Figured>[] {
-	const unit = state.samples ? "samples" : "ns";
+	const unit = unitOf(state);
 	const whole = pick(answer.whole, unit);
 	return [
 		nameColumn<Figured>(say(state.by)),
 		...valueColumns(answer.rows, whole, unit, "self"),
 		...(hasTotals(state) ? valueColumns(answer.rows, whole, unit, "total") : []),
 		samplesColumn<Figured>(),
-		{ id: "trend", head: say("trend"), hint: say("trendHint"), cell: sparkOf },
+		...(hasTrend(state) ? [{ id: "trend", head: say("trend"), hint: say("trendHint"), cell: sparkOf }] : []),
 	];
 }
 

@@ -4,9 +4,7 @@
 import type { ComponentChildren } from "preact";
 
 import { getWork, type Work } from "../../api/fleet";
-import { getJson } from "../../api/request";
-import { listRuns } from "../../api/runs";
-import type { Device, Ledger } from "../../api/schema";
+import type { Device } from "../../api/schema";
 import { addressOf } from "../../app/address";
 import { formatCount, formatLength, formatPercent } from "../../parts/format";
 import { useLoaded } from "../../parts/loaded";
@@ -15,8 +13,8 @@ import { Problem } from "../../parts/problem";
 import { Table, type Column } from "../../parts/table";
 import { say } from "./words";
 
-/** Devices of which the ledger is read: one question each. */
-const LEDGERS_MAX = 20;
+/** Devices of which it is asked what is uncovered: all that the collector tells at once. */
+const UNCOVERED_DEVICES = 100;
 
 /** What part of a round storing and working out take, for all hosts; null: not measured. */
 export function loadOf(pace: Work["pace"]): number | null {
@@ -101,52 +99,34 @@ function Counts({ work }: { work: Work }) {
 	);
 }
 
-interface Uncovered {
-	readonly device: Device;
-	readonly run: number;
-	readonly of: NonNullable<Ledger["uncovered"]>;
-}
-
-/** Only of those that have a profile: others have nothing to be uncovered here. */
-async function askUncovered(devices: readonly Device[], abort: AbortSignal): Promise<readonly Uncovered[]> {
-	const runs = await listRuns("profile", abort);
-	const found: Uncovered[] = [];
-	for (const device of devices) {
-		const run = runs.find((r) => r.device_id === device.id);
-		if (!run) continue;
-		const ledger = await getJson<Ledger>(`devices/${device.id}/ledger`, { kind: "profile" }, abort);
-		if (ledger.uncovered) found.push({ device, run: run.run, of: ledger.uncovered });
-		if (found.length === LEDGERS_MAX) break;
-	}
-	return found;
-}
+type Uncovered = NonNullable<Work["uncovered"]>["devices"][number];
 
 function uncoveredColumns(): readonly Column<Uncovered>[] {
 	const time = (id: "lost_ns" | "gaps_ns" | "total_ns", head: string): Column<Uncovered> => ({
 		id,
 		head,
 		numeric: true,
-		cell: (u) => formatLength(u.of[id]),
-		order: (u) => u.of[id],
+		cell: (u) => formatLength(u[id]),
+		order: (u) => u[id],
 	});
 	return [
 		{
 			id: "name",
-			head: say("device"),
+			head: say("deviceHead"),
 			cell: (u) => (
 				<a href={addressOf("log", { run: u.run, tab: "ledger" })}>
-					<Name text={u.device.name} />
+					<Name text={u.device} />
 				</a>
 			),
-			order: (u) => u.device.name,
+			order: (u) => u.device,
 		},
 		{
 			id: "ratio",
 			head: say("uncovered"),
 			hint: say("uncoveredHint"),
 			numeric: true,
-			cell: (u) => <span class={u.of.ratio > 0 ? "losses" : ""}>{formatPercent(u.of.ratio)}</span>,
-			order: (u) => u.of.ratio,
+			cell: (u) => <span class={u.ratio > 0 ? "losses" : ""}>{formatPercent(u.ratio)}</span>,
+			order: (u) => u.ratio,
 		},
 		time("lost_ns", say("lostTime")),
 		time("gaps_ns", say("gapTime")),
@@ -155,9 +135,9 @@ function uncoveredColumns(): readonly Column<Uncovered>[] {
 }
 
 export function Pipeline({ devices, round }: { devices: readonly Device[]; round: number }) {
-	const work = useLoaded(getWork, [round]);
-	const ids = devices.map((d) => d.id).join();
-	const uncovered = useLoaded((abort) => askUncovered(devices, abort), [ids, round]);
+	const work = useLoaded((abort) => getWork(UNCOVERED_DEVICES, abort), [round]);
+	const ids = new Set(devices.map((d) => d.id));
+	const uncovered = work.value?.uncovered?.devices.filter((u) => ids.has(u.device_id));
 	return (
 		<div class="pipeline">
 			<section aria-label={say("condition")}>
@@ -169,13 +149,12 @@ export function Pipeline({ devices, round }: { devices: readonly Device[]; round
 			<section aria-label={say("uncovered")}>
 				<h3>{say("uncovered")}</h3>
 				<p class="fine">{say("uncoveredHint")}</p>
-				{uncovered.error ? <Problem error={uncovered.error} retry={uncovered.again} /> : null}
-				{uncovered.value && (
+				{uncovered && (
 					<Table
 						label={say("ofDevices")}
 						columns={uncoveredColumns()}
-						rows={uncovered.value}
-						id={(u) => u.device.id}
+						rows={uncovered}
+						id={(u) => u.device_id}
 						sort="ratio"
 						empty="–"
 					/>

@@ -10,7 +10,7 @@ import { flameChanges, readFlame, type FlameState } from "../../flame/state";
 
 export const TABS = ["top", "graph", "devices", "pipeline"] as const;
 export type Tab = (typeof TABS)[number];
-export const KINDS = ["profile", "vm"] as const;
+export const KINDS = ["profile", "cycles", "vm"] as const;
 export type Kind = (typeof KINDS)[number] & FleetKind;
 export const LASTS = ["15m", "1h", "6h", "24h", "7d", "30d"] as const;
 /** With what it is compared: the time just before, a day or a week earlier, another time, other devices. */
@@ -18,8 +18,9 @@ export const BASES = ["", "before", "day", "week", "time", "devices"] as const;
 export type Base = (typeof BASES)[number];
 
 const BY: Readonly<Record<Kind, readonly FleetBy[]>> = {
-	profile: ["function", "process", "object"],
-	vm: ["function", "process", "machine", "class"],
+	profile: ["function", "process", "object", "device"],
+	cycles: ["function", "process", "object", "device"],
+	vm: ["function", "process", "machine", "class", "device"],
 };
 
 const LENGTHS: Readonly<Record<string, number>> = {
@@ -61,8 +62,14 @@ export interface State extends FlameState {
 	readonly sort: string;
 }
 
-export function bysOf(kind: Kind): readonly FleetBy[] {
-	return BY[kind];
+/** Lists of some processes are made from stacks, which do not say of which device they are. */
+export function bysOf(kind: Kind, process: string): readonly FleetBy[] {
+	return process ? BY[kind].filter((by) => by !== "device") : BY[kind];
+}
+
+/** What is counted: samples, or what they stand for. */
+export function unitOf(s: State): "samples" | "cycles" | "ns" {
+	return s.samples ? "samples" : s.kind === "cycles" ? "cycles" : "ns";
 }
 
 function readSpan(since: string, until: string): Span | null {
@@ -81,7 +88,7 @@ export function readState(params: ReadonlyMap<string, string>): State {
 		...readFlame(params),
 		tab: one("tab", TABS, "top"),
 		kind,
-		by: one("by", bysOf(kind), "function"),
+		by: one("by", bysOf(kind, text("process")), "function"),
 		last: one("last", LASTS, "1h"),
 		span: readSpan(text("since"), text("until")),
 		devices: text("devices"),
