@@ -298,15 +298,13 @@ static void show_certificate(struct http *h, gnutls_session_t session, struct ht
 	http_connection_set_shown(one, c);
 }
 
-/* The library ends the session after this. */
-static void end_connection(struct http *h, gnutls_session_t session, struct http_connection *one)
+/* The library has ended the session before, or will without a look at what it showed. */
+static void end_connection(struct http *h, struct http_connection *one)
 {
 	struct credentials *c = http_connection_take_shown(one);
 
-	if (c) {
-		gnutls_credentials_clear(session);
+	if (c)
 		http_tls_put(h->tls, c);
-	}
 	http_connections_pop(h->connections, one);
 }
 
@@ -315,17 +313,16 @@ static void notice_connection(void *context, struct MHD_Connection *connection,
 {
 	const union MHD_ConnectionInfo *i;
 	struct http *h = context;
-	gnutls_session_t session = h->tls ? session_of(connection) : NULL;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		end_connection(h, session, *socket_context);
+		end_connection(h, *socket_context);
 		*socket_context = NULL;
 		return;
 	}
 	i = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	*socket_context = i ? http_connections_push(h->connections, i->connect_fd) : NULL;
 	if (h->tls)
-		show_certificate(h, session, *socket_context);
+		show_certificate(h, session_of(connection), *socket_context);
 }
 
 /* The library wants a certificate or this; each connection has got its own by then. */

@@ -263,7 +263,7 @@ static bool look_again(struct http_access *a, const struct http_who *w)
 bool http_access_holds(const struct http_request *q)
 {
 	struct http_asker *who = q->who;
-	uint64_t now = clock_mono_ms(), then;
+	unsigned long long now = clock_mono_ms(), then;
 
 	if (!q->http->access || who->state.kind == WHO_STRANGER)
 		return true;

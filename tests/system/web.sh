@@ -88,6 +88,16 @@ fleet)
 	;;
 esac
 
+# Who may look, and what else; the page is asked for over HTTPS then.
+scheme=http
+if [ "$scenario" = login ]; then
+	scheme=https
+	"$KISEKI" keys init --dir data/keys >/dev/null || exit 1
+	for role in view control admin; do
+		echo "correct horse" | "$KISEKI" keys user add $role-user --role $role --dir data/keys >/dev/null || exit 1
+	done
+fi
+
 # --- a collector that can be stopped and started again, on the same ports ---
 cat >control <<END
 #!/bin/bash
@@ -113,7 +123,7 @@ chmod +x control
 echo 0 >listen
 echo 0 >http
 ./control start || fail "the collector does not start: $(cat serve.err)"
-url=http://127.0.0.1:$(cat http)/
+url=$scheme://127.0.0.1:$(cat http)/
 
 # --- a device that is there; the kernel's trace has an instance of its name, so it is nobody else's ---
 device=this-machine-$$

@@ -2,11 +2,9 @@
 // main: starts the page.
 import { render } from "preact";
 
-import { followAlerts } from "./api/alerts";
-import { followDevices } from "./api/devices";
-import { followHistory } from "./api/history";
+import { loadMe, me } from "./api/me";
 import { followAddress } from "./app/address";
-import { Frame } from "./app/frame";
+import { Door } from "./app/door";
 import { followKeys } from "./app/keys";
 import { followTheme } from "./app/theme";
 import "./style/frame.css";
@@ -19,8 +17,7 @@ if (root) {
 	followTheme();
 	followAddress();
 	followKeys();
-	followDevices();
-	followHistory();
-	followAlerts();
-	render(<Frame />, root);
+	render(<Door />, root);
+	/* Who cannot be asked says so with everything else that is asked. */
+	loadMe().catch(() => (me.value = { needs_login: false, user: null, role: "admin" }));
 }

@@ -6,6 +6,7 @@
 // frame shows.
 import { computed, signal } from "@preact/signals";
 
+import { checkMe } from "./me";
 import { reachable, urlOf } from "./request";
 import type { Device } from "./schema";
 
@@ -58,6 +59,7 @@ export function followDevices(): void {
 	stream.onerror = () => {
 		connection.value = "lost";
 		if (stream.readyState !== EventSource.CLOSED) return;
+		void checkMe().catch(() => undefined); // which may be why
 		setTimeout(followDevices, pauseMs);
 		pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS);
 	};

@@ -21,6 +21,20 @@ export class Unreachable extends Error {}
 
 export const reachable = signal(true);
 
+const UNAUTHORIZED = 401;
+let proof: string | null = null;
+let unknown: (() => void) | null = null;
+
+/** What the collector wants to see where something is changed (api/me.ts). */
+export function setProof(text: string | null): void {
+	proof = text;
+}
+
+/** Called when the collector does not know any more who asks. */
+export function whenUnknown(then: () => void): void {
+	unknown = then;
+}
+
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export function urlOf(path: string, query: Query = {}): string {
@@ -56,6 +70,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
 		throw new Unreachable("the collector does not answer");
 	}
 	reachable.value = true;
+	if (response.status === UNAUTHORIZED) unknown?.();
 	if (!response.ok) throw await refusal(response);
 	return response;
 }
@@ -73,7 +88,7 @@ export async function getBytes(path: string, query: Query = {}, abort?: AbortSig
 export async function post<T>(path: string, body: unknown): Promise<T> {
 	const response = await ask(urlOf(path), {
 		method: "POST",
-		headers: { "Content-Type": "application/json" },
+		headers: { "Content-Type": "application/json", ...(proof ? { "Kiseki-Csrf": proof } : {}) },
 		body: JSON.stringify(body),
 	});
 	return (await response.json()) as T;

@@ -7,10 +7,11 @@ import { useEffect, useErrorBoundary, useMemo, useState } from "preact/hooks";
 import { connection } from "../api/devices";
 import { reachable } from "../api/request";
 import { Problem } from "../parts/problem";
-import { language, languages, setLanguage, type Language } from "../words/dictionary";
 import { address, addressOf, openView } from "./address";
 import { Help } from "./help";
 import { useKeys, type Key } from "./keys";
+import { LanguageSelect } from "./language";
+import { Account } from "./login";
 import { ShareDialog } from "./share";
 import { say as sayShare } from "./share_words";
 import { setTheme, theme, type Theme } from "./theme";
@@ -76,17 +77,8 @@ function Settings() {
 					</option>
 				))}
 			</select>
-			<select
-				aria-label={say("language")}
-				value={language.value}
-				onChange={(e) => setLanguage(e.currentTarget.value as Language)}
-			>
-				{Object.entries(languages).map(([id, text]) => (
-					<option key={id} value={id}>
-						{text}
-					</option>
-				))}
-			</select>
+			<LanguageSelect />
+			<Account />
 			<button
 				type="button"
 				title={say("help")}

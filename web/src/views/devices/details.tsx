@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 import type { Verb } from "../../api/instruct";
+import { may } from "../../api/me";
 import { getJson } from "../../api/request";
 import type { Device, Run, Runs } from "../../api/schema";
 import { addressOf } from "../../app/address";
@@ -24,6 +25,8 @@ export interface DetailsProps {
 	readonly ask: (verb: Verb | "group", devices: readonly Device[]) => void;
 }
 
+const VERBS = ["start", "stop", "configure"] as const;
+
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
 	return (
 		<>
@@ -41,9 +44,11 @@ function Facts({ device: d, ask }: { device: Device; ask: DetailsProps["ask"] })
 		<dl class="facts">
 			<Fact name={say("group")}>
 				<bdi>{plain(groupOf(d)) || say("noGroup")}</bdi>{" "}
-				<button type="button" onClick={() => ask("group", [d])}>
-					{say("setGroup")}
-				</button>
+				{may("control") && (
+					<button type="button" onClick={() => ask("group", [d])}>
+						{say("setGroup")}
+					</button>
+				)}
 			</Fact>
 			<Fact name={say("link")}>
 				<LinkText device={d} />
@@ -194,7 +199,7 @@ export function Details({ device, close, ask }: DetailsProps) {
 				</p>
 			)}
 			<div class="buttons start">
-				{(["start", "stop", "configure"] as const).map((verb) => (
+				{(may("control") ? VERBS : []).map((verb) => (
 					<button key={verb} type="button" onClick={() => ask(verb, [device])}>
 						{say(verb)}
 					</button>

@@ -8,6 +8,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 
 import { connection, deviceOf, devices } from "../../api/devices";
 import type { Verb } from "../../api/instruct";
+import { may } from "../../api/me";
 import type { Device } from "../../api/schema";
 import { address, setParams } from "../../app/address";
 import { useKeys, type Key } from "../../app/keys";
@@ -94,7 +95,7 @@ function Bar({
 			/>
 			<GroupSelect groups={groupsOf(devices.value)} />
 			<span class="actions" role="toolbar" aria-label={say("marked", { count: marked.length })}>
-				{VERBS.map((verb) => (
+				{(may("control") ? VERBS : []).map((verb) => (
 					<button
 						key={verb}
 						type="button"
@@ -138,13 +139,16 @@ function keysOf(focusSearch: () => void, ask: (a: Asked) => void): readonly Key[
 		const marked = markedDevices();
 		if (marked.length) ask({ verb, devices: marked });
 	};
-	return [
-		{ keys: ["/"], what: () => say("keySearch"), run: focusSearch },
-		{ keys: ["ctrl+a"], what: () => say("keyMarkAll"), run: () => setMarks(shownDevices(), true) },
+	const verbs: readonly Key[] = [
 		{ keys: ["t"], what: () => say("keyStart"), run: forMarked("start") },
 		{ keys: ["p"], what: () => say("keyStop"), run: forMarked("stop") },
 		{ keys: ["c"], what: () => say("keyConfigure"), run: forMarked("configure") },
 		{ keys: ["g"], what: () => say("keyGroup"), run: forMarked("group") },
+	];
+	return [
+		{ keys: ["/"], what: () => say("keySearch"), run: focusSearch },
+		{ keys: ["ctrl+a"], what: () => say("keyMarkAll"), run: () => setMarks(shownDevices(), true) },
+		...(may("control") ? verbs : []),
 		{
 			keys: ["escape"],
 			what: () => say("keyClear"),

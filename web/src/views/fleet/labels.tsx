@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { setLabels, type LabelTable } from "../../api/fleet";
+import { may } from "../../api/me";
 import type { Device } from "../../api/schema";
 import { addressOf } from "../../app/address";
 import { say as sayFrame } from "../../app/words";
@@ -136,6 +137,18 @@ function Chips({ labels }: { labels: Readonly<Record<string, string>> }) {
 	);
 }
 
+function editColumn(edit: (d: Device) => void): Column<Device> {
+	return {
+		id: "edit",
+		head: "",
+		cell: (d) => (
+			<button type="button" onClick={() => edit(d)} aria-label={say("editTitle", { name: plain(d.name) })}>
+				{say("edit")}
+			</button>
+		),
+	};
+}
+
 function columnsOf(labels: LabelTable, edit: (d: Device) => void): readonly Column<Device>[] {
 	const of = (d: Device) => labels.get(d.id) ?? {};
 	return [
@@ -162,15 +175,7 @@ function columnsOf(labels: LabelTable, edit: (d: Device) => void): readonly Colu
 			order: (d) => d.group ?? "",
 		},
 		{ id: "labels", head: say("labels"), cell: (d) => <Chips labels={of(d)} /> },
-		{
-			id: "edit",
-			head: "",
-			cell: (d) => (
-				<button type="button" onClick={() => edit(d)} aria-label={say("editTitle", { name: plain(d.name) })}>
-					{say("edit")}
-				</button>
-			),
-		},
+		...(may("control") ? [editColumn(edit)] : []),
 	];
 }
 
