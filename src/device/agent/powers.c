@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* powers: see powers.h. The numbers are the kernel's; headers of a tool chain may be older than it. */
+/*
+ * powers: see powers.h. Numbers and structs are the kernel's: a tool chain may have headers that are older than
+ * it, or none.
+ */
 #include "device/agent/powers.h"
 
 #include <errno.h>
-#include <linux/capability.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
+enum {
+	CAP_DAC_OVERRIDE = 1,
+	CAP_DAC_READ_SEARCH = 2,
+	CAP_IPC_LOCK = 14,
+	CAP_SYS_PTRACE = 19,
+	CAP_SYS_ADMIN = 21,
+	CAP_SYSLOG = 34,
+	CAP_PERFMON = 38,
+	CAP_BPF = 39,
+};
+
+#define SETS_VERSION 0x20080522 /* of 64 bits, Linux 2.6.26 */
+
+struct sets_head {
+	uint32_t version;
+	int pid; /* 0: this thread */
+};
+
+/* Twice: of the lower and of the upper half of the bits. */
+struct sets_half {
+	uint32_t effective, permitted, inheritable;
+};
+
 #ifndef PR_CAP_AMBIENT
 #define PR_CAP_AMBIENT 47
 #define PR_CAP_AMBIENT_CLEAR_ALL 4
@@ -59,14 +79,14 @@ static void cut_bounding(unsigned long long keep)
 
 static int cut_own(unsigned long long keep)
 {
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct sets[2];
+	struct sets_head head = { .version = SETS_VERSION };
+	struct sets_half sets[2];
 	int i;
 
 	if (syscall(SYS_capget, &head, sets) < 0)
 		return -errno;
 	for (i = 0; i < 2; i++) {
-		__u32 half = (__u32)(keep >> (32 * i));
+		uint32_t half = (uint32_t)(keep >> (32 * i));
 
 		sets[i].permitted &= half;
 		sets[i].effective = sets[i].permitted;
