@@ -96,8 +96,9 @@ const struct command command_agent_enroll = {
 	.description =
 		"Makes a key, sends the token and a request, and keeps the certificate in `keys` "
 		"of the state folder, for root alone. From then on the agent and the recorders "
-		"beside it connect over TLS, and only to collectors of the same authority. The "
-		"agent renews the certificate by itself when two thirds of its time are over.",
+		"beside it connect over TLS, and only to collectors of the same authority; so does "
+		"the kernel driver by the agent, where the kernel has TLS (CONFIG_TLS). The agent "
+		"renews the certificate by itself when two thirds of its time are over.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_agent,
