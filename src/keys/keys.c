@@ -31,9 +31,11 @@ struct keys {
 	uint8_t der[ENROLL_CERTIFICATE_MAX]; /* what keys_enroll() made */
 };
 
+/* Any of them: where one is missing, nobody may be let in without, as if there had never been keys. */
 bool keys_exist(const char *folder)
 {
-	return key_file_exists(folder, AUTHORITY_FILE);
+	return key_file_exists(folder, AUTHORITY_FILE) || key_file_exists(folder, COLLECTOR_FILE) ||
+	       key_file_exists(folder, ROSTER_FILE);
 }
 
 void keys_close(struct keys *k)

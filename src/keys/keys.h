@@ -20,7 +20,7 @@
 
 struct keys;
 
-/* Is there an authority? */
+/* Are there keys, or what is left of them? */
 bool keys_exist(const char *folder);
 
 int keys_open(struct keys **ret, const char *folder, struct error *e);

@@ -14,7 +14,6 @@
 #include "base/key_file.h"
 #include "keys/row.h"
 
-#define FILE_NAME "roster.db"
 #define BUSY_MS 5000
 #define ENTRIES_MAX 1000000U
 
@@ -102,13 +101,13 @@ int roster_open(struct roster **ret, const char *folder, struct error *e)
 	CLEANUP(roster) struct roster *r = calloc(1, sizeof(*r));
 	char path[KEY_PATH_MAX];
 	size_t i;
-	int rc = key_file_touch(folder, FILE_NAME, e);
+	int rc = key_file_touch(folder, ROSTER_FILE, e);
 
 	if (rc < 0)
 		return rc;
 	if (!r)
 		return error_set(e, ENOMEM, "cannot open the roster of keys: out of memory");
-	snprintf(path, sizeof(path), "%s/%s", folder, FILE_NAME);
+	snprintf(path, sizeof(path), "%s/%s", folder, ROSTER_FILE);
 	if (sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		return r->db ? say(r, e, "open")
 			     : error_set(e, ENOMEM, "cannot open %s: out of memory", path);

@@ -17,6 +17,7 @@
 #include "keys/authority.h"
 #include "wire/message.h"
 
+#define ROSTER_FILE "roster.db"
 #define ROSTER_NAME_MAX 64U /* with its NUL, as a device's name anywhere */
 #define ROSTER_HASH_LEN 32U
 #define ROSTER_FROM_MAX 64U

@@ -118,8 +118,8 @@ class Host:
         self.generator = subprocess.Popen([a.GENERATOR, a.PREFIX, "100000000", str(rate)], stdout=subprocess.PIPE, text=True)
         self.runs_file = self.work / "fleet.runs"
         options = ["--keys", self.work / "keys"] if self.with_keys else []
-        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--rate", str(DEVICE_RATE), "--cuts", "8", "--spool", "64", "--patience",
-                                       str(a.PATIENCE_S), "--runs", self.runs_file, *options,
+        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--rate", str(DEVICE_RATE), "--cuts", "8",
+                                       "--spool", "64", "--patience", str(a.PATIENCE_S), "--runs", self.runs_file, *options,
                                        f"127.0.0.1:{self.links[DEVICES_LINK].port}", *self.files], stdout=subprocess.PIPE, text=True)
 
     def calm(self):

@@ -162,13 +162,14 @@ class Soak:
         for name, value in (("made", row["made"]), ("stored", row["stored"]), ("lost", lost)):
             self.sums[name] += value
         if row["made"] != row["stored"] + lost:
-            raise self.stage.Failed(f"lap {number + 1}: of {row['who']}, {row['made']} events were made, {row['stored']} stored and {lost} counted as lost")
+            raise self.stage.Failed(f"lap {number + 1}: of {row['who']}, {row['made']} events were made, {row['stored']} stored and {lost} counted as "
+                                    "lost")
 
     def tell_lap(self, number, mortals, found):
         sizes = ", ".join(f"{n} {rss} KiB {fds} fds" for n, (rss, fds) in self.watch.now.items())
         told = "; ".join(f"{r['who']} {r['made']} = {r['stored']} + {sum(r['lost'].values())}" for r in found)
-        print("\r\033[K" * sys.stderr.isatty() + f"lap {number + 1}/{self.laps_wanted} at {self.clock():.0f} s ({', '.join(mortals) or 'nobody'} may die): {told}; {sizes}",
-              flush=True)
+        dying = ", ".join(mortals) or "nobody"
+        print("\r\033[K" * sys.stderr.isatty() + f"lap {number + 1}/{self.laps_wanted} at {self.clock():.0f} s ({dying} may die): {told}; {sizes}", flush=True)
 
     def run(self):
         for number in range(self.laps_wanted):
@@ -217,9 +218,11 @@ def tell(report, path):
     sums, troubles = report["sums"], sum(report["troubles"].values())
     for name, p in report["processes"].items():
         if "rss_kib" in p:
-            print(f"{name}: left alive from {p['window_s'][0]:.0f} to {p['window_s'][1]:.0f} s: {p['rss_kib']['mean']} KiB, rise {p['rss_kib']['rise']:.0f} "
-                  f"(at most {p['rss_kib']['bound']}); {p['descriptors']['mean']:.1f} descriptors, rise {p['descriptors']['rise']:.1f}")
-    print(f"{troubles} troubles in {report['seconds']:.0f} s: {sums['made']} events made, {sums['stored']} stored, {sums['lost']} in the ledger; report: {path}")
+            rss, fds, (begin, end) = p["rss_kib"], p["descriptors"], p["window_s"]
+            print(f"{name}: left alive from {begin:.0f} to {end:.0f} s: {rss['mean']} KiB, rise {rss['rise']:.0f} (at most {rss['bound']}); "
+                  f"{fds['mean']:.1f} descriptors, rise {fds['rise']:.1f}")
+    print(f"{troubles} troubles in {report['seconds']:.0f} s: {sums['made']} events made, {sums['stored']} stored, {sums['lost']} in the ledger; "
+          f"report: {path}")
     for problem in report["problems"]:
         print(f"WRONG: {problem}")
     if not report["problems"]:
