@@ -82,7 +82,7 @@ static uint64_t keep_process(struct forgetting *f, size_t first, size_t end)
 {
 	const struct life *lives = f->spaces->lives;
 	size_t root = end, i;
-	uint64_t from = 0;
+	uint64_t from;
 
 	while (root > first && lives[root - 1].row.tick > f->to->tick)
 		root--;
