@@ -80,6 +80,15 @@ class Browser:
         return {key: value for key, value in h.items() if value is not None}
 
     def begin(self, method, path, body=None, headers=None):
+        """On the connection that is there; one that rested for too long is made again, as browsers do."""
+        if self.connection:
+            try:
+                return self.send(method, path, body, headers)
+            except (ConnectionError, http.client.RemoteDisconnected, ssl.SSLEOFError):
+                self.close()
+        return self.send(method, path, body, headers)
+
+    def send(self, method, path, body, headers):
         if not self.connection:
             self.connection = http.client.HTTPSConnection(
                 self.host, self.port, context=self.context, timeout=WAIT_S,
