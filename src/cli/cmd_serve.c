@@ -20,6 +20,7 @@
 #include "collector/confinement.h"
 #include "command/args.h"
 #include "command/say.h"
+#include "symbol/object_reader.h"
 
 #define LIVE_S 1
 
@@ -105,6 +106,15 @@ static void print_place(const struct serve_settings *s, struct collector *c)
 	fflush(stdout);
 }
 
+/* Before there are keys and threads: it has what the program has now. */
+static void start_reader(const struct serve_settings *s, struct journal *j)
+{
+	struct error why = ERROR_INIT;
+
+	if (!s->no_sandbox && object_reader_start(&why) < 0)
+		log_line(j, why.text);
+}
+
 /* Everything has started: from here on the process needs little. */
 static void confine(const struct serve_settings *s, struct journal *j)
 {
@@ -135,6 +145,7 @@ static int serve(struct serve_settings *s, struct journal *j, struct error *e)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	s->options.log = log_line;
 	s->options.log_context = j;
+	start_reader(s, j);
 	r = collector_start(&c, &s->options, e);
 	if (r < 0)
 		return r;
@@ -151,14 +162,15 @@ static int run(const struct args *a)
 	struct journal j = { .is_terminal = isatty(STDERR_FILENO) };
 	struct error e = ERROR_INIT;
 	struct serve_settings s;
+	int r;
 
 	serve_settings_init(&s);
 	if (serve_settings_load(&s, a, &e) < 0)
 		return say_usage(&e);
 	pthread_mutex_init(&j.lock, NULL);
-	if (serve(&s, &j, &e) < 0)
-		return say_failure(&e);
-	return EXIT_OK;
+	r = serve(&s, &j, &e);
+	object_reader_stop();
+	return r < 0 ? say_failure(&e) : EXIT_OK;
 }
 
 static const struct cli_option options[] = {

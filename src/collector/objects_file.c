@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hex.h"
 #include "symbol/elf_identity.h"
+#include "symbol/object_reader.h"
 
 /* The name with its ending; false: it is too long. */
 static bool make_path(char out[PATH_MAX], const char *folder, const struct message_build_id *id,
@@ -75,12 +77,34 @@ void objects_file_drop(struct objects_file *f, const char *folder)
 	objects_file_close(f);
 }
 
+/* The same, by the process that reads such files. */
+static bool is_right_elsewhere(const struct objects_file *f, const char *folder)
+{
+	const char *const folders[] = { folder, NULL };
+	const struct search s = { NULL, folders };
+	char part[PATH_MAX], path[PATH_MAX];
+	const struct object_wanted w = { .path = path,
+					 .build_id = f->id.bytes,
+					 .build_id_len = f->id.len };
+	struct object_answer a;
+	int table;
+
+	if (!make_path(part, folder, &f->id, ".part") || !realpath(part, path) ||
+	    object_reader_ask(&s, &w, &a, &table) < 0)
+		return false;
+	if (table >= 0)
+		close(table);
+	return a.code == 0 && a.is_found;
+}
+
 /* Whether it is the object, by its own build-id. */
-static bool is_right(const struct objects_file *f)
+static bool is_right(const struct objects_file *f, const char *folder)
 {
 	struct elf_build_id id;
 	struct elf_file elf;
 
+	if (object_reader_is_there())
+		return is_right_elsewhere(f, folder);
 	if (elf_file_open(&elf, dup(f->fd), NULL) < 0)
 		return false;
 	elf_identity_get_build_id(&elf, &id);
@@ -92,7 +116,7 @@ static int finish(struct objects_file *f, const char *folder, struct error *e)
 {
 	char part[PATH_MAX], path[PATH_MAX];
 
-	if (!is_right(f))
+	if (!is_right(f, folder))
 		return error_set(e, EPROTO,
 				 "what came does not have the build-id that was asked for");
 	make_path(part, folder, &f->id, ".part");

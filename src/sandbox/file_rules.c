@@ -55,11 +55,12 @@ static int add_folder(int rules, const char *folder)
 	return 0;
 }
 
-int file_rules_enter(const char *folder, struct error *e)
+int file_rules_enter(const char *folder, const char *const *more, size_t n, struct error *e)
 {
 	long version = get_version();
 	uint64_t handled = ALL_FIRST | (version >= TRUNCATE_VERSION ? TRUNCATE : 0);
 	_cleanup_close_ int rules = -1;
+	size_t i;
 	int r;
 
 	if (version <= 0)
@@ -68,6 +69,11 @@ int file_rules_enter(const char *folder, struct error *e)
 	if (rules < 0)
 		return error_set(e, errno, "cannot limit files: %s", strerror(errno));
 	r = folder ? add_folder(rules, folder) : 0;
+	r = r == -ENOENT ? 0 : r;
+	for (i = 0; i < n && folder && r == 0; i++) {
+		r = more[i] ? add_folder(rules, more[i]) : 0;
+		r = r == -ENOENT ? 0 : r;
+	}
 	if (r == 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(RESTRICT_SELF, rules, 0) < 0))
 		r = -errno;

@@ -101,6 +101,8 @@ static const struct syscall_rule parser_rules[] = {
 static const struct syscall_rule folder_rules[] = {
 	WHERE(open, 1, WRITING, 0),
 	WHERE(openat, 2, WRITING, 0),
+	/* Its flags are in memory, where no filter can look: only where landlock lets nothing be written. */
+	{ .number = __NR_openat2, .code = ENOSYS },
 	ALWAYS(getdents64),
 	ALWAYS(stat),
 	ALWAYS(lstat),
@@ -183,15 +185,18 @@ static int set_limits(const struct sandbox_rules *r, struct error *e)
 	return rc;
 }
 
-static int install_filter(const struct sandbox_rules *r, struct error *e)
+static int install_filter(const struct sandbox_rules *r, bool has_landlock, struct error *e)
 {
 	struct syscall_rule all[N_PARSER + N_FOLDER];
 	const struct syscall_filter f = { .rules = all,
 					  .n = r->folder ? N_PARSER + N_FOLDER : N_PARSER,
 					  .otherwise = SYSCALL_KILL };
+	size_t i;
 
 	memcpy(all, parser_rules, sizeof(parser_rules));
 	memcpy(all + N_PARSER, folder_rules, sizeof(folder_rules));
+	for (i = N_PARSER; i < N_PARSER + N_FOLDER && has_landlock; i++)
+		all[i].code = 0;
 	return syscall_filter_install(&f, e);
 }
 
@@ -207,9 +212,9 @@ int sandbox_enter(const struct sandbox_rules *r, struct error *e)
 	if (rc < 0 || SANDBOX_SANITIZED)
 		return rc;
 	prctl(PR_SET_DUMPABLE, 0);
-	rc = file_rules_enter(r->folder, e);
+	rc = file_rules_enter(r->folder, r->more, SANDBOX_FOLDERS_MAX, e);
 	if (rc == 0 || rc == -ENOSYS)
-		rc = install_filter(r, e);
+		rc = install_filter(r, rc == 0, e);
 	return rc == -ENOSYS ? 0 : rc;
 }
 

@@ -13,6 +13,7 @@
 #include "symbol/demangle.h"
 #include "symbol/dwarf_lines.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/object_reader.h"
 
 #define DELETED " (deleted)"
 
@@ -26,6 +27,7 @@ struct object {
 	struct symtab *table;
 	struct symfile *kept; /* in place of the table */
 	bool mangled;
+	bool partial, damaged; /* as in struct opening, for who writes the table */
 	char *cache_problem;
 	bool lines_tried;
 	uint64_t lines_bias; /* added to addresses of the lines' file gives ours */
@@ -331,6 +333,87 @@ static int load_files(struct opening *op)
 	return r;
 }
 
+/* --- read by another process --- */
+
+/* Whether the table is of the object that was asked for: a reader that went astray must not replace another one's. */
+static bool is_of(const struct object *o, const struct symfile_head *h)
+{
+	if (h->kind != SYMFILE_OBJECT)
+		return false;
+	if (o->build_id_len == 0)
+		return true;
+	return (h->id_len == o->build_id_len || (o->build_id_len == 20 && h->id_len > 20)) &&
+	       memcmp(h->id, o->build_id, o->build_id_len) == 0;
+}
+
+/* Keeps what came, and uses that; a table without a build-id is used as it is. */
+static int take_table(struct opening *op, int fd)
+{
+	_cleanup_close_ int from = fd;
+	struct object *o = op->object;
+	struct symfile *came = NULL, *kept = NULL;
+	const struct symfile_head *h;
+	int copy = dup(from);
+
+	if (copy < 0 || symfile_open(copy, &came, NULL) < 0 ||
+	    !is_of(o, h = symfile_get_head(came))) {
+		symfile_close(came);
+		return say(op, "its reader is out of order; its functions have no names");
+	}
+	if (is_whole(o->kept) || (o->kept && !is_whole(came))) {
+		symfile_close(came); /* no more than there is */
+		return use_kept(op);
+	}
+	symfile_close(o->kept);
+	o->kept = came;
+	if (op->cache && o->build_id_len &&
+	    symcache_put_copy(op->cache, h, from, &kept, NULL) == 1) {
+		symfile_close(came);
+		o->kept = kept;
+	}
+	return use_kept(op);
+}
+
+static int load_elsewhere(struct opening *op)
+{
+	struct object *o = op->object;
+	const struct object_wanted w = { .path = o->path,
+					 .build_id = o->build_id,
+					 .build_id_len = o->build_id_len };
+	struct object_answer a;
+	int table, r = object_reader_ask(op->search, &w, &a, &table);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return say(op, "the reader of objects is gone; its functions have no names");
+	if (table >= 0)
+		r = take_table(op, table);
+	else if (o->kept)
+		r = use_kept(op);
+	if (r == 0 && a.problem[0] && !is_whole(o->kept) && !*op->problem) {
+		struct error line = ERROR_INIT;
+
+		error_set(&line, 0, "%s", a.problem);
+		*op->problem = strdup(line.text);
+		r = *op->problem ? 0 : -ENOMEM;
+	}
+	return r;
+}
+
+int object_write_table(const struct object *o, int fd)
+{
+	static const uint8_t none[1];
+	const struct symfile_source source = { .kind = SYMFILE_OBJECT,
+					       .flags = o->partial ? SYMFILE_PARTIAL : 0,
+					       .id = o->code.id.len ? o->code.id.bytes : none,
+					       .id_len = o->code.id.len ? o->code.id.len : 1,
+					       .table = o->table,
+					       .file = &o->code.file };
+
+	return o->found && o->table && !o->damaged ? symfile_write(fd, &source) : -ENODATA;
+}
+
 static int load(struct opening *op, bool deleted)
 {
 	struct object *o = op->object;
@@ -344,7 +427,9 @@ static int load(struct opening *op, bool deleted)
 	r = get_kept(op, o->build_id, o->build_id_len);
 	if (r < 0)
 		return r;
-	return is_whole(o->kept) ? use_kept(op) : load_files(op);
+	if (is_whole(o->kept))
+		return use_kept(op);
+	return object_reader_is_there() ? load_elsewhere(op) : load_files(op);
 }
 
 /* The kernel says so behind the path of a file that is no longer there. */
@@ -381,6 +466,8 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 	r = load(&op, cut_deleted(o->path));
 	if (r < 0)
 		return r;
+	o->partial = op.partial;
+	o->damaged = op.damaged;
 	*ret = take_ptr(o);
 	*ret_problem = take_ptr(problem);
 	return 0;
@@ -472,7 +559,7 @@ static int open_lines(struct object *o)
 	int r;
 
 	o->lines_tried = true;
-	if (!o->found)
+	if (!o->found || object_reader_is_there())
 		return 0;
 	if (o->code.path)
 		return read_lines(o, &q);

@@ -47,6 +47,9 @@ const struct symfile_head *object_get_kept(const struct object *o);
 /* Why the table could not be kept in the cache; NULL: it was, or there is none. */
 const char *object_get_cache_problem(const struct object *o);
 
+/* Its table, as the cache would keep it; the build-id of an object that has none is one byte, 0. */
+int object_write_table(const struct object *o, int fd);
+
 /* 1, 0; the file's name is borrowed until the object is closed. */
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,
 		     uint32_t *ret_line);

@@ -250,8 +250,28 @@ static void trim(struct symcache *c, const char *kept)
 	}
 }
 
+static int copy_table(int to, int from)
+{
+	off_t at = 0;
+	char bytes[16384];
+	ssize_t n;
+
+	while ((n = pread(from, bytes, sizeof(bytes), at)) > 0) {
+		if (pwrite(to, bytes, (size_t)n, at) != n)
+			return errno ? -errno : -EIO;
+		at += n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* What a new table is made of. */
+struct origin {
+	const struct symfile_source *source; /* NULL: it is a copy of a file */
+	int fd;
+};
+
 /* A name of our own, for two threads may make the same table. */
-static int write_beside(const char *path, const struct symfile_source *s)
+static int write_beside(const char *path, const struct origin *from)
 {
 	_cleanup_free_ char *beside = NULL;
 	_cleanup_close_ int fd = -1;
@@ -262,7 +282,7 @@ static int write_beside(const char *path, const struct symfile_source *s)
 	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = symfile_write(fd, s);
+	r = from->source ? symfile_write(fd, from->source) : copy_table(fd, from->fd);
 	if (r == 0 && (fchmod(fd, 0644) < 0 || fdatasync(fd) < 0 || rename(beside, path) < 0))
 		r = -errno;
 	if (r < 0)
@@ -270,21 +290,37 @@ static int write_beside(const char *path, const struct symfile_source *s)
 	return r;
 }
 
-int symcache_put(struct symcache *c, const struct symfile_source *s, struct symfile **ret,
-		 struct error *e)
+static int put(struct symcache *c, const char *name, const struct origin *from,
+	       struct symfile **ret, struct error *e)
 {
-	char name[SYMCACHE_NAME_MAX];
-	_cleanup_free_ char *path = NULL;
-	int r;
+	_cleanup_free_ char *path = dup_path(c, name);
+	int r = path ? write_beside(path, from) : -ENOMEM;
 
-	if (s->id_len == 0 || s->id_len > SYMFILE_ID_MAX)
-		return error_set(e, EINVAL, "cannot keep a table without a build-id");
-	format_name(s->kind, s->id, s->id_len, name);
-	path = dup_path(c, name);
-	r = path ? write_beside(path, s) : -ENOMEM;
 	if (r < 0)
 		return error_set(e, -r, "cannot write %s/%s: %s", c->folder, name, strerror(-r));
 	trim(c, name);
 	r = open_table(path, true, ret, e);
 	return r < 0 ? error_prefix(e, -r, "cannot open the new table") : 1;
+}
+
+int symcache_put(struct symcache *c, const struct symfile_source *s, struct symfile **ret,
+		 struct error *e)
+{
+	char name[SYMCACHE_NAME_MAX];
+
+	if (s->id_len == 0 || s->id_len > SYMFILE_ID_MAX)
+		return error_set(e, EINVAL, "cannot keep a table without a build-id");
+	format_name(s->kind, s->id, s->id_len, name);
+	return put(c, name, &(struct origin){ s, -1 }, ret, e);
+}
+
+int symcache_put_copy(struct symcache *c, const struct symfile_head *h, int from,
+		      struct symfile **ret, struct error *e)
+{
+	char name[SYMCACHE_NAME_MAX];
+
+	if (h->id_len == 0 || h->id_len > SYMFILE_ID_MAX)
+		return error_set(e, EINVAL, "cannot keep a table without a build-id");
+	format_name(h->kind, h->id, h->id_len, name);
+	return put(c, name, &(struct origin){ NULL, from }, ret, e);
 }

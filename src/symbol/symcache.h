@@ -41,6 +41,10 @@ int symcache_get(struct symcache *c, enum symfile_kind kind, const uint8_t *id, 
 int symcache_put(struct symcache *c, const struct symfile_source *s, struct symfile **ret,
 		 struct error *e);
 
+/* The same of a table that is a file already, whose head was read. */
+int symcache_put_copy(struct symcache *c, const struct symfile_head *h, int from,
+		      struct symfile **ret, struct error *e);
+
 /* What is there, the longest unused first; to be freed. */
 int symcache_dup_rows(struct symcache *c, struct symcache_row **ret, size_t *ret_n);
 
