@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
+#ifdef __arm__
+#include <asm/hwcap.h> /* HWCAP2_AES */
+#endif
 
 #include "base/key_file.h"
 #include "device/agent/gnutls_table.h"
