@@ -146,7 +146,7 @@ static int compare_fds(const void *left, const void *right)
 
 static void close_others(const struct sandbox_rules *r)
 {
-	int kept[SANDBOX_KEEP_MAX], next = STDERR_FILENO + 1;
+	int kept[SANDBOX_KEEP_MAX] = { 0 }, next = STDERR_FILENO + 1;
 	size_t i;
 
 	if (r->n_keep)

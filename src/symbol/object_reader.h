@@ -9,7 +9,7 @@
  * is the one that was asked for. A crash is the problem of that object alone.
  *
  * One object is read at a time: tables are kept, so it is rare. While a reader is there, every object_open() of
- * the program uses it; lines of source are then not known.
+ * the program uses it. Lines of source are then not known: exports in pprof's format that a collector makes have names alone.
  */
 #ifndef KISEKI_SYMBOL_OBJECT_READER_H
 #define KISEKI_SYMBOL_OBJECT_READER_H
