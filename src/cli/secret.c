@@ -38,13 +38,13 @@ static int ask_hidden(const char *prompt, char *ret, size_t room, struct error *
 	struct termios before, hidden;
 	int r;
 
-	fprintf(stderr, "%s: ", prompt);
-	fflush(stderr);
 	if (tcgetattr(STDIN_FILENO, &before) < 0)
 		return error_set(e, errno, "cannot ask: %s", strerror(errno));
 	hidden = before;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+	fprintf(stderr, "%s: ", prompt); /* when nothing is shown or thrown away any more */
+	fflush(stderr);
 	r = read_line(STDIN_FILENO, ret, room, e);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 	fputc('\n', stderr);

@@ -6,6 +6,7 @@
 """
 import json
 import os
+import pty
 import shutil
 import socket
 import sqlite3
@@ -532,6 +533,38 @@ def scenario_client(place):
     assert ask("devices", KISEKI_TOKEN_FILE=home / "elsewhere").returncode == 0
     fails(ask("devices", KISEKI_TOKEN_FILE=home / "none"), "cannot read")
     c.stop()
+
+
+def type_in(place, name, answers):
+    """`kiseki keys user add` on a terminal: what is seen there, and its exit status."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(KISEKI, [KISEKI, "keys", "user", "add", name, "--dir", str(place.keys)])
+    seen = b""
+    try:
+        for answer in answers:
+            while not seen.endswith(b": "):
+                seen += os.read(fd, 1)
+            os.write(fd, answer + b"\n")
+            while not seen.endswith(b"\n"):  # only then the terminal is as it was
+                seen += os.read(fd, 1)
+        while piece := os.read(fd, 4096):
+            seen += piece
+    except OSError:  # it has ended
+        pass
+    os.close(fd)
+    return seen, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def scenario_terminal(place):
+    """A password is asked for twice, and is not shown."""
+    word = PASSWORD.encode()
+    seen, code = type_in(place, "ann", [word, word])
+    assert code == 0 and word not in seen and b"ann may view" in seen, (seen, code)
+    seen, code = type_in(place, "bob", [word, word + b"x"])
+    assert code == 1 and word not in seen and b"these are two" in seen, (seen, code)
+    users = json.loads(place.kiseki("keys", "user", "list", "--json"))["users"]
+    assert [u["user"] for u in users] == ["ann"]
 
 
 def main():
