@@ -25,13 +25,28 @@ static int say(struct error *e, const char *verb, const char *folder, const char
 	return error_set(e, code, "cannot %s %s/%s: %s", verb, folder, name, strerror(code));
 }
 
+/* A new one belongs to whom the folder around it belongs: so does what root makes for another user. */
+static int give_folder(const char *folder)
+{
+	char around[KEY_FOLDER_MAX + 4];
+	struct stat owner;
+
+	snprintf(around, sizeof(around), "%s/..", folder);
+	return stat(around, &owner) < 0 ? -1 : lchown(folder, owner.st_uid, owner.st_gid);
+}
+
 int key_folder_make(const char *folder, struct error *e)
 {
+	int r;
+
 	if (strlen(folder) >= KEY_FOLDER_MAX)
 		return error_set(e, ENAMETOOLONG, "cannot make %s: too long a name", folder);
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return error_set(e, errno, "cannot make %s: %s", folder, strerror(errno));
-	return 0;
+	r = mkdir(folder, 0700);
+	if (r == 0 && geteuid() == 0)
+		r = give_folder(folder);
+	else if (r < 0 && errno == EEXIST)
+		r = 0;
+	return r < 0 ? error_set(e, errno, "cannot make %s: %s", folder, strerror(errno)) : 0;
 }
 
 static int sync_folder(const char *folder)

@@ -50,7 +50,8 @@ class Host:
         self.links = {AGENT_LINK: Link(self.port), DEVICES_LINK: Link(self.port)}
         self.server = f"http://127.0.0.1:{self.http}"
         self.collector = a.Program("collector", [a.KISEKI, "serve", "--data", work / "store", "--listen", f"127.0.0.1:{self.port}", "--http",
-                                                 f"127.0.0.1:{self.http}", "--config", "/dev/null"], work / "collector.log")
+                                                 f"127.0.0.1:{self.http}", "--config", "/dev/null",
+                                                 *(["--plain-http"] if self.with_keys else [])], work / "collector.log")
         self.agent = a.Program("agent", [a.AGENT, "--config", "/dev/null", "--collector", f"127.0.0.1:{self.links[AGENT_LINK].port}",
                                          "--name", self.name, "--func-socket", "none", "--state-dir", work / "state", "--spool-file",
                                          work / "spool", "--source", "tracefs", "--events", "rename", "--comm", a.PREFIX + "*",

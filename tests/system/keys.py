@@ -390,6 +390,16 @@ def abort(process):
     return os.WCOREDUMP(status)
 
 
+def check_owner(place):
+    """Keys that root makes in a folder of another user are that user's, or his collector could not read them."""
+    around = place.folder / "theirs"
+    around.mkdir()
+    shutil.chown(around, "nobody")
+    subprocess.run([KISEKI, "keys", "init", "--dir", around / "keys"], check=True, stdout=subprocess.DEVNULL)
+    owners = {path.name: path.owner() for path in [around / "keys", *(around / "keys").iterdir()]}
+    assert len(owners) > 3 and set(owners.values()) == {"nobody"}, owners
+
+
 def others_look(place):
     """A collector of an ordinary user: another process of that user cannot look into it."""
     os.chmod(place.folder, 0o755)
@@ -436,6 +446,7 @@ def scenario_secrets(place):
     for secret in secrets:
         assert secret not in logs, secret
     if os.geteuid() == 0 and shutil.which("runuser"):
+        check_owner(place)
         others_look(place)
     print("no core file" if makes_cores else "no core file; this machine makes none in any case")
 
