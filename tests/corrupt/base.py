@@ -31,7 +31,7 @@ class Server:
         self.log = folder.parent / "serve.log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([tools.kiseki, "serve", "--data", folder, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--config",
-                                             "/dev/null"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+                                             "/dev/null", "--plain-http"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
         for line in self.process.stdout:
             if line.startswith("devices"):
                 self.port = int(line.rsplit(":", 1)[1])

@@ -42,7 +42,7 @@ class Server:
 
     def line(self):
         return [str(self.tools.kiseki), "serve", "--listen", f"127.0.0.1:{self.port}", "--http", f"127.0.0.1:{self.http}", "--data",
-                str(self.work / "store"), "--config", "/dev/null"]
+                str(self.work / "store"), "--config", "/dev/null", "--plain-http"]
 
     def keep(self):
         line, environment = self.dress(self.line())

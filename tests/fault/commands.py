@@ -110,7 +110,8 @@ class Command:
         if status == 0:
             same = (output, files) == (self.right[1], self.right[3]) or (self.title, fault.kind) in MAY_LACK
             return None if same else f"says nothing, but its answer is another: {errors.strip()[:200]}"
-        lines = errors.strip().splitlines()
+        # A call that strace makes fail is one that a sandbox does not know: it ends its process, and strace wonders.
+        lines = [line for line in errors.strip().splitlines() if not line.startswith("strace: Failed to tamper")]
         failures = [line for line in lines if not line.startswith("kiseki: note: ")]
         if not lines or len(failures) > 1:
             return f"exit {status} with {len(lines)} lines: {errors.strip()[:300]}"

@@ -139,7 +139,8 @@ def check_buildroot(version):
         for name in re.findall(r"_LICENSE_FILES = (\S+)", text):
             if not (SRC / name).is_file():
                 complain(path, f"there is no {name}")
-        wanted = set(re.findall(r"BR2_PACKAGE_\w+", text))
+        own = "BR2_PACKAGE_" + path.stem.upper().replace("-", "_")
+        wanted = {x for x in re.findall(r"BR2_PACKAGE_\w+", text) if x.startswith(own)}  # others are Buildroot's
         known = set(re.findall(r"^config (BR2_PACKAGE_\w+)", (path.parent / "Config.in").read_text(), re.M))
         for name in sorted(wanted - known):
             complain(path, f"Config.in has no {name}")
