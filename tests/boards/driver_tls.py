@@ -16,7 +16,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from unittest import mock
@@ -26,39 +25,29 @@ from board_test import KISEKI, SRC, WORK, Failed, build, build_driver, build_too
 from boards.catalog import get_board
 from boards.collector import HOST
 from boards.machine import Machine
-from driver_accounting import FILES, Relay, Scenario, System
+from driver_accounting import FILES, Scenario, System
 
 sys.path.insert(0, str(SRC / "tests/tools"))
 import protocol as p  # noqa: E402
+from link import Link  # noqa: E402
 
 HANDSHAKE, CHANGE, ALERT, DATA = 22, 20, 21, 23  # types of records
 RECORD_HEAD, RECORD_MOST = 5, 16384 + 256
 STATE = "/tmp/state"
 
 
-class Listener(Relay):
-    """A relay that keeps what it carries: a list of (from the device?, bytes) for each connection."""
+class Listener(Link):
+    """A link that keeps what it carries: the bytes of each connection, in each direction."""
 
     def __init__(self, collector):
-        self.lock, self.kept = threading.Lock(), {}
-        super().__init__(collector)
+        self.kept = {}
+        super().__init__(collector.port)
 
-    def carry(self, a, b):
+    def note(self, a, b, data):
         with self.lock:
-            is_up = any(a is ours for ours, _ in self.pairs)
-            kept = self.kept.setdefault((a, b), (is_up, bytearray()))[1]
-        try:
-            while data := a.recv(65536):
-                kept += data
-                self.flowing.wait()
-                b.sendall(data)
-        except OSError:
-            pass
-        for end in (a, b):
-            try:
-                end.shutdown(2)
-            except OSError:
-                pass
+            if (a, b) not in self.kept:
+                self.kept[a, b] = ((a, b) in self.pairs, bytearray())
+            self.kept[a, b][1].extend(data)
 
     def heard(self, is_up):
         with self.lock:

@@ -64,6 +64,7 @@ class Link:
     def carry(self, a, b):
         try:
             while data := a.recv(CHUNK):
+                self.note(a, b, data)
                 self.flowing.wait()
                 if self.delay_s:
                     time.sleep(self.delay_s)
@@ -77,6 +78,9 @@ class Link:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def note(self, a, b, data):
+        """What it carries from a to b; for those who want to know."""
 
     def reset(self):
         self.resets += 1
