@@ -29,6 +29,7 @@ LOAD = os.environ.get("LOAD", "")
 BUDGET_KIB = 4096
 RING_KIB = 64  # of each CPU: of tracefs it is the kernel's, a fixed buffer that is never resident
 LOAD_S = 2
+LOADS_MOST = 8
 EVENTS_LEAST = 20000  # less is no load
 
 
@@ -84,16 +85,24 @@ def resident_kib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
 
 
-def check(pair):
+def fill(pair):
+    """Load while the collector takes nothing; the status after it."""
     before = wait_for("a status", lambda: pair.row().get("status"))
     pair.collector.process.send_signal(signal.SIGSTOP)
     try:
         make_load()
     finally:
         pair.collector.process.send_signal(signal.SIGCONT)
-    status = wait_for("the load's events", lambda: (s := pair.row()["status"]) and
-                      s["events"] >= before["events"] + EVENTS_LEAST and s)
-    if not status["lost"]["spool"]:
+    return wait_for("the load's events", lambda: (s := pair.row()["status"]) and
+                    s["events"] >= before["events"] + EVENTS_LEAST and s)
+
+
+def check(pair):
+    for _ in range(LOADS_MOST):  # on a busy machine one is not enough
+        status = fill(pair)
+        if status["lost"]["spool"]:
+            break
+    else:
         raise Failed("the spool was not full, so its memory was not all used")
     own = status["rss_kib"] - status["fixed_kib"]
     kernel = resident_kib(pair.agent.process.pid) - status["fixed_kib"]
