@@ -59,7 +59,18 @@ class Link:
         with self.lock:
             self.pairs.discard(pair)
         for end in pair:
+            self.drain(end)
             end.close()
+
+    @staticmethod
+    def drain(end):
+        """Closed with something unread it would be reset, and the other side might miss what it was told last."""
+        try:
+            end.settimeout(1)
+            while end.recv(CHUNK):
+                pass
+        except OSError:
+            pass
 
     def carry(self, a, b):
         try:
@@ -71,11 +82,15 @@ class Link:
                 if self.bytes_per_s:
                     time.sleep(len(data) / self.bytes_per_s)
                 b.sendall(data)
+            b.shutdown(socket.SHUT_WR)  # the other direction ends by itself: what is under way there arrives
         except OSError:
-            pass
-        for end in (a, b):
+            self.end(a, b)
+
+    @staticmethod
+    def end(*sockets):
+        for one in sockets:
             try:
-                end.shutdown(socket.SHUT_RDWR)
+                one.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
 
