@@ -17,6 +17,7 @@
 #include "command/value.h"
 #include "facts/fact_workers.h"
 #include "store/clickhouse/clickhouse_url.h"
+#include "symbol/object_reader.h"
 
 #define WORKERS_MOST 256U
 #define LOOK_MS 500U
@@ -185,9 +186,13 @@ static int work_on(struct work *w, const struct args *a)
 static int run(const struct args *a)
 {
 	struct work w = { .signals = -1 };
-	struct error e = ERROR_INIT;
-	int r = open_all(&w, a, &e);
+	struct error e = ERROR_INIT, why = ERROR_INIT;
+	int r;
 
+	/* Objects are devices' own; before there are threads, which it would not have. */
+	if (object_reader_start(&why) < 0)
+		say_note("%s", why.text);
+	r = open_all(&w, a, &e);
 	if (r == -EINVAL)
 		r = say_usage(&e);
 	else if (r < 0)
@@ -195,6 +200,7 @@ static int run(const struct args *a)
 	else
 		r = goes_on(a) ? work_on(&w, a) : work(&w, a);
 	work_done(&w);
+	object_reader_stop();
 	return r;
 }
 

@@ -36,10 +36,11 @@ fail() { echo "FAILED: $*"; [ ! -f log ] || cat log; exit 1; }
 # serve OPTION...: a collector on ports of its own; $devices and $http are where.
 serve()
 {
+	rm -f log # of the one before, which was ready, too
 	"$KISEKI" serve --data "$PWD/data" --listen 127.0.0.1:0 --http 127.0.0.1:0 "$@" >log 2>&1 &
 	server=$!
 	for _ in $(seq 300); do
-		grep -q '^ready' log && break
+		grep -q '^ready' log 2>/dev/null && break
 		sleep 0.1
 	done
 	devices=$(awk '$1 == "devices" { print $2 }' log)
