@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """recordings: what the devices of a bench play: ten seconds of each kind, made on this machine.
 
-*sched* and *profile* are recorded here, by the agent, of whatever this machine does. There is seldom a hypervisor at hand, so *vm* is
-the hand-made recording of tests/golden/vm, two guests on one CPU, repeated every ten milliseconds.
+*sched* and *profile* are recorded here, by the agent, of a machine that compiles and starts a few hundred short programs a second. There is
+seldom a hypervisor at hand, so *vm* is the hand-made recording of tests/golden/vm, two guests on one CPU, repeated every ten milliseconds.
 """
+import contextlib
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -15,6 +18,10 @@ VM_SCRIPT = ROOT / "tests/golden/vm/two.sample"
 VM_STEP_NS = 10_000_000
 VM_BLOCK_BYTES = 600  # so that there are some blocks a second, as an agent sends them
 VM_SEGMENT_BYTES = 32768
+LOADS = (
+    "while :; do for i in 1 2 3 4; do sh -c 'grep -c cpu /proc/stat; sleep 0.02' >/dev/null & done; wait; done",
+    "while :; do find src -name '*.c' -print0 | xargs -0 -P 2 -I{} cc -std=gnu11 -D_GNU_SOURCE -O1 -Isrc -fsyntax-only {} 2>/dev/null; done",
+)
 RECORD = re.compile(r"^(\d+) (\d+) (.*)$")
 
 
@@ -34,13 +41,27 @@ def make_vm(build, to):
                    check=True)
 
 
+@contextlib.contextmanager
+def load():
+    """What the machine does while it is recorded; all of it ends with it."""
+    loads = [subprocess.Popen(["sh", "-c", text], cwd=ROOT, start_new_session=True) for text in LOADS]
+    try:
+        yield
+    finally:
+        for process in loads:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
 def make_sched(build, to):
-    subprocess.run([build / "bin/kiseki", "record", "-q", "-d", f"{SECONDS}s", "-o", to], check=True)
+    with load():
+        subprocess.run([build / "bin/kiseki", "record", "-q", "-d", f"{SECONDS}s", "-o", to], check=True)
 
 
 def make_profile(build, to):
-    subprocess.run([build / "bin/kiseki", "profile", "record", "-a", "-r", str(PROFILE_HZ), "-t", f"{SECONDS}s", "-o", to],
-                   check=True, stderr=subprocess.DEVNULL)
+    with load():
+        subprocess.run([build / "bin/kiseki", "profile", "record", "-a", "-r", str(PROFILE_HZ), "-t", f"{SECONDS}s", "-o", to],
+                       check=True, stderr=subprocess.DEVNULL)
 
 
 MAKERS = {"sched": make_sched, "profile": make_profile, "vm": make_vm}

@@ -78,6 +78,37 @@ def disk_rows(points):
            "summaries, as far as those were made by then.")
 
 
+def engine_rows(rows):
+    for r in rows:
+        sent, gb = r["sent"], r["sent"]["bytes"] / 1e9
+        yield (f"| {r['engine']} | {r['kind']} | {sent['bytes'] / 1e6:.0f} | {sent['bytes'] / 1e6 / sent['seconds']:.1f} | "
+               f"{number(sent['blocks'] / sent['seconds'])} | {sent['events'] / 1e6 / sent['seconds']:.1f} | "
+               f"{sent['ingest_cpu_s'] / gb:.1f} | {sent['engine_cpu_s'] / gb:.1f} | {r['stored_bytes'] / sent['bytes']:.2f} |")
+
+
+def fact_rows(rows):
+    for r in rows:
+        facts, minutes = r["facts"], r["devices"] * r["minutes"]
+        yield (f"| {r['engine']} | {r['kind']} | {number(minutes)} | {number(r['sent']['events'] / minutes)} | {1000 * facts['cpu_s'] / minutes:.2f} | "
+               f"{1000 * facts['engine_cpu_s'] / minutes:.2f} | {number(60 / (facts['cpu_s'] / minutes))} | {r['facts_bytes'] / minutes / 1000:.1f} |")
+
+
+def engine_lines(rows):
+    if not rows:
+        return []
+    return [
+        f"Where it is kept: {rows[0]['devices']} devices that send as fast as they are acknowledged, into a folder and into one ClickHouse server on the same "
+        "machine, without replicas:", "",
+        "| engine | devices play | MB | MB/s, durable | blocks/s | M events/s | collector, s of CPU per GB | server, s of CPU per GB | bytes kept of a byte sent |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|", *engine_rows(rows), "",
+        "The facts of that, made by one thread of `kiseki work` when all of it was there:", "",
+        "| engine | devices played | minutes of a device | events in a minute | t2, ms of CPU for a minute | server, ms of CPU | devices for a core | "
+        "kB of facts of a minute |",
+        "|---|---|--:|--:|--:|--:|--:|--:|", *fact_rows(rows), "",
+        "*Collector* is all of its threads but the one of summaries, *devices for a core* is 60 s / t2.", "",
+    ]
+
+
 def page(result):
     points = [Point(row) for row in result["points"]]
     m = result["machine"]
@@ -103,5 +134,6 @@ def page(result):
         "the machine, and the time to an ACK is theirs, too. "
         "With a * they did not come to send as much as they made within the time that they had for that.", "",
         *summary_rows(points), *disk_rows(points), "",
+        *engine_lines(result["engines"]),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -6,8 +6,8 @@
 
 The devices are those of `fleet`, on the same machine and its cores; the collector is the real one, with an empty store for each point. It is
 looked at from outside over some seconds in which all devices are there and none comes or goes: CPU by its threads, memory, open files, its own
-/metrics. Then the devices end their runs, and account.py compares all of them: a point whose account is not exact is an error. All figures go
-into the JSON file; RESULTS.md has them as tables.
+/metrics. Then the devices end their runs, and account.py compares all of them: a point whose account is not exact is an error. Then engines.py
+measures what comes behind the collector. All figures go into the JSON file; RESULTS.md has them as tables.
 """
 import argparse
 import json
@@ -20,112 +20,25 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
+import engines  # noqa: E402
 import recordings  # noqa: E402
 import report  # noqa: E402
 from account import account  # noqa: E402
+from collector import BUILD, FLEET, PATIENCE_S, Collector, read_tally  # noqa: E402
 
-BUILD = Path(os.environ.get("BUILD", ROOT / "build"))
-KISEKI, FLEET = BUILD / "src/cli/kiseki", BUILD / "bench/fleet/fleet"
 SPARE_FILES = 1024  # of the collector, beside the devices
-SETTLE_S = 3
-STEADY_S, STEADY_PART, STEADY_BLOCKS = 40, 0.1, 4
-QUIET_S, IDLE_CPU_S = 6, 0.02  # a thread that takes no more than this has done all
 SUMMARISED = 100  # devices of the point at which that is waited for
-PATIENCE_S = 240
-VERSION = 1
+VERSION = 2
 
 
 def say(text):
     print(f"bench: {text}", file=sys.stderr, flush=True)
-
-
-class Collector:
-    """A `kiseki serve` with an empty store."""
-
-    def __init__(self, folder, devices):
-        self.data = Path(folder) / "store"
-        self.process = subprocess.Popen(
-            [KISEKI, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data", self.data, "--config", "/dev/null",
-             "--connections", str(devices)],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        for line in self.process.stdout:
-            if line.startswith("devices"):
-                self.port = int(line.rsplit(":", 1)[1])
-            elif line.startswith("web"):
-                self.url = line.split()[1]
-            elif line == "ready\n":
-                return
-        raise SystemExit("bench: the collector does not start")
-
-    def cpu(self):
-        """Seconds of each thread, by its name."""
-        seconds = {}
-        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
-            try:
-                name, spent = (task / "comm").read_text().strip(), (task / "schedstat").read_text()
-            except FileNotFoundError:
-                continue  # one that answered, and is gone
-            seconds[name] = seconds.get(name, 0) + int(spent.split()[0]) / 1e9
-        return seconds
-
-    def status(self, name):
-        return int(re.search(rf"^{name}:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text(), re.M)[1])
-
-    def metrics(self):
-        """Those without labels."""
-        with urllib.request.urlopen(f"{self.url}metrics?devices=no", timeout=PATIENCE_S) as answer:
-            text = answer.read().decode()
-        return {name: float(value) for name, value in re.findall(r"^(kiseki_\w+) (\S+)$", text, re.M)}
-
-    def look(self):
-        return {"at": time.monotonic(), "cpu": self.cpu(), "rss_kib": self.status("VmRSS"),
-                "fds": len(os.listdir(f"/proc/{self.process.pid}/fd")), "metrics": self.metrics()}
-
-    def wait_steady(self, blocks_per_s):
-        """Until about as many blocks come as are made: what devices send at first, their descriptions above all, is behind them.
-        Whether they did."""
-        end = time.monotonic() + STEADY_S
-        while time.monotonic() < end:
-            before, since = self.metrics()["kiseki_blocks_total"], time.monotonic()
-            time.sleep(SETTLE_S)
-            came = self.metrics()["kiseki_blocks_total"] - before
-            due = blocks_per_s * (time.monotonic() - since)
-            if abs(came - due) < STEADY_PART * due + STEADY_BLOCKS:
-                return True
-        return False
-
-    def wait_summaries(self):
-        """CPU seconds of the summaries when they are complete, or None."""
-        last, since, end = -1, time.monotonic(), time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            now = self.cpu().get("summarise", 0)
-            if now > last + IDLE_CPU_S:
-                last, since = now, time.monotonic()
-            if time.monotonic() > since + QUIET_S:
-                return now
-            time.sleep(0.2)
-        return None
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(PATIENCE_S)
-        self.process.stdout.close()
-
-
-def read_tally(text):
-    return {name: value if name == "exact" else float(value) for name, value in (line.split() for line in text.splitlines())}
-
-
-def disk_bytes(folder):
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def measure(recorded, files, devices, seconds):
@@ -150,8 +63,8 @@ def measure(recorded, files, devices, seconds):
             tally = read_tally(fleet.communicate(timeout=4 * PATIENCE_S)[0])
             wrong, stored = account(runs, [collector.url])
             summaries = collector.wait_summaries() if kinds == ["sched"] and devices == SUMMARISED else None
-            log = disk_bytes(collector.data / "log")
-            disk = {"log": log, "beside": disk_bytes(collector.data) - log}
+            log = engines.disk_bytes(collector.data / "log")
+            disk = {"log": log, "beside": engines.disk_bytes(collector.data) - log}
         finally:
             if fleet.poll() is None:
                 fleet.kill()
@@ -214,6 +127,8 @@ def main():
         say(f"{devices} devices, {', '.join(kinds)}")
         result["points"].append(measure(result["recordings"], {kind: files[kind] for kind in kinds}, devices, seconds))
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+    result["engines"] = engines.measure(files, arguments.is_try, say)
+    arguments.json.write_text(json.dumps(result, indent=1) + "\n")
     text = report.page(result)
     print(text)
     if not arguments.is_try:
