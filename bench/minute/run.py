@@ -22,7 +22,8 @@ ROOT = HERE.parent.parent
 BUILD = Path(os.environ.get("BUILD", ROOT / "build"))
 KISEKI = BUILD / "src/cli/kiseki"
 BY_HAND = ROOT / "tests/golden/vm/two.sample"
-START_S = 1_700_000_040  # where a minute begins
+END_S = "1700000039.999999"  # the last moment of a minute
+BLOCKS = ("16384", "65536")  # bytes of one, and of a segment, as the agent makes them
 T1_S = 60
 GOAL_S = 0.5
 
@@ -44,7 +45,7 @@ def make_load(recording, machines, minutes, to):
     load = [sys.executable, HERE / "load.py", recording, str(machines), str(minutes * T1_S)]
     environment = dict(os.environ, SAMPLE_DUMP=str(BUILD / "tests/sample_dump"))
     with subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True) as script:
-        subprocess.run([BUILD / "tests/sample_make", "-", to], stdin=script.stdout, check=True)
+        subprocess.run([BUILD / "tests/sample_make", "-", to, *BLOCKS], stdin=script.stdout, check=True)
         what = script.stderr.read().strip()
     if script.returncode:
         sys.exit(f"work: no load: {what}")
@@ -89,7 +90,7 @@ def main():
         for minutes in (1, 2):
             file, store = Path(folder) / f"{minutes}.ksk", Path(folder) / f"{minutes}"
             what = make_load(recording, o.machines, minutes, file)
-            subprocess.run([BUILD / "tests/fill_store", store, "host", file, str(START_S)], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([BUILD / "tests/fill_store", store, "host", file, END_S], check=True, stdout=subprocess.DEVNULL)
             for threads in sorted({1, cpus}):
                 label = "one minute alone" if minutes == 1 else "minutes behind each other"
                 lines.append(row(label, threads, work(store, threads, o.times, o.by.split()), minutes))

@@ -6,7 +6,7 @@
  *	fill_store DIR DEVICE FILE.ksk [END]
  *
  * FILE_BYTES in the environment is where a log file ends.
- * END, in seconds since 1970, is the real time of the last event; without it the clock of the run is
+ * END, in seconds since 1970 (1700000000.5), is the real time of the last event; without it the clock of the run is
  * not known against real time. Ids are made of the device's name and the file's, so the same command
  * gives the same runs.
  */
@@ -67,6 +67,14 @@ static uint64_t last_event_ns(const char *path)
 	return last;
 }
 
+static uint64_t parse_ns(const char *text)
+{
+	char *rest;
+	uint64_t ns = strtoull(text, &rest, 10) * 1000000000;
+
+	return ns + (*rest == '.' ? (uint64_t)(strtod(rest, NULL) * 1e9) : 0);
+}
+
 /* The clock and the last event's time of the file. */
 static void note_clock(struct store *s, uint32_t run, const char *path, const char *end_s)
 {
@@ -76,7 +84,7 @@ static void note_clock(struct store *s, uint32_t run, const char *path, const ch
 
 	last = last ? last : last_event_ns(path);
 	c.device_ns = last;
-	c.off_ns = (int64_t)(strtoull(end_s, NULL, 10) * 1000000000ULL - last);
+	c.off_ns = (int64_t)(parse_ns(end_s) - last);
 	if (store_note(s, &c, &e) < 0)
 		fail("note", &e);
 }
