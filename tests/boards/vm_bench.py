@@ -57,12 +57,13 @@ class Bench:
         self.is_recording = True
 
     def stop(self):
-        """Ends the recording; it is taken from the board."""
+        """Ends the recording; it is taken from the board. Returns what the recorder said."""
         self.is_recording = False
         said = self.machine.check("kill $(cat /tmp/r.pid); while [ -d /proc/$(cat /tmp/r.pid) ]; do sleep 0.1; done; "
                                   "cat /tmp/r.log", 120)
         print(f"  {said.strip()}")
         self.take("/tmp/vm.ksk")
+        return said
 
     def take(self, path):
         """A file of the board, over its network, which is ten times as fast as the channel."""

@@ -4,9 +4,10 @@
 	vm_duty.py BOARD
 
 One guest computes all the time. What lies between two parts is planned and no loss; the report does not know what the virtual
-CPU did then; and no sample stands for it.
+CPU did then; and no sample stands for it. And it says what its records took inside the kernel, which a budget counts.
 """
 import json
+import re
 import sys
 import tempfile
 
@@ -43,6 +44,13 @@ def check(path):
         raise Failed(f"{classes['guest'] / NS} s in the guest, of {on / NS} s")
 
 
+def check_used(said):
+    """What records took inside the kernel: something, and not more than there was."""
+    found = re.search(r"the records took ([0-9.]+) s inside the kernel", said)
+    if not found or not 0 < float(found[1]) < CPUS * LENGTH_S:
+        raise Failed(f"what records took is not told: {said}")
+
+
 def test(arguments):
     board = get_board(arguments.board)
     init = build.compile_program(board, [SRC / "tests/tools/vm_guest.c"], WORK / board.name / "vm_guest", ["-no-pie"])
@@ -59,7 +67,7 @@ def test(arguments):
                 machine.check("while [ ! -s /tmp/vm.ksk ]; do sleep 0.2; done", 120)
                 bench.is_recording = False  # it has to see when a part ends
                 bench.do([guest], f"mix {ROUNDS}", f"sleep {LENGTH_S}")
-                bench.stop()
+                check_used(bench.stop())
                 check(bench.work / "vm.ksk")
             guest.stop()
     print(f"{board.name}: virtual machines for a part of the time")

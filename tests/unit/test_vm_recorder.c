@@ -6,15 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "device/vm/vm_record.h"
 #include "device/vm/vm_recorder.h"
+#include "wire/sample_event.h"
 
 #define MS 1000000U
 
 static struct {
-	uint32_t starts, stops, changes, period_ns;
+	uint32_t starts, stops, changes, period_ns, reads;
 	bool runs;
 } asked;
 
@@ -47,6 +50,28 @@ static ssize_t nothing(struct vm_source *s, uint8_t *to, size_t room)
 	return 0;
 }
 
+/* Records that took a tenth of a second each, as the head of their chunk says. */
+static ssize_t costly(struct vm_source *s, uint8_t *to, size_t room)
+{
+	struct vm_record record = { .tick = 1000 + ++asked.reads,
+				    .size = sizeof(record),
+				    .kind = SAMPLE_ENTRY,
+				    .task = { 7, 5, 1, "CPU 1/KVM" } };
+	struct vm_chunk head = { .magic = VM_RECORD_MAGIC,
+				 .version = VM_RECORD_VERSION,
+				 .exits = SAMPLE_EXITS_ARM64,
+				 .length = sizeof(record),
+				 .used_ns = 100ULL * MS * asked.reads };
+
+	(void)s;
+	assert_true(room >= sizeof(head) + sizeof(record));
+	if (!asked.runs)
+		return 0;
+	memcpy(to, &head, sizeof(head));
+	memcpy(to + sizeof(head), &record, sizeof(record));
+	return sizeof(head) + sizeof(record);
+}
+
 static void set_period(struct vm_source *s, uint32_t period_ns)
 {
 	(void)s;
@@ -69,6 +94,9 @@ static const struct vm_source_ops fixed = {
 };
 static const struct vm_source_ops supple = {
 	.name = "supple", .start = start, .stop = stop, .read = nothing, .set_period = set_period
+};
+static const struct vm_source_ops dear = {
+	.name = "dear", .start = start, .stop = stop, .read = costly, .set_period = set_period
 };
 
 struct rig {
@@ -177,12 +205,36 @@ static void cycles_are_no_rate(void **state)
 	rig_close(&r);
 }
 
+/* This process does next to nothing: without what the source says nothing would change. */
+static void what_the_kernel_takes_is_in_the_budget(void **state)
+{
+	struct config_pace p = { .budget_ppm = 10000 };
+	struct error e = ERROR_INIT;
+	struct vm_counts counts;
+	struct rig r;
+	int i;
+
+	(void)state;
+	rig_open(&r, &dear, 0);
+	assert_int_equal(tell(&r, BUDGET, &p), 0);
+	assert_int_equal(asked.period_ns, MS);
+	for (i = 0; asked.period_ns == MS && i < 600; i++) {
+		usleep(10000);
+		assert_int_equal(vm_recorder_turn(r.recorder, &e), 0);
+	}
+	assert_true(asked.period_ns > MS);
+	vm_recorder_get_counts(r.recorder, &counts);
+	assert_int_equal(counts.used_ns, 100ULL * MS * asked.reads);
+	rig_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_cannot_change_starts_anew),
 		cmocka_unit_test(one_that_can_goes_on),
 		cmocka_unit_test(cycles_are_no_rate),
+		cmocka_unit_test(what_the_kernel_takes_is_in_the_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

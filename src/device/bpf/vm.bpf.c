@@ -297,6 +297,13 @@ static __always_inline void begin(struct vm_state_cpu *cpu, struct vm_record *r,
 	put_task(&r->task, (const struct task_struct *)bpf_get_current_task_btf());
 }
 
+/* Nobody else accounts for it: it is part of what was interrupted. */
+static __always_inline void time_record(struct vm_state_cpu *cpu, const struct vm_record *r)
+{
+	if (++cpu->n_records % VM_RECORD_TIMED == 0)
+		cpu->used_ns += (bpf_ktime_get_ns() - r->tick) * VM_RECORD_TIMED;
+}
+
 /* A place for a record, begun; NULL: there is none, and that is counted. */
 #define TAKE(type, cpu, number, kind)                                                              \
 	({                                                                                         \
@@ -308,6 +315,12 @@ static __always_inline void begin(struct vm_state_cpu *cpu, struct vm_record *r,
 			lose(cpu);                                                                 \
 		record_;                                                                           \
 	})
+
+#define SUBMIT(cpu, record)                                                                        \
+	do {                                                                                       \
+		time_record(cpu, (const struct vm_record *)(record));                              \
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);                                      \
+	} while (0)
 
 static __always_inline int put_value(uint32_t kind, uint64_t value, uint64_t detail)
 {
@@ -322,7 +335,7 @@ static __always_inline int put_value(uint32_t kind, uint64_t value, uint64_t det
 		return 0;
 	r->value = value;
 	r->detail = detail;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	SUBMIT(cpu, r);
 	return 0;
 }
 
@@ -340,7 +353,7 @@ static __always_inline int put_two(uint32_t kind, const struct task_struct *next
 	r->base.number = about;
 	r->spare = 0;
 	put_task(&r->next, next);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	SUBMIT(cpu, r);
 	return 0;
 }
 
@@ -391,7 +404,7 @@ int vm_entry(uint64_t *ctx)
 		return 0;
 	r = TAKE(struct vm_record, cpu, number, SAMPLE_ENTRY);
 	if (r)
-		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+		SUBMIT(cpu, r);
 	return 0;
 }
 
@@ -415,7 +428,7 @@ static __always_inline int put_exit(struct vm_state_cpu *cpu, uint32_t number,
 	x->guest_task = p.task;
 	x->guest = p.known;
 	x->spare = 0;
-	bpf_ringbuf_submit(x, BPF_RB_NO_WAKEUP);
+	SUBMIT(cpu, x);
 	return 0;
 }
 
@@ -580,6 +593,7 @@ int vm_sample(uint64_t *ctx)
 		__sync_fetch_and_add(&cpu->unsaid, s->base.lost);
 		lose(cpu);
 	}
+	time_record(cpu, &s->base);
 	return 0;
 }
 

@@ -21,7 +21,9 @@ struct vm_state_cpu {
 	int32_t exit_tid;
 	uint32_t is_sampled; /* in a guest, which has not been left since */
 	uint64_t reason, detail;
-	uint64_t spare;
+	uint64_t used_ns; /* what records took, by those that were timed */
+	uint32_t n_records;
+	uint32_t spare;
 };
 
 /* What is fixed when the programs are loaded. */
@@ -35,7 +37,7 @@ struct vm_state_setup {
 };
 
 #ifndef __cplusplus
-_Static_assert(sizeof(struct vm_state_cpu) == 56, "cpu");
+_Static_assert(sizeof(struct vm_state_cpu) == 64, "cpu");
 _Static_assert(sizeof(struct vm_state_setup) == 24, "setup");
 #endif
 

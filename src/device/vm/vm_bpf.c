@@ -352,6 +352,7 @@ static ssize_t read_cpu(struct vm_bpf *b, uint32_t cpu, uint8_t *to, size_t room
 		return 0;
 	head.length = (uint32_t)b->len;
 	head.lost = __atomic_load_n(&b->cpus[cpu].lost, __ATOMIC_RELAXED) + (cpu ? 0 : b->told);
+	head.used_ns = __atomic_load_n(&b->cpus[cpu].used_ns, __ATOMIC_RELAXED);
 	memcpy(to, &head, sizeof(head));
 	return (ssize_t)(sizeof(head) + b->len);
 }

@@ -229,6 +229,7 @@ static void say_counts(const struct vm *v)
 		 " lost, %" PRIu64 " bytes, %s",
 		 c.samples, c.guests, c.events, c.lost, profile_out_bytes(&v->out),
 		 profile_out_format_place(&v->out, place, sizeof(place)));
+	say_note("the records took %.3f s inside the kernel", (double)c.used_ns / 1e9);
 	if (c.undescribed)
 		say_note("%" PRIu64 " blocks of the description had no room", c.undescribed);
 }

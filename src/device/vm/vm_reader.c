@@ -42,6 +42,7 @@ static enum wire_status open_chunk(struct vm_reader *r)
 	r->cpu = c.cpu;
 	r->exits = c.exits;
 	r->lost = c.lost;
+	r->used_ns = c.used_ns;
 	r->last_tick = 0;
 	return WIRE_OK;
 }

@@ -31,8 +31,9 @@ struct vm_reader {
 	bool is_told;  /* the exit before the next record was given out */
 	uint32_t left; /* of the chunk */
 	uint32_t cpu;
-	uint16_t exits; /* enum sample_exits */
-	uint64_t lost;	/* records of this CPU since the start, as its last chunk says */
+	uint16_t exits;	  /* enum sample_exits */
+	uint64_t lost;	  /* records of this CPU since the start, as its last chunk says */
+	uint64_t used_ns; /* what its records took since the start, likewise */
 	uint64_t last_tick;
 	uint64_t chain[VM_RECORD_CHAIN];
 };

@@ -23,10 +23,12 @@
 #include "wire/types.h"
 
 #define VM_RECORD_MAGIC 0x4d564b31U
-#define VM_RECORD_VERSION 3U
+#define VM_RECORD_VERSION 4U
 #define VM_RECORD_COMM 16
-#define VM_RECORD_LEFT 0x80U	     /* of a kind */
-#define VM_RECORD_CHAIN 18U	     /* addresses of the kernel, then of the program */
+#define VM_RECORD_LEFT 0x80U /* of a kind */
+#define VM_RECORD_CHAIN 18U  /* addresses of the kernel, then of the program */
+#define VM_RECORD_TIMED                                                                            \
+	64U /* one of so many records is timed: a look at the clock costs as much as a tenth of one */
 #define VM_RECORD_CHUNK (64U * 1024) /* a buffer of this size can always be read into */
 
 struct vm_chunk {
@@ -36,6 +38,8 @@ struct vm_chunk {
 	uint32_t cpu;
 	uint32_t length; /* of the records behind this head */
 	uint64_t lost;	 /* records of this CPU for which there was no room, since the start */
+	uint64_t
+		used_ns; /* what its records took, from where each began, since the start; by those that were timed */
 };
 
 struct vm_record_task {
@@ -88,7 +92,7 @@ struct vm_record_sample {
 };
 
 #ifndef __cplusplus
-_Static_assert(sizeof(struct vm_chunk) == 24, "chunk");
+_Static_assert(sizeof(struct vm_chunk) == 32, "chunk");
 _Static_assert(sizeof(struct vm_record) == 48, "plain");
 _Static_assert(sizeof(struct vm_record_value) == 64, "value");
 _Static_assert(sizeof(struct vm_record_exit) == 104, "exit");

@@ -31,7 +31,8 @@ struct vm_recorder {
 	struct vm_recorder_options o;
 	struct sample_lane *lanes; /* of each CPU */
 	uint64_t *told,
-		*lost; /* of each: losses that its lane knows, and those that the source does */
+		*lost;	   /* of each: losses that its lane knows, and those that the source does */
+	uint64_t *used_ns; /* of each, as its last chunk said */
 	uint32_t n_lanes;
 	uint8_t *buffer;
 	struct vm_reader reader;
@@ -63,10 +64,11 @@ int vm_recorder_new(struct vm_recorder **ret, const struct vm_recorder_options *
 		r->lanes = calloc(r->n_lanes, sizeof(*r->lanes));
 		r->told = calloc(r->n_lanes, sizeof(*r->told));
 		r->lost = calloc(r->n_lanes, sizeof(*r->lost));
+		r->used_ns = calloc(r->n_lanes, sizeof(*r->used_ns));
 		r->lefts = calloc(r->n_lanes, sizeof(*r->lefts));
 		r->buffer = malloc(BUFFER);
 	}
-	if (!r || !r->lanes || !r->told || !r->lost || !r->lefts || !r->buffer)
+	if (!r || !r->lanes || !r->told || !r->lost || !r->used_ns || !r->lefts || !r->buffer)
 		return error_set(e, ENOMEM, "cannot record: out of memory");
 	vm_reader_init(&r->reader, r->lefts, r->n_lanes);
 	for (i = 0; i < r->n_lanes; i++)
@@ -94,6 +96,7 @@ void vm_recorder_free(struct vm_recorder *r)
 	kernel_names_free(r->names);
 	free(r->buffer);
 	free(r->lost);
+	free(r->used_ns);
 	free(r->lefts);
 	free(r->told);
 	free(r->lanes);
@@ -216,6 +219,20 @@ static void lose(struct vm_recorder *r, uint32_t cpu, uint64_t count)
 	r->counts.lost += count;
 }
 
+static void see_used(struct vm_recorder *r, uint32_t cpu, uint64_t used_ns)
+{
+	if (used_ns <= r->used_ns[cpu])
+		return;
+	r->counts.used_ns += used_ns - r->used_ns[cpu];
+	r->used_ns[cpu] = used_ns;
+}
+
+/* By this process, and inside the kernel for it. */
+static uint64_t all_used_ns(const struct vm_recorder *r)
+{
+	return pace_used_ns() + r->counts.used_ns;
+}
+
 static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
 {
 	enum wire_status status;
@@ -234,6 +251,7 @@ static int take_chunks(struct vm_recorder *r, size_t len, struct error *e)
 			r->counts.events++;
 		sample_lane_put(&r->lanes[reader->cpu], &ev, r->now_ms);
 		r->lost[reader->cpu] = reader->lost;
+		see_used(r, reader->cpu, reader->used_ns);
 	}
 	return status == WIRE_MORE ? 0
 				   : error_set(e, EPROTO,
@@ -269,7 +287,7 @@ static int stop_source(struct vm_recorder *r, uint64_t *ret_tick, struct error *
 		if (r->lost[i] > r->told[i])
 			lose(r, i, r->lost[i] - r->told[i]);
 		if (r->o.source->ops->is_counted_anew)
-			r->lost[i] = r->told[i] = 0;
+			r->lost[i] = r->told[i] = r->used_ns[i] = 0;
 	}
 	return failed < 0 ? failed : more;
 }
@@ -299,7 +317,7 @@ static int change_pace(struct vm_recorder *r, struct error *e)
 	bool was_paused = r->pace.is_paused;
 	int failed = 0;
 
-	if (!pace_turn(&r->pace, now, pace_used_ns())) {
+	if (!pace_turn(&r->pace, now, all_used_ns(r))) {
 		pace_put_due(&r->pace, &r->meta, now);
 		return 0;
 	}

@@ -36,6 +36,7 @@ struct vm_counts {
 	uint64_t samples, guests; /* guests: samples in one */
 	uint64_t events;	  /* all others */
 	uint64_t lost;
+	uint64_t used_ns;     /* what the source's records took inside the kernel */
 	uint64_t undescribed; /* blocks of the description that had no room */
 };
 

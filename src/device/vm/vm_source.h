@@ -30,7 +30,7 @@ struct vm_source_ops {
 	void (*free)(struct vm_source *s);
 	/* Another mean period from here on, while it records; NULL: that cannot be. */
 	void (*set_period)(struct vm_source *s, uint32_t period_ns);
-	bool is_counted_anew; /* a start forgets the losses before it */
+	bool is_counted_anew; /* a start forgets the losses before it, and the time used */
 };
 
 struct vm_source {

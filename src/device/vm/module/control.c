@@ -77,6 +77,7 @@ static ssize_t read_cpu(struct recorder_cpu *cpu, unsigned int number, char __us
 	head.length = vm_ring_get(&cpu->ring, (u32)min_t(size_t, room - sizeof(head), U32_MAX / 2),
 				  &parts);
 	head.lost = READ_ONCE(cpu->ring.lost);
+	head.used_ns = READ_ONCE(cpu->used_ns);
 	if (!head.length)
 		return 0;
 	if (copy_to_user(to, &head, sizeof(head)) ||
