@@ -184,6 +184,8 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE)
     parser.add_argument("--try", dest="try_", action="store_true", help="write RESULTS.md beside the JSON file")
     arguments = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("bench: ended before its time"))  # what it started ends with it
     before = json.loads(arguments.json.read_text()) if arguments.part and arguments.json.exists() else {}
     result = {**before, **run_all(arguments)}
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
