@@ -12,7 +12,7 @@
 #include "tools/boot_story.h"
 
 #define RECORD 9U
-#define RECORDS_MAX 2000U
+#define RECORDS_MAX 200U
 #define MS BOOT_STORY_MS
 
 static void put(struct boot_story *s, const uint8_t *d, uint64_t *now)

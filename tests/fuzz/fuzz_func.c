@@ -10,7 +10,7 @@
 #include "wire/func_decode.h"
 #include "wire/func_encode.h"
 
-#define EVENTS_MAX 3000U
+#define EVENTS_MAX 300U
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

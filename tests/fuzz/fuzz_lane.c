@@ -9,7 +9,7 @@
 
 #include "tools/lane_ledger.h"
 
-#define EVENTS_MAX 4096U
+#define EVENTS_MAX 1024U
 #define RING_MOST (48U * 1024)
 
 static uint8_t ring[RING_MOST];

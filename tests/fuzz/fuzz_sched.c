@@ -10,7 +10,7 @@
 #include "wire/sched_decode.h"
 #include "wire/sched_encode.h"
 
-#define EVENTS_MAX 3000U
+#define EVENTS_MAX 300U
 #define ROOM (EVENTS_MAX * SCHED_EVENT_ROOM)
 #define NAMES_ROOM (1U << 20)
 

@@ -7,7 +7,7 @@
 
 #include "convert/ticks.h"
 
-#define STAMPS_MAX 8192U
+#define STAMPS_MAX 512U
 
 static uint64_t stamp_at(const uint8_t *p)
 {
