@@ -42,7 +42,7 @@ int object_find(const struct object *o, uint64_t file_offset, struct object_symb
 /* Its file was, or its table. */
 bool object_is_found(const struct object *o);
 
-/* Of its table in the cache; NULL: it is not there. */
+/* Of its table in the cache, or as another process made it; NULL: there is neither. */
 const struct symfile_head *object_get_kept(const struct object *o);
 
 /* Why the table could not be kept in the cache; NULL: it was, or there is none. */

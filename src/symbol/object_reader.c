@@ -184,6 +184,7 @@ _Noreturn static void read_asked(const struct object_question *q, int out,
 	struct object_answer a = { 0 };
 	_cleanup_free_ char *problem = NULL;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (enter(q, out, f) < 0)
 		_exit(1);
 	if (q->part == OBJECT_KERNEL)
