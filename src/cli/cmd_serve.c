@@ -111,7 +111,7 @@ static void start_reader(const struct serve_settings *s, struct journal *j)
 {
 	struct error why = ERROR_INIT;
 
-	if (!s->no_sandbox && object_reader_start(&why) < 0)
+	if (!s->no_sandbox && object_reader_start(OBJECT_READER_FOLDERS_ONLY, &why) < 0)
 		log_line(j, why.text);
 }
 

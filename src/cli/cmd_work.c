@@ -190,7 +190,7 @@ static int run(const struct args *a)
 	int r;
 
 	/* Objects are devices' own; before there are threads, which it would not have. */
-	if (object_reader_start(&why) < 0)
+	if (object_reader_start(OBJECT_READER_FOLDERS_ONLY, &why) < 0)
 		say_note("%s", why.text);
 	r = open_all(&w, a, &e);
 	if (r == -EINVAL)

@@ -11,6 +11,7 @@
 #include "base/when.h"
 #include "cli/symbol_tables.h"
 #include "command/say.h"
+#include "symbol/object_reader.h"
 #include "trace/func_sched.h"
 
 static const char *option(const struct args *a, const char *name)
@@ -95,7 +96,10 @@ int func_reading_open(struct func_reading *r, const struct args *a, const char *
 	int rc;
 
 	r->path = path;
-	rc = func_place_open(&r->place, a, path, e);
+	/* Before there is a connection or a thread, which it would have, too. */
+	rc = object_reader_start(OBJECT_READER_THIS_MACHINE, e);
+	if (rc >= 0)
+		rc = func_place_open(&r->place, a, path, e);
 	r->source = take_ptr(r->place.source);
 	if (rc >= 0)
 		rc = join_sched(r, a, e);

@@ -8,6 +8,7 @@
 #include "command/help.h"
 #include "command/man.h"
 #include "command/say.h"
+#include "symbol/object_reader.h"
 
 static int run_group(const struct args *a)
 {
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
 	} else {
 		status = run_group(&args);
 	}
+	object_reader_stop(); /* if the command had one */
 	if (status == EXIT_OK && say_flush(&e) < 0)
 		return say_failure(&e);
 	return status;

@@ -11,6 +11,7 @@
 #include "command/say.h"
 #include "command/value.h"
 #include "store/store_check.h"
+#include "symbol/object_reader.h"
 #include "trace/filter_parse.h"
 #include "trace/sample_ksk.h"
 
@@ -221,7 +222,10 @@ int profile_reading_open(struct profile_reading *r, const struct args *a, const 
 
 	r->path = path;
 	filter_init(&r->filter);
-	rc = open_source(r, a, e);
+	/* Before there is a connection or a thread, which it would have, too. */
+	rc = object_reader_start(OBJECT_READER_THIS_MACHINE, e);
+	if (rc >= 0)
+		rc = open_source(r, a, e);
 	if (rc >= 0)
 		rc = select_samples(r, a, e);
 	if (rc >= 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols build: makes the tables of objects before somebody waits for them. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -16,7 +17,7 @@
 #include "command/args.h"
 #include "command/say.h"
 #include "symbol/kallsyms.h"
-#include "symbol/object.h"
+#include "symbol/object_reader.h"
 
 #define DEPTH_FDS 32
 
@@ -67,20 +68,34 @@ static int build_kernel(const char *path)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* Whether it may be an object: most of a folder's files are not, and need no reader. */
+static int has_magic(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char magic[SELFMAG];
+	ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof(magic));
+
+	if (n < 0)
+		return -errno;
+	return n == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
 /* 0: it is no object, or not a sound one. */
 static int get_id(const char *path, struct elf_build_id *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
-	struct elf_file f;
+	const struct object_wanted w = { .path = path };
+	struct object_answer a;
+	int table, r = has_magic(path);
 
-	if (fd < 0)
-		return -errno;
-	r = elf_file_open(&f, fd, NULL);
-	if (r < 0)
-		return r == -ENOMEM || r == -EIO ? r : 0;
-	elf_identity_get_build_id(&f, ret);
-	elf_file_close(&f);
-	return 1;
+	if (r <= 0)
+		return r;
+	r = object_reader_ask(OBJECT_IDENTITY, &build.search, &w, &a, &table);
+	if (r < 0 || a.code < 0)
+		return r < 0 ? r : a.code;
+	if (a.problem[0])
+		return -EBADMSG; /* its reader did not come back */
+	*ret = a.id;
+	return a.is_found;
 }
 
 static int build_file(const char *path)
@@ -111,7 +126,7 @@ static int build_file(const char *path)
 		error_set(&none, 0, "%s has no build-id: its table is not kept", path);
 		why = none.text;
 	}
-	tell(path, object_get_kept(o), why);
+	tell(path, id.len && !object_get_cache_problem(o) ? object_get_kept(o) : NULL, why);
 	object_close(o);
 	return 0;
 }
@@ -144,6 +159,8 @@ static int run(const struct args *a)
 	size_t i;
 	int r = symbol_tables_open(&c, &e);
 
+	if (r >= 0)
+		r = object_reader_start(OBJECT_READER_THIS_MACHINE, &e);
 	build.cache = c;
 	build.folders[0] = args_get(a, "symbols");
 	build.search.folders = build.folders;

@@ -28,7 +28,7 @@ struct row {
 	char used[WHEN_MAX];
 };
 
-static const char *const kinds[] = { NULL, "object", "kernel", "modules" };
+static const char *const kinds[] = { NULL, "object", "kernel", "modules", "lines" };
 
 /* `whole`: all its bytes are looked at, else its head. */
 static void read_row(struct symcache *c, const struct symcache_row *file, bool whole,

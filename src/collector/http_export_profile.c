@@ -120,7 +120,7 @@ static const struct sample_source_ops careful_ops = {
 static int write_format(const struct profile_walk *w, const struct profile_format *f,
 			const char *path, struct error *e)
 {
-	const struct profile_export_options o = { .value = PROFILE_WEIGHT };
+	const struct profile_export_options o = { .value = PROFILE_WEIGHT, .lines = true };
 	CLEANUP(outfile) struct outfile *out = NULL;
 	int r = outfile_open(&out, path, e);
 

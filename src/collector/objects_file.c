@@ -90,7 +90,7 @@ static bool is_right_elsewhere(const struct objects_file *f, const char *folder)
 	int table;
 
 	if (!make_path(part, folder, &f->id, ".part") || !realpath(part, path) ||
-	    object_reader_ask(&s, &w, &a, &table) < 0)
+	    object_reader_ask(OBJECT_NAMES, &s, &w, &a, &table) < 0)
 		return false;
 	if (table >= 0)
 		close(table);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -45,22 +46,25 @@ bool file_rules_exist(void)
 	return get_version() > 0;
 }
 
-static int add_folder(int rules, const char *folder)
+/* What cannot be found here cannot be opened later: it needs no rule. */
+static int add_path(int rules, const char *path)
 {
-	_cleanup_close_ int fd = open(folder, O_PATH | O_CLOEXEC);
-	struct path_rule rule = { .allowed = READ_FILE | READ_DIR, .folder = fd };
+	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+	struct path_rule rule = { .allowed = READ_FILE, .folder = fd };
+	struct stat st;
 
-	if (fd < 0 || syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &rule, 0) < 0)
-		return -errno;
-	return 0;
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		rule.allowed |= READ_DIR;
+	return syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
 }
 
-int file_rules_enter(const char *folder, const char *const *more, size_t n, struct error *e)
+int file_rules_enter(const char *folder, const char *const *more, struct error *e)
 {
 	long version = get_version();
 	uint64_t handled = ALL_FIRST | (version >= TRUNCATE_VERSION ? TRUNCATE : 0);
 	_cleanup_close_ int rules = -1;
-	size_t i;
 	int r;
 
 	if (version <= 0)
@@ -68,12 +72,9 @@ int file_rules_enter(const char *folder, const char *const *more, size_t n, stru
 	rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0);
 	if (rules < 0)
 		return error_set(e, errno, "cannot limit files: %s", strerror(errno));
-	r = folder ? add_folder(rules, folder) : 0;
-	r = r == -ENOENT ? 0 : r;
-	for (i = 0; i < n && folder && r == 0; i++) {
-		r = more[i] ? add_folder(rules, more[i]) : 0;
-		r = r == -ENOENT ? 0 : r;
-	}
+	r = folder ? add_path(rules, folder) : 0;
+	for (; folder && more && *more && r == 0; more++)
+		r = add_path(rules, *more);
 	if (r == 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(RESTRICT_SELF, rules, 0) < 0))
 		r = -errno;

@@ -6,13 +6,12 @@
 #define KISEKI_SANDBOX_FILE_RULES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/error.h"
 
-/* Only what is below the folder, and that only to read; NULL: none at all. `more` are others, where they exist; NULL in it
- * is none. For good. -ENOSYS: this kernel cannot. */
-int file_rules_enter(const char *folder, const char *const *more, size_t n, struct error *e);
+/* Only what is below the folder, and that only to read; NULL: none at all. `more` are other folders, and files, where they
+ * exist, up to a NULL; NULL: none. For good. -ENOSYS: this kernel cannot. */
+int file_rules_enter(const char *folder, const char *const *more, struct error *e);
 
 bool file_rules_exist(void);
 

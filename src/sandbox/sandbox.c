@@ -212,7 +212,7 @@ int sandbox_enter(const struct sandbox_rules *r, struct error *e)
 	if (rc < 0 || SANDBOX_SANITIZED)
 		return rc;
 	prctl(PR_SET_DUMPABLE, 0);
-	rc = file_rules_enter(r->folder, r->more, SANDBOX_FOLDERS_MAX, e);
+	rc = file_rules_enter(r->folder, r->more, e);
 	if (rc == 0 || rc == -ENOSYS)
 		rc = install_filter(r, rc == 0, e);
 	return rc == -ENOSYS ? 0 : rc;

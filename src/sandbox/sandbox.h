@@ -22,7 +22,6 @@
 #include "base/error.h"
 
 #define SANDBOX_KEEP_MAX 4U
-#define SANDBOX_FOLDERS_MAX 3U
 #define SANDBOX_REASON_MAX 96U
 
 /* Sanitizers reserve terabytes, open files and start threads when they find something. */
@@ -39,8 +38,9 @@ struct sandbox_rules {
 	uint64_t output_bytes; /* the largest file that it may write into; pipes have no limit */
 	uint32_t cpu_s;	       /* in all; 0: the caller has a watchdog */
 	const char *folder;    /* the only one that it may read; NULL: no files */
-	const char *more[SANDBOX_FOLDERS_MAX]; /* and these, with it; those that are there count */
-	int keep[SANDBOX_KEEP_MAX];	       /* descriptors that stay, beside 0 to 2 */
+	const char *const *
+		more; /* with it, also these folders and files, as far as they are there; NULL-terminated, or NULL */
+	int keep[SANDBOX_KEEP_MAX]; /* descriptors that stay, beside 0 to 2 */
 	size_t n_keep;
 };
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "symbol/dwarf_line_unit.h"
@@ -26,6 +27,7 @@ struct sequence {
 struct path {
 	size_t unit;
 	uint64_t file;
+	uint32_t number; /* how many were made before it */
 	char *text;
 };
 
@@ -262,14 +264,14 @@ static size_t find_path(const struct dwarf_lines *l, const struct path *key)
 	return low;
 }
 
-/* The path of a unit's file, made once. NULL: no memory. */
-static const char *get_path(struct dwarf_lines *l, size_t unit, uint64_t file)
+/* The path of a unit's file, made once, and valid until the next. NULL: no memory. */
+static const struct path *get_path(struct dwarf_lines *l, size_t unit, uint64_t file)
 {
-	struct path key = { .unit = unit, .file = file }, *moved;
+	struct path key = { .unit = unit, .file = file, .number = (uint32_t)l->n_paths }, *moved;
 	const size_t at = find_path(l, &key);
 
 	if (at < l->n_paths && compare_paths(&l->paths[at], &key) == 0)
-		return l->paths[at].text;
+		return &l->paths[at];
 	moved = realloc(l->paths, (l->n_paths + 1) * sizeof(*moved));
 	if (!moved)
 		return NULL;
@@ -280,7 +282,7 @@ static const char *get_path(struct dwarf_lines *l, size_t unit, uint64_t file)
 	memmove(&l->paths[at + 1], &l->paths[at], (l->n_paths - at) * sizeof(*moved));
 	l->paths[at] = key;
 	l->n_paths++;
-	return key.text;
+	return &l->paths[at];
 }
 
 int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_file,
@@ -288,16 +290,137 @@ int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_f
 {
 	const struct sequence *s = find_sequence(l, address);
 	struct dwarf_row row = { 0 };
-	const char *path;
+	const struct path *path;
 
 	if (!s || !find_row(l, s, address, &row))
 		return 0;
 	path = get_path(l, s->unit, row.file);
 	if (!path)
 		return -ENOMEM;
-	if (!path[0])
+	if (!path->text[0])
 		return 0;
-	*ret_file = path;
+	*ret_file = path->text;
 	*ret_line = row.line;
 	return 1;
+}
+
+/* --- all lines --- */
+
+/* A sequence on its way: `row` is the line of where we are, once there is one, `next` the row behind it. */
+struct walker {
+	const struct sequence *sequence;
+	struct dwarf_line_unit unit;
+	struct dwarf_cursor at;
+	struct dwarf_row row, next;
+	bool has_row, is_last; /* no row behind it */
+	struct path path;      /* of row.file, if has_path */
+	bool has_path;
+};
+
+/* Sequences that have begun and are not over, the innermost last: it has the address, as in a search. */
+struct walk {
+	struct dwarf_lines *lines;
+	int (*take)(void *context, const struct dwarf_piece *p);
+	void *context;
+	struct walker open[LOOK_BACK];
+	size_t depth;
+	uint64_t at;
+};
+
+static void read_next(struct walker *w)
+{
+	w->is_last = !dwarf_line_unit_next(&w->unit, &w->at, &w->next) || w->next.is_end;
+}
+
+static void begin_walker(const struct dwarf_lines *l, const struct sequence *s, struct walker *w)
+{
+	struct dwarf_cursor c = cursor_at(l, s->unit);
+
+	*w = (struct walker){ .sequence = s,
+			      .unit.context = { .strings = &l->strings,
+						.line_strings = &l->line_strings },
+			      .is_last = true };
+	if (dwarf_line_unit_parse(&c, &w->unit) != 1)
+		return;
+	w->at = w->unit.program;
+	w->at.p = l->lines.bytes + s->program;
+	dwarf_row_init(&w->next);
+	read_next(w);
+}
+
+static int take_piece(struct walk *k, struct walker *w, uint64_t from, uint64_t to)
+{
+	struct dwarf_piece piece = { .from = from, .to = to, .line = w->row.line };
+	const struct path *path;
+
+	if (!w->has_row || !w->row.line)
+		return 0;
+	if (!w->has_path || w->path.file != w->row.file) {
+		path = get_path(k->lines, w->sequence->unit, w->row.file);
+		if (!path)
+			return -ENOMEM;
+		w->path = *path;
+		w->has_path = true;
+	}
+	piece.file = w->path.text;
+	piece.file_number = w->path.number;
+	return piece.file[0] ? k->take(k->context, &piece) : 0;
+}
+
+/* Gives the innermost sequence's pieces up to here. */
+static int walk_to(struct walk *k, struct walker *w, uint64_t to)
+{
+	uint64_t end;
+	int r = 0;
+
+	while (r == 0 && k->at < to) {
+		while (!w->is_last && w->next.address <= k->at) {
+			w->row = w->next;
+			w->has_row = true;
+			read_next(w);
+		}
+		end = !w->is_last && w->next.address < to ? w->next.address : to;
+		r = take_piece(k, w, k->at, end);
+		k->at = end;
+	}
+	return r;
+}
+
+/* Ends the sequences that are over before an address, which the rest has up to there. */
+static int end_sequences(struct walk *k, uint64_t before)
+{
+	int r = 0;
+
+	while (r == 0 && k->depth) {
+		struct walker *w = &k->open[k->depth - 1];
+		const uint64_t high = w->sequence->high;
+
+		r = walk_to(k, w, high < before ? high : before);
+		if (high > before)
+			break;
+		k->depth--;
+	}
+	return r;
+}
+
+int dwarf_lines_walk(struct dwarf_lines *l, int (*take)(void *context, const struct dwarf_piece *p),
+		     void *context)
+{
+	_cleanup_free_ struct walk *k = calloc(1, sizeof(*k));
+	size_t i;
+	int r = 0;
+
+	if (!k)
+		return -ENOMEM;
+	k->lines = l;
+	k->take = take;
+	k->context = context;
+	for (i = 0; i < l->n && r == 0; i++) {
+		r = end_sequences(k, l->sequences[i].low);
+		if (k->depth == LOOK_BACK)
+			memmove(k->open, k->open + 1, --k->depth * sizeof(k->open[0]));
+		begin_walker(l, &l->sequences[i], &k->open[k->depth++]);
+		k->at = l->sequences[i].low;
+	}
+	return r < 0 ? r : end_sequences(k, UINT64_MAX);
 }

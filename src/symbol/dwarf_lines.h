@@ -24,4 +24,17 @@ void dwarf_lines_free(struct dwarf_lines *l);
 int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_file,
 		     uint32_t *ret_line);
 
+/* A piece of code that one line was made into. */
+struct dwarf_piece {
+	uint64_t from, to;
+	const char *file;     /* borrowed as above */
+	uint32_t file_number; /* of this text; small, but two may have the same */
+	uint32_t line;
+};
+
+/* Gives all of them, by rising addresses, none over another: what dwarf_lines_find() says of each address. Ends with what the
+ * function returns, if that is not 0. */
+int dwarf_lines_walk(struct dwarf_lines *l, int (*take)(void *context, const struct dwarf_piece *p),
+		     void *context);
+
 #endif

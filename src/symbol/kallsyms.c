@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "symbol/object_reader.h"
 #include "wire/crc32c.h"
 
 #define READ_FIRST (1U << 20)
@@ -29,6 +30,7 @@ struct kallsyms {
 	char *text;
 	struct symtab *kernel, *modules;
 	struct symfile *kept_kernel, *kept_modules; /* both or none */
+	uint8_t id[ID_LEN];			    /* of the text, for who writes its tables */
 };
 
 DEFINE_CLEANUP(kallsyms, kallsyms_free)
@@ -321,24 +323,41 @@ static bool get_kept(struct symcache *c, const uint8_t *id, struct kallsyms *k)
 	       symcache_get(c, SYMFILE_MODULES, id, ID_LEN, &k->kept_modules) == 1;
 }
 
+static struct symfile_source source_of(const struct kallsyms *k, enum symfile_kind kind)
+{
+	const bool is_kernel = kind == SYMFILE_KERNEL;
+	struct symfile_source s = { .kind = kind,
+				    .id = k->id,
+				    .id_len = ID_LEN,
+				    .table = is_kernel ? k->kernel : k->modules,
+				    .get_module = is_kernel ? NULL : get_module };
+
+	return s;
+}
+
 /* From now on they are used from there. That they cannot be kept takes nothing away; whoever opens
  * objects says why. */
-static void keep(struct symcache *c, const uint8_t *id, struct kallsyms *k)
+static void keep(struct symcache *c, struct kallsyms *k)
 {
-	struct symfile_source s = {
-		.kind = SYMFILE_KERNEL, .id = id, .id_len = ID_LEN, .table = k->kernel
-	};
+	struct symfile_source s = source_of(k, SYMFILE_KERNEL);
 	struct symfile *kernel = NULL;
 
 	if (symcache_put(c, &s, &kernel, NULL) < 0)
 		return;
-	s.kind = SYMFILE_MODULES;
-	s.table = k->modules;
-	s.get_module = get_module;
+	s = source_of(k, SYMFILE_MODULES);
 	if (symcache_put(c, &s, &k->kept_modules, NULL) == 1)
 		k->kept_kernel = kernel;
 	else
 		symfile_close(kernel);
+}
+
+int kallsyms_write_tables(const struct kallsyms *k, int kernel, int modules)
+{
+	struct symfile_source s = source_of(k, SYMFILE_KERNEL);
+	int r = symfile_write(kernel, &s);
+
+	s = source_of(k, SYMFILE_MODULES);
+	return r < 0 ? r : symfile_write(modules, &s);
 }
 
 static int open_kept(struct symcache *c, const uint8_t *id, struct kallsyms **ret)
@@ -351,25 +370,94 @@ static int open_kept(struct symcache *c, const uint8_t *id, struct kallsyms **re
 	return 1;
 }
 
+/* --- read by another process --- */
+
+/* Opens a table that came, and keeps it if it can be. Takes the descriptor. */
+static struct symfile *take_table(struct symcache *c, enum symfile_kind kind, const uint8_t *id,
+				  int fd)
+{
+	_cleanup_close_ int from = fd;
+	struct symfile *came = NULL, *kept = NULL;
+	const struct symfile_head *h;
+	int copy = dup(from);
+
+	if (copy < 0 || symfile_open(copy, &came, NULL) < 0)
+		return NULL;
+	h = symfile_get_head(came);
+	if (h->kind != kind || h->id_len != ID_LEN || memcmp(h->id, id, ID_LEN) != 0) {
+		symfile_close(came);
+		return NULL;
+	}
+	if (!c || symcache_put_copy(c, h, from, &kept, NULL) != 1)
+		return came;
+	symfile_close(came);
+	return kept;
+}
+
+static int open_elsewhere(const char *text, size_t len, struct symcache *c, struct kallsyms **ret,
+			  struct error *e)
+{
+	CLEANUP(kallsyms) struct kallsyms *k = calloc(1, sizeof(*k));
+	struct object_answer a;
+	int tables[OBJECT_TABLES_MAX];
+	int r = k ? object_reader_ask_kernel(text, len, &a, tables) : -ENOMEM;
+
+	if (r < 0)
+		return error_set(e, -r, "cannot be read: %s", strerror(-r));
+	if (tables[0] < 0)
+		return error_set(e, a.code < 0 ? -a.code : EBADMSG, "%s",
+				 a.problem[0] ? a.problem : "cannot be read");
+	make_id(text, len, k->id);
+	k->kept_kernel = take_table(c, SYMFILE_KERNEL, k->id, tables[0]);
+	k->kept_modules = take_table(c, SYMFILE_MODULES, k->id, tables[1]);
+	if (!k->kept_kernel || !k->kept_modules)
+		return error_set(e, EBADMSG, "cannot be read: its reader is out of order");
+	*ret = take_ptr(k);
+	return 0;
+}
+
+/* Takes the text. */
+static int parse_here(char *text, size_t len, struct kallsyms **ret, struct error *e)
+{
+	uint8_t id[ID_LEN];
+	int r;
+
+	make_id(text, len, id);
+	r = parse_taken(text, len, ret, e);
+	if (r == 0)
+		memcpy((*ret)->id, id, ID_LEN);
+	return r;
+}
+
+int kallsyms_open_fd(int fd, struct kallsyms **ret, struct error *e)
+{
+	size_t len = 0;
+	char *text = NULL;
+	int r = read_all(fd, &text, &len);
+
+	return r < 0 ? error_set(e, -r, "cannot be read: %s", strerror(-r))
+		     : parse_here(text, len, ret, e);
+}
+
 int kallsyms_open(const char *path, struct symcache *cache, struct kallsyms **ret, struct error *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_free_ char *text = NULL;
 	uint8_t id[ID_LEN] = { 0 };
 	size_t len = 0;
-	char *text = NULL;
 	int r = fd < 0 ? -errno : read_all(fd, &text, &len);
 
 	if (r < 0)
 		return error_set(e, -r, "cannot be read: %s", strerror(-r));
 	if (cache)
 		make_id(text, len, id);
-	if (cache && open_kept(cache, id, ret) == 1) {
-		free(text);
+	if (cache && open_kept(cache, id, ret) == 1)
 		return 0;
-	}
-	r = parse_taken(text, len, ret, e);
+	if (object_reader_is_there())
+		return open_elsewhere(text, len, cache, ret, e);
+	r = parse_here(take_ptr(text), len, ret, e);
 	if (r == 0 && cache)
-		keep(cache, id, *ret);
+		keep(cache, *ret);
 	return r;
 }
 

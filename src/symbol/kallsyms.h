@@ -37,11 +37,16 @@ struct kallsyms_symbol {
 /* The text of e is the reason alone. -ENODATA: it is no such text, or all addresses are hidden. */
 int kallsyms_open(const char *path, struct symcache *cache, struct kallsyms **ret,
 		  struct error *e); /* cache NULL: none */
+/* The same from a descriptor, in this process and without a cache. */
+int kallsyms_open_fd(int fd, struct kallsyms **ret, struct error *e);
 int kallsyms_parse(const char *text, size_t len, struct kallsyms **ret, struct error *e);
 void kallsyms_free(struct kallsyms *k);
 
 /* Of the kernel's own table in the cache; NULL: it is not there. */
 const struct symfile_head *kallsyms_get_kept(const struct kallsyms *k);
+
+/* Its two tables, as a cache would keep them; of one that was parsed here. */
+int kallsyms_write_tables(const struct kallsyms *k, int kernel, int modules);
 
 /* False: nobody's. */
 bool kallsyms_find(const struct kallsyms *k, uint64_t address, struct kallsyms_symbol *ret);

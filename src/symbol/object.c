@@ -13,6 +13,7 @@
 #include "symbol/demangle.h"
 #include "symbol/dwarf_lines.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/linetab.h"
 #include "symbol/object_reader.h"
 
 #define DELETED " (deleted)"
@@ -32,6 +33,8 @@ struct object {
 	bool lines_tried;
 	uint64_t lines_bias; /* added to addresses of the lines' file gives ours */
 	struct dwarf_lines *lines;
+	struct symcache *cache;	    /* for tables of lines; outlives us */
+	struct symfile *kept_lines; /* in place of the lines; with our own addresses */
 };
 
 /* What opening needs beside the object. */
@@ -39,10 +42,14 @@ struct opening {
 	const struct search *search;
 	struct object *object;
 	struct symcache *cache;
+	bool without_names;
 	char **problem;
 	bool partial; /* only what a stripped object exports */
 	bool damaged;
 };
+
+/* In tables: an id that no object has stands for none. */
+static const uint8_t no_id[1];
 
 DEFINE_CLEANUP(object, object_close)
 
@@ -53,6 +60,7 @@ void object_close(struct object *o)
 	if (o->found)
 		search_hit_done(&o->code);
 	dwarf_lines_free(o->lines);
+	symfile_close(o->kept_lines);
 	symtab_free(o->table);
 	symfile_close(o->kept);
 	free(o->cache_problem);
@@ -321,10 +329,11 @@ static int load_files(struct opening *op)
 		o->code = (struct search_hit){ .file = { .fd = -1 } };
 		return use_kept(op);
 	}
+	op->damaged = r == 0; /* nothing to make a table of */
 	if (r <= 0)
 		return r;
-	r = get_kept(op, o->code.id.bytes, o->code.id.len);
-	if (r >= 0)
+	r = op->without_names ? 0 : get_kept(op, o->code.id.bytes, o->code.id.len);
+	if (r >= 0 && !op->without_names)
 		r = load_symbols(op);
 	if (r >= 0)
 		r = keep(op);
@@ -346,32 +355,66 @@ static bool is_of(const struct object *o, const struct symfile_head *h)
 	       memcmp(h->id, o->build_id, o->build_id_len) == 0;
 }
 
-/* Keeps what came, and uses that; a table without a build-id is used as it is. */
+/* Of a table whose build-id nobody told before only a reader of this machine's own files is believed. */
+static bool may_keep(const struct object *o, const struct symfile_head *h)
+{
+	if (o->build_id_len)
+		return true;
+	return object_reader_get_reach() == OBJECT_READER_THIS_MACHINE &&
+	       !(h->id_len == sizeof(no_id) && h->id[0] == no_id[0]);
+}
+
+/* Keeps what came, and uses that; a table that cannot be kept is used as it is. */
+static int keep_came(struct opening *op, struct symfile *came, int from)
+{
+	struct object *o = op->object;
+	const struct symfile_head *h = symfile_get_head(came);
+	struct symfile *kept = NULL;
+	struct error why = ERROR_INIT;
+
+	symfile_close(o->kept);
+	o->kept = came;
+	if (!op->cache || !may_keep(o, h))
+		return 0;
+	if (symcache_put_copy(op->cache, h, from, &kept, &why) == 1) {
+		symfile_close(came);
+		o->kept = kept;
+		return 0;
+	}
+	o->cache_problem = strdup(why.text);
+	return o->cache_problem ? 0 : -ENOMEM;
+}
+
+/* 1: it is used, or no more than what is there; takes the descriptor. */
 static int take_table(struct opening *op, int fd)
 {
 	_cleanup_close_ int from = fd;
 	struct object *o = op->object;
-	struct symfile *came = NULL, *kept = NULL;
-	const struct symfile_head *h;
-	int copy = dup(from);
+	struct symfile *came = NULL;
+	int copy = dup(from), r = 0;
 
-	if (copy < 0 || symfile_open(copy, &came, NULL) < 0 ||
-	    !is_of(o, h = symfile_get_head(came))) {
+	if (copy < 0 || symfile_open(copy, &came, NULL) < 0 || !is_of(o, symfile_get_head(came))) {
 		symfile_close(came);
 		return say(op, "its reader is out of order; its functions have no names");
 	}
-	if (is_whole(o->kept) || (o->kept && !is_whole(came))) {
-		symfile_close(came); /* no more than there is */
-		return use_kept(op);
-	}
-	symfile_close(o->kept);
-	o->kept = came;
-	if (op->cache && o->build_id_len &&
-	    symcache_put_copy(op->cache, h, from, &kept, NULL) == 1) {
+	if (is_whole(o->kept) || (o->kept && !is_whole(came)))
 		symfile_close(came);
-		o->kept = kept;
-	}
-	return use_kept(op);
+	else
+		r = keep_came(op, came, from);
+	if (r == 0)
+		r = use_kept(op);
+	return r < 0 ? r : 1;
+}
+
+/* What the reader said of the file, in place of what its table tells. */
+static int take_problem(struct opening *op, const struct object_answer *a)
+{
+	struct error line = ERROR_INIT;
+
+	error_set(&line, 0, "%s", a->problem);
+	free(*op->problem);
+	*op->problem = strdup(line.text);
+	return *op->problem ? 0 : -ENOMEM;
 }
 
 static int load_elsewhere(struct opening *op)
@@ -381,33 +424,31 @@ static int load_elsewhere(struct opening *op)
 					 .build_id = o->build_id,
 					 .build_id_len = o->build_id_len };
 	struct object_answer a;
-	int table, r = object_reader_ask(op->search, &w, &a, &table);
+	int table, r = object_reader_ask(OBJECT_NAMES, op->search, &w, &a, &table);
 
 	if (r == -ENOMEM)
 		return r;
+	if (r == -ENAMETOOLONG)
+		return say(op, "more folders are to be searched than its reader takes; its "
+			       "functions have no names");
 	if (r < 0)
 		return say(op, "the reader of objects is gone; its functions have no names");
 	if (table >= 0)
 		r = take_table(op, table);
 	else if (o->kept)
-		r = use_kept(op);
-	if (r == 0 && a.problem[0] && !is_whole(o->kept) && !*op->problem) {
-		struct error line = ERROR_INIT;
-
-		error_set(&line, 0, "%s", a.problem);
-		*op->problem = strdup(line.text);
-		r = *op->problem ? 0 : -ENOMEM;
-	}
-	return r;
+		return use_kept(op);
+	if (r < 0 || !a.problem[0] || (*op->problem && r == 0))
+		return r < 0 ? r : 0;
+	return is_whole(o->kept) && o->build_id_len ? 0 : take_problem(op, &a);
 }
 
 int object_write_table(const struct object *o, int fd)
 {
-	static const uint8_t none[1];
 	const struct symfile_source source = { .kind = SYMFILE_OBJECT,
 					       .flags = o->partial ? SYMFILE_PARTIAL : 0,
-					       .id = o->code.id.len ? o->code.id.bytes : none,
-					       .id_len = o->code.id.len ? o->code.id.len : 1,
+					       .id = o->code.id.len ? o->code.id.bytes : no_id,
+					       .id_len = o->code.id.len ? o->code.id.len
+									: sizeof(no_id),
 					       .table = o->table,
 					       .file = &o->code.file };
 
@@ -448,7 +489,11 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 {
 	CLEANUP(object) struct object *o = calloc(1, sizeof(*o));
 	_cleanup_free_ char *problem = NULL;
-	struct opening op = { .search = s, .object = o, .cache = w->cache, .problem = &problem };
+	struct opening op = { .search = s,
+			      .object = o,
+			      .cache = w->cache,
+			      .without_names = w->without_names,
+			      .problem = &problem };
 	int r;
 
 	if (!o || w->build_id_len > sizeof(o->build_id))
@@ -456,6 +501,7 @@ int object_open(const struct search *s, const struct object_wanted *w, struct ob
 	o->code.file.fd = -1;
 	o->search = *s;
 	o->mangled = w->mangled;
+	o->cache = w->cache;
 	o->path = strdup(w->path);
 	o->table = symtab_new();
 	if (!o->path || !o->table)
@@ -539,6 +585,8 @@ const char *object_get_cache_problem(const struct object *o)
 	return o->cache_problem;
 }
 
+/* --- lines --- */
+
 static int read_lines(struct object *o, const struct search_query *q)
 {
 	struct search_hit hit;
@@ -552,6 +600,54 @@ static int read_lines(struct object *o, const struct search_query *q)
 	return r == -ENOMEM ? r : 0;
 }
 
+static bool is_same_object(const struct object *o, const struct symfile_head *h)
+{
+	const size_t len = o->code.id.len ? o->code.id.len : sizeof(no_id);
+
+	return h->kind == SYMFILE_LINES && h->id_len == len &&
+	       memcmp(h->id, o->code.id.len ? o->code.id.bytes : no_id, len) == 0;
+}
+
+/* Takes the descriptor. */
+static void take_lines(struct object *o, int fd)
+{
+	_cleanup_close_ int from = fd;
+	struct symfile *came = NULL, *kept = NULL;
+	int copy = dup(from);
+
+	if (copy < 0 || symfile_open(copy, &came, NULL) < 0)
+		return;
+	o->kept_lines = came;
+	if (!is_same_object(o, symfile_get_head(came))) {
+		symfile_close(came);
+		o->kept_lines = NULL;
+	} else if (o->cache && o->code.id.len &&
+		   symcache_put_copy(o->cache, symfile_get_head(came), from, &kept, NULL) == 1) {
+		symfile_close(came);
+		o->kept_lines = kept;
+	}
+}
+
+/* From the cache, or by the reader of objects, as names are; that there are none is no problem of anybody's. */
+static int open_lines_elsewhere(struct object *o)
+{
+	const struct object_wanted w = { .path = o->path,
+					 .build_id = o->code.id.bytes,
+					 .build_id_len = o->code.id.len };
+	struct object_answer a;
+	int table, r = 0;
+
+	if (o->cache && o->code.id.len)
+		r = symcache_get(o->cache, SYMFILE_LINES, o->code.id.bytes, o->code.id.len,
+				 &o->kept_lines);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = object_reader_ask(OBJECT_LINES, &o->search, &w, &a, &table);
+	if (r == 0 && table >= 0)
+		take_lines(o, table);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int open_lines(struct object *o)
 {
 	struct search_query q = make_query(o, SEARCH_LINES), code = make_query(o, SEARCH_CODE);
@@ -559,8 +655,10 @@ static int open_lines(struct object *o)
 	int r;
 
 	o->lines_tried = true;
-	if (!o->found || object_reader_is_there())
+	if (!o->found)
 		return 0;
+	if (object_reader_is_there())
+		return open_lines_elsewhere(o);
 	if (o->code.path)
 		return read_lines(o, &q);
 	/* Its table was in the cache; the object itself may name its debug file. */
@@ -574,14 +672,30 @@ static int open_lines(struct object *o)
 	return r;
 }
 
+int object_write_lines(struct object *o, int fd)
+{
+	struct linetab_owner owner = { .id = o->code.id.len ? o->code.id.bytes : no_id,
+				       .id_len = o->code.id.len ? o->code.id.len : sizeof(no_id),
+				       .file = &o->code.file };
+	int r = o->lines_tried ? 0 : open_lines(o);
+
+	owner.bias = o->lines_bias;
+	if (r == 0 && !o->lines)
+		r = -ENODATA;
+	return r < 0 ? r : linetab_write(fd, o->lines, &owner);
+}
+
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,
 		     uint32_t *ret_line)
 {
 	uint64_t address;
 	int r = o->lines_tried ? 0 : open_lines(o);
 
-	if (r < 0 || !o->lines || !elf_file_find_address(&o->code.file, file_offset, &address))
+	if (r < 0 || (!o->lines && !o->kept_lines) ||
+	    !elf_file_find_address(&o->code.file, file_offset, &address))
 		return r;
 	address = elf_symbols_code_address(&o->code.file, address);
+	if (o->kept_lines)
+		return symfile_find_line(o->kept_lines, address, ret_file, ret_line);
 	return dwarf_lines_find(o->lines, address - o->lines_bias, ret_file, ret_line);
 }

@@ -3,7 +3,7 @@
  * object: a program or library that a process had mapped, with the names of its functions.
  *
  * Opening one maps its table from the cache, or reads its segments and symbols, keeps them there and
- * lets go of the files; source lines are read when they are first asked for. A table of the cache that
+ * lets go of the files; source lines are read, or mapped, when they are first asked for. A table of the cache that
  * is whole is used without a look at any file: it was made of one with the same build-id. One
  * of a stripped object is used only while no file with more is found. Whatever is missing, an object opens: then it names nothing, and
  * `problem` says why, in one line.
@@ -22,6 +22,7 @@ struct object_wanted {
 	size_t build_id_len;
 	struct symcache *cache; /* NULL: tables are not kept */
 	bool mangled;		/* C++ names stay as they are */
+	bool without_names;	/* for who wants lines alone */
 };
 
 struct object_symbol {
@@ -41,7 +42,7 @@ int object_find(const struct object *o, uint64_t file_offset, struct object_symb
 /* Its file was, or its table. */
 bool object_is_found(const struct object *o);
 
-/* Of its table in the cache; NULL: it is not there. */
+/* Of its table in the cache, or as another process made it; NULL: there is neither. */
 const struct symfile_head *object_get_kept(const struct object *o);
 
 /* Why the table could not be kept in the cache; NULL: it was, or there is none. */
@@ -49,6 +50,9 @@ const char *object_get_cache_problem(const struct object *o);
 
 /* Its table, as the cache would keep it; the build-id of an object that has none is one byte, 0. */
 int object_write_table(const struct object *o, int fd);
+
+/* The same of its lines; -ENODATA: there are none. */
+int object_write_lines(struct object *o, int fd);
 
 /* 1, 0; the file's name is borrowed until the object is closed. */
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,

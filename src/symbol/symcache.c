@@ -86,6 +86,7 @@ static void format_name(enum symfile_kind kind, const uint8_t *id, size_t id_len
 	hex_format(id, id_len, out);
 	strcat(out, kind == SYMFILE_KERNEL    ? ".kernel" END
 		    : kind == SYMFILE_MODULES ? ".modules" END
+		    : kind == SYMFILE_LINES   ? ".lines" END
 					      : END);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symcache: a folder of symbol tables, one file for each build-id, made once and shared.
+ * symcache: a folder of symbol tables, one file of names for each build-id, and one of lines where somebody
+ * asked for them, made once and shared.
  *
  * Any number of threads and processes use one folder at the same time, without locks: a table is written
  * beside its place, synced and renamed, so a name in the folder always is a whole file; two that make

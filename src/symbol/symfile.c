@@ -86,7 +86,7 @@ static int place_parts(struct symfile *f, struct error *e)
 	uint64_t pages = places + (far ? (uint64_t)x->n * EDGE_PLACE_LEN : 0);
 	uint64_t names = pages + ((uint64_t)x->n_pages + 1) * EDGES_PAGE_LEN;
 
-	if (h->kind < SYMFILE_OBJECT || h->kind > SYMFILE_MODULES || x->shift > EDGES_SHIFT_MAX ||
+	if (h->kind < SYMFILE_OBJECT || h->kind > SYMFILE_LINES || x->shift > EDGES_SHIFT_MAX ||
 	    h->id_len == 0 || h->id_len > SYMFILE_ID_MAX || h->n_segments > ELF_SEGMENTS_MAX ||
 	    h->size > SYMFILE_BYTES_MAX || names > h->size || h->names_len != h->size - names ||
 	    h->names_len == 0 || f->bytes[h->size - 1] != 0)
@@ -149,14 +149,37 @@ int symfile_check(const struct symfile *f)
 	return crc == f->head.body_crc ? 0 : -EBADMSG;
 }
 
+/* NULL: nobody's. */
+static const uint8_t *find_symbol(const struct symfile *f, uint64_t address)
+{
+	uint32_t owner = edges_find(&f->edges, address);
+
+	return owner < f->head.n_symbols ? f->symbols + (size_t)owner * SYMFILE_SYMBOL_LEN : NULL;
+}
+
+bool symfile_find_line(const struct symfile *f, uint64_t address, const char **ret_file,
+		       uint32_t *ret_line)
+{
+	const uint8_t *p = f->head.kind == SYMFILE_LINES ? find_symbol(f, address) : NULL;
+	uint32_t file;
+
+	if (!p)
+		return false;
+	file = get_le32(p + 8);
+	*ret_line = get_le32(p + 12);
+	if (file >= f->head.names_len || !f->names[file] || !*ret_line)
+		return false;
+	*ret_file = f->names + file;
+	return true;
+}
+
 bool symfile_find(const struct symfile *f, uint64_t address, struct symfile_symbol *ret)
 {
-	uint32_t owner = edges_find(&f->edges, address), name, other;
-	const uint8_t *p;
+	const uint8_t *p = f->head.kind == SYMFILE_LINES ? NULL : find_symbol(f, address);
+	uint32_t name, other;
 
-	if (owner >= f->head.n_symbols)
+	if (!p)
 		return false;
-	p = f->symbols + (size_t)owner * SYMFILE_SYMBOL_LEN;
 	name = get_le32(p + 8);
 	other = get_le32(p + 12);
 	if (name >= f->head.names_len || other >= f->head.names_len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symfile: a table of symbols in a file that is mapped and searched as it lies there.
+ * symfile: a table of symbols, or of lines, in a file that is mapped and searched as it lies there.
  *
  * Spec: docs/format/symbols.md. Reading the symbols of a program, sorting them and making C++ names
  * readable is done once for each build-id; whoever needs the table afterwards maps the file, and all
@@ -33,6 +33,7 @@ enum symfile_kind {
 	SYMFILE_OBJECT = 1,  /* of a program or library; the id is its build-id */
 	SYMFILE_KERNEL = 2,  /* of a list of the kernel's names; the id is that of the list */
 	SYMFILE_MODULES = 3, /* of the same list */
+	SYMFILE_LINES = 4,   /* files and lines of a program or library, in place of names */
 };
 
 enum symfile_flag {
@@ -73,6 +74,10 @@ int symfile_check(const struct symfile *f);
 
 /* False: nobody has this address. */
 bool symfile_find(const struct symfile *f, uint64_t address, struct symfile_symbol *ret);
+
+/* The same of a table of lines: the file of source, borrowed, and the line. */
+bool symfile_find_line(const struct symfile *f, uint64_t address, const char **ret_file,
+		       uint32_t *ret_line);
 
 /* The loaded segments of the object, to be freed; *ret_n may be 0. */
 int symfile_dup_segments(const struct symfile *f, struct elf_segment **ret, size_t *ret_n);

@@ -3,6 +3,7 @@
 #include "symbol/symfile_write.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,6 +71,60 @@ static int put_shown(struct writing *w, uint32_t name, uint32_t *ret)
 	return shown ? put_name(w, shown, strlen(shown), ret) : 0;
 }
 
+/* A file's name, and where it was put. */
+struct file_name {
+	const char *text;
+	uint32_t number, at;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct file_name *a = left, *b = right;
+
+	return strcmp(a->text, b->text);
+}
+
+/* Every unit of a program names its headers again: each text is written once. */
+static int put_files(struct writing *w, uint32_t *offsets)
+{
+	const struct symfile_lines *lines = w->s->lines;
+	_cleanup_free_ struct file_name *names = calloc(lines->n_files + 1, sizeof(*names));
+	size_t i, n = 0;
+	int r = names ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && i < lines->n_files; i++)
+		if (lines->files[i])
+			names[n++] = (struct file_name){ lines->files[i], (uint32_t)i, 0 };
+	if (r == 0)
+		qsort(names, n, sizeof(*names), compare_names);
+	for (i = 0; r == 0 && i < n; i++) {
+		if (i && strcmp(names[i].text, names[i - 1].text) == 0)
+			names[i].at = names[i - 1].at;
+		else
+			r = put_name(w, names[i].text, strlen(names[i].text), &names[i].at);
+		offsets[names[i].number] = names[i].at;
+	}
+	return r;
+}
+
+static int make_lines(struct writing *w)
+{
+	const struct symfile_lines *lines = w->s->lines;
+	_cleanup_free_ uint32_t *offsets = calloc(lines->n_files + 1, sizeof(*offsets));
+	size_t i;
+	int r = offsets ? put_files(w, offsets) : -ENOMEM;
+
+	for (i = 0; r == 0 && i < symtab_count(w->s->table); i++) {
+		const struct symfile_place *place = &lines->places[i];
+		uint8_t *p = w->rows + i * SYMFILE_SYMBOL_LEN;
+
+		put_le64(p, symtab_get_symbol(w->s->table, i)->start);
+		put_le32(p + 8, offsets[place->file]);
+		put_le32(p + 12, place->line);
+	}
+	return r;
+}
+
 static int make_rows(struct writing *w)
 {
 	const struct symtab *t = w->s->table;
@@ -81,6 +136,8 @@ static int make_rows(struct writing *w)
 		return -ENOMEM;
 	/* There is always a name, so that the last byte ends one. */
 	r = put_name(w, "", 0, &w->last_module_at);
+	if (r == 0 && w->s->lines)
+		return make_lines(w);
 	for (i = 0; i < n && r == 0; i++) {
 		const struct symtab_symbol *s = symtab_get_symbol(t, i);
 		uint8_t *p = w->rows + i * SYMFILE_SYMBOL_LEN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symfile_write: the table file of an object or of a kernel, from its symbols.
+ * symfile_write: the table file of an object or of a kernel, from its symbols or lines.
  *
  * Spec: docs/format/symbols.md. Here is done what a search shall not have to do: C++ names are made
  * readable, all of them, and names are ended.
@@ -11,6 +11,18 @@
 #include "symbol/symfile.h"
 #include "symbol/symtab.h"
 
+/* Where a piece of code comes from. */
+struct symfile_place {
+	uint32_t file; /* its number */
+	uint32_t line; /* at least 1 */
+};
+
+struct symfile_lines {
+	const struct symfile_place *places; /* of each symbol of the table */
+	const char *const *files;	    /* by number; NULL: nobody has it */
+	size_t n_files;
+};
+
 struct symfile_source {
 	enum symfile_kind kind;
 	uint8_t flags; /* SYMFILE_PARTIAL */
@@ -20,6 +32,7 @@ struct symfile_source {
 	const struct elf_file *file; /* whose loaded segments and machine; NULL: no object */
 	/* Whose a symbol is, where the kind is SYMFILE_MODULES. */
 	const char *(*get_module)(const struct symtab_symbol *s);
+	const struct symfile_lines *lines; /* where it is SYMFILE_LINES; names do not count then */
 };
 
 /* Writes from the descriptor's start. -E2BIG: beyond SYMFILE_BYTES_MAX; -ENOMEM, -EIO, -ENOSPC, … */

@@ -26,9 +26,20 @@ static void find_names(const struct elf_file *f, const struct symtab *t)
 		}
 }
 
+/* By rising addresses, none over another. */
+static int take_piece(void *context, const struct dwarf_piece *p)
+{
+	uint64_t *end = context;
+
+	assert(p->from >= *end && p->to > p->from && p->line && *p->file);
+	*end = p->to;
+	return 0;
+}
+
 static void find_lines(const struct elf_file *f)
 {
 	struct dwarf_lines *l = NULL;
+	uint64_t end = 0;
 	const char *file = NULL;
 	uint32_t line = 0;
 	uint64_t at;
@@ -40,6 +51,7 @@ static void find_lines(const struct elf_file *f)
 		for (at = f->code[i].from; at < f->code[i].to && at - f->code[i].from < 128; at++)
 			if (dwarf_lines_find(l, at, &file, &line) == 1)
 				assert(*file && line);
+	assert(dwarf_lines_walk(l, take_piece, &end) == 0);
 	dwarf_lines_free(l);
 }
 

@@ -12,15 +12,22 @@ static void look(const uint8_t *bytes, size_t size)
 	struct elf_segment *segments = NULL;
 	struct symfile_symbol s;
 	struct symfile *f = NULL;
+	const char *file = NULL;
+	uint32_t line = 0;
 	uint64_t i, base;
 	size_t n;
 
 	if (symfile_open_memory(bytes, size, &f, NULL) < 0)
 		return;
 	base = get_le64(bytes + 24);
-	for (i = 0; i < 512; i++)
-		if (symfile_find(f, base + (i < 256 ? i * 16 : i << (i % 56)), &s))
+	for (i = 0; i < 512; i++) {
+		const uint64_t at = base + (i < 256 ? i * 16 : i << (i % 56));
+
+		if (symfile_find(f, at, &s))
 			assert(strlen(s.name) < size && strlen(s.other) < size);
+		if (symfile_find_line(f, at, &file, &line))
+			assert(*file && strlen(file) < size && line);
+	}
 	assert(symfile_dup_segments(f, &segments, &n) == 0 && n <= ELF_SEGMENTS_MAX);
 	free(segments);
 	symfile_check(f);

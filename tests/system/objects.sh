@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A program is profiled whose file the collector has not: it fetches the file from the recorder, by build-id, and names
-# its functions, also when the file is gone; not if it was told not to, nor if the recorder was.
+# its functions and their lines, also when the file is gone; not if it was told not to, nor if the recorder was.
 set -eu
 command -v cc >/dev/null && command -v curl >/dev/null || { echo "skipped: no compiler or no curl"; exit 77; }
 if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo 9)" -gt 2 ]; then
@@ -56,7 +56,7 @@ profile()
 {
 	number=$((number + 1))
 	sed "s/x + 1;/x + $number;/" spin.c >this.c
-	cc -O1 -Wl,--build-id -o "spin$number" this.c
+	cc -g -O1 -Wl,--build-id -o "spin$number" this.c
 	id=$(readelf -n "spin$number" | awk '/Build ID/ { print $3 }')
 	"$AGENT" profile --collector "$devices" --state-dir "$PWD/state" --name board "$@" -- "./spin$number" 2>err ||
 		fail "profile: $(cat err)"
@@ -76,6 +76,21 @@ cmp "gone" "data/objects/.build-id/${id:0:2}/${id:2}" || fail "what came is not 
 names >rows
 grep -qx burn_the_candle rows || fail "no names: $(cat rows)"
 
+# Files and lines, too, as pprof itself shows them: of the loop, which is one line. They have a table of their own.
+lines()
+{
+	curl -sf "${http}api/v1/devices/board/export?kind=profile&format=pprof" -o lines.pb.gz || fail "no export"
+	python3 "$SRC/tests/tools/pprof_lines.py" lines.pb.gz "$PWD/this.c" \
+		"$(grep -n 'void burn_the_candle' this.c | cut -d: -f1)" burn_the_candle || fail "no lines"
+	if [ -n "${PPROF-}" ] || command -v go >/dev/null; then
+		# shellcheck disable=SC2086 # a command and its arguments
+		${PPROF:-go tool pprof} -top -lines -symbolize=none lines.pb.gz 2>/dev/null >shown || fail "pprof"
+		grep -q " burn_the_candle $PWD/this.c:" shown || fail "pprof shows no lines: $(cat shown)"
+	fi
+}
+lines
+[ -f "data/symbols/$id.lines.ksym" ] || fail "the table of lines was not kept"
+
 # The file is not there, the table is; and nobody is asked a second time.
 before=$(grep -c 'came' log)
 mv gone "spin$number"
@@ -84,6 +99,7 @@ mv gone "spin$number"
 rm -r data/objects/.build-id
 names >rows
 grep -qx burn_the_candle rows || fail "no names by the table: $(cat rows)"
+lines
 
 # The recorder may say no.
 profile --objects-rate 0

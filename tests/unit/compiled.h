@@ -73,7 +73,9 @@ static const char program_cc[] =
 	"\t\tstd::fputs(line, stdout);\n"
 	"}\n";
 
-static char folder[] = "/tmp/test_symbols.XXXXXX";
+#define FOLDER "/tmp/test_symbols.XXXXXX"
+
+static char folder[] = FOLDER;
 
 /* What a run told. */
 struct run {
@@ -120,6 +122,7 @@ static inline int remove_one(const char *path, const struct stat *st, int type, 
 static inline int set_up(void **state)
 {
 	(void)state;
+	strcpy(folder, FOLDER); /* there may have been another group of tests */
 	if (!mkdtemp(folder))
 		return -1;
 	write_file("program.c", program_c);

@@ -131,7 +131,7 @@ int main(void)
 	char command[64];
 	int r;
 
-	if (!mkdtemp(folder) || object_reader_start(NULL) < 0)
+	if (!mkdtemp(folder) || object_reader_start(OBJECT_READER_FOLDERS_ONLY, NULL) < 0)
 		return 1;
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	snprintf(command, sizeof(command), "rm -rf %s", folder);

@@ -4,6 +4,7 @@
  * reason.
  */
 #include "compiled.h"
+#include "symbol/object_reader.h"
 
 static void test_stripped(void **state)
 {
@@ -263,6 +264,12 @@ int main(void)
 		cmocka_unit_test(test_sysroot),	  cmocka_unit_test(test_debug_alone),
 		cmocka_unit_test(test_prelinked),
 	};
+	int failed = cmocka_run_group_tests_name("read here", tests, set_up, tear_down);
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	/* Everything is the same when another process reads the files. */
+	if (object_reader_start(OBJECT_READER_THIS_MACHINE, NULL) < 0)
+		return 1;
+	failed += cmocka_run_group_tests_name("read elsewhere", tests, set_up, tear_down);
+	object_reader_stop();
+	return failed;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols: names and lines of programs, however they were compiled and linked; and of damaged ones. */
 #include "compiled.h"
+#include "symbol/object_reader.h"
 
 /* However it is linked. */
 static void test_links(void **state)
@@ -305,6 +306,12 @@ int main(void)
 		cmocka_unit_test(test_packed),	   cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_big_endian), cmocka_unit_test(test_damage),
 	};
+	int failed = cmocka_run_group_tests_name("read here", tests, set_up, tear_down);
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	/* Everything is the same when another process reads the files. */
+	if (object_reader_start(OBJECT_READER_THIS_MACHINE, NULL) < 0)
+		return 1;
+	failed += cmocka_run_group_tests_name("read elsewhere", tests, set_up, tear_down);
+	object_reader_stop();
+	return failed;
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "symbol/kallsyms.h"
+#include "symbol/object_reader.h"
 
 static const char *cache_path(const char *name)
 {
@@ -56,6 +57,19 @@ static void compile(const char *name, const char *flags)
 			 0);
 }
 
+/* 0: as it should be. */
+static int find_no_line(struct symbols *s, const struct run *r, int i,
+			const struct elf_build_id *id)
+{
+	const struct func_mapping *m = maps_get(r->maps.mappings, r->maps.n, 0, r->address[i]);
+	struct symbol_object o = { m->path, id->bytes, id->len };
+	const char *file = NULL;
+	uint32_t n, line = 0;
+
+	assert_int_equal(symbols_add(s, &o, &n), 0);
+	return symbols_find_line(s, n, r->address[i] - m->from + m->offset, &file, &line);
+}
+
 static void check_once(struct run *r, const struct elf_build_id *id, const char *problem)
 {
 	struct symbols *s = make_cached(false);
@@ -65,7 +79,8 @@ static void check_once(struct run *r, const struct elf_build_id *id, const char 
 	symbols_free(s);
 }
 
-/* The second time without the file: the table is all that is needed, but for lines. */
+/* The second time without the file: the table is all that is needed, but for lines that nobody
+ * asked for. */
 static void test_object(void **state)
 {
 	struct elf_build_id id, other;
@@ -93,7 +108,7 @@ static void test_object(void **state)
 	assert_null(find(s, &r, 0, &other).name);
 	expect_problem(s, "no file was found");
 	symbols_free(s);
-	assert_int_equal(count_tables(), 1);
+	assert_int_equal(count_tables(), object_reader_is_there() ? 2 : 1); /* its lines */
 	maps_done(&r.maps);
 }
 
@@ -420,6 +435,37 @@ static void test_kernel(void **state)
 	check_kernel(false);
 }
 
+/* Files and lines have a table of their own, and need the file no more than names do. */
+static void test_lines(void **state)
+{
+	struct elf_build_id id;
+	struct symbols *s;
+	static struct run r;
+	char path[64];
+
+	(void)state;
+	compile("lined", "");
+	run_program(&r, "", "lined");
+	snprintf(path, sizeof(path), "%s/lined", folder);
+	get_id(path, &id);
+	for (int turn = 0; turn < 2; turn++) {
+		s = make_cached(false);
+		expect_line(s, &r, 0, &id, 3);
+		expect_line(s, &r, 1, &id, 4);
+		expect_problem(s, NULL);
+		symbols_free(s);
+		assert_int_equal(count_tables(), 2);
+		assert_int_equal(command("ls cache/*.lines.ksym && rm -f lined"), 0);
+	}
+	/* One that is damaged counts as none. */
+	assert_int_equal(command("for f in cache/*.lines.ksym; do echo >$f; done"), 0);
+	s = make_cached(false);
+	expect_all(s, &r, &id);
+	assert_int_equal(find_no_line(s, &r, 0, &id), 0);
+	symbols_free(s);
+	maps_done(&r.maps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +475,14 @@ int main(void)
 		cmocka_unit_test(test_crowd),	cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_full),	cmocka_unit_test(test_kernel),
 	};
+	const struct CMUnitTest lines[] = { cmocka_unit_test(test_lines) };
+	int failed = cmocka_run_group_tests_name("read here", tests, set_up, tear_down);
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	/* Everything is the same when another process reads the files. */
+	if (object_reader_start(OBJECT_READER_THIS_MACHINE, NULL) < 0)
+		return 1;
+	failed += cmocka_run_group_tests_name("read elsewhere", tests, set_up, tear_down);
+	failed += cmocka_run_group_tests_name("lines", lines, set_up, tear_down);
+	object_reader_stop();
+	return failed;
 }

@@ -158,7 +158,7 @@ static void test_lies(void **state)
 		{ 32, UINT32_MAX }, { 36, UINT32_MAX }, { 40, UINT32_MAX }, { 44, UINT32_MAX },
 		{ 32, 2 },	    { 36, 6 },		{ 40, 0 },	    { 44, 0 },
 		{ 48, 31 },	    { 48, 0 },		{ 52, 1 },	    { 56, 0x410000b7 },
-		{ 56, 0x000000b7 }, { 8, 0x08000401 },	{ 8, 0x40000101 },  { 8, 0x08020101 },
+		{ 56, 0x000000b7 }, { 8, 0x08000501 },	{ 8, 0x40000101 },  { 8, 0x08020101 },
 	};
 	struct error e = ERROR_INIT;
 	struct symfile *f = NULL;
@@ -173,6 +173,48 @@ static void test_lies(void **state)
 		assert_int_equal(symfile_open_memory(other, len, &f, &e), -EBADMSG);
 		assert_string_equal(e.text, "is damaged: its parts do not fit together");
 	}
+}
+
+/* A table of lines: files are written once, and what has no line, or no file, is nobody's. */
+static void test_lines(void **state)
+{
+	static const uint8_t id[] = { 7 };
+	static const struct symfile_place places[] = { { 0, 10 }, { 2, 20 }, { 3, 0 }, { 3, 30 } };
+	static const char *const files[] = { "/src/a.c", NULL, "/src/a.c", "/src/b.c" };
+	struct symfile_lines lines = { .places = places, .files = files, .n_files = 4 };
+	struct symtab *t = symtab_new();
+	struct symfile_source s = {
+		.kind = SYMFILE_LINES, .id = id, .id_len = 1, .table = t, .lines = &lines
+	};
+	const char *file = NULL, *again = NULL;
+	struct symfile_symbol symbol;
+	struct symfile *f = NULL;
+	uint32_t line = 0;
+
+	(void)state;
+	push(t, 0x1000, 4, "");
+	push(t, 0x1004, 4, "");
+	push(t, 0x1008, 4, "");
+	push(t, 0x1010, 4, "");
+	assert_int_equal(symtab_index(t), 0);
+	assert_int_equal(symfile_open(write_memory(&s), &f, NULL), 0);
+	assert_int_equal(symfile_check(f), 0);
+	assert_true(symfile_find_line(f, 0x1003, &file, &line));
+	assert_string_equal(file, "/src/a.c");
+	assert_int_equal(line, 10);
+	assert_true(symfile_find_line(f, 0x1004, &again, &line));
+	assert_ptr_equal(file, again);
+	assert_int_equal(line, 20);
+	assert_false(symfile_find_line(f, 0x1008, &file, &line));
+	assert_false(symfile_find_line(f, 0x100c, &file, &line));
+	assert_true(symfile_find_line(f, 0x1010, &file, &line));
+	assert_string_equal(file, "/src/b.c");
+	assert_false(symfile_find(f, 0x1000, &symbol)); /* nor has it names */
+	symfile_close(f);
+	assert_int_equal(symfile_open_memory(bytes, len, &f, NULL), 0);
+	assert_false(symfile_find_line(f, 0x410100, &file, &line));
+	symfile_close(f);
+	symtab_free(t);
 }
 
 static uint64_t random_next(uint64_t *seed)
@@ -259,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_written), cmocka_unit_test(test_read),
 		cmocka_unit_test(test_damage),	cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_same),	cmocka_unit_test(test_none),
+		cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, load, NULL);
