@@ -32,7 +32,7 @@ static char *put_number(char *p, uint64_t v, unsigned width)
 	for (i = 0; i < 10; i++, left--) {
 		for (digit = 0; v >= powers[i]; digit++)
 			v -= powers[i];
-		begun = begun || digit || left <= width || left == 1;
+		begun = begun || digit || left <= width; /* width is 1 at least */
 		if (begun)
 			*p++ = (char)('0' + digit);
 	}

@@ -2,6 +2,7 @@
 /* func_decode: see func_decode.h; mirrors func_encode.c function by function. */
 #include "wire/func_decode.h"
 
+/* bits: one at least. */
 static uint64_t get_raw(struct func_decoder *d, uint32_t bits)
 {
 	uint64_t v = 0;
@@ -10,7 +11,7 @@ static uint64_t get_raw(struct func_decoder *d, uint32_t bits)
 		bits -= 16;
 		v = v << 16 | range_decode_raw(&d->rc, 16);
 	}
-	return bits ? v << bits | range_decode_raw(&d->rc, bits) : v;
+	return v << bits | range_decode_raw(&d->rc, bits);
 }
 
 static uint64_t get_number(struct func_decoder *d, enum func_number use)

@@ -8,14 +8,14 @@
  */
 #include "wire/func_encode.h"
 
+/* bits: one at least. */
 static void put_raw(struct func_encoder *e, uint64_t v, uint32_t bits)
 {
 	while (bits > 16) {
 		bits -= 16;
 		range_encode_raw(&e->rc, (uint32_t)(v >> bits) & 0xffff, 16);
 	}
-	if (bits)
-		range_encode_raw(&e->rc, (uint32_t)v & ((1U << bits) - 1), bits);
+	range_encode_raw(&e->rc, (uint32_t)v & ((1U << bits) - 1), bits);
 }
 
 /* Its size in bits, and the bits below the leading one. */

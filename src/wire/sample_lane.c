@@ -63,7 +63,7 @@ static int put_losses(struct sample_lane *l, bool known)
 	r = put_block(l, &b, l->until, true);
 	if (r < 0)
 		return r;
-	l->is_key = is_key || l->is_key;
+	l->is_key |= is_key;
 	if (known)
 		memset(l->pending, 0, sizeof(l->pending));
 	else

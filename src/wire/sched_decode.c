@@ -14,6 +14,7 @@ static inline uint32_t get_choice(struct sched_decoder *d, enum sched_choice c)
 	return range_decode_bit(&d->rc, &d->model.choice[c]);
 }
 
+/* bits: one at least. */
 static inline uint64_t get_raw(struct sched_decoder *d, uint32_t bits)
 {
 	uint64_t v = 0;
@@ -22,7 +23,7 @@ static inline uint64_t get_raw(struct sched_decoder *d, uint32_t bits)
 		bits -= 16;
 		v = v << 16 | range_decode_raw(&d->rc, 16);
 	}
-	return bits ? v << bits | range_decode_raw(&d->rc, bits) : v;
+	return v << bits | range_decode_raw(&d->rc, bits);
 }
 
 static uint32_t get_tree(struct sched_decoder *d, struct bit_model *tree, uint32_t bits)

@@ -66,7 +66,7 @@ bool token_parse(struct token *ret, const char *text, size_t len)
 			return false;
 		held = held << 5 | (uint32_t)v;
 		bits += 5;
-		if (bits >= 8 && n < BYTES) {
+		if (bits >= 8) { /* 52 letters make BYTES of them */
 			bits -= 8;
 			bytes[n++] = (uint8_t)(held >> bits);
 		}

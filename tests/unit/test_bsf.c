@@ -174,9 +174,10 @@ static void test_intermediate_log(void **state)
 		"_ _ _ 591617 _ | + R R | 42 42 7 120 100",
 		"\\x5f _ 4154504422 _ 1 | +w R R | 42 42 7 120 100",
 		"\\e _ _ 0 _ | +w R R | 42 42 7 120 100",
+		"_x _ _ _ _ | +w R R | 42 42 7 120 100",
 		"a\\x20b\\x5c\\xff _ _ _ _ | +w R R | 42 42 7 120 100",
 	};
-	struct bsf_record r[5] = { cat_switches, cat_switches };
+	struct bsf_record r[6] = { cat_switches, cat_switches };
 	char line[BSF_LINE_MAX];
 	struct bsf_log log;
 	size_t len, i;
@@ -195,18 +196,19 @@ static void test_intermediate_log(void **state)
 	r[3] = r[2];
 	memset(r[3].comm, 0, BSF_COMM_LEN);
 	r[3].usec_rem = 0;
-	r[4] = r[3];
-	memcpy(r[4].comm, "a b\\\xff", 5);
-	len = encode_all(r, 5);
+	r[4] = r[5] = r[3];
+	memcpy(r[4].comm, "_x", 2);
+	memcpy(r[5].comm, "a b\\\xff", 5);
+	len = encode_all(r, 6);
 	bsf_log_init(&log, work, BSF_BLOCK_RECORDS_MAX);
 	assert_int_equal(bsf_log_decode(&log, block, len), WIRE_OK);
-	assert_int_equal(log.count, 5);
-	for (i = 0; i < 5; i++) {
+	assert_int_equal(log.count, 6);
+	for (i = 0; i < 6; i++) {
 		assert_int_equal(bsf_format_entry(&log.first[i], line), strlen(line));
 		assert_string_equal(line, expected[i]);
 	}
 	assert_int_equal(bsf_log_fill(&log), WIRE_OK);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 6; i++)
 		assert_record_equal(&log.first[i].rec, &r[i]);
 }
 

@@ -69,13 +69,17 @@ static void test_columns(void **state)
 	dialect_from_release(&d, "5.10.1");
 	assert_int_equal(d.pid_width, 7);
 	assert_int_equal(d.flag_columns, 4);
+	dialect_from_release(&d, "5.15-rc1"); /* what stands behind the numbers is no matter */
+	assert_int_equal(d.flag_columns, 5);
+	dialect_from_release(&d, "5.15a");
+	assert_int_equal(d.flag_columns, 5);
 	dialect_from_release(&d, "5.15.1");
 	assert_int_equal(d.flag_columns, 5);
 }
 
 static void test_unreadable(void **state)
 {
-	static const char *const odd[] = { "", "x", "6", "6.", ".6", "99999999999.1" };
+	static const char *const odd[] = { "", "x", "6", "6.", ".6", "99999999999.1", "6x1" };
 	struct sched_dialect now, d;
 	size_t i;
 

@@ -140,6 +140,45 @@ static void out_of_bounds(void **state)
 	assert_int_equal(enroll_decode(&back, room, len), WIRE_CORRUPT);
 }
 
+/* Who has no room says so, whichever field is the last that fits, and writes nothing behind it. */
+static void no_room(void **state)
+{
+	struct message_certificate c = { .certificate = { bytes, 5 },
+					 .n_authorities = 1,
+					 .authorities = { { bytes, 5 } } };
+	struct message_enroll m = sample(30);
+	size_t len = encode(&m), i;
+	struct byte_writer w;
+
+	(void)state;
+	for (i = 0; i < len; i++) {
+		memset(room, 0xee, sizeof(room));
+		writer_init(&w, room, i);
+		enroll_encode(&w, &m);
+		assert_true(w.full);
+		assert_int_equal(room[i], 0xee);
+	}
+	for (i = 0; i < 12; i++) {
+		writer_init(&w, room, i);
+		certificate_encode(&w, &c);
+		assert_true(w.full);
+	}
+}
+
+/* A version that this code cannot hold is a later one, and the rest is read. */
+static void later_version(void **state)
+{
+	struct message_enroll m = sample(10), back;
+	size_t len = encode(&m);
+	uint8_t *rest = varint_put(bytes, 1ULL << 40);
+
+	(void)state;
+	memcpy(rest, room + 1, len - 1);
+	assert_int_equal(enroll_decode(&back, bytes, (size_t)(rest - bytes) + len - 1), WIRE_OK);
+	assert_int_equal(back.version, UINT32_MAX);
+	assert_int_equal(back.request.len, 10);
+}
+
 static void certificates(void **state)
 {
 	struct message_certificate m = { .certificate = { bytes, 500 },
@@ -182,7 +221,11 @@ static void tokens(void **state)
 	assert_int_equal(strlen(text), TOKEN_TEXT_LEN);
 	assert_true(token_parse(&back, text, TOKEN_TEXT_LEN));
 	assert_memory_equal(&back, &t, sizeof(t));
-	snprintf(around, sizeof(around), " %s\r\n", text);
+	for (i = 4; i < TOKEN_TEXT_LEN; i++)
+		text[i] = (char)(text[i] >= 'a' ? text[i] - 'a' + 'A' : text[i]);
+	assert_true(token_parse(&back, text, TOKEN_TEXT_LEN));
+	assert_memory_equal(&back, &t, sizeof(t));
+	snprintf(around, sizeof(around), " \t%s\r\n", text);
 	assert_true(token_parse(&back, around, strlen(around)));
 	for (i = 0; i < TOKEN_TEXT_LEN; i++)
 		assert_false(token_parse(&back, text, i));
@@ -202,7 +245,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back), cmocka_unit_test(vectors),
 		cmocka_unit_test(out_of_bounds),  cmocka_unit_test(certificates),
-		cmocka_unit_test(tokens),
+		cmocka_unit_test(tokens),	  cmocka_unit_test(no_room),
+		cmocka_unit_test(later_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,7 @@ static void test_hook_stage(void **state)
 static void test_stages(void **state)
 {
 	static const uint8_t hook_start[] = { FUNC_STAGE_HOOK, 0, 0 };
+	static const uint8_t hook_rest[] = { FUNC_STAGE_HOOK, 0, 0, 0xf4, 1 };
 	static const uint8_t unknown[] = { 2, 0, 0 };
 	uint8_t strong[FUNC_BEGIN_ROOM + FUNC_EVENT_ROOM];
 	uint32_t len;
@@ -208,6 +209,9 @@ static void test_stages(void **state)
 	assert_int_equal(func_decoder_begin(&decoder, strong, len, 0), WIRE_OK);
 	assert_int_equal(func_decoder_end(&decoder), WIRE_OK);
 	assert_int_equal(func_decoder_begin(&decoder, hook_start, 3, 0), WIRE_CORRUPT);
+	func_decoder_init(&decoder);
+	assert_int_equal(func_decoder_begin(&decoder, hook_rest, 5, 0), WIRE_OK);
+	assert_int_equal(func_decoder_end(&decoder), WIRE_CORRUPT);
 	func_decoder_init(&decoder);
 	assert_int_equal(func_decoder_begin(&decoder, unknown, 3, 0), WIRE_CORRUPT);
 	func_decoder_init(&decoder);
@@ -323,6 +327,36 @@ static void test_damage(void **state)
 	assert_true(stopped > turn / 2);
 }
 
+/* Any bytes, in both stages: it ends, an answer of corrupt stays one, and no record is taken before a block is begun. */
+static void test_garbage(void **state)
+{
+	struct func_event ev;
+	uint32_t turn, i, len, refused = 0;
+
+	(void)state;
+	func_random_init(&random_calls, 8, FUNC_RANDOM_BROKEN);
+	for (turn = 0; turn < 20000; turn++) {
+		len = 1 + func_random_below(&random_calls, 60);
+		for (i = 0; i < len; i++)
+			bytes[i] = (uint8_t)(func_random_below(&random_calls, 256) |
+					     (turn % 3 && i > 3 ? 0x80 : 0));
+		bytes[0] = turn % 2 ? FUNC_STAGE_HOOK : FUNC_STAGE_RANGE;
+		func_decoder_init(&decoder);
+		assert_int_equal(func_decode(&decoder, &ev), WIRE_CORRUPT);
+		if (func_decoder_begin(&decoder, bytes, len, 5) == WIRE_OK) {
+			for (i = 0; i < 500 && func_decode(&decoder, &ev) == WIRE_OK; i++)
+				;
+			if (i == 500)
+				continue;
+		}
+		refused++;
+		assert_int_equal(func_decode(&decoder, &ev), WIRE_CORRUPT);
+		assert_int_equal(func_decoder_end(&decoder), WIRE_CORRUPT);
+		assert_int_equal(func_decoder_begin(&decoder, bytes, len, 5), WIRE_CORRUPT);
+	}
+	assert_true(refused > turn / 4);
+}
+
 static void test_size(void **state)
 {
 	(void)state;
@@ -339,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_stages),	   cmocka_unit_test(test_os_stream),
 		cmocka_unit_test(test_os_between), cmocka_unit_test(test_young),
 		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_size),
+		cmocka_unit_test(test_garbage),
 	};
 
 	return cmocka_run_group_tests_name("func", tests, NULL, NULL);

@@ -314,14 +314,27 @@ static void test_size(void **state)
 	assert_true(sizeof(struct func_hook) <= STATE_BUDGET);
 }
 
+/* A slot of more than 32 bits is none, and not another one. */
+static void test_wide_slot(void **state)
+{
+	static const uint8_t wide[] = { 0, 0, 0xf2, 0x80, 0x80, 0x80, 0x80, 0x10, 0 };
+	struct func_event ev;
+	struct byte_reader r;
+
+	(void)state;
+	reader_init(&r, wide, sizeof(wide));
+	assert_int_equal(func_hook_decode_begin(&decoder, &r, 1), WIRE_OK);
+	assert_int_equal(func_hook_decode(&decoder, &r, &ev), WIRE_CORRUPT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_styles),	   cmocka_unit_test(test_one_byte),
-		cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_begin_room), cmocka_unit_test(test_time),
-		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_corrupt),
-		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_wide_slot), cmocka_unit_test(test_styles),
+		cmocka_unit_test(test_one_byte),  cmocka_unit_test(test_unbalanced),
+		cmocka_unit_test(test_recursion), cmocka_unit_test(test_begin_room),
+		cmocka_unit_test(test_time),	  cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_corrupt),	  cmocka_unit_test(test_size),
 	};
 
 	return cmocka_run_group_tests_name("func_hook", tests, NULL, NULL);

@@ -217,12 +217,97 @@ static void test_bounds(void **state)
 	assert_false(guest_get_object(&f, &object));
 }
 
+/* In place of the empty name at the end of a message, one that is longer than any. */
+static uint8_t *put_long_name(uint8_t *end, const char text[GUEST_TEXT_MAX + 1])
+{
+	uint8_t *p = varint_put(end - 1, GUEST_TEXT_MAX + 1);
+
+	memcpy(p, text, GUEST_TEXT_MAX + 1);
+	return p + GUEST_TEXT_MAX + 1;
+}
+
+/* What a hostile guest may write into its first message. */
+static void test_bounds_hello(void **state)
+{
+	struct guest_hello hello = { .version = 1 }, got;
+	char text[GUEST_TEXT_MAX + 1];
+	struct frame f;
+	uint8_t *end;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	hello.name = (struct guest_text){ text, sizeof(text) }; /* what is too long is cut */
+	end = guest_put_hello(made, &hello);
+	assert_int_equal(guest_frame_decode(made, (size_t)(end - made), &f), WIRE_OK);
+	assert_true(guest_get_hello(&f, &got));
+	assert_int_equal(got.name.len, GUEST_TEXT_MAX);
+	made[GUEST_HEAD_LEN] = 'k'; /* another magic */
+	assert_false(guest_get_hello(&f, &got));
+	hello.version = 0;
+	end = guest_put_hello(made, &hello);
+	guest_frame_decode(made, (size_t)(end - made), &f);
+	assert_false(guest_get_hello(&f, &got));
+	hello.version = 1;
+	hello.name.len = 0;
+	end = guest_put_hello(made, &hello);
+	end = put_long_name(end, text);
+	f.body_len = (uint32_t)(end - f.body);
+	assert_false(guest_get_hello(&f, &got));
+}
+
+/* A version of more than 32 bits is none of ours. */
+static void test_wide_version(void **state)
+{
+	static const uint8_t head[] = { 'K', 'S', 'K', 'G', 0x80, 0x80, 0x80, 0x80, 0x10 };
+	uint8_t body[sizeof(head) + 1 + GUEST_UUID_LEN + 3] = { 0 };
+	struct frame f = { .type = GUEST_HELLO, .body = body, .body_len = sizeof(body) };
+	struct guest_hello got;
+
+	(void)state;
+	memcpy(body, head, sizeof(head));
+	assert_false(guest_get_hello(&f, &got));
+	body[8] = 0x0f;
+	assert_true(guest_get_hello(&f, &got));
+	assert_int_equal(got.version, 0xf0000000);
+}
+
+static bool get_object(const struct guest_object *object)
+{
+	struct guest_object got;
+	struct frame f;
+	uint8_t *end = guest_put_object(made, object);
+
+	f = (struct frame){ .body = made + GUEST_HEAD_LEN,
+			    .body_len = (uint32_t)(end - made) - GUEST_HEAD_LEN };
+	return guest_get_object(&f, &got);
+}
+
+/* Pieces that lie behind the file, are longer than any, or whose numbers are cut. */
+static void test_bounds_object(void **state)
+{
+	static uint8_t bytes[GUEST_PIECE_MAX + 1];
+	struct guest_object object = {
+		.id = id, .size = GUEST_PIECE_MAX + 1, .bytes = bytes, .len = GUEST_PIECE_MAX
+	};
+	uint8_t cut[] = { 1, 0xab, 5, 0x80 };
+	struct frame f = { .body = cut, .body_len = sizeof(cut) };
+
+	(void)state;
+	assert_true(get_object(&object));
+	object.len++;
+	assert_false(get_object(&object));
+	object =
+		(struct guest_object){ .id = id, .size = 4, .offset = 5, .len = 1, .bytes = bytes };
+	assert_false(get_object(&object));
+	assert_false(guest_get_object(&f, &object));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vector),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_vector),	     cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_bounds_hello),
+		cmocka_unit_test(test_wide_version), cmocka_unit_test(test_bounds_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -490,6 +490,64 @@ static void test_room(void **state)
 	}
 }
 
+/* A record of the system as the published parameters have it, every field written out. */
+static void put_os(struct bit_writer *w, uint32_t type, uint32_t value)
+{
+	bit_writer_put(w, 22, 5); /* 22 zeros: a difference of 1 */
+	bit_writer_put(w, 1, 1);
+	bit_writer_put(w, 7, 3);
+	bit_writer_put(w, type, 7);
+	bit_writer_put(w, 7, 3);
+	bit_writer_put(w, value, 16);
+}
+
+/* Carry records with these values, and a record that they belong to. */
+static enum wire_status carry(const uint16_t *values, uint32_t n)
+{
+	struct rtc_record back;
+	struct bit_writer w;
+	uint32_t i;
+
+	bit_writer_init(&w, out, ROOM);
+	for (i = 0; i < n; i++)
+		put_os(&w, 127, values[i]);
+	put_os(&w, 3, 9);
+	assert_true(rtc_decoder_init(&decoder, &published, out, bit_writer_len(&w)));
+	return rtc_decode(&decoder, &back);
+}
+
+/* Carries that no encoder writes: a zero before others, and more bits than 64. */
+static void test_carries(void **state)
+{
+	static const uint16_t zero_first[] = { 0, 5 },
+			      many[] = { 0xffff, 0xffff, 0xffff, 0xffff, 0xffff };
+
+	(void)state;
+	assert_int_equal(carry(zero_first, 1), WIRE_OK);
+	assert_int_equal(carry(zero_first, 2), WIRE_CORRUPT);
+	assert_int_equal(carry(many, 2), WIRE_OK);
+	assert_int_equal(carry(many, 3), WIRE_CORRUPT); /* 48 bits above 22 */
+	assert_int_equal(carry(many, 5), WIRE_CORRUPT);
+}
+
+/* A byte behind the last record is one too many; less than that are the bits that fill a byte. */
+static void test_rest(void **state)
+{
+	struct rtc_record back;
+	struct bit_writer w;
+
+	(void)state;
+	bit_writer_init(&w, out, ROOM);
+	put_os(&w, 3, 9);
+	bit_writer_put(&w, 0, 8);
+	assert_true(rtc_decoder_init(&decoder, &published, out, bit_writer_len(&w)));
+	assert_int_equal(rtc_decode(&decoder, &back), WIRE_OK);
+	assert_int_equal(rtc_decoder_end(&decoder), WIRE_CORRUPT);
+	assert_true(rtc_decoder_init(&decoder, &published, out, bit_writer_len(&w) - 1));
+	assert_int_equal(rtc_decode(&decoder, &back), WIRE_OK);
+	assert_int_equal(rtc_decoder_end(&decoder), WIRE_OK);
+}
+
 /* Every shorter part of some bits lacks a record, and is read from memory that ends with it. */
 static void test_cut(void **state)
 {
@@ -527,7 +585,8 @@ int main(void)
 		cmocka_unit_test(test_time),   cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_random), cmocka_unit_test(test_dictionary),
 		cmocka_unit_test(test_limits), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut),    cmocka_unit_test(test_carries),
+		cmocka_unit_test(test_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

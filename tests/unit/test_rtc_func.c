@@ -127,6 +127,8 @@ static void test_corrupt(void **state)
 	assert_true(rtc_func_encoder_init(&encoder, &published, out, ROOM));
 	assert_int_equal(rtc_func_encode(&encoder, &ev, 1, &len), 1);
 	assert_int_equal(decode_one(out, len), WIRE_MORE);
+	for (rows = 0; rows < RTC_FUNC_HEAD; rows++)
+		assert_int_equal(decode_one(out, rows), WIRE_CORRUPT);
 }
 
 static uint64_t seed;

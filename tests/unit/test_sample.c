@@ -270,6 +270,63 @@ static void test_damage(void **state)
 	}
 }
 
+/* A chain that seems to go on without end, and records that go on behind the last byte: bits that are others in the blocks
+ * of a function that calls itself, and of switches only. */
+static void test_endless(void **state)
+{
+	uint64_t chain[SAMPLE_CHAIN_MAX];
+	struct sample_event ev = { .kind = SAMPLE_TAKEN, .mode = SAMPLE_USER, .chain = chain };
+	uint32_t i, k, len, refused = 0;
+
+	(void)state;
+	for (i = 0; i < SAMPLE_CHAIN_MAX; i++)
+		chain[i] = 0x401000;
+	for (i = 0; i < 600; i++) {
+		sample_random_init(&source, i, SAMPLE_RANDOM_NATIVE);
+		sample_encoder_init(&encoder);
+		sample_encoder_begin(&encoder, bytes, ROOM, 0);
+		for (k = 0; k < 20; k++) {
+			ev.kind = i % 2 ? SAMPLE_SWITCH : SAMPLE_TAKEN;
+			ev.task.tid = ev.next.pid = (int32_t)sample_random_below(&source, 1000);
+			ev.n_user = (uint16_t)(SAMPLE_CHAIN_MAX - sample_random_below(&source, 2));
+			assert_int_equal(sample_encode(&encoder, &ev), WIRE_OK);
+		}
+		len = sample_encoder_end(&encoder);
+		k = sample_random_below(&source, len);
+		memset(bytes + k, 0xff, len - k);
+		if (i % 4 > 1)
+			len = k;
+		sample_decoder_init(&decoder);
+		sample_decoder_begin(&decoder, bytes, len, 0);
+		for (k = 0; k < 5000 && sample_decode(&decoder, &ev) == WIRE_OK; k++)
+			assert_true(ev.n_kernel + ev.n_user <= SAMPLE_CHAIN_MAX);
+		refused += k < 5000;
+		ev = (struct sample_event){ .mode = SAMPLE_USER, .chain = chain };
+	}
+	assert_true(refused > 500);
+}
+
+/* Exits at the same place but for one of the fields that name it come back with all of them. */
+static void test_spots(void **state)
+{
+	struct sample_event ev = { .kind = SAMPLE_EXIT,
+				   .mode = SAMPLE_GUEST_KERNEL,
+				   .guest = SAMPLE_GUEST_PC | SAMPLE_GUEST_TABLE |
+					    SAMPLE_GUEST_CONTEXT | SAMPLE_GUEST_TASK,
+				   .task = { 70, 69, 1, "vcpu 1" } };
+	uint64_t *const fields[] = { &ev.guest_pc, &ev.guest_table, &ev.guest_context,
+				     &ev.guest_task };
+	uint32_t i;
+
+	(void)state;
+	sample_encoder_init(&encoder);
+	sample_decoder_init(&decoder);
+	for (i = 0; i < 40; i++) {
+		put(&ev);
+		*fields[i % 4] += 0x1000;
+	}
+}
+
 /* A block of which something is left is none. */
 static void test_rest(void **state)
 {
@@ -299,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_same),	cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_damage),	cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_endless), cmocka_unit_test(test_spots),
 	};
 
 	return cmocka_run_group_tests_name("sample", tests, NULL, NULL);

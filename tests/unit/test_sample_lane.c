@@ -264,6 +264,16 @@ static int see(struct block_out *o, const struct block *b, uint8_t *payload, boo
 	return 0;
 }
 
+/* Says no to everything, whatever must be. */
+static int refuse(struct block_out *o, const struct block *b, uint8_t *payload, bool must)
+{
+	(void)o;
+	(void)b;
+	(void)payload;
+	(void)must;
+	return -EIO;
+}
+
 static void put_at(struct sample_lane *l, uint64_t tick)
 {
 	uint64_t chain[CHAINS];
@@ -274,6 +284,30 @@ static void put_at(struct sample_lane *l, uint64_t tick)
 	sample_lane_put(l, &ev, 0);
 }
 
+/* Where not even what must be told can be, each record is counted as lost, the lane says so at its end, and tells all of it once it
+ * can. A loss of nothing is none. */
+static void test_refused(void **state)
+{
+	static struct sample_lane l;
+	struct seen s = { .out = { .put = refuse, .cause = LOSS_STORE } };
+
+	(void)state;
+	sample_lane_init(&l, &s.out, 0);
+	sample_lane_lose(&l, LOSS_RING, 0);
+	assert_int_equal(l.lost[LOSS_RING], 0);
+	sample_lane_lose(&l, LOSS_RING, 3);
+	sample_lane_lose(&l, LOSS_RING, LOSS_UNKNOWN);
+	put_at(&l, 1000); /* two headers are needed to tell, and the first is refused */
+	assert_int_equal(l.lost[LOSS_STORE], 1);
+	assert_int_equal(sample_lane_stop(&l), -EIO);
+	s.out.put = see;
+	assert_int_equal(sample_lane_stop(&l), 0);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.last.before, 4);
+	assert_true(s.last.lost[LOSS_RING] == LOSS_UNKNOWN);
+	assert_int_equal(s.last.flags & BLOCK_KEY, BLOCK_KEY);
+}
+
 /* Who only reads headers knows when a long gap ended: behind a loss, and not behind mere silence. */
 static void test_gap(void **state)
 {
@@ -281,6 +315,13 @@ static void test_gap(void **state)
 	struct seen s = { .out = { .put = see } };
 
 	(void)state;
+	sample_lane_init(&l, &s.out, 0);
+	sample_lane_lose(&l, LOSS_RING, 2);
+	put_at(&l, 2ULL * SAMPLE_LANE_GAP); /* the first of all: no gap before it */
+	assert_int_equal(sample_lane_stop(&l), 0);
+	assert_int_equal(s.last.lost[LOSS_RING], 2);
+	assert_int_equal(s.last.before, 2);
+	s.n = 0;
 	sample_lane_init(&l, &s.out, 0);
 	put_at(&l, 1000);
 	sample_lane_lose(&l, LOSS_RING, 3);
@@ -364,9 +405,10 @@ static void test_helped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gap),    cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_killed), cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_odd),    cmocka_unit_test(test_helped),
+		cmocka_unit_test(test_gap),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_whole),	cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_no_room), cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_helped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,13 +218,62 @@ static void test_damaged(void **state)
 	}
 }
 
+/* Any bytes: it ends, no field is beyond its bounds, and what is left at a block's end makes it none. */
+static void test_garbage(void **state)
+{
+	uint32_t i, k, n, rest = 0;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		n = below(120);
+		for (k = 0; k < n; k++)
+			payload[k] = (uint8_t)(i % 2 ? below(256) : 255 - below(3));
+		sched_decoder_init(&decoder, 1);
+		sched_decoder_begin(&decoder, payload, n, 7);
+		for (k = 0; k < 50 && sched_decode(&decoder, &back) == WIRE_OK; k++) {
+			assert_true(back.kind < SCHED_KINDS);
+			assert_true(back.filename_len <= SCHED_FILENAME_MAX);
+			rest += sched_decoder_end(&decoder) != WIRE_OK;
+		}
+	}
+	assert_true(rest > 0);
+}
+
+/* Each bit of programs' starts with new names another one: no name is longer than any can be. */
+static void test_flips(void **state)
+{
+	static char name[1000];
+	struct sched_event exec = { .kind = SCHED_EXEC, .pid = 7, .filename = name };
+	uint32_t bit, len, i;
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	sched_encoder_init(&encoder, 1);
+	sched_encoder_begin(&encoder, payload, ROOM, 0);
+	for (i = 0; i < 6; i++) {
+		exec.filename_len = (uint16_t)(40 + i * 180);
+		name[i] = '/';
+		assert_int_equal(sched_encode(&encoder, &exec), WIRE_OK);
+	}
+	len = sched_encoder_end(&encoder);
+	for (bit = 0; bit < len * 8; bit++) {
+		payload[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		sched_decoder_init(&decoder, 1);
+		sched_decoder_begin(&decoder, payload, len, 0);
+		for (i = 0; i < 6 && sched_decode(&decoder, &back) == WIRE_OK; i++)
+			assert_true(back.filename_len <= SCHED_FILENAME_MAX);
+		payload[bit / 8] ^= (uint8_t)(1U << bit % 8);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),	   cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_state_size), cmocka_unit_test(test_full),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_flips),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

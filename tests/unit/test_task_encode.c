@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,6 +76,29 @@ static void stops_when_full(void **state)
 	assert_int_equal(out[150], 0xaa);
 }
 
+/* Only so many names are kept to refer back to; the next ones are written out each time. */
+static void refers_to_the_first_names_only(void **state)
+{
+	static uint8_t out[16384];
+	char name[16];
+	uint8_t *before;
+	int32_t i;
+
+	(void)state;
+	task_encoder_begin(&e, out, sizeof(out));
+	for (i = 1; i <= (int32_t)TASK_NAMES_MAX + 1; i++) {
+		snprintf(name, sizeof(name), "n%d", (int)i);
+		put(i, i, name);
+	}
+	before = e.at;
+	put(i, i, "n256"); /* the last that is kept */
+	assert_int_equal(*before & 3, 1);
+	before = e.at;
+	put(i + 1, i + 1, "n257");
+	assert_int_equal(*before & 3, 2);
+	assert_int_equal(e.n_names, TASK_NAMES_MAX);
+}
+
 static void has_nothing_without_rows(void **state)
 {
 	uint8_t out[8];
@@ -94,6 +118,7 @@ int main(void)
 		cmocka_unit_test(says_a_far_group_and_the_same_name),
 		cmocka_unit_test(stops_when_full),
 		cmocka_unit_test(has_nothing_without_rows),
+		cmocka_unit_test(refers_to_the_first_names_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
