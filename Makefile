@@ -83,7 +83,7 @@ soak:
 	@tools/setup build test $(if $(BOARD),boards)
 	@$(MAKE) --no-print-directory build
 	@tests/soak/soak.py --time $(if $(filter command line,$(origin TIME)),$(TIME),30m) $(if $(SEED),--seed $(SEED)) \
-		$(if $(BOARD),--board $(BOARD)) $(if $(filter 0,$(KEYS)),--no-keys)
+		$(if $(BOARD),--board $(BOARD)) $(if $(filter 0,$(KEYS)),--no-keys) $(if $(RATE),--rate $(RATE))
 
 bench:
 	@tools/setup build bench test
@@ -175,7 +175,7 @@ help:
 	@echo '                 [PART="commands collector agent clocks"]'
 	@echo 'make corrupt     damage the files of a store, and see that somebody says so: [MOST=10] of a kind [SEED=7]'
 	@echo 'make soak        kill, cut and restart at random, and count every event: [TIME=30m] [BOARD=a9]'
-	@echo '                 [KEYS=0] [SEED=7]'
+	@echo '                 [KEYS=0] [SEED=7] [RATE=2100]'
 	@echo 'make bench       figures beside those of other tools: [TRACES="a.dat b.dat"]'
 	@echo '                 [PART="trace device latency ingest tls timeline facts long web"]'
 	@echo 'make bench-board the paper'"'"'s evaluation on a dual Cortex-A9: [FULL=1] [TIMES=10,130]'

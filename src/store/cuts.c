@@ -55,8 +55,9 @@ static struct cut follow(const struct cut *c, const struct view_run *r)
 	if (!s)
 		return cut;
 	cut.events += s->head_events;
-	cut.open = !s->n_keys;
-	cut.to_tick = s->n_keys ? s->keys[0].tick : run_state_stream(&r->state, s->stream)->until;
+	cut.open = !s->keys.n;
+	cut.to_tick =
+		s->keys.n ? s->keys.first_tick : run_state_stream(&r->state, s->stream)->until;
 	return cut;
 }
 

@@ -167,13 +167,15 @@ static int add_to_catalog(struct local_store *s, struct log_file *f, struct erro
 	const struct log_index *x;
 	int r = local_file_index(s, f, &x, e);
 
-	if (r == 0)
-		r = catalog_add_file(s->catalog, x, e);
 	if (r < 0)
 		return r;
-	f->catalogued = true;
-	f->last_ns = x->last_ns;
-	return 0;
+	r = catalog_add_file(s->catalog, x, e);
+	if (r == 0) {
+		f->catalogued = true;
+		f->last_ns = x->last_ns;
+	}
+	local_unref_index(s, f);
+	return r;
 }
 
 static int settle_catalog(struct local_store *s, struct error *e)
@@ -398,6 +400,7 @@ static int fill_put_side(struct local_store *s)
 
 	s->put.file = s->view->head.number;
 	s->put.offset = s->view->size;
+	s->put.blocks = s->view->n_blocks;
 	s->put.next_run = lowest_free_run(s);
 	while (r == 0 && (d = hashtable_next(&s->devices, &at)))
 		r = put_side_add_device(s, d);
@@ -452,6 +455,8 @@ static void set_options(struct local_store *s, const struct store_options *o)
 		s->options = *o;
 	if (!s->options.file_bytes)
 		s->options.file_bytes = STORE_FILE_BYTES;
+	if (!s->options.file_blocks)
+		s->options.file_blocks = STORE_FILE_BLOCKS;
 	if (s->options.file_bytes > STORE_FILE_BYTES_MOST)
 		s->options.file_bytes = STORE_FILE_BYTES_MOST;
 	if (!s->options.batch_bytes)

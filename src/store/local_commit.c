@@ -58,12 +58,8 @@ static int rest_runs(struct local_store *s, const struct log_index *x)
 /* The index that the view of a file becomes when it is full. */
 static int make_index(struct local_store *s, struct log_index **ret, struct error *e)
 {
-	uint8_t *bytes;
-	size_t len;
-	int r = log_index_encode(s->view, &bytes, &len);
+	int r = log_index_new(ret, s->view);
 
-	if (r == 0)
-		r = log_index_open_memory(ret, bytes, len);
 	return r < 0 ? error_set(e, r, "cannot make the index of log file %u: %s",
 				 s->view->head.number, strerror(-r))
 		     : 0;

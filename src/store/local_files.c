@@ -65,8 +65,6 @@ int local_make_index(struct local_store *s, uint32_t number, struct log_index **
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	CLEANUP(log_view) struct log_view *v = NULL;
 	struct log_scan scan = { .to_the_end = true, .number = number };
-	uint8_t *bytes;
-	size_t len;
 	int r = log_map_open(&map, s->log_fd, number, e);
 
 	if (r < 0)
@@ -77,9 +75,7 @@ int local_make_index(struct local_store *s, uint32_t number, struct log_index **
 	if (r < 0)
 		return error_prefix(e, r, "cannot read log file %u", number);
 	v->size = map.len;
-	r = log_index_encode(v, &bytes, &len);
-	if (r == 0)
-		r = log_index_open_memory(ret, bytes, len);
+	r = log_index_new(ret, v);
 	return r < 0 ? error_set(e, r, "cannot index log file %u: %s", number, strerror(-r)) : 0;
 }
 
@@ -103,17 +99,19 @@ static int write_file(int dir_fd, const char *name, const uint8_t *data, size_t 
 	return 0;
 }
 
-void local_save_index(struct local_store *s, const struct log_index *x)
+bool local_save_index(struct local_store *s, const struct log_index *x)
 {
 	char name[STORE_LOG_NAME], partial[STORE_LOG_NAME + 8];
 
 	if (s->options.read_only)
-		return;
+		return false;
 	local_index_name(x->number, name);
 	snprintf(partial, sizeof(partial), "%s.new", name);
-	if (write_file(s->log_fd, partial, x->data, x->len) < 0 ||
-	    renameat(s->log_fd, partial, s->log_fd, name) < 0)
-		unlinkat(s->log_fd, partial, 0);
+	if (write_file(s->log_fd, partial, x->data, x->len) == 0 &&
+	    renameat(s->log_fd, partial, s->log_fd, name) == 0)
+		return true;
+	unlinkat(s->log_fd, partial, 0);
+	return false;
 }
 
 int local_save_rest(struct local_store *s, uint32_t number, const uint8_t *data, size_t len)
@@ -217,36 +215,51 @@ int local_show(struct local_store *s, const struct log_record *r, uint32_t offse
 	return shown_runs_add(&s->runs, s->view->head.number, &declared, &run);
 }
 
+/* From its file, or else from the log. *sound: what is known of the file, before and after. */
+static int open_index(struct local_store *s, const struct log_file *f, bool *sound,
+		      struct log_index **ret, struct error *e)
+{
+	char name[STORE_LOG_NAME];
+	struct log_index *x = NULL;
+	int r = log_index_open(&x, s->log_fd, local_index_name(f->number, name), *sound);
+
+	if (r == 0 && x->number == f->number && x->log_size == f->size) {
+		*sound = true;
+		*ret = x;
+		return 0;
+	}
+	log_index_free(x);
+	r = local_make_index(s, f->number, ret, e);
+	*sound = r == 0 && local_save_index(s, *ret);
+	return r;
+}
+
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e)
 {
-	char name[STORE_LOG_NAME];
-	struct log_index *x = NULL, *mine;
+	struct log_index *x = NULL;
+	bool sound;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
 	*ret = f->index;
+	f->index_refs += *ret != NULL;
+	f->asked = ++s->index_asks;
+	sound = f->sound;
 	pthread_mutex_unlock(&s->lock);
 	if (*ret)
 		return 0;
-	r = log_index_open(&x, s->log_fd, local_index_name(f->number, name));
-	if (r == 0 && (x->number != f->number || x->log_size != f->size)) {
-		log_index_free(x);
-		r = -EBADMSG;
-	}
-	if (r < 0) {
-		r = local_make_index(s, f->number, &x, e);
-		if (r < 0)
-			return r;
-		local_save_index(s, x);
-	}
+	r = open_index(s, f, &sound, &x, e);
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&s->lock);
-	mine = f->index ? x : NULL; /* somebody was faster */
-	if (!f->index)
-		f->index = x;
+	f->sound = sound;
+	if (!f->index) /* else somebody was faster */
+		f->index = take_ptr(x);
+	f->index_refs++;
 	*ret = f->index;
 	pthread_mutex_unlock(&s->lock);
-	log_index_free(mine);
+	log_index_free(x);
 	return 0;
 }
 
@@ -272,20 +285,24 @@ int local_settle(struct store *store, struct error *e)
 	const struct log_index *x;
 	struct log_file *f;
 	uint32_t after = 0;
+	bool saved;
 	int r = s->options.read_only ? error_set(e, EROFS, "the store is open for reading only")
 				     : 0;
 
 	pthread_mutex_lock(&s->retain_lock);
 	while (r == 0 && (f = next_to_settle(s, after))) {
 		after = f->number;
+		x = NULL;
 		r = local_file_index(s, f, &x, e);
-		if (r == 0) {
-			local_save_index(s, x);
+		saved = r == 0 && local_save_index(s, x);
+		if (r == 0)
 			r = catalog_add_file(s->catalog, x, e);
-		}
 		pthread_mutex_lock(&s->lock);
 		f->catalogued = r == 0;
+		f->sound |= saved;
 		pthread_mutex_unlock(&s->lock);
+		if (x)
+			local_unref_index(s, f);
 		local_unref_file(s, f);
 	}
 	pthread_mutex_unlock(&s->retain_lock);
@@ -319,12 +336,14 @@ static int cut_file(struct local_store *s, struct cut_search *c, struct log_file
 	struct index_run run;
 	int r = local_file_index(s, f, &x, NULL);
 
-	if (r == 0)
-		r = log_map_open(&map, s->log_fd, f->number, NULL);
+	if (r < 0)
+		return r;
+	r = log_map_open(&map, s->log_fd, f->number, NULL);
 	if (r == 0 && !log_index_run(x, c->run, &run))
 		c->cuts.file = f->number;
 	else if (r == 0)
 		r = cuts_take_index(&c->cuts, x, &run, map.data, map.len);
+	local_unref_index(s, f);
 	return r;
 }
 
@@ -338,6 +357,47 @@ int local_find_cuts(struct local_store *s, struct cut_search *c)
 	if (r < 0)
 		cuts_done(&c->cuts);
 	return r;
+}
+
+/* Takes the index that was asked for longest ago of those that are idle, if there are others and all
+ * of them are more than may be kept. One that is in memory though there is a file of it goes at
+ * once. The lock is held. */
+static struct log_index *take_idle(struct local_store *s)
+{
+	struct log_file *oldest = NULL, *f;
+	uint64_t bytes = 0;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_files; i++) {
+		f = s->files[i];
+		/* Until the catalog has its rows, whoever wants them wants the index. */
+		if (!f->index || f->index_refs || !f->catalogued)
+			continue;
+		if (!f->index->is_in_file && !s->options.read_only)
+			return take_ptr(f->index);
+		bytes += f->index->len;
+		n++;
+		if (!oldest || f->asked < oldest->asked)
+			oldest = f;
+	}
+	return n > 1 && bytes > STORE_IDLE_INDEX_BYTES ? take_ptr(oldest->index) : NULL;
+}
+
+void local_unref_index(struct local_store *s, struct log_file *f)
+{
+	struct log_index *x;
+	bool idle;
+
+	pthread_mutex_lock(&s->lock);
+	idle = !--f->index_refs;
+	pthread_mutex_unlock(&s->lock);
+	while (idle) {
+		pthread_mutex_lock(&s->lock);
+		x = take_idle(s);
+		pthread_mutex_unlock(&s->lock);
+		idle = x;
+		log_index_free(x);
+	}
 }
 
 void local_unref_file(struct local_store *s, struct log_file *f)

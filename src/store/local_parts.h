@@ -25,6 +25,11 @@
 
 #define STORE_DEVICES_MAX (1U << 20)
 #define STORE_FILE_BYTES (64ULL << 20)
+/* The collector knows of each block of the file that it is writing where it is: devices with tiny
+ * blocks must not make that large. */
+#define STORE_FILE_BLOCKS (1ULL << 18)
+/* Indexes of full files that nobody reads, but somebody may again: of several. */
+#define STORE_IDLE_INDEX_BYTES (4ULL << 20)
 #define STORE_FILE_BYTES_MOST (1ULL << 31) /* places in an index have 32 bits */
 #define STORE_BATCH_BYTES (64ULL << 20)
 #define STORE_LOG_NAME 24
@@ -70,6 +75,7 @@ struct put_side {
 	struct batch *filling;
 	uint32_t file; /* where the next record goes */
 	uint64_t offset;
+	uint64_t blocks; /* in that file already */
 	uint32_t next_run;
 	bool wants_sweep; /* a file is full since the last */
 	/* Changed under the lock; asked for with every block, and then without it. */
@@ -84,7 +90,11 @@ struct log_file {
 	unsigned int refs; /* of readers */
 	bool doomed;	   /* it goes with the last of them */
 	bool catalogued;
-	struct log_index *index; /* once somebody asked; the file being written has none */
+	struct log_index *index; /* while somebody asks, and some time after; the file being written
+				  * has none */
+	unsigned int index_refs; /* of those who ask */
+	uint64_t asked;		 /* when: a number of index_asks */
+	bool sound;		 /* the file that has it: its checksum is right */
 };
 
 /* Whether the real clock may decide what is too old: not for a while after a step forward. */
@@ -110,6 +120,7 @@ struct local_store {
 	struct log_file **files;  /* by rising number; the last is being written */
 	size_t n_files, room_files;
 	struct log_view *view; /* of that one */
+	uint64_t index_asks;   /* by readers, until now */
 	uint64_t removed_at;   /* the place that must be durable before files may go, */
 	uint32_t removed_to;   /* and the first that stays; 0: none is to go */
 
@@ -206,10 +217,11 @@ int local_show_run(struct local_store *s, uint32_t file, const struct index_run 
 int local_copy_state(struct local_store *s, uint32_t number, struct run_state *ret,
 		     struct error *e);
 
-/* The index of a full file, made again from the log if it is missing. Stays valid as long as the
- * caller holds a reference on the file. */
+/* The index of a full file, made again from the log if it is missing. Stays valid until it is given
+ * back; the file must stay as long. */
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e);
+void local_unref_index(struct local_store *s, struct log_file *f);
 void local_unref_file(struct local_store *s, struct log_file *f);
 
 /* What a run loses with its files before `first`: c->cuts, to be freed. The file that is being
@@ -225,8 +237,8 @@ int local_find_cuts(struct local_store *s, struct cut_search *c);
 /* An index from the log itself. */
 int local_make_index(struct local_store *s, uint32_t number, struct log_index **ret,
 		     struct error *e);
-/* Writes it beside the log; failing is no harm. */
-void local_save_index(struct local_store *s, const struct log_index *x);
+/* Writes it beside the log; failing is no harm: false. */
+bool local_save_index(struct local_store *s, const struct log_index *x);
 /* Unlinks log and index. */
 /* Keeps what is cut off the last file, as NNNNNNNN.rest. */
 const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME]);

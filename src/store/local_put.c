@@ -110,7 +110,8 @@ static int place(struct local_store *s, size_t len, struct error *e)
 {
 	struct put_side *p = &s->put;
 	struct batch *b = p->filling;
-	bool fresh = p->offset + len > s->options.file_bytes && p->offset > LOG_HEAD_LEN;
+	bool fresh = (p->offset + len > s->options.file_bytes && p->offset > LOG_HEAD_LEN) ||
+		     p->blocks >= s->options.file_blocks;
 
 	if (b->n_spans && !fresh)
 		return 0;
@@ -119,6 +120,7 @@ static int place(struct local_store *s, size_t len, struct error *e)
 	if (fresh) {
 		p->file++;
 		p->offset = LOG_HEAD_LEN;
+		p->blocks = 0;
 		p->wants_sweep = true;
 	}
 	b->spans[b->n_spans++] = (struct span){
@@ -139,6 +141,7 @@ static void append(struct local_store *s, const struct log_record *r)
 	log_record_encode(to, r);
 	b->len += len;
 	s->put.offset += len;
+	s->put.blocks += log_kind_is_block(r->kind);
 	s->put.waiting += len;
 }
 

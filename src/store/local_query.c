@@ -229,16 +229,32 @@ static int list_before(struct local_store *s, struct ledger *l)
 	return l->error;
 }
 
+static int list_file(struct local_store *s, struct ledger *l, struct log_file *f, struct error *e)
+{
+	const struct log_index *x;
+	struct index_run run;
+	struct store_loss row;
+	uint32_t k;
+	int r = local_file_index(s, f, &x, e);
+
+	if (r < 0)
+		return r;
+	if (!log_index_run(x, l->run, &run))
+		run.n_losses = 0;
+	for (k = 0; r == 0 && k < run.n_losses; k++) {
+		log_index_loss_at(x, run.first_loss + k, &row);
+		r = add_row(l, &row);
+	}
+	local_unref_index(s, f);
+	return r;
+}
+
 /* Full files from there on: their indexes have the rows. They are referenced, since the lock cannot
  * be held meanwhile. */
 static int list_uncatalogued(struct local_store *s, struct ledger *l, struct error *e)
 {
 	_cleanup_free_ struct log_file **files = NULL;
-	const struct log_index *x;
-	struct index_run run;
-	struct store_loss row;
 	size_t n = 0, i;
-	uint32_t k;
 	int r = 0;
 
 	lock(s);
@@ -250,14 +266,8 @@ static int list_uncatalogued(struct local_store *s, struct ledger *l, struct err
 		}
 	unlock(s);
 	for (i = 0; i < n; i++) {
-		if (r == 0)
-			r = local_file_index(s, files[i], &x, e);
-		if (r < 0 || files[i]->number >= l->live || !log_index_run(x, l->run, &run))
-			run.n_losses = 0;
-		for (k = 0; r == 0 && k < run.n_losses; k++) {
-			log_index_loss_at(x, run.first_loss + k, &row);
-			r = add_row(l, &row);
-		}
+		if (r == 0 && files[i]->number < l->live)
+			r = list_file(s, l, files[i], e);
 		local_unref_file(s, files[i]);
 	}
 	return files ? r : -ENOMEM;
@@ -269,8 +279,10 @@ static int list_live(struct local_store *s, struct ledger *l)
 {
 	const struct run_losses losses = { .add = push_row, .context = l };
 	const struct shown_run *run;
+	const struct view_run *live;
+	struct losses_walk walk = { 0 };
+	struct store_loss row;
 	struct run_state state;
-	size_t i;
 	int r;
 
 	lock(s);
@@ -280,9 +292,11 @@ static int list_live(struct local_store *s, struct ledger *l)
 		unlock(s);
 		return -EAGAIN;
 	}
-	for (i = 0; i < s->view->n_losses; i++)
-		if (s->view->losses[i].run == l->run)
-			add_row(l, &s->view->losses[i]);
+	live = log_view_run(s->view, l->run);
+	while (live && view_losses_next(&live->losses, &walk, &row)) {
+		row.run = l->run;
+		add_row(l, &row);
+	}
 	r = copy_state(s, l->run, &state);
 	unlock(s);
 	if (r < 0)

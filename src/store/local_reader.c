@@ -3,7 +3,7 @@
  * local_reader: a run in the log of a folder, as a block_reader (store_reader.h).
  *
  * The reader knows the log files of its run and opens the index of one when it is needed; of the
- * file that is being written it has a copy of the rows. A place is the number of bytes of the run's
+ * file that is being written it has a copy of the rows, to which it adds those that are new. A place is the number of bytes of the run's
  * files before a record, so it rises through all of them. Blocks are read with pread(): a file may
  * be damaged or on a disk that fails, and a signal is no way to say so.
  *
@@ -20,7 +20,21 @@
 #include "store/local_parts.h"
 
 #define FDS 8U
+#define INDEXES 4U /* that a reader has open; its streams are mostly in the same file */
 #define META_MAX (1U << 22)
+
+#define ROWS_MAX (1U << 28)
+
+/* The rows of a stream in the file that is being written, and how far we have copied them. */
+struct live_stream {
+	uint32_t stream;
+	uint32_t *rows;
+	size_t n, room;
+	struct view_key *keys;
+	size_t n_keys, room_keys;
+	struct rows_walk at_row;
+	struct keys_walk at_key;
+};
 
 struct reader_file {
 	struct log_file *file; /* referenced */
@@ -28,17 +42,17 @@ struct reader_file {
 	uint64_t base, size;
 	bool has_tick;
 	uint64_t from_tick;
-	bool live; /* being written when we looked: `streams` has its rows */
-	struct view_stream *streams;
-	size_t n_streams;
-	const struct log_index *index; /* of a full file, once looked at */
-	bool known;		       /* `run` is set */
+	bool live;		     /* being written when we looked: `streams` has its rows */
+	struct live_stream *streams; /* by rising number */
+	size_t n_streams, room_streams;
+	const struct log_index *index; /* of a full file, while we look at it */
+	bool known;		       /* `run` is set, as long */
 	struct index_run run;
 };
 
 /* The rows of a stream in a file, wherever they are. */
 struct rows {
-	const struct view_stream *live;
+	const struct live_stream *live;
 	struct index_stream index;
 	size_t n, n_keys;
 };
@@ -78,6 +92,8 @@ struct local_reader {
 	size_t n_meta, room_meta;
 	bool has_meta;
 	struct open_file fds[FDS];
+	size_t indexed[INDEXES]; /* the files whose indexes are open, by turns */
+	unsigned int n_indexed;
 	uint64_t count;
 	uint64_t version; /* of the store, when we looked last */
 	bool has_in;
@@ -95,35 +111,55 @@ static void free_live(struct reader_file *f)
 	}
 	free(f->streams);
 	f->streams = NULL;
-	f->n_streams = 0;
+	f->n_streams = f->room_streams = 0;
 }
 
-static int dup_stream(struct view_stream *to, const struct view_stream *from)
+static int copy_rows(struct live_stream *to, const struct view_stream *from)
 {
-	*to = *from;
-	to->rows = malloc((from->n + 1) * sizeof(*to->rows));
-	to->keys = malloc((from->n_keys + 1) * sizeof(*to->keys));
-	if (!to->rows || !to->keys)
-		return -ENOMEM;
-	memcpy(to->rows, from->rows, from->n * sizeof(*to->rows));
-	if (from->n_keys)
-		memcpy(to->keys, from->keys, from->n_keys * sizeof(*to->keys));
+	struct view_key key;
+	uint32_t row;
+	int r;
+
+	/* First the room: what a walk has passed does not come again. */
+	while ((r = array_grow(&to->rows, to->n, &to->room, sizeof(row), ROWS_MAX)) == 0 &&
+	       view_rows_next(&from->rows, &to->at_row, &row))
+		to->rows[to->n++] = row;
+	while (r == 0 &&
+	       (r = array_grow(&to->keys, to->n_keys, &to->room_keys, sizeof(key), ROWS_MAX)) ==
+		       0 &&
+	       view_keys_next(&from->keys, &to->at_key, &key))
+		to->keys[to->n_keys++] = key;
+	return r;
+}
+
+/* The i-th stream of a run, at the same place of the copy. Streams come, but none goes. */
+static int get_live(struct reader_file *f, size_t i, uint32_t stream)
+{
+	int r;
+
+	if (i < f->n_streams && f->streams[i].stream == stream)
+		return 0;
+	r = array_grow(&f->streams, f->n_streams, &f->room_streams, sizeof(*f->streams),
+		       RUN_STATE_STREAMS_MAX);
+	if (r < 0)
+		return r;
+	memmove(f->streams + i + 1, f->streams + i, (f->n_streams - i) * sizeof(*f->streams));
+	f->streams[i] = (struct live_stream){ .stream = stream };
+	f->n_streams++;
 	return 0;
 }
 
-/* Copies the rows of the run in the file that is being written; the store's lock is held. */
+/* Copies what is new of the run in the file that is being written; the store's lock is held. A walk
+ * is good as long as the file is being written, for so long there is its view. */
 static int copy_live(struct reader_file *f, const struct view_run *run)
 {
 	size_t i;
 	int r = 0;
 
-	free_live(f);
-	f->streams = calloc(run->n + 1, sizeof(*f->streams));
-	if (!f->streams)
-		return -ENOMEM;
 	for (i = 0; i < run->n && r == 0; i++) {
-		r = dup_stream(&f->streams[i], &run->streams[i]);
-		f->n_streams++;
+		r = get_live(f, i, run->streams[i].stream);
+		if (r == 0)
+			r = copy_rows(&f->streams[i], &run->streams[i]);
 	}
 	f->has_tick = run->has_tick;
 	f->from_tick = run->from_tick;
@@ -181,9 +217,34 @@ static int gather(struct local_reader *r)
 static int by_stream(const void *key, const void *entry)
 {
 	uint32_t stream = *(const uint32_t *)key;
-	uint32_t other = ((const struct view_stream *)entry)->stream;
+	uint32_t other = ((const struct live_stream *)entry)->stream;
 
 	return (stream > other) - (stream < other);
+}
+
+static void close_index(struct local_reader *r, size_t file)
+{
+	struct reader_file *f = &r->files[file];
+
+	if (f->index)
+		local_unref_index(r->store, f->file);
+	f->index = NULL;
+}
+
+/* One more, for which the one that was opened first goes. */
+static bool open_index(struct local_reader *r, size_t file)
+{
+	struct reader_file *f = &r->files[file];
+	size_t *slot = &r->indexed[r->n_indexed % INDEXES];
+
+	if (local_file_index(r->store, f->file, &f->index, NULL) < 0)
+		return false;
+	if (r->n_indexed >= INDEXES)
+		close_index(r, *slot);
+	*slot = file;
+	r->n_indexed++;
+	f->known = log_index_run(f->index, r->run, &f->run);
+	return true;
 }
 
 /* The rows of a stream in a file: false if it has none. */
@@ -200,11 +261,8 @@ static bool get_rows(struct local_reader *r, size_t file, uint32_t stream, struc
 		ret->n_keys = ret->live ? ret->live->n_keys : 0;
 		return ret->n;
 	}
-	if (!f->index) {
-		if (local_file_index(r->store, f->file, &f->index, NULL) < 0)
-			return false;
-		f->known = log_index_run(f->index, r->run, &f->run);
-	}
+	if (!f->index && !open_index(r, file))
+		return false;
 	if (!f->known || !log_index_stream(f->index, &f->run, stream, &ret->index))
 		return false;
 	ret->n = ret->index.n;
@@ -559,6 +617,7 @@ static void reader_free(struct block_reader *reader)
 
 	for (i = 0; i < r->n_files; i++) {
 		free_live(&r->files[i]);
+		close_index(r, i);
 		local_unref_file(r->store, r->files[i].file);
 	}
 	for (i = 0; i < r->n_streams; i++)

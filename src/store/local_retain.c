@@ -172,15 +172,17 @@ static int keep_of_file(struct local_store *s, struct log_file *f, const struct 
 	size_t i;
 	int r = local_file_index(s, f, &x, e);
 
-	if (r == 0)
-		r = log_map_open(&map, s->log_fd, f->number, e);
 	if (r < 0)
 		return r;
-	for (i = 0; i < v->n && r == 0; i++)
+	r = log_map_open(&map, s->log_fd, f->number, e);
+	for (i = 0; i < v->n && r == 0; i++) {
 		r = keep_description(k, v->list[i].run, x, &map);
-	return r < 0 ? error_set(e, r, "cannot keep what log file %u has: %s", f->number,
-				 strerror(-r))
-		     : 0;
+		if (r < 0)
+			error_set(e, r, "cannot keep what log file %u has: %s", f->number,
+				  strerror(-r));
+	}
+	local_unref_index(s, f);
+	return r;
 }
 
 /* The put side's lock is held: nothing here waits for a disk. */
@@ -245,15 +247,33 @@ static int plan(struct local_store *s, uint32_t first, struct error *e)
 
 /* --- removal --- */
 
+static int copy_indexed_in(struct local_store *s, uint32_t run, struct log_file *f, uint8_t **ret,
+			   size_t *ret_len)
+{
+	const struct log_index *x;
+	struct index_run entry;
+	int r = local_file_index(s, f, &x, NULL);
+
+	if (r < 0)
+		return r;
+	r = log_index_run(x, run, &entry) ? 0 : -ENOENT;
+	if (r == 0) {
+		*ret = malloc(entry.in_len + 1);
+		*ret_len = entry.in_len;
+		if (*ret)
+			memcpy(*ret, entry.in, entry.in_len);
+		r = *ret ? 0 : -ENOMEM;
+	}
+	local_unref_index(s, f);
+	return r;
+}
+
 /* The state of a run before its next file, to be freed. */
 static int copy_in(struct local_store *s, uint32_t run, uint32_t file, uint8_t **ret,
 		   size_t *ret_len)
 {
-	const struct log_index *x = NULL;
 	const struct view_run *live;
-	struct index_run entry = { 0 };
 	struct log_file *f;
-	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
 	f = local_find_file(s, file);
@@ -267,15 +287,7 @@ static int copy_in(struct local_store *s, uint32_t run, uint32_t file, uint8_t *
 	pthread_mutex_unlock(&s->lock);
 	if (live)
 		return *ret ? 0 : -ENOMEM;
-	r = f ? local_file_index(s, f, &x, NULL) : -ENOENT;
-	if (r < 0 || !log_index_run(x, run, &entry))
-		return r < 0 ? r : -ENOENT;
-	*ret = malloc(entry.in_len + 1);
-	*ret_len = entry.in_len;
-	if (!*ret)
-		return -ENOMEM;
-	memcpy(*ret, entry.in, entry.in_len);
-	return 0;
+	return f ? copy_indexed_in(s, run, f, ret, ret_len) : -ENOENT;
 }
 
 /* The lock is held. */

@@ -29,7 +29,7 @@
 
 struct index_maker {
 	uint8_t *data;
-	size_t len;
+	size_t len, room;
 	uint32_t n_streams, n_rows, n_keys;
 	uint8_t *runs, *streams, *rows, *keys, *losses, *devices;
 	uint8_t *blobs; /* where the next one goes */
@@ -44,17 +44,6 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The ledger in the order of runs; rows of one run stay in the order in which they came. */
-static int by_run(const void *a, const void *b)
-{
-	const struct store_loss *x = *(const struct store_loss *const *)a;
-	const struct store_loss *y = *(const struct store_loss *const *)b;
-
-	if (x->run != y->run)
-		return (x->run > y->run) - (x->run < y->run);
-	return (x > y) - (x < y);
-}
-
 static int measure(struct index_maker *m, const struct log_view *v)
 {
 	uint64_t len = INDEX_HEAD_LEN, blobs = 0, n_streams = 0, n_rows = 0, n_keys = 0;
@@ -65,8 +54,8 @@ static int measure(struct index_maker *m, const struct log_view *v)
 
 		n_streams += r->n;
 		for (k = 0; k < r->n; k++) {
-			n_rows += r->streams[k].n;
-			n_keys += r->streams[k].n_keys;
+			n_rows += r->streams[k].rows.n;
+			n_keys += r->streams[k].keys.n;
 		}
 		blobs += r->in_len + RUN_STATE_ROOM(r->state.n);
 	}
@@ -74,11 +63,11 @@ static int measure(struct index_maker *m, const struct log_view *v)
 	len += v->n_losses * LOSS_LEN + v->n_devices * (DEVICE_LEN + LOG_DEVICE_ROOM) + blobs;
 	if (len > UINT32_MAX)
 		return -EFBIG;
-	m->data = calloc(1, (size_t)len);
+	m->room = (size_t)len;
 	m->n_streams = (uint32_t)n_streams;
 	m->n_rows = (uint32_t)n_rows;
 	m->n_keys = (uint32_t)n_keys;
-	return m->data ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void place_tables(struct index_maker *m, const struct log_view *v)
@@ -95,19 +84,43 @@ static void place_tables(struct index_maker *m, const struct log_view *v)
 static void put_stream(struct index_maker *m, const struct view_stream *s)
 {
 	uint8_t *p = m->streams + (size_t)m->streams_done++ * STREAM_LEN;
-	size_t i;
+	struct rows_walk rows = { 0 };
+	struct keys_walk keys = { 0 };
+	struct view_key key;
+	uint32_t row;
 
 	put_le32(p, s->stream);
 	put_le32(p + 4, m->rows_done);
-	put_le32(p + 8, (uint32_t)s->n);
+	put_le32(p + 8, s->rows.n);
 	put_le32(p + 12, m->keys_done);
-	put_le32(p + 16, (uint32_t)s->n_keys);
-	for (i = 0; i < s->n; i++)
-		put_le32(m->rows + (size_t)m->rows_done++ * ROW_LEN, s->rows[i]);
-	for (i = 0; i < s->n_keys; i++) {
+	put_le32(p + 16, s->keys.n);
+	while (view_rows_next(&s->rows, &rows, &row))
+		put_le32(m->rows + (size_t)m->rows_done++ * ROW_LEN, row);
+	while (view_keys_next(&s->keys, &keys, &key)) {
 		p = m->keys + (size_t)m->keys_done++ * KEY_LEN;
-		put_le64(p, s->keys[i].tick);
-		put_le32(p + 8, s->keys[i].row);
+		put_le64(p, key.tick);
+		put_le32(p + 8, key.row);
+	}
+}
+
+static void put_loss(uint8_t *p, const struct store_loss *l)
+{
+	put_le32(p, l->run);
+	put_le32(p + 4, l->stream);
+	put_le32(p + 8, l->cause);
+	put_le64(p + 12, l->from_tick);
+	put_le64(p + 20, l->to_tick);
+	put_le64(p + 28, l->count);
+}
+
+static void put_losses(struct index_maker *m, const struct view_run *r)
+{
+	struct losses_walk walk = { 0 };
+	struct store_loss row;
+
+	while (view_losses_next(&r->losses, &walk, &row)) {
+		row.run = r->number;
+		put_loss(m->losses + (size_t)m->losses_done++ * LOSS_LEN, &row);
 	}
 }
 
@@ -134,16 +147,9 @@ static void put_run(struct index_maker *m, const struct view_run *r, uint8_t *p)
 	put_le32(p + 92, (uint32_t)r->n);
 	for (i = 0; i < r->n; i++)
 		put_stream(m, &r->streams[i]);
-}
-
-static void put_loss(uint8_t *p, const struct store_loss *l)
-{
-	put_le32(p, l->run);
-	put_le32(p + 4, l->stream);
-	put_le32(p + 8, l->cause);
-	put_le64(p + 12, l->from_tick);
-	put_le64(p + 20, l->to_tick);
-	put_le64(p + 28, l->count);
+	put_le32(p + 96, m->losses_done);
+	put_le32(p + 100, r->losses.n);
+	put_losses(m, r);
 }
 
 static void put_devices(struct index_maker *m, const struct log_view *v)
@@ -178,55 +184,17 @@ static void put_head(struct index_maker *m, const struct log_view *v)
 	put_le32(p + 12, checksum_crc32c(0, p + CRC_FROM, m->len - CRC_FROM));
 }
 
-/* The rows of each run, and where they start. */
-static void put_tables(struct index_maker *m, const struct log_view *v, struct view_run **runs,
-		       const struct store_loss **losses)
+static void put_tables(struct index_maker *m, const struct log_view *v, struct view_run **runs)
 {
-	size_t i, at = 0;
+	size_t i;
 
-	for (i = 0; i < v->n_losses; i++) {
-		losses[i] = &v->losses[i];
+	if (v->n_runs) {
+		memcpy(runs, v->runs, v->n_runs * sizeof(*runs));
+		qsort(runs, v->n_runs, sizeof(*runs), by_number);
 	}
-	qsort(losses, v->n_losses, sizeof(*losses), by_run);
-	for (i = 0; i < v->n_losses; i++)
-		put_loss(m->losses + i * LOSS_LEN, losses[i]);
-	memcpy(runs, v->runs, v->n_runs * sizeof(*runs));
-	qsort(runs, v->n_runs, sizeof(*runs), by_number);
-	for (i = 0; i < v->n_runs; i++) {
-		uint8_t *p = m->runs + i * RUN_LEN;
-		size_t first = at;
-
-		put_run(m, runs[i], p);
-		while (at < v->n_losses && losses[at]->run == runs[i]->number)
-			at++;
-		put_le32(p + 96, (uint32_t)first);
-		put_le32(p + 100, (uint32_t)(at - first));
-	}
+	for (i = 0; i < v->n_runs; i++)
+		put_run(m, runs[i], m->runs + i * RUN_LEN);
 	put_devices(m, v);
-}
-
-int log_index_encode(const struct log_view *v, uint8_t **ret, size_t *ret_len)
-{
-	_cleanup_free_ struct view_run **runs = calloc(v->n_runs + 1, sizeof(*runs));
-	_cleanup_free_ const struct store_loss **losses = calloc(v->n_losses + 1, sizeof(*losses));
-	struct index_maker m = { 0 };
-	int r;
-
-	if (!runs || !losses)
-		return -ENOMEM;
-	r = measure(&m, v);
-	if (r < 0)
-		return r;
-	place_tables(&m, v);
-	if (v->n_runs) /* a ledger without runs cannot be */
-		put_tables(&m, v, runs, losses);
-	else
-		put_devices(&m, v);
-	m.len = (size_t)(m.blobs - m.data);
-	put_head(&m, v);
-	*ret = m.data;
-	*ret_len = m.len;
-	return 0;
 }
 
 /* --- reading --- */
@@ -270,9 +238,6 @@ static int check_entries(const struct log_index *x)
 	for (i = 0; i < x->n_streams; i++)
 		if (!check_stream(x, x->streams + (size_t)i * STREAM_LEN))
 			return -EBADMSG;
-	for (i = 0; i < x->n_losses; i++)
-		if (get_le32(x->losses + (size_t)i * LOSS_LEN + 8) >= LOSS_CAUSES)
-			return -EBADMSG;
 	for (i = 0; i < x->n_devices; i++)
 		if (!is_within(get_le32(x->devices + (size_t)i * DEVICE_LEN),
 			       get_le32(x->devices + (size_t)i * DEVICE_LEN + 4), (uint32_t)x->len))
@@ -280,14 +245,29 @@ static int check_entries(const struct log_index *x)
 	return 0;
 }
 
-static int load(struct log_index *x)
+static int check_losses(const struct log_index *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->n_losses; i++)
+		if (get_le32(x->losses + (size_t)i * LOSS_LEN + 8) >= LOSS_CAUSES)
+			return -EBADMSG;
+	return 0;
+}
+
+static bool has_right_checksum(const struct log_index *x)
+{
+	return get_le32(x->data + 12) == checksum_crc32c(0, x->data + CRC_FROM, x->len - CRC_FROM);
+}
+
+/* Of one that is sound only the places are checked. */
+static int load(struct log_index *x, bool sound)
 {
 	const uint8_t *p = x->data;
 	size_t at = INDEX_HEAD_LEN;
 
 	if (x->len < INDEX_HEAD_LEN || x->len > UINT32_MAX || memcmp(p, INDEX_MAGIC, 8) ||
-	    p[8] != INDEX_VERSION ||
-	    get_le32(p + 12) != checksum_crc32c(0, p + CRC_FROM, x->len - CRC_FROM))
+	    p[8] != INDEX_VERSION || (!sound && !has_right_checksum(x)))
 		return -EBADMSG;
 	x->number = get_le32(p + 16);
 	x->next_run = get_le32(p + 20);
@@ -307,7 +287,32 @@ static int load(struct log_index *x)
 	    !take_table(x, &at, x->n_losses, LOSS_LEN, &x->losses) ||
 	    !take_table(x, &at, x->n_devices, DEVICE_LEN, &x->devices))
 		return -EBADMSG;
-	return check_entries(x);
+	return !sound && check_losses(x) < 0 ? -EBADMSG : check_entries(x);
+}
+
+int log_index_new(struct log_index **ret, const struct log_view *v)
+{
+	_cleanup_free_ struct view_run **runs = calloc(v->n_runs + 1, sizeof(*runs));
+	CLEANUP(log_index) struct log_index *x = calloc(1, sizeof(*x));
+	struct index_maker m = { 0 };
+	int r = runs && x ? measure(&m, v) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	m.data = mmap(NULL, m.room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m.data == MAP_FAILED)
+		return -ENOMEM;
+	place_tables(&m, v);
+	put_tables(&m, v, runs);
+	m.len = (size_t)(m.blobs - m.data);
+	put_head(&m, v);
+	x->data = m.data;
+	x->len = m.len;
+	x->map_len = m.room;
+	r = load(x, true);
+	if (r == 0)
+		*ret = take_ptr(x);
+	return r;
 }
 
 int log_index_open_memory(struct log_index **ret, uint8_t *bytes, size_t len)
@@ -321,13 +326,13 @@ int log_index_open_memory(struct log_index **ret, uint8_t *bytes, size_t len)
 	}
 	x->data = x->owned = bytes;
 	x->len = len;
-	r = load(x);
+	r = load(x, false);
 	if (r == 0)
 		*ret = take_ptr(x);
 	return r;
 }
 
-int log_index_open(struct log_index **ret, int dir_fd, const char *name)
+int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool sound)
 {
 	CLEANUP(log_index) struct log_index *x = calloc(1, sizeof(*x));
 	_cleanup_close_ int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -345,8 +350,9 @@ int log_index_open(struct log_index **ret, int dir_fd, const char *name)
 	if (map == MAP_FAILED)
 		return -errno;
 	x->data = map;
-	x->len = (size_t)st.st_size;
-	r = load(x);
+	x->len = x->map_len = (size_t)st.st_size;
+	x->is_in_file = true;
+	r = load(x, sound);
 	if (r == 0)
 		*ret = take_ptr(x);
 	return r;
@@ -356,8 +362,8 @@ void log_index_free(struct log_index *x)
 {
 	if (!x)
 		return;
-	if (x->data && !x->owned)
-		munmap((void *)x->data, x->len);
+	if (x->map_len)
+		munmap((void *)x->data, x->map_len);
 	free(x->owned);
 	free(x);
 }
@@ -436,7 +442,8 @@ void log_index_loss_at(const struct log_index *x, uint32_t i, struct store_loss 
 
 	ret->run = get_le32(p);
 	ret->stream = get_le32(p + 4);
-	ret->cause = (uint8_t)get_le32(p + 8);
+	/* A disk may have changed it since it was found sound. */
+	ret->cause = get_le32(p + 8) < LOSS_CAUSES ? p[8] : LOSS_STORE;
 	ret->from_tick = get_le64(p + 12);
 	ret->to_tick = get_le64(p + 20);
 	ret->count = get_le64(p + 28);

@@ -7,6 +7,9 @@
  * It is made from the file's view in one piece, carries one checksum over all of it, and is mapped
  * for reading. All of it follows from the log: one that is missing, torn or of another log is made
  * again. Every place in it is checked before it is used, checksum or not.
+ *
+ * The checksum is looked at once for each file. Who opens one again touches only what it needs, so
+ * that a reader of many files does not have all of their indexes in memory.
  */
 #ifndef KISEKI_STORE_LOG_INDEX_H
 #define KISEKI_STORE_LOG_INDEX_H
@@ -20,7 +23,9 @@
 struct log_index {
 	const uint8_t *data;
 	size_t len;
-	uint8_t *owned; /* or it is mapped */
+	uint8_t *owned;	 /* by malloc(), or it is mapped, */
+	size_t map_len;	 /* in so many bytes: */
+	bool is_in_file; /* a file's, or else memory */
 	uint32_t number;
 	uint64_t log_size;
 	uint64_t first_ns, last_ns;
@@ -47,13 +52,14 @@ struct index_stream {
 	const uint8_t *keys; /* 12 bytes each */
 };
 
-/* The bytes of the index of a view, to be freed. 0, -ENOMEM, -EFBIG. */
-int log_index_encode(const struct log_view *v, uint8_t **ret, size_t *ret_len);
+/* The index of a view, in memory that is the kernel's again when it is freed: it can be megabytes,
+ * once for each file. 0, -ENOMEM, -EFBIG. */
+int log_index_new(struct log_index **ret, const struct log_view *v);
 
 /* Takes the bytes, also when it fails. -EBADMSG if they are no index. */
 int log_index_open_memory(struct log_index **ret, uint8_t *bytes, size_t len);
-/* Maps the file. -ENOENT, -EBADMSG, … */
-int log_index_open(struct log_index **ret, int dir_fd, const char *name);
+/* Maps the file; `sound` if its checksum is known to be right. -ENOENT, -EBADMSG, … */
+int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool sound);
 void log_index_free(struct log_index *x);
 DEFINE_CLEANUP(log_index, log_index_free)
 

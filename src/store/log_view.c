@@ -9,9 +9,7 @@
 #include "store/array.h"
 
 #define RUNS_MAX (1U << 22) /* of one file: a RUN record has 80 bytes at least */
-#define ROWS_MAX (1U << 28)
 #define IDS_LEN 48U
-#define LOSSES_OF_BLOCK (LOSS_CAUSES + 1) /* told by its header, and shown by its `before` */
 
 struct log_view *log_view_new(const struct log_head *head)
 {
@@ -33,9 +31,10 @@ static void free_run(struct view_run *r)
 	if (!r)
 		return;
 	for (i = 0; i < r->n; i++) {
-		free(r->streams[i].rows);
-		free(r->streams[i].keys);
+		chain_done(&r->streams[i].rows.chain);
+		chain_done(&r->streams[i].keys.chain);
 	}
+	chain_done(&r->losses.chain);
 	free(r->streams);
 	free(r->in);
 	run_state_done(&r->state);
@@ -51,7 +50,6 @@ void log_view_free(struct log_view *v)
 	for (i = 0; i < v->n_runs; i++)
 		free_run(v->runs[i]);
 	free(v->runs);
-	free(v->losses);
 	free(v->devices);
 	hashtable_done(&v->by_number);
 	free(v);
@@ -172,29 +170,35 @@ static int apply_device(struct log_view *v, const struct log_record *r)
 	return error;
 }
 
-/* Rows are told where nothing may fail any more: so the room for them is made before. */
-static int reserve_losses(struct log_view *v, size_t n)
-{
-	int r = 0;
-
-	while (r == 0 && v->room_losses - v->n_losses < n)
-		r = array_grow(&v->losses, v->room_losses, &v->room_losses, sizeof(*v->losses),
-			       ROWS_MAX);
-	return r;
-}
-
-struct loss_target {
-	struct log_view *view;
-	uint32_t run;
-};
-
+/* Rows of the ledger are told where nothing may fail any more: so the room for them is made before. */
 static void add_loss(void *context, const struct store_loss *row)
 {
-	struct loss_target *t = context;
-	struct log_view *v = t->view;
+	view_losses_push(context, row);
+}
 
-	v->losses[v->n_losses] = *row;
-	v->losses[v->n_losses++].run = t->run;
+/* How many rows a block may make: told by its header, and shown by its `before`. */
+static size_t count_losses(const struct block *b)
+{
+	size_t n = b->flags & BLOCK_KEY && b->before;
+	uint32_t i;
+
+	for (i = 0; i < LOSS_CAUSES; i++)
+		n += b->lost[i] != 0;
+	return n;
+}
+
+static size_t count_end_losses(const struct run_state *s, const struct message_end *m)
+{
+	struct message_end rows = *m;
+	struct message_stream_end row;
+	size_t n = 0;
+
+	while (end_next(&rows, &row)) {
+		const struct stream_state *t = run_state_stream(s, row.stream);
+
+		n += row.events > (t ? t->seen : 0);
+	}
+	return n;
 }
 
 static void note_ticks(struct view_run *run, uint64_t from, uint64_t to)
@@ -206,11 +210,21 @@ static void note_ticks(struct view_run *run, uint64_t from, uint64_t to)
 	run->has_tick = true;
 }
 
-static int apply_block(struct log_view *v, struct view_run *run, const struct log_record *r,
-		       uint32_t offset)
+/* All that may fail, before anything is changed. */
+static int reserve_block(struct view_run *run, const struct block *b, struct view_stream **ret)
 {
-	struct loss_target target = { .view = v, .run = run->number };
-	const struct run_losses losses = { .add = add_loss, .context = &target };
+	int error = get_stream(run, b->stream, ret);
+
+	if (error == 0)
+		error = view_rows_reserve(&(*ret)->rows);
+	if (error == 0 && b->flags & BLOCK_KEY)
+		error = view_keys_reserve(&(*ret)->keys);
+	return error < 0 ? error : view_losses_reserve(&run->losses, count_losses(b));
+}
+
+static int apply_block(struct view_run *run, const struct log_record *r, uint32_t offset)
+{
+	const struct run_losses losses = { .add = add_loss, .context = &run->losses };
 	const struct block *b = &r->block;
 	const struct stream_state *t;
 	struct view_stream *s;
@@ -221,13 +235,7 @@ static int apply_block(struct log_view *v, struct view_run *run, const struct lo
 		return -EBADMSG;
 	if (r->kind == LOG_KEEP && b->stream != STREAM_META)
 		return -EBADMSG;
-	error = get_stream(run, b->stream, &s);
-	if (error == 0)
-		error = array_grow(&s->rows, s->n, &s->room, sizeof(*s->rows), ROWS_MAX);
-	if (error == 0)
-		error = reserve_losses(v, LOSSES_OF_BLOCK);
-	if (error == 0)
-		error = array_grow(&s->keys, s->n_keys, &s->room_keys, sizeof(*s->keys), ROWS_MAX);
+	error = reserve_block(run, b, &s);
 	t = run_state_stream(&run->state, b->stream);
 	until = t ? t->until : 0;
 	if (error == 0 && r->kind == LOG_BLOCK)
@@ -235,29 +243,29 @@ static int apply_block(struct log_view *v, struct view_run *run, const struct lo
 	if (error < 0)
 		return error;
 	t = run_state_stream(&run->state, b->stream);
-	if (r->kind == LOG_BLOCK && !s->n_keys && !(b->flags & BLOCK_KEY) && !t->gap)
+	if (r->kind == LOG_BLOCK && !s->keys.n && !(b->flags & BLOCK_KEY) && !t->gap)
 		s->head_events += b->events;
 	if (b->flags & BLOCK_KEY)
-		s->keys[s->n_keys++] =
-			(struct view_key){ .tick = b->first_tick > until ? b->first_tick : until,
-					   .row = (uint32_t)s->n };
-	s->rows[s->n++] = offset;
+		view_keys_push(&s->keys, &(const struct view_key){ .tick = b->first_tick > until
+										   ? b->first_tick
+										   : until,
+								   .row = s->rows.n });
+	view_rows_push(&s->rows, offset);
 	if (b->events && b->stream != STREAM_META && !stream_is_func(b->stream))
 		note_ticks(run, b->flags & BLOCK_KEY ? b->first_tick : until, t->until);
 	return 0;
 }
 
-static int apply_end(struct log_view *v, struct view_run *run, const struct log_record *r)
+static int apply_end(struct view_run *run, const struct log_record *r)
 {
-	struct loss_target target = { .view = v, .run = run->number };
-	const struct run_losses losses = { .add = add_loss, .context = &target };
+	const struct run_losses losses = { .add = add_loss, .context = &run->losses };
 	struct message_end m;
 	int error;
 
 	if (end_decode(&m, r->body, r->body_len) != WIRE_OK ||
 	    run_state_check_end(&run->state, &m, NULL) != STORE_TAKEN)
 		return -EBADMSG;
-	error = reserve_losses(v, m.n_rows);
+	error = view_losses_reserve(&run->losses, count_end_losses(&run->state, &m));
 	return error < 0 ? error : run_state_end(&run->state, &m, r->time_ns, &losses);
 }
 
@@ -273,29 +281,41 @@ static int apply_clock(struct view_run *run, const struct log_record *r)
 	return 0;
 }
 
+static int apply_close(struct view_run *run)
+{
+	const struct run_losses losses = { .add = add_loss, .context = &run->losses };
+	int error = view_losses_reserve(&run->losses, 1);
+
+	if (error == 0)
+		run_state_close(&run->state, &losses);
+	return error;
+}
+
 static int apply_to_run(struct log_view *v, struct view_run *run, const struct log_record *r,
 			uint32_t offset)
 {
-	struct loss_target target = { .view = v, .run = run->number };
-	const struct run_losses losses = { .add = add_loss, .context = &target };
+	uint32_t had = run->losses.n;
 	int error;
 
 	switch (r->kind) {
 	case LOG_BLOCK:
 	case LOG_KEEP:
-		return apply_block(v, run, r, offset);
+		error = apply_block(run, r, offset);
+		v->n_blocks += error == 0;
+		break;
 	case LOG_END:
-		return apply_end(v, run, r);
+		error = apply_end(run, r);
+		break;
 	case LOG_CLOCK:
 		return apply_clock(run, r);
 	case LOG_CLOSE:
-		error = reserve_losses(v, 1);
-		if (error == 0)
-			run_state_close(&run->state, &losses);
-		return error;
+		error = apply_close(run);
+		break;
 	default:
 		return -EBADMSG;
 	}
+	v->n_losses += run->losses.n - had;
+	return error;
 }
 
 int log_view_apply(struct log_view *v, const struct log_record *r, uint32_t offset,

@@ -5,8 +5,8 @@
  *
  * It is built by applying the records in order: as they are committed for the file that is being
  * written, or by reading a file whose index is missing. When a file is full, its view becomes its
- * index (log_index.h). A row is 4 bytes and a record at least 37, so a view stays well below the
- * file's own size.
+ * index (log_index.h). A collector has one in memory all the time, so what grows with every block
+ * is packed (view_rows.h).
  */
 #ifndef KISEKI_STORE_LOG_VIEW_H
 #define KISEKI_STORE_LOG_VIEW_H
@@ -14,19 +14,12 @@
 #include "store/hashtable.h"
 #include "store/log.h"
 #include "store/run_state.h"
-
-/* A KEY block: where its segment starts. */
-struct view_key {
-	uint64_t tick; /* no event of the stream before the segment is later */
-	uint32_t row;
-};
+#include "store/view_rows.h"
 
 struct view_stream {
 	uint32_t stream;
-	uint32_t *rows; /* offsets of the records, rising */
-	size_t n, room;
-	struct view_key *keys;
-	size_t n_keys, room_keys;
+	struct view_rows rows; /* offsets of the records, rising */
+	struct view_keys keys;
 	uint64_t head_events; /* stored before the first of them: of a segment of an earlier file */
 };
 
@@ -40,6 +33,7 @@ struct view_run {
 	size_t n, room;
 	bool has_tick;
 	uint64_t from_tick, to_tick; /* of the events in this file */
+	struct view_losses losses;
 };
 
 struct log_view {
@@ -49,8 +43,7 @@ struct log_view {
 	struct hashtable by_number;
 	struct view_run **runs; /* in the order of their first record */
 	size_t n_runs, room_runs;
-	struct store_loss *losses;
-	size_t n_losses, room_losses;
+	uint64_t n_losses, n_blocks;
 	struct store_device *devices;
 	size_t n_devices, room_devices;
 };

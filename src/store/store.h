@@ -31,6 +31,7 @@ struct store;
 
 struct store_options {
 	uint64_t file_bytes;   /* a log file ends at this size; 0: 64 MiB */
+	uint64_t file_blocks;  /* or with so many blocks; 0: 262,144 */
 	uint64_t retain_bytes; /* the oldest files go when all have more than this; 0: never */
 	uint64_t retain_ns;    /* … when their last block came this long ago; 0: never */
 	uint64_t batch_bytes;  /* ceiling of what waits for a commit; 0: 64 MiB */

@@ -36,34 +36,21 @@ static void on_damage(void *context, uint64_t offset, uint64_t len, const char *
 		tell(c, offset, len, what);
 }
 
-static uint64_t count_blocks(const struct log_view *v)
-{
-	uint64_t n = 0;
-	size_t i, k;
-
-	for (i = 0; i < v->n_runs; i++)
-		for (k = 0; k < v->runs[i]->n; k++)
-			n += v->runs[i]->streams[k].n;
-	return n;
-}
-
 /* One that is missing or unsound is made again and does no harm; one that is sound and says
  * something else would. */
 static int check_index(struct local_store *s, const struct checking *c, struct log_view *v)
 {
 	char name[STORE_LOG_NAME];
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct log_index *x;
-	size_t len;
-	int r = log_index_encode(v, &bytes, &len);
+	CLEANUP(log_index) struct log_index *made = NULL;
+	CLEANUP(log_index) struct log_index *x = NULL;
+	int r = log_index_new(&made, v);
 
 	if (r < 0)
 		return r;
-	if (log_index_open(&x, s->log_fd, local_index_name(c->file, name)) < 0)
+	if (log_index_open(&x, s->log_fd, local_index_name(c->file, name), false) < 0)
 		return 0;
-	if (x->len != len || memcmp(x->data, bytes, len))
+	if (x->len != made->len || memcmp(x->data, made->data, made->len))
 		tell(c, 0, 0, "its index does not fit the log");
-	log_index_free(x);
 	return 0;
 }
 
@@ -99,7 +86,7 @@ static int check_file(struct local_store *s, struct checking *c, struct error *e
 	v->size = map.len;
 	c->counts->files++;
 	c->counts->bytes += map.len;
-	c->counts->blocks += count_blocks(v);
+	c->counts->blocks += v->n_blocks;
 	r = c->last ? 0 : check_index(s, c, v);
 	return r < 0 ? error_set(e, r, "log file %u: %s", c->file, strerror(-r)) : 0;
 }

@@ -14,15 +14,12 @@ static void scan(const uint8_t *data, size_t size, bool to_the_end)
 	struct error e = ERROR_INIT;
 	struct log_index *x;
 	struct log_view *v;
-	uint8_t *bytes;
-	size_t len;
 
 	if (log_view_scan(&v, &s, &e) < 0)
 		return;
 	assert(v->size <= size || v->size == LOG_HEAD_LEN);
-	assert(log_index_encode(v, &bytes, &len) == 0);
-	assert(log_index_open_memory(&x, bytes, len) == 0);
-	assert(x->n_runs == v->n_runs && x->n_losses == v->n_losses);
+	assert(log_index_new(&x, v) == 0);
+	assert(x->n_runs == v->n_runs && x->n_losses == v->n_losses && x->n_rows == v->n_blocks);
 	log_index_free(x);
 	log_view_free(v);
 }

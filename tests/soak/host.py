@@ -18,7 +18,7 @@ from link import Link  # noqa: E402
 
 RATE, FLOOD = 2000, 12000  # events a second; the second is more than the spool holds when the link is away
 FLOOD_EVERY = 4  # laps
-DEVICES, DEVICE_RATE = 4, 300  # simulated, and what each makes
+DEVICES, DEVICE_RATE = 4, 300  # simulated, and what each makes a second if not said otherwise
 AGENT_LINK, DEVICES_LINK = "agent's link", "devices' link"
 AGENT_OPTIONS = ["--ring", "16M", "--spool", "64K", "--policy", "keep-oldest"]
 
@@ -33,8 +33,9 @@ def load(build):
 
 
 class Host:
-    def __init__(self, build, work, with_keys):
-        self.accounting, self.build, self.work, self.with_keys = load(build), build, work, with_keys
+    def __init__(self, build, work, arguments):
+        self.accounting, self.build, self.work = load(build), build, work
+        self.with_keys, self.device_rate = not arguments.no_keys, arguments.rate or DEVICE_RATE
         self.Failed = self.accounting.Failed
         self.fleet_program = build / "bench/fleet/fleet"
         self.name, self.seen_runs, self.generator, self.fleet = f"soak{os.getpid()}", set(), None, None
@@ -119,7 +120,7 @@ class Host:
         self.generator = subprocess.Popen([a.GENERATOR, a.PREFIX, "100000000", str(rate)], stdout=subprocess.PIPE, text=True)
         self.runs_file = self.work / "fleet.runs"
         options = ["--keys", self.work / "keys"] if self.with_keys else []
-        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--rate", str(DEVICE_RATE), "--cuts", "8",
+        self.fleet = subprocess.Popen([self.fleet_program, "--devices", str(DEVICES), "--endless", "--rate", str(self.device_rate), "--cuts", "8",
                                        "--spool", "64", "--patience", str(a.PATIENCE_S), "--runs", self.runs_file, *options,
                                        f"127.0.0.1:{self.links[DEVICES_LINK].port}", *self.files], stdout=subprocess.PIPE, text=True)
 
@@ -181,7 +182,7 @@ class Host:
         return f"device: {self.device()}\nagent: {self.agent.tail()}\ncollector: {self.collector.tail()}"
 
     def describe(self):
-        return {"kind": "host", "keys": self.with_keys, "events_per_s": [RATE, FLOOD], "devices": DEVICES}
+        return {"kind": "host", "keys": self.with_keys, "events_per_s": [RATE, FLOOD], "devices": DEVICES, "device_events_per_s": self.device_rate}
 
     def check_store(self):
         for program in (self.agent, self.collector):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """soak: agents, collector and links die, stall and come back at random, for as long as wanted; then nothing is missing.
 
-	soak.py [--time 30m] [--seed N] [--board BOARD] [--no-keys] [--build FOLDER] [--report FILE]
+	soak.py [--time 30m] [--seed N] [--board BOARD] [--no-keys] [--rate N] [--build FOLDER] [--report FILE]
 
 The time is cut into laps. In each, a known number of events is made while somebody is killed, paused, or cut off; at its
 end all are let come back, and made = stored + ledger must hold to the event, of every device. In the first half everybody
@@ -193,7 +193,7 @@ def make_stage(arguments, work):
         from board import Board
         return Board(arguments.build.resolve(), work, arguments)
     from host import Host
-    return Host(arguments.build.resolve(), work, not arguments.no_keys)
+    return Host(arguments.build.resolve(), work, arguments)
 
 
 def play(arguments, work):
@@ -235,6 +235,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--board", default="")
     parser.add_argument("--no-keys", action="store_true")
+    parser.add_argument("--rate", type=int, help="events a second of each simulated device")
     parser.add_argument("--build", type=Path, default=SOURCE / "build")
     parser.add_argument("--report", type=Path)
     arguments = parser.parse_args()

@@ -61,6 +61,8 @@ static void test_meaning(void **state)
 	};
 	const struct log_scan scan = { .data = bytes, .len = len };
 	struct error e = ERROR_INIT;
+	struct losses_walk walk = { 0 };
+	struct store_loss row;
 	struct view_run *run;
 	struct log_view *v;
 	size_t i;
@@ -82,11 +84,14 @@ static void test_meaning(void **state)
 	assert_int_equal(run->state.streams[0].next_sequence, 5);
 	assert_int_equal(v->n_losses, 3);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(v->losses[i].cause, rows[i].cause);
-		assert_int_equal(v->losses[i].from_tick, rows[i].from_tick);
-		assert_int_equal(v->losses[i].to_tick, rows[i].to_tick);
-		assert_int_equal(v->losses[i].count, rows[i].count);
+		assert_true(view_losses_next(&run->losses, &walk, &row));
+		assert_int_equal(row.stream, rows[i].stream);
+		assert_int_equal(row.cause, rows[i].cause);
+		assert_int_equal(row.from_tick, rows[i].from_tick);
+		assert_int_equal(row.to_tick, rows[i].to_tick);
+		assert_int_equal(row.count, rows[i].count);
 	}
+	assert_false(view_losses_next(&run->losses, &walk, &row));
 	log_view_free(v);
 }
 
