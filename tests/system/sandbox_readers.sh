@@ -52,4 +52,15 @@ cc -Wl,--build-id -o app app.c
 printf 'ffffffc008010000 T first\nffffffc008010040 t second\n' >kallsyms
 reads 'a file of code' 'app: its reader did not come back' "$KISEKI" symbols build app
 reads 'kallsyms' 'kallsyms cannot be read: its reader ended' "$KISEKI" symbols build kallsyms
+
+# And the doctor says whether it is so.
+export KISEKI_AGENT=$AGENT
+"$KISEKI" doctor >shown 2>err || true
+grep -q '^\(ok\|note\)  *sandbox ' shown || fail "the doctor: $(cat shown err)"
+"$KISEKI" doctor --json >shown 2>err || true
+python3 -c 'import json
+assert [f["verdict"] in ("ok", "note") for f in json.load(open("shown"))["findings"] if f["name"] == "sandbox"] == [True]' ||
+	fail "the doctor: $(cat shown err)"
+strace -f -o calls -e trace=seccomp -e inject=seccomp:error=EPERM "$KISEKI" doctor >shown 2>err || true
+grep -q '^BAD  *sandbox .*no foreign file is read' shown || fail "the doctor without a sandbox: $(cat shown err)"
 echo "nothing is read outside"
