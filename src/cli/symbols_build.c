@@ -93,7 +93,7 @@ static int get_id(const char *path, struct elf_build_id *ret)
 	if (r < 0 || a.code < 0)
 		return r < 0 ? r : a.code;
 	if (a.problem[0])
-		return -EBADMSG; /* its reader did not come back */
+		return -EBADMSG;
 	*ret = a.id;
 	return a.is_found;
 }
@@ -112,7 +112,8 @@ static int build_file(const char *path)
 	if (r == 0)
 		return build.is_alone ? build_kernel(path) : 0;
 	if (r < 0 && r != -ENOMEM) { /* one of many */
-		error_set(&none, -r, "cannot read %s: %s", path, strerror(-r));
+		error_set(&none, -r, "cannot read %s: %s", path,
+			  r == -EBADMSG ? "its reader did not come back" : strerror(-r));
 		tell(path, NULL, none.text);
 	}
 	if (r < 0)

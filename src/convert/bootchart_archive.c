@@ -440,14 +440,13 @@ static int read_folder(struct bootchart_archive *a, int folder, const char *path
 	return 0;
 }
 
-int bootchart_archive_open(struct bootchart_archive *a, const char *path, struct error *e)
+int bootchart_archive_read(struct bootchart_archive *a, int fd, const char *path, struct error *e)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	int r;
 
 	memset(a, 0, sizeof(*a));
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
 	r = S_ISDIR(st.st_mode) ? read_folder(a, fd, path, e) : read_packed(a, fd, path, e);
 	if (r < 0)

@@ -44,8 +44,8 @@ struct bootchart_archive {
  * the above. */
 bool bootchart_archive_is(const uint8_t *data, size_t len);
 
-/* -ENODATA: these are no files of a bootchart. */
-int bootchart_archive_open(struct bootchart_archive *a, const char *path, struct error *e);
+/* -ENODATA: these are no files of a bootchart. fd: of a file, read from where it is, or of a folder; the path is for what is said of it. */
+int bootchart_archive_read(struct bootchart_archive *a, int fd, const char *path, struct error *e);
 int bootchart_archive_parse(struct bootchart_archive *a, const uint8_t *data, size_t len,
 			    struct error *e);
 void bootchart_archive_done(struct bootchart_archive *a);

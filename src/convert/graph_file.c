@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-int graph_file_open(const char *path, graph_file_fn open_bytes, struct func_source **ret,
+int graph_file_open(const char *path, func_child_fn open_bytes, struct func_source **ret,
 		    struct error *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,6 @@ int graph_file_open(const char *path, graph_file_fn open_bytes, struct func_sour
 	if (map == MAP_FAILED)
 		return error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
 	in.data = map;
-	r = open_bytes(in, ret, e);
-	munmap(map, in.len);
+	r = func_child_open(ret, open_bytes, in, e);
 	return r < 0 ? error_prefix(e, -r, "cannot read %s", path) : 0;
 }

@@ -161,8 +161,8 @@ static int open_tracedat(const struct source_child_job *job, struct trace_source
 
 static int open_text(const struct source_child_job *job, struct trace_source **ret, struct error *e)
 {
-	return job->fd < 0 ? source_text_open(ret, job->bytes, e)
-			   : source_text_open_fd(ret, job->fd, e);
+	return job->child.fd < 0 ? source_text_open(ret, job->bytes, e)
+				 : source_text_open_fd(ret, job->child.fd, e);
 }
 
 static int open_file(struct input *in, struct error *e)
@@ -187,9 +187,9 @@ static int open_file(struct input *in, struct error *e)
 		return r;
 	bytes = (struct import_bytes){ .data = in->map, .len = in->map_len };
 	job = (struct source_child_job){ .bytes = bytes,
-					 .fd = -1,
-					 .memory_bytes = CHILD_MEMORY + in->size,
-					 .input_bytes = in->size };
+					 .child = { .fd = -1,
+						    .memory_bytes = CHILD_MEMORY + in->size,
+						    .input_bytes = in->size } };
 	switch (in->format) {
 	case RECOGNISED_TRACEDAT:
 		job.open = open_tracedat;
@@ -208,15 +208,15 @@ static int open_pipe(struct input *in, struct error *e)
 {
 	uint8_t head[RECOGNISE_BYTES];
 	ssize_t n = peek(in->fd, head, sizeof(head));
-	struct source_child_job job = { .prepare = source_text_prepare,
-					.open = open_text,
-					.memory_bytes = CHILD_MEMORY };
+	struct source_child_job job = { .child = { .prepare = source_text_prepare,
+						   .memory_bytes = CHILD_MEMORY },
+					.open = open_text };
 	int r;
 
 	if (n == 0)
 		return error_set(e, EBADMSG, "cannot read %s: it is empty", in->path);
 	if (n > 0 && recognise_bytes(head, (size_t)n) == RECOGNISED_TEXT) {
-		job.fd = take_fd(&in->fd);
+		job.child.fd = take_fd(&in->fd);
 		in->format = RECOGNISED_TEXT;
 		return source_child_open(&in->source, &job, e);
 	}

@@ -9,11 +9,15 @@
 #include "convert/source_bootchart.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "convert/boot_child.h"
 #include "convert/bootchart_records.h"
 #include "trace/pidmap.h"
 
@@ -353,12 +357,30 @@ static int open_archive(struct bootchart_archive *a, struct boot_source **ret, s
 	return 0;
 }
 
-int source_bootchart_open(const char *path, struct boot_source **ret, struct error *e)
+/* In a process of its own. */
+static int open_job(const struct boot_child_job *job, struct boot_source **ret, struct error *e)
 {
 	struct bootchart_archive a;
-	int r = bootchart_archive_open(&a, path, e);
+	int r = bootchart_archive_read(&a, job->fd, job->path, e);
 
 	return r < 0 ? r : open_archive(&a, ret, e);
+}
+
+int source_bootchart_open(const char *path, struct boot_source **ret, struct error *e)
+{
+	struct boot_child_job job = { .open = open_job, .path = path };
+	struct stat st;
+
+	job.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (job.fd < 0 || fstat(job.fd, &st) < 0) {
+		int r = error_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+
+		if (job.fd >= 0)
+			close(job.fd);
+		return r;
+	}
+	job.is_folder = S_ISDIR(st.st_mode);
+	return boot_child_open(ret, &job, e);
 }
 
 int source_bootchart_open_memory(const uint8_t *data, size_t len, struct boot_source **ret,

@@ -11,7 +11,7 @@
 
 #include "trace/boot_source.h"
 
-/* -ENODATA: it is no bootchart. */
+/* -ENODATA: it is no bootchart. It is read by another process (boot_child.h), from memory by this one. */
 int source_bootchart_open(const char *path, struct boot_source **ret, struct error *e);
 int source_bootchart_open_memory(const uint8_t *data, size_t len, struct boot_source **ret,
 				 struct error *e);

@@ -55,26 +55,28 @@ static void prepare(void)
 static int open_reader(const struct source_child_job *job, struct trace_source **ret,
 		       struct error *e)
 {
-	return ctf_reader_open(ret, job->folder, source_child_alive, e);
+	return ctf_reader_open(ret, job->child.folder, child_process_alive, e);
 }
 
 int source_ctf_open(struct trace_source **ret, const char *dir, struct error *e)
 {
 	_cleanup_free_ char *folder = ctf_reader_folder(dir), *prefix = NULL;
-	struct source_child_job job = { .prepare = prepare,
-					.open = open_reader,
-					.fd = -1,
-					.folder = folder,
-					.read_log = ctf_reason_from_log,
-					.hangs = "libbabeltrace2 hangs on it",
-					.dies = "it is damaged so that libbabeltrace2 gives up" };
+	struct source_child_job job = {
+		.child = { .prepare = prepare,
+			   .fd = -1,
+			   .folder = folder,
+			   .read_log = ctf_reason_from_log,
+			   .hangs = "libbabeltrace2 hangs on it",
+			   .dies = "it is damaged so that libbabeltrace2 gives up" },
+		.open = open_reader
+	};
 	uint64_t metadata = 0, memory;
 
 	if (!folder || asprintf(&prefix, "cannot read CTF trace %s", dir) < 0)
 		return error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory", dir);
-	job.prefix = prefix;
-	job.input_bytes = input_size(folder, &metadata);
-	memory = CHILD_MEMORY + job.input_bytes + metadata * METADATA_FACTOR;
-	job.memory_bytes = memory < CHILD_MEMORY_MAX ? memory : CHILD_MEMORY_MAX;
+	job.child.prefix = prefix;
+	job.child.input_bytes = input_size(folder, &metadata);
+	memory = CHILD_MEMORY + job.child.input_bytes + metadata * METADATA_FACTOR;
+	job.child.memory_bytes = memory < CHILD_MEMORY_MAX ? memory : CHILD_MEMORY_MAX;
 	return source_child_open(ret, &job, e);
 }

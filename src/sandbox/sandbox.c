@@ -244,3 +244,36 @@ void sandbox_probe(struct sandbox_abilities *ret)
 		prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, NULL) < 0 && errno == EFAULT;
 	ret->has_landlock = file_rules_exist();
 }
+
+enum { TRY_NO_FILTER = 1, TRY_SURVIVED = 2 };
+
+int sandbox_try(struct error *e)
+{
+	const struct sandbox_rules rules = { .n_keep = 0 };
+	char reason[SANDBOX_REASON_MAX];
+	struct sandbox_abilities can;
+	pid_t pid;
+	int status = 0;
+
+	sandbox_probe(&can);
+	if (SANDBOX_SANITIZED || !can.has_filter)
+		return error_set(e, ENOSYS,
+				 SANDBOX_SANITIZED ? "it was built with a sanitizer"
+						   : "this kernel has no seccomp");
+	pid = fork();
+	if (pid == 0) {
+		if (sandbox_enter(&rules, NULL) < 0)
+			_exit(TRY_NO_FILTER);
+		syscall(__NR_getppid);
+		_exit(TRY_SURVIVED);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return error_set(e, errno, "no process can be started: %s", strerror(errno));
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == TRY_NO_FILTER)
+		return error_set(e, EPERM, "a process that has one cannot be made");
+	if (WIFEXITED(status))
+		return error_set(e, EPERM, "a process that has one can do what it likes");
+	return error_set(e, EPERM, "%s", sandbox_explain(status, reason));
+}

@@ -57,4 +57,8 @@ struct sandbox_abilities {
 
 void sandbox_probe(struct sandbox_abilities *ret);
 
+/* Whether it holds here: another process goes into one, and does what it may not. 0: that ended it; -ENOSYS: this kernel
+ * has no filters; else e says why not. */
+int sandbox_try(struct error *e);
+
 #endif

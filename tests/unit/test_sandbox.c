@@ -225,12 +225,21 @@ static void test_explains(void **state)
 	assert_string_equal(sandbox_explain(SIGKILL, text), "its reader was killed");
 }
 
+/* What the doctor asks. */
+static void test_tries(void **state)
+{
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(sandbox_try(&e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_works),	 cmocka_unit_test(test_nothing_else),
 		cmocka_unit_test(test_folder),	 cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_explains),
+		cmocka_unit_test(test_explains), cmocka_unit_test(test_tries),
 	};
 	int r;
 
