@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
 
-	assert(copy);
+	if (!copy)
+		return 0;
 	read_file(data, size);
 	memcpy(copy, data, size);
 	repair(copy, size);

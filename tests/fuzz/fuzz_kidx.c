@@ -56,13 +56,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
 
-	assert(copy);
+	if (!copy)
+		return 0;
 	memcpy(copy, data, size);
 	look(copy, size);
 	if (size < INDEX_HEAD_LEN)
 		return 0;
 	copy = malloc(size);
-	assert(copy);
+	if (!copy)
+		return 0;
 	memcpy(copy, data, size);
 	memcpy(copy, INDEX_MAGIC, 8);
 	copy[8] = INDEX_VERSION;

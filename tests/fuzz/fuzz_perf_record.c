@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (; size <= UINT32_MAX && (len = perf_record_length(data, (uint32_t)size));
 	     data += len, size -= len) {
 		copy = malloc(len);
-		assert(copy);
+		if (!copy)
+			return 0;
 		memcpy(copy, data, len);
 		assert(perf_record_time_at(copy, len) + 8 <= len);
 		if (perf_record_parse(&r, copy, len, len & 8) > 0)

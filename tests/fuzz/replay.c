@@ -3,6 +3,9 @@
  * replay: runs a fuzz target over the files of its corpus, in every test run and with any compiler.
  * Built with -Dfuzz=true the same targets are linked with libFuzzer instead of this file.
  * No argument or an unreadable file is a failure: a replay of nothing proves nothing.
+ *
+ * With --starve each input is replayed again with each of its allocations failing in turn, up to STARVE_MOST of them: whatever a target
+ * asserts has to hold then, too, and sanitizers see what is leaked or used on these ways.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -11,9 +14,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "starve.h"
+
+#define STARVE_MOST 64U
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int replay_file(const char *path)
+static void starve(const uint8_t *data, size_t size)
+{
+	uint32_t n;
+
+	for (n = 0; n < STARVE_MOST; n++) {
+		starve_begin(n);
+		LLVMFuzzerTestOneInput(data, size);
+		if (!starve_end())
+			break;
+	}
+}
+
+static int replay_file(const char *path, bool is_starved)
 {
 	struct stat st;
 	uint8_t *data;
@@ -30,6 +49,8 @@ static int replay_file(const char *path)
 	}
 	fclose(f);
 	LLVMFuzzerTestOneInput(data, (size_t)st.st_size);
+	if (is_starved)
+		starve(data, (size_t)st.st_size);
 	free(data);
 	return 1;
 }
@@ -41,14 +62,14 @@ int main(int argc, char **argv)
 	int files = 0;
 	DIR *dir;
 
-	if (argc != 2 || !(dir = opendir(argv[1]))) {
-		fprintf(stderr, "usage: %s CORPUS-FOLDER\n", argv[0]);
+	if (argc < 2 || argc > 3 || !(dir = opendir(argv[1]))) {
+		fprintf(stderr, "usage: %s CORPUS-FOLDER [--starve]\n", argv[0]);
 		return 2;
 	}
 	while ((d = readdir(dir)))
 		if (d->d_name[0] != '.') {
 			snprintf(path, sizeof(path), "%s/%s", argv[1], d->d_name);
-			files += replay_file(path);
+			files += replay_file(path, argc == 3);
 		}
 	closedir(dir);
 	printf("%d inputs replayed\n", files);
