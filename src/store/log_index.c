@@ -353,6 +353,8 @@ int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool so
 	x->len = x->map_len = (size_t)st.st_size;
 	x->is_in_file = true;
 	r = load(x, sound);
+	if (!sound) /* all of it was read for that; what is wanted of it comes back */
+		(void)madvise(map, x->map_len, MADV_DONTNEED);
 	if (r == 0)
 		*ret = take_ptr(x);
 	return r;

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: MIT
 """powers: what of root the programs of a device keep while they run, and that they work with that.
 
-	powers.py KISEKI AGENT
+	powers.py KISEKI AGENT GUEST BOOT
 
 For each source: /proc/PID/status of a recorder that records; then it is stopped, started, told to use
 the other source, loses its collector and finds it again, and its state is looked at once more. The
-command that a profile starts keeps what its caller had.
+command that a profile starts keeps what its caller had. The guest's program is looked at before and
+after a host has come, the recorder of a boot in each of its threads.
 """
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,9 +23,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 from served import KISEKI, WAIT_S, Collector  # noqa: E402
 
-AGENT = sys.argv[2]
+AGENT, GUEST, BOOT = sys.argv[2:5]
 SYS_PTRACE, SYS_ADMIN, DAC_OVERRIDE, DAC_READ_SEARCH = 19, 21, 1, 2
-IPC_LOCK, SYSLOG, PERFMON, BPF = 14, 34, 38, 39
+SYS_CHROOT, SYS_NICE, SYS_RESOURCE, MKNOD = 18, 23, 24, 27
+NET_ADMIN, IPC_LOCK, SYSLOG, PERFMON, BPF = 12, 14, 34, 38, 39
 LAST = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
 OLD = LAST < BPF  # CAP_SYS_ADMIN stands for the two
 
@@ -135,6 +138,47 @@ def profile(folder):
     assert Path(f"{folder}/p.ksk").stat().st_size > 0
 
 
+def guest(options, more):
+    """A host that listens later. What the program tells with these powers, vm_guests shows."""
+    may = bits(NET_ADMIN, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH, *more)
+    with socket.socket() as host:
+        host.bind(("127.0.0.1", 0))
+        process = subprocess.Popen([GUEST, *options, f"tcp:127.0.0.1:{host.getsockname()[1]}"],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            assert "tried again" in process.stderr.readline()
+            check(process.pid, may)
+            host.listen()
+            host.settimeout(WAIT_S)
+            with host.accept()[0] as link:
+                link.settimeout(WAIT_S)
+                assert link.recv(1) == b"\x01", "no hello"
+                check(process.pid, may)
+        finally:
+            process.terminate()
+            assert process.wait(WAIT_S) == 0, process.stderr.read()
+
+
+def boot(folder, options):
+    """Its file is written while it records, by a thread of its own."""
+    may = bits(NET_ADMIN, SYS_ADMIN, SYS_CHROOT, SYS_NICE, SYS_RESOURCE, MKNOD, SYS_PTRACE, DAC_READ_SEARCH, SYSLOG, DAC_OVERRIDE)
+    (Path(folder) / "boot.conf").write_text("")
+    ready, told = os.pipe()
+    process = subprocess.Popen([BOOT, "--config", f"{folder}/boot.conf", "--idle", "no", "--time", "no", "--out", f"{folder}/boot.ksk",
+                                "--ready-fd", str(told), *options], pass_fds=[told], stderr=subprocess.PIPE, text=True)
+    os.close(told)
+    try:
+        assert os.read(ready, 6) == b"ready\n", process.stderr.read()
+        threads = os.listdir(f"/proc/{process.pid}/task")
+        for thread in threads:
+            check(thread, may)
+    finally:
+        os.close(ready)
+        process.terminate()
+        assert process.wait(WAIT_S) == 0, process.stderr.read()
+    subprocess.run([KISEKI, "check", f"{folder}/boot.ksk"], check=True, stdout=subprocess.DEVNULL)
+
+
 def can(source):
     """Whether it records here."""
     with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +207,11 @@ def main():
         if has_bpf:
             agent(folder, "bpf", "tracefs")
         profile(folder)
-    print(f"tracefs, {'bpf, ' if has_bpf else ''}profile: each with what it needs, and no more")
+        boot(folder, [])
+        boot(folder, ["--exact", "auto"])
+    guest([], [PERFMON, BPF])
+    guest(["--no-tables"], [])
+    print(f"tracefs, {'bpf, ' if has_bpf else ''}profile, guest, boot: each with what it needs, and no more")
     return 0
 
 

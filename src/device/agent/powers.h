@@ -20,6 +20,9 @@ enum powers_of {
 	POWERS_OF_KERNEL,  /* function_graph of tracefs */
 	POWERS_OF_PROFILE, /* perf, and maps, files and names of all processes */
 	POWERS_OF_VM,	   /* the same, with BPF in place of perf */
+	POWERS_OF_GUEST,   /* the kernel's word on processes, and maps, files and names of all */
+	POWERS_OF_GUEST_TABLES, /* the same, with BPF */
+	POWERS_OF_BOOT, /* mounts, devices and roots that a boot has not made yet, and the kernel's accounts */
 	POWERS_ROLES,
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "device/agent/powers.h"
 #include "device/boot/boot_recorder.h"
 #include "device/boot/exact_trace.h"
 
@@ -114,7 +115,9 @@ static int record(const struct background *b, int fd, struct error *e)
 		background_log(NULL, e->text);
 	if (b->is_init && o.settings->exact != BOOT_EXACT_OFF)
 		place_hide(&o.place);
-	res = boot_recorder_new(&r, &o, e);
+	res = powers_keep(POWERS_OF_BOOT, 1, e);
+	if (!res)
+		res = boot_recorder_new(&r, &o, e);
 	if (!res)
 		res = boot_recorder_start(r, e);
 	if (res < 0)

@@ -11,6 +11,7 @@
 #include "command/args.h"
 #include "command/man.h"
 #include "command/say.h"
+#include "device/agent/powers.h"
 #include "device/boot/background.h"
 #include "device/boot/boot_recorder.h"
 #include "device/boot/boot_settings.h"
@@ -104,6 +105,8 @@ static int record(const struct args *a, const struct boot_settings *s, struct er
 		return res;
 	if (s->driver[0])
 		res = exact_trace_load(s, o.place.proc, e);
+	if (res >= 0)
+		res = powers_keep(POWERS_OF_BOOT, 1, e);
 	if (res >= 0)
 		res = boot_recorder_new(&r, &o, e);
 	if (res >= 0)

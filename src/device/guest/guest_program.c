@@ -20,6 +20,7 @@
 #include "command/args.h"
 #include "command/man.h"
 #include "command/say.h"
+#include "device/agent/powers.h"
 #include "device/guest/guest_door.h"
 #include "device/guest/guest_session.h"
 
@@ -151,7 +152,11 @@ static int run_guest(const struct args *a)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	r = run_all(&g, &e);
+	if (!g.no_tables)
+		guest_tables_prepare();
+	r = powers_keep(g.no_tables ? POWERS_OF_GUEST : POWERS_OF_GUEST_TABLES, 0, &e);
+	if (r == 0)
+		r = run_all(&g, &e);
 	if (r == -EINVAL)
 		return say_usage(&e);
 	return r < 0 ? say_failure(&e) : EXIT_OK;

@@ -27,11 +27,13 @@ struct guest_tables {
 	struct bpf_link *link[LINKS], *list;
 	uint32_t n_links;
 	struct ring_buffer *ring;
-	struct guest_linear linear;
 	uint64_t told; /* of those that were missed */
 	take_event take;
 	void *context;
 };
+
+/* Of this machine: /proc/kcore is there for CAP_SYS_RAWIO only, which nobody wants to keep. */
+static struct guest_linear linear;
 
 /* What libbpf last complained about. */
 static char complaint[256];
@@ -54,8 +56,7 @@ __attribute__((format(printf, 2, 0))) static int keep_complaint(enum libbpf_prin
 #define TABLE 0x0000fffffffffffeULL
 #endif
 
-static void translate(const struct guest_tables *t, const struct guest_record *r,
-		      struct guest_event *ret)
+static void translate(const struct guest_record *r, struct guest_event *ret)
 {
 	static const enum guest_event_type types[] = { GUEST_EVENT_FORK, GUEST_EVENT_EXEC,
 						       GUEST_EVENT_NAME, GUEST_EVENT_EXIT };
@@ -66,7 +67,7 @@ static void translate(const struct guest_tables *t, const struct guest_record *r
 				     .tid = r->tid,
 				     .parent = r->parent,
 				     .is_last = r->is_last };
-	if (r->pgd && guest_linear_get(&t->linear, r->pgd, &ret->table))
+	if (r->pgd && guest_linear_get(&linear, r->pgd, &ret->table))
 		ret->table &= TABLE;
 #if defined(__x86_64__)
 	ret->task = r->stack;
@@ -83,7 +84,7 @@ static int take_record(void *context, void *data, size_t len)
 
 	if (len < sizeof(struct guest_record))
 		return 0;
-	translate(t, data, &ev);
+	translate(data, &ev);
 	t->take(t->context, &ev);
 	return 0;
 }
@@ -116,6 +117,11 @@ static int attach(struct guest_tables *t, struct error *e)
 	return 0;
 }
 
+void guest_tables_prepare(void)
+{
+	guest_linear_load(&linear, "/proc/kcore");
+}
+
 int guest_tables_new(struct guest_tables **ret, struct error *e)
 {
 	static const struct bpf_object_open_opts opts = { .sz = sizeof(opts),
@@ -125,7 +131,6 @@ int guest_tables_new(struct guest_tables **ret, struct error *e)
 
 	if (!t)
 		return error_set(e, ENOMEM, "cannot tell page tables: out of memory");
-	guest_linear_load(&t->linear, "/proc/kcore");
 	libbpf_set_print(keep_complaint);
 	t->object = bpf_object__open_mem(guest_object, sizeof(guest_object), &opts);
 	if (!t->object)
@@ -208,7 +213,7 @@ int guest_tables_list(struct guest_tables *t, take_event take, void *context)
 	       (n < 0 && errno == EINTR)) {
 		have += n > 0 ? (size_t)n : 0;
 		for (i = 0; i < have / sizeof(r[0]); i++) {
-			translate(t, &r[i], &ev);
+			translate(&r[i], &ev);
 			take(context, &ev);
 		}
 		have %= sizeof(r[0]);

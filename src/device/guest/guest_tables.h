@@ -12,6 +12,9 @@
 #include "base/cleanup.h"
 #include "device/guest/guest_event.h"
 
+/* Once, before the others: it reads what takes more of root than they do. Memory that is plugged in later is not known. */
+void guest_tables_prepare(void);
+
 /* -ENOTSUP: this build has none. */
 int guest_tables_new(struct guest_tables **ret, struct error *e);
 void guest_tables_free(struct guest_tables *t);
