@@ -83,18 +83,15 @@ static bool is_right_elsewhere(const struct objects_file *f, const char *folder)
 	const char *const folders[] = { folder, NULL };
 	const struct search s = { NULL, folders };
 	char part[PATH_MAX], path[PATH_MAX];
-	const struct object_wanted w = { .path = path,
-					 .build_id = f->id.bytes,
-					 .build_id_len = f->id.len };
+	const struct object_wanted w = { .path = path };
 	struct object_answer a;
 	int table;
 
 	if (!make_path(part, folder, &f->id, ".part") || !realpath(part, path) ||
-	    object_reader_ask(OBJECT_NAMES, &s, &w, &a, &table) < 0)
+	    object_reader_ask(OBJECT_IDENTITY, &s, &w, &a, &table) < 0)
 		return false;
-	if (table >= 0)
-		close(table);
-	return a.code == 0 && a.is_found;
+	return a.code == 0 && a.is_found && a.id.len == f->id.len &&
+	       memcmp(a.id.bytes, f->id.bytes, a.id.len) == 0;
 }
 
 /* Whether it is the object, by its own build-id. */

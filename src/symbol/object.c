@@ -433,6 +433,11 @@ static int load_elsewhere(struct opening *op)
 			       "functions have no names");
 	if (r < 0)
 		return say(op, "the reader of objects is gone; its functions have no names");
+	if (a.code == -ENOMEM)
+		return a.code;
+	if (a.code < 0 && !a.problem[0])
+		return say(op, "its table cannot be made: %s; its functions have no names",
+			   strerror(-a.code));
 	if (table >= 0)
 		r = take_table(op, table);
 	else if (o->kept)
@@ -645,6 +650,8 @@ static int open_lines_elsewhere(struct object *o)
 	r = object_reader_ask(OBJECT_LINES, &o->search, &w, &a, &table);
 	if (r == 0 && table >= 0)
 		take_lines(o, table);
+	if (r == 0)
+		r = a.code;
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -140,16 +140,19 @@ static void read_object(const struct object_question *q, int table, struct objec
 					 .build_id_len = q->id_len,
 					 .without_names = q->part != OBJECT_NAMES };
 	struct object *o = NULL;
+	int r;
 
 	places.list[places.n] = NULL;
 	a->code = object_open(&s, &w, &o, problem);
 	if (a->code < 0)
 		return;
 	a->is_found = object_is_found(o);
-	if (a->is_found && q->part == OBJECT_NAMES)
-		a->has_table = object_write_table(o, table) == 0;
-	else if (a->is_found)
-		a->has_table = object_write_lines(o, table) == 0;
+	if (!a->is_found)
+		return;
+	r = q->part == OBJECT_NAMES ? object_write_table(o, table) : object_write_lines(o, table);
+	a->has_table = r == 0;
+	if (r < 0 && r != -ENODATA && r != -E2BIG) /* that there is none is no failure */
+		a->code = r;
 }
 
 static void read_identity(const struct object_question *q, struct object_answer *a)

@@ -35,6 +35,8 @@ def commands(tools, work):
     found = {
         "read trace.dat": ["convert", data / "small-v7.dat", "-o", "OUT.ksk"],
         "read text": ["convert", data / "ftrace_6.18.txt", "-o", "OUT.ksk"],
+        "read function_graph": ["convert", data / "graph/default.txt", "-o", "OUT.ksk"],
+        "read bootchart": ["convert", tools.source / "tests/corpus/bootchart/small.tar", "-o", "OUT.ksk"],
         "info": ["info", work / "sched.ksk"],
         "check": ["check", work / "sched.ksk"],
         "report sched": ["report", "sched", work / "sched.ksk"],
