@@ -115,12 +115,15 @@ static struct fact_run *find_oldest(struct fact_run *runs, size_t n)
 
 void fact_runs_shed(struct fact_run *runs, size_t n, uint64_t most_bytes)
 {
+	uint64_t bytes = 0, now_ns = clock_mono_ns();
 	struct fact_run *oldest;
-	uint64_t bytes = 0;
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		if (runs[i].told && now_ns - runs[i].told_ns > FACT_TOLD_IDLE_NS)
+			forget(&runs[i]);
 		bytes += runs[i].told_bytes;
+	}
 	while (bytes > most_bytes && (oldest = find_oldest(runs, n))) {
 		bytes -= oldest->told_bytes;
 		forget(oldest);

@@ -15,6 +15,8 @@
 
 /* Bytes that the descriptions of all runs have together, between turns. */
 #define FACT_TOLD_BYTES_MAX (256ULL << 20)
+/* A run that sends is worked on every minute; the description of one that was not for so long goes. */
+#define FACT_TOLD_IDLE_NS (300ULL * 1000000000)
 
 struct fact_run {
 	uint32_t number; /* in the store */
@@ -35,7 +37,8 @@ void fact_run_done(struct fact_run *r);
  * needs it reads it himself, and learns why. */
 int fact_run_tell(struct fact_run *r, struct store *s, uint64_t minute_s);
 
-/* Of all runs: the descriptions that were used longest ago go, until they have no more than so many bytes. */
+/* Of all runs: the descriptions that nobody uses go, and those that were used longest ago, until they have no more than so many
+ * bytes. */
 void fact_runs_shed(struct fact_run *runs, size_t n, uint64_t most_bytes);
 
 #endif

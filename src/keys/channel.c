@@ -182,8 +182,6 @@ static int judge_chain(struct channel *c, struct error *e)
 				 gnutls_strerror(r));
 	if (!status)
 		return 0;
-	if (status & GNUTLS_CERT_EXPIRED)
-		return error_set(e, EKEYREJECTED, "its certificate has ended; enroll it again");
 	gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &why, 0);
 	return error_set(e, EKEYREJECTED, "its certificate is not good: %s",
 			 why.data ? (const char *)why.data : "it is of another authority");

@@ -14,6 +14,7 @@
 #include "keys/certificate.h"
 
 #define RENEW_PART 10U	    /* of its time must be over before a certificate is renewed */
+#define AHEAD_S 3600U	    /* collectors' clocks differ by less */
 #define RENEW_AGAIN_S 3600U /* after a failure */
 #define NS_PER_S 1000000000ULL
 
@@ -286,7 +287,15 @@ static int take_token(struct keys *k, const struct keys_asking *a, struct roster
 	return r < 0 ? r : 0;
 }
 
-static int take_peer(const struct keys_asking *a, struct roster_row *row, struct error *e)
+/* A device's certificate that was made while our clock was ahead. It would hold for too long, so it may be replaced at
+ * once; but not by a clock that is certainly behind, whose certificates would end before they are used. */
+static bool is_made_ahead(const struct keys *k, const struct roster_row *p, uint64_t now_s)
+{
+	return now_s + AHEAD_S < p->made_s && now_s >= authority_get_start(k->authority);
+}
+
+static int take_peer(const struct keys *k, const struct keys_asking *a, struct roster_row *row,
+		     struct error *e)
 {
 	const struct roster_row *p = a->peer;
 
@@ -294,11 +303,12 @@ static int take_peer(const struct keys_asking *a, struct roster_row *row, struct
 		return error_set(e, EKEYREJECTED, "it has neither a token nor a certificate");
 	if (memcmp(&p->device, &a->message->device, sizeof(p->device)) != 0)
 		return error_set(e, EKEYREJECTED, "its certificate is of another device");
-	if (a->now_s < p->made_s + p->valid_s / RENEW_PART)
+	if (a->now_s < p->made_s + p->valid_s / RENEW_PART && !is_made_ahead(k, p, a->now_s))
 		return error_set(e, EKEYREJECTED, "its certificate is too young to be renewed");
 	memcpy(row->name, p->name, sizeof(row->name));
 	row->valid_s = p->valid_s;
-	return 0;
+	/* The other one is still needed, if what is said here gets lost. */
+	return is_made_ahead(k, p, a->now_s) ? roster_shorten(k->roster, p->name, a->now_s, e) : 0;
 }
 
 static int make_certificate(struct keys *k, const struct keys_asking *a, struct roster_row *row,
@@ -324,7 +334,7 @@ static int enroll(struct keys *k, const struct keys_asking *a, size_t *len, stru
 {
 	struct roster_row row = { .device = a->message->device, .made_s = a->now_s };
 	char owner[ROSTER_NAME_MAX];
-	int r = a->message->has_secret ? take_token(k, a, &row, e) : take_peer(a, &row, e);
+	int r = a->message->has_secret ? take_token(k, a, &row, e) : take_peer(k, a, &row, e);
 
 	if (r == 0)
 		r = roster_get_owner(k->roster, &row, owner, e);

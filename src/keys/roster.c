@@ -32,6 +32,7 @@ enum statement {
 	ST_REVOKE,
 	ST_DROP_TOKENS,
 	ST_DROP_ENDED,
+	ST_SHORTEN,
 	ST_ENTRIES,
 	STATEMENTS,
 };
@@ -54,6 +55,8 @@ static const char *const texts[STATEMENTS] = {
 	[ST_REVOKE] = "UPDATE certificate SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
 	[ST_DROP_TOKENS] = "DELETE FROM token WHERE name = ?1 AND used = 0",
 	[ST_DROP_ENDED] = "DELETE FROM certificate WHERE name = ?1 AND until < ?2",
+	[ST_SHORTEN] = "UPDATE certificate SET made = ?2 - 1, until = ?2 + valid WHERE name = ?1 "
+		       "AND revoked = 0 AND made >= ?2",
 	[ST_ENTRIES] = "SELECT serial, name, device, max(made), until, valid, revoked, 0 "
 		       "FROM certificate GROUP BY name UNION ALL "
 		       "SELECT x'', name, x'', max(made), until, valid, 0, 1 FROM token WHERE "
@@ -306,6 +309,13 @@ int roster_revoke(struct roster *r, const char *name, uint64_t now_s, struct err
 	row_bind_text(r->st[ST_DROP_TOKENS], 1, name);
 	code = run(r, ST_DROP_TOKENS, e, "write");
 	return code < 0 ? code : n + sqlite3_changes(r->db);
+}
+
+int roster_shorten(struct roster *r, const char *name, uint64_t now_s, struct error *e)
+{
+	row_bind_text(r->st[ST_SHORTEN], 1, name);
+	row_bind_number(r->st[ST_SHORTEN], 2, now_s);
+	return run(r, ST_SHORTEN, e, "write");
 }
 
 int roster_dup_entries(struct roster *r, struct roster_entry **ret, size_t *ret_n, struct error *e)

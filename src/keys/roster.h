@@ -74,6 +74,9 @@ int roster_get_owner(struct roster *r, const struct roster_row *row, char ret[RO
 /* All certificates of the name that hold, and tokens of it that wait: how many of both. */
 int roster_revoke(struct roster *r, const char *name, uint64_t now_s, struct error *e);
 
+/* Certificates of the name that are of the future hold from now on, for as long as they were made for. */
+int roster_shorten(struct roster *r, const char *name, uint64_t now_s, struct error *e);
+
 /* The latest certificate of each name, or the latest token of one that has none yet (until_s is the
  * token's then, and is_token set); by name. */
 struct roster_entry {

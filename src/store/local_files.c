@@ -366,21 +366,22 @@ static struct log_index *take_idle(struct local_store *s)
 {
 	struct log_file *oldest = NULL, *f;
 	uint64_t bytes = 0;
+	bool must_go = false;
 	size_t i, n = 0;
 
-	for (i = 0; i < s->n_files; i++) {
+	for (i = 0; i < s->n_files && !must_go; i++) {
 		f = s->files[i];
 		/* Until the catalog has its rows, whoever wants them wants the index. */
 		if (!f->index || f->index_refs || !f->catalogued)
 			continue;
-		if (!f->index->is_in_file && !s->options.read_only)
-			return take_ptr(f->index);
+		must_go = !f->index->is_in_file && !s->options.read_only;
 		bytes += f->index->len;
 		n++;
-		if (!oldest || f->asked < oldest->asked)
+		if (must_go || !oldest || f->asked < oldest->asked)
 			oldest = f;
 	}
-	return n > 1 && bytes > STORE_IDLE_INDEX_BYTES ? take_ptr(oldest->index) : NULL;
+	must_go |= n > 1 && bytes > STORE_IDLE_INDEX_BYTES;
+	return oldest && must_go ? take_ptr(oldest->index) : NULL;
 }
 
 void local_unref_index(struct local_store *s, struct log_file *f)

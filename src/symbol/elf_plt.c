@@ -186,9 +186,10 @@ static int push_entry(struct symtab *t, const struct plt *p, uint64_t start, uin
 	char *text = NULL;
 	int r;
 
-	if (end <= start || end - p->address > p->code_len ||
-	    asprintf(&text, "%.1000s@plt", name) < 0)
+	if (end <= start || end - p->address > p->code_len)
 		return 0;
+	if (asprintf(&text, "%.1000s@plt", name) < 0)
+		return -ENOMEM;
 	item.name = text;
 	item.name_len = (uint32_t)strlen(text);
 	r = symtab_take(t, text);

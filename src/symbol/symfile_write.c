@@ -65,10 +65,14 @@ static int put_module(struct writing *w, const struct symtab_symbol *s, uint32_t
 /* The name as it is shown, where that is another one. */
 static int put_shown(struct writing *w, uint32_t name, uint32_t *ret)
 {
-	_cleanup_free_ char *shown = demangle_dup_entry(w->names + name);
+	_cleanup_free_ char *shown = NULL;
 
 	*ret = name;
-	return shown ? put_name(w, shown, strlen(shown), ret) : 0;
+	errno = 0; /* most names are not mangled: that is no failure */
+	shown = demangle_dup_entry(w->names + name);
+	if (!shown)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	return put_name(w, shown, strlen(shown), ret);
 }
 
 /* A file's name, and where it was put. */

@@ -24,6 +24,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* The project hides what is not said to be seen; whatever is preloaded must be. */
+#pragma GCC visibility push(default)
+
 static struct {
 	unsigned long alloc, part; /* 0: never */
 	bool is_begun, tells;

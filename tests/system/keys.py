@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """keys: a real collector with keys, real agents that enroll, and devices that lie.
 
-	keys.py KISEKI AGENT SCENARIO
+	keys.py KISEKI AGENT SCENARIO [CLOCK]
 
 The fake device (tests/tools/fake_device.py) speaks TLS by Python's own library, with the keys that an
-agent got: where the two understand each other, no detail of GnuTLS is needed.
+agent got: where the two understand each other, no detail of GnuTLS is needed. CLOCK is the library of tests/fault/clock.c.
 """
 import json
 import os
@@ -333,6 +333,29 @@ def scenario_renew(place):
     assert agent.poll() is None
     agent.terminate()
     assert agent.wait(WAIT_S) == 0
+    c.stop()
+
+
+def scenario_ahead(place):
+    """A device that was enrolled while all clocks were ahead is let in when they are set, and gets a certificate of now."""
+    clock = place.folder / "clock"
+    clock.write_bytes((100 * 86400 * 10**9).to_bytes(8, sys.byteorder))
+    os.environ.update(LD_PRELOAD=sys.argv[4], KISEKI_CLOCK=str(clock))
+    c = Collector(place.data)
+    place.enroll(c.port, place.token("board"), "board", 1)
+    first = place.rows()["board"]
+    with clock.open("r+b") as file:
+        file.write(bytes(8))
+    agent = start_agent(place, c, "board")
+    wait_until("a new certificate", lambda: place.rows()["board"]["serial"] != first["serial"])
+    wait_until("its next connection", lambda: c.count_log(r"board \(session") > 1)
+    second = place.rows()["board"]
+    assert second["until"] < first["made"], (first, second)
+    agent.terminate()
+    assert agent.wait(WAIT_S) == 0
+    said = (place.folder / "board.log").read_text()
+    assert said.count("was ahead") == 1, said
+    assert not c.count_log("is not good"), c.log
     c.stop()
 
 

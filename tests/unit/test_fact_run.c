@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "facts/fact_build.h"
 #include "facts/fact_run.h"
 #include "facts/fact_workers.h"
@@ -556,13 +557,14 @@ static void at_once(void **state)
 static void ceiling(void **state)
 {
 	struct fact_run runs[3] = { { .number = 1 } };
+	const uint64_t now_ns = clock_mono_ns() - 1000;
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(run_description_new(&runs[i].told), 0);
 		runs[i].told_bytes = 100;
-		runs[i].told_ns = i == 1 ? 1 : 10 + i;
+		runs[i].told_ns = now_ns + (i == 1 ? 1 : 10 + i);
 	}
 	fact_runs_shed(runs, 3, 300);
 	assert_true(runs[0].told && runs[1].told && runs[2].told);
@@ -570,7 +572,9 @@ static void ceiling(void **state)
 	assert_true(runs[0].told && !runs[1].told && runs[2].told);
 	fact_runs_shed(runs, 3, 100);
 	assert_true(!runs[0].told && runs[2].told);
-	fact_runs_shed(runs, 3, 0);
+	/* One that is not used any more goes, however much may be kept. */
+	runs[2].told_ns = now_ns - FACT_TOLD_IDLE_NS;
+	fact_runs_shed(runs, 3, UINT64_MAX);
 	assert_null(runs[2].told);
 }
 

@@ -233,6 +233,35 @@ static void renewal(void **state)
 	device_done(&next);
 }
 
+/* A certificate that was made while the clock was ahead holds, and may be replaced at once when it no longer is. */
+static void made_ahead(void **state)
+{
+	const uint64_t now = (uint64_t)time(NULL); /* the authority was made by the real one */
+	struct device d, next;
+	struct roster_row row;
+	struct token t;
+
+	(void)state;
+	device_init_usual(&d);
+	device_init_usual(&next);
+	make_token("board", 100000 * DAY, &t);
+	assert_int_equal(enroll(&d, 1, &t, NULL, now + 100 * DAY), 1);
+	assert_int_equal(judge(&d, now, &row), 0);
+	/* By some minutes the clocks of collectors differ. */
+	assert_int_equal(enroll(&next, 1, NULL, &row, now + 100 * DAY - 600), -EKEYREJECTED);
+	/* A clock from before the authority was made is wrong. */
+	assert_int_equal(enroll(&next, 1, NULL, &row, now - 2 * DAY), -EKEYREJECTED);
+	assert_int_equal(enroll(&next, 1, NULL, &row, now), 1);
+	assert_int_equal(judge(&next, now + DAY, &row), 0);
+	assert_int_equal(row.made_s, now);
+	assert_int_equal(row.until_s, now + 90 * DAY);
+	/* The first holds as long, in case that nobody heard of the second. */
+	assert_int_equal(judge(&d, now + 89 * DAY, &row), 0);
+	assert_int_equal(judge(&d, now + 90 * DAY, &row), -EKEYREJECTED);
+	device_done(&d);
+	device_done(&next);
+}
+
 /* What another program does to the folder is seen. */
 static void changes(void **state)
 {
@@ -433,7 +462,7 @@ static void strangers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(once),    CASE(refusals), CASE(renewal),
+		CASE(once),    CASE(refusals), CASE(renewal),	CASE(made_ahead),
 		CASE(changes), CASE(speaks),   CASE(strangers),
 	};
 

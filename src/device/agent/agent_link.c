@@ -64,6 +64,9 @@ void agent_turn_link(struct agent *a)
 		line_set_time(a->line, uplink_realtime_ns(a->uplink), a->now_ms);
 		agent_log(a, "is connected to %s as session %llu", a->o.settings->collector,
 			  (unsigned long long)uplink_session(a->uplink));
+		if (line_is_ahead(a->line, a->now_ms))
+			agent_log(a, "has a certificate that was made while the collector's clock "
+				     "was ahead, and asks for another");
 		agent_tell_status(a);
 	}
 	w = uplink_socket_write(a->uplink, a->line, PIECES_MAX, r < 0 ? NULL : &e);

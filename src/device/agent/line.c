@@ -20,6 +20,7 @@
 #define NS_PER_S 1000000000ULL
 #define RENEW_AGAIN_MS 60000U /* after a failure */
 #define RENEW_LOOK_MS 100U    /* whether the child is done */
+#define AHEAD_S 3600U	      /* collectors' clocks differ by less */
 
 struct line {
 	struct line_options o;
@@ -28,6 +29,7 @@ struct line {
 	bool is_open;
 	bool is_aes_only;   /* the kernel has no other cipher */
 	uint64_t renewal_s; /* of the certificate that the connection began with; 0: none */
+	uint64_t from_s;    /* when it begins to hold */
 	uint64_t until_ms;  /* for the handshake */
 	pid_t renewer;
 	uint64_t renew_ms; /* not before */
@@ -102,8 +104,10 @@ static int secure(struct line *l, uint64_t now_ms, struct error *e)
 	}
 	if (r >= 0)
 		r = tls_open(l->tls, dial_fd(l->dial), e);
-	if (r > 0)
+	if (r > 0) {
 		l->renewal_s = tls_get_renewal(l->tls);
+		l->from_s = tls_get_start(l->tls);
+	}
 	if (r == 0 && now_ms >= l->until_ms)
 		r = error_set(e, ETIMEDOUT,
 			      "cannot secure the connection: the collector does not answer");
@@ -210,18 +214,30 @@ static uint64_t time_s(const struct line *l, uint64_t now_ms)
 	return l->told_s ? l->told_s + (now_ms - l->told_ms) / 1000 : (uint64_t)time(NULL);
 }
 
+/* Our own clock says nothing of it: where it is wrong, it is mostly behind. */
+bool line_is_ahead(const struct line *l, uint64_t now_ms)
+{
+	return l->renewal_s && l->told_s && time_s(l, now_ms) + AHEAD_S < l->from_s;
+}
+
+/* From then on the certificate is renewed; 0: now. */
+static uint64_t due_s(const struct line *l, uint64_t now_ms)
+{
+	return line_is_ahead(l, now_ms) ? 0 : l->renewal_s;
+}
+
 static bool is_due(const struct line *l, uint64_t now_ms)
 {
-	return l->renewal_s && now_ms >= l->renew_ms && time_s(l, now_ms) >= l->renewal_s;
+	return l->renewal_s && now_ms >= l->renew_ms && time_s(l, now_ms) >= due_s(l, now_ms);
 }
 
 uint64_t line_next_renewal(const struct line *l, uint64_t now_ms)
 {
-	uint64_t now_s = time_s(l, now_ms), at_s = l->renewal_s, at_ms;
+	uint64_t now_s = time_s(l, now_ms), at_s = due_s(l, now_ms), at_ms;
 
 	if (l->renewer)
 		return now_ms + RENEW_LOOK_MS;
-	if (!at_s)
+	if (!l->renewal_s)
 		return UINT64_MAX;
 	at_ms = now_ms + (at_s > now_s ? (at_s - now_s) * 1000 : 0);
 	return at_ms > l->renew_ms ? at_ms : l->renew_ms;

@@ -56,6 +56,8 @@ void line_set_time(struct line *l, uint64_t realtime_ns, uint64_t now_ms);
 
 /* Sees to the certificate; true: there is a new one, so connect again. */
 bool line_renew(struct line *l, uint64_t now_ms);
+/* Whether it is renewed because it was made while the collector's clock was ahead, as that says now. */
+bool line_is_ahead(const struct line *l, uint64_t now_ms);
 uint64_t line_next_renewal(const struct line *l, uint64_t now_ms); /* when to do so again */
 
 #endif

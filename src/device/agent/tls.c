@@ -360,6 +360,11 @@ int tls_give(struct tls *t, int fd, struct error *e)
 	return r < 0 ? r : give_way(t, fd, false, e);
 }
 
+uint64_t tls_get_start(const struct tls *t)
+{
+	return t->from_s;
+}
+
 uint64_t tls_get_renewal(const struct tls *t)
 {
 	return t->from_s + (t->until_s - t->from_s) * 2 / 3;

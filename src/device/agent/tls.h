@@ -54,6 +54,8 @@ void tls_set_aes_only(struct tls *t);
 
 /* From when on the next certificate should be had, in seconds since 1970. */
 uint64_t tls_get_renewal(const struct tls *t);
+/* When it begins to hold. */
+uint64_t tls_get_start(const struct tls *t);
 
 /* --- a new key --- */
 
