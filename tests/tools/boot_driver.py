@@ -30,14 +30,14 @@ ROLE_BOOT = 1
 
 
 def kiseki(*args, collector=None, code=0):
-    """What the command prints; it exits so."""
+    """What the command prints, or says if it fails; it exits so."""
     env = dict(os.environ)
     if collector:
         env["KISEKI_SERVER"] = f"http://127.0.0.1:{collector.http_port}"
     done = subprocess.run([KISEKI, *map(str, args)], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == code, (args, done.returncode, done.stdout[-2000:], done.stderr)
-    return done.stdout
+    return done.stderr if code else done.stdout
 
 
 def dump(path):
@@ -123,6 +123,9 @@ def scenario_stored(folder):
     assert dump(out) == (FOLDER / "small.dump").read_text()
     kiseki("export", "a9", "--kind", "boot", "-o", out, collector=c)
     assert dump(out) == (FOLDER / "small.dump").read_text()
+    kiseki("boot", "export", "a9", "-o", out, collector=c)
+    assert dump(out) == (FOLDER / "small.dump").read_text()
+    assert "of the collector" in kiseki("boot", "export", "nobody", "-o", out, collector=c, code=1)
     text = get_json(c, f"/api/v1/runs/{number}/export?format=ftrace", 400)["error"]
     assert "boot chart" in text, text
     get_json(c, f"/api/v1/runs/{number}/export?cpu=1", 400)
@@ -136,6 +139,20 @@ def scenario_stored(folder):
     said = json.loads(kiseki("info", "--json", Path(folder)))
     assert said["runs"][0]["kind"] == "boot", said
     kiseki("check", Path(folder))
+    check_stored_export(Path(folder), number)
+
+
+def check_stored_export(folder, number):
+    """The same of a store that nobody serves: the latest boot, a boot by its number, and what is none."""
+    out = folder / "stored.ksk"
+    for run in ([], ["--run", number]):
+        kiseki("boot", "export", folder, *run, "-o", out)
+        assert dump(out) == (FOLDER / "small.dump").read_text()
+    kiseki("boot", "export", folder, "-o", folder / "stored.tgz")
+    assert (folder / "stored.tgz").read_bytes()[:2] == b"\x1f\x8b"
+    assert "not a number" in kiseki("boot", "export", folder, "--run", "x", "-o", out, code=1)
+    kiseki("boot", "export", folder, "--run", number + 99, "-o", out, code=1)
+    assert "not the folder of a store" in kiseki("boot", "export", out, "--run", number, "-o", folder / "b.ksk", code=1)
 
 
 def fetch(collector, path):

@@ -171,12 +171,97 @@ static void takes_only_what_is_meant(void **state)
 	assert_true(settings_is_same(&now, &s));
 }
 
+/* Other words for the same, and values at the ends of what they may be. */
+static void reads_other_words(void **state)
+{
+	char text[SETTINGS_TEXT_LEN + 2];
+
+	(void)state;
+	settings_init(&s);
+	assert_true(settings_set(&s, "start", "y", why) && s.start);
+	assert_true(settings_set(&s, "start", "n", why) && !s.start);
+	assert_true(settings_set(&s, "start", "yes", why) && s.start);
+	assert_true(settings_set(&s, "start", "no", why) && !s.start);
+	assert_true(settings_set(&s, "mem", "512k", why));
+	assert_int_equal(s.mem_kib, 512);
+	assert_false(settings_set(&s, "mem", "000000000512", why)); /* longer than any number */
+	assert_true(settings_set(&s, "name", "", why));
+	assert_false(settings_set(&s, "name", "board{", why));
+	assert_false(settings_set(&s, "name", "board[", why));
+	assert_true(settings_set(&s, "name", "BoardZ", why));
+	assert_true(settings_set(&s, "pids", "1\n2,\n3", why));
+	assert_int_equal(s.config.n_pids, 3);
+	assert_false(settings_set(&s, "pids", "1,x", why));
+	memset(text, 'a', sizeof(text));
+	text[SETTINGS_TEXT_LEN] = 0;
+	assert_false(settings_set(&s, "collector", text, why));
+	assert_false(settings_set(&s, "name", text, why));
+	assert_false(settings_is_name(text));
+	assert_false(settings_is_name(""));
+	text[SETTINGS_TEXT_LEN - 1] = 0;
+	assert_true(settings_set(&s, "collector", text, why));
+	assert_true(settings_set(&s, "name", text, why));
+	assert_false(settings_set(&s, "id", "-0112233445566778899aabbccddeeff", why));
+	assert_false(settings_set(&s, "id", "0011223344556677 899aabbccddeeff", why));
+	assert_false(settings_set(&s, "id", "0011223344556677@899aabbccddeefg", why));
+}
+
+/* A key has a word, and what is no key has none; a reason is cut where its room ends. */
+static void says_no_more_than_fits(void **state)
+{
+	char text[3 * SETTINGS_WHY_LEN], line[8] = "xxxxxxx";
+	uint32_t key;
+
+	(void)state;
+	for (key = 0; key < SETTINGS; key++)
+		assert_non_null(settings_key(key));
+	assert_null(settings_key(SETTINGS));
+	memset(text, 'q', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	assert_false(settings_set(&s, "codec", text, why));
+	assert_true(strlen(why) < SETTINGS_WHY_LEN);
+	assert_false(settings_set(&s, text, "1", why));
+	assert_true(strlen(why) < SETTINGS_WHY_LEN);
+	settings_init(&s);
+	settings_format(&s, line, 0);
+	assert_int_equal(line[0], 'x');
+}
+
+/* Each setting alone makes two of them different, and nothing else does. */
+static void finds_what_differs(void **state)
+{
+	static const char *const one[] = { "codec=bsf",	    "policy=flight-recorder",
+					   "events=switch", "block=8K",
+					   "flush_ms=21",   "pids=5",
+					   "pids=6",	    "comms=a",
+					   "comms=b",	    "cgroups=/x",
+					   "cgroups=/y" };
+	static struct settings each[12];
+	size_t i, k;
+
+	(void)state;
+	settings_init(&each[11]);
+	for (i = 0; i < 11; i++) {
+		settings_init(&s);
+		assert_true(parse(one[i]));
+		each[i] = s;
+	}
+	for (i = 0; i < 12; i++)
+		for (k = 0; k < 12; k++)
+			assert_int_equal(settings_is_same(&each[i], &each[k]), i == k);
+	settings_init(&s);
+	assert_true(parse("profile=1"));
+	settings_apply(&each[11], &s);
+	assert_true(each[11].profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_key),	    cmocka_unit_test(says_what_is_wrong),
-		cmocka_unit_test(takes_as_many_as_fit),	    cmocka_unit_test(shows_what_it_takes),
-		cmocka_unit_test(takes_only_what_is_meant),
+		cmocka_unit_test(reads_other_words),   cmocka_unit_test(says_no_more_than_fits),
+		cmocka_unit_test(finds_what_differs),  cmocka_unit_test(reads_every_key),
+		cmocka_unit_test(says_what_is_wrong),  cmocka_unit_test(takes_as_many_as_fit),
+		cmocka_unit_test(shows_what_it_takes), cmocka_unit_test(takes_only_what_is_meant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

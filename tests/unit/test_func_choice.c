@@ -59,7 +59,7 @@ static uintptr_t function(uint32_t i)
 	const uintptr_t functions[FUNCTIONS] = { (uintptr_t)setup, (uintptr_t)teardown,
 						 (uintptr_t)do_call, (uintptr_t)do_leave };
 
-	return functions[i];
+	return functions[i % FUNCTIONS];
 }
 
 /* "A" in a setting becomes the place of that function in its file. */
