@@ -365,17 +365,19 @@ int local_find_cuts(struct local_store *s, struct cut_search *c)
 static struct log_index *take_idle(struct local_store *s)
 {
 	struct log_file *oldest = NULL, *f;
+	const struct log_index *x;
 	uint64_t bytes = 0;
 	bool must_go = false;
 	size_t i, n = 0;
 
 	for (i = 0; i < s->n_files && !must_go; i++) {
 		f = s->files[i];
+		x = f->index;
 		/* Until the catalog has its rows, whoever wants them wants the index. */
-		if (!f->index || f->index_refs || !f->catalogued)
+		if (!x || f->index_refs || !f->catalogued)
 			continue;
-		must_go = !f->index->is_in_file && !s->options.read_only;
-		bytes += f->index->len;
+		must_go = !x->is_in_file && !s->options.read_only;
+		bytes += x->len;
 		n++;
 		if (must_go || !oldest || f->asked < oldest->asked)
 			oldest = f;
