@@ -170,7 +170,7 @@ help:
 	@echo 'make test        all gates and tests, about what a merge needs'
 	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
-	@echo 'make fuzz-all    all of them, with coverage and a table of what each has had: [TIME=60] [RUNS=10000000]'
+	@echo 'make fuzz-all    all of them, with coverage and a table of what each has had: [TIME=60] [RUNS=10000000 or RUNS=owed] [FAST=1]'
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
 	@echo '                 [PART="commands collector agent clocks"]'
 	@echo 'make corrupt     damage the files of a store, and see that somebody says so: [MOST=10] of a kind [SEED=7]'

@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 AGENT_OPTIONS = ("-Dcollector=false", "-Dbuildtype=minsize", "-Dwerror=false")
 STATIC_OPTIONS = (*AGENT_OPTIONS, "-Dtls=disabled", "-Dprefer_static=true", "-Dc_link_args=-static -s")
 TLS_PACKAGE, TLS_LIBRARY = "libgnutls28-dev", "libgnutls.so.30"
+COLLECTOR_OPTIONS = ("-Dtests=false", "-Dweb=false", "-Dbpf=disabled", "-Dtls=disabled", "-Dwerror=false")
+COLLECTOR_PACKAGES = ("libuv1-dev", "libsqlite3-dev", "libmicrohttpd-dev", "libcurl4-gnutls-dev", "libjansson-dev", "libzstd-dev", "zlib1g-dev",
+                      "libxml2-dev", "libbabeltrace2-dev", "liblzma-dev", "libcrypt-dev", TLS_PACKAGE)
 # What a kernel loads by itself where there is modprobe.
 TLS_MODULES = {"arm": ("tls", "gcm", "ctr", "ghash_generic", "chacha_neon", "poly1305_arm", "chacha20poly1305"),
                "arm64": ("tls", "gcm", "ctr", "ghash_ce", "chacha_neon", "poly1305_neon", "chacha20poly1305"),
@@ -38,6 +41,12 @@ PACKAGE_FILE = """
 [properties]
 sys_root = '{root}'
 pkg_config_libdir = '{root}/usr/lib/{triplet}/pkgconfig'
+"""
+# And where the compiler itself looks.
+SYSTEM_FILE = """
+[built-in options]
+c_args = ['--sysroot={root}']
+c_link_args = ['--sysroot={root}']
 """
 FAMILIES = {"arm": "arm", "arm64": "aarch64", "x86_64": "x86_64"}
 
@@ -91,28 +100,41 @@ def compile_program(board, sources, output, options=()):
     return Path(output)
 
 
-def build_device_part(board, target, output=None, more=""):
-    """A file of the device's part of the build for the board: static, and with BPF if `more` is "bpf", by the
-    board's own libbpf; or with keys ("tls"), by its GnuTLS, which a static program could not load."""
-    folder = Path(output or ROOT / f"build/boards/{board.name}") / "-".join(filter(None, ("agent", more)))
+def build_part(board, folder, target, options, packages=None, is_system=False):
+    """A file of a build for the board, in a folder of its own; `packages` is where its libraries are, if it needs any, and whether
+    those are all of a system."""
     folder.mkdir(parents=True, exist_ok=True)
-    cross, options = folder / "cross.ini", [*(AGENT_OPTIONS if more == "tls" else STATIC_OPTIONS),
-                                            f"-Dbpf={'enabled' if more == 'bpf' else 'disabled'}"]
-    text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if more else "",
+    cross, name = folder / "cross.ini", Path(target).name
+    text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if packages else "",
                              **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
-    if more:
-        text += PACKAGE_FILE.format(root=fetch_root(board, "libbpf-dev" if more == "bpf" else TLS_PACKAGE),
-                                    triplet=board.compiler[:-1])
-    if more == "tls":
-        options.append("-Dtls=enabled")
+    if packages:
+        text += (PACKAGE_FILE + (SYSTEM_FILE if is_system else "")).format(root=packages, triplet=board.compiler[:-1])
     if not cross.exists() or cross.read_text() != text:
         cross.write_text(text)
         shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
-    name = Path(target).name
     if not (folder / "build/build.ninja").exists():
         run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *options)
     run(name, "ninja", "-C", folder / "build", target)
     return folder / "build" / target
+
+
+def build_device_part(board, target, output=None, more=""):
+    """A file of the device's part of the build for the board: static, and with BPF if `more` is "bpf", by the
+    board's own libbpf; or with keys ("tls"), by its GnuTLS, which a static program could not load."""
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / "-".join(filter(None, ("agent", more)))
+    options = [*(AGENT_OPTIONS if more == "tls" else STATIC_OPTIONS), f"-Dbpf={'enabled' if more == 'bpf' else 'disabled'}"]
+    if more == "tls":
+        options.append("-Dtls=enabled")
+    return build_part(board, folder, target, options,
+                      more and fetch_root(board, "libbpf-dev" if more == "bpf" else TLS_PACKAGE))
+
+
+def build_collector_part(board, target, output=None):
+    """A program of the collector's part and its libraries: pairs (file here, path there), the program's the first."""
+    root = fetch_root(board, *COLLECTOR_PACKAGES, name="collector")
+    folder = Path(output or ROOT / f"build/boards/{board.name}") / "collector"
+    program = build_part(board, folder, target, COLLECTOR_OPTIONS, root, True)
+    return [(program, f"/bin/{program.name}"), *elf.closure(program, [root])]
 
 
 def build_agent(board, output=None, has_bpf=False):

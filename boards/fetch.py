@@ -171,12 +171,11 @@ class Archive:
         run("dpkg-source", "--no-check", "-x", next(work.glob("*.dsc")), work / "source", cwd=work)
         return work / "source"
 
-    def closure(self, package):
-        """A package and all that it needs."""
-        name, architecture = self.split(package)
+    def closure(self, packages, architecture):
+        """Packages and all that they need."""
         text = run("apt-cache", *self.options(architecture), "depends", "--recurse",
                    "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
-                   "--no-replaces", "--no-enhances", name)
+                   "--no-replaces", "--no-enhances", *packages)
         return sorted({f"{x}:{architecture}" for x in text.splitlines() if x and x[0] not in " <|"})
 
 
@@ -292,11 +291,15 @@ def fetch_kernel(board, say=lambda text: None, update=False):
     return Kernel(board, tree)
 
 
-def fetch_root(board, package, say=lambda text: None, update=False):
-    """A folder with a package of the board's architecture and everything it depends on."""
+def fetch_root(board, *packages, name=None, say=lambda text: None, update=False):
+    """A folder with packages of the board's architecture and everything they depend on. Many of them need a name for it."""
     def fill(archive, folder, work):
-        for path in archive.download(archive.closure(f"{package}:{board.architecture}"), work):
+        for path in archive.download(archive.closure(packages, board.architecture), work):
             unpack(path, folder)
             path.unlink()
         shutil.rmtree(folder / "usr/share/doc", ignore_errors=True)
-    return build_tree(f"{board.architecture}/root-{package}", fill, say, update)
+        for link in (p for p in folder.glob("usr/lib/**/*.so") if p.is_symlink() and p.readlink().is_absolute()):
+            target = folder / link.readlink().relative_to("/")
+            link.unlink()
+            link.symlink_to(os.path.relpath(target, link.parent))
+    return build_tree(f"{board.architecture}/root-{name or '+'.join(packages)}", fill, say, update)

@@ -118,7 +118,7 @@ def add_program(fs, board, program, say=lambda text: None):
     roots = [f"/usr/{board.compiler[:-1]}"]
     source = Path(name)
     if package:
-        root = fetch_root(board, package, say)
+        root = fetch_root(board, package, say=say)
         roots.insert(0, root)
         source = next((root / d / name for d in ("usr/bin", "bin", "usr/sbin", "sbin")
                        if (root / d / name).exists()), None)

@@ -45,10 +45,10 @@ static int64_t days_of(int year, int month, int day)
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
+/* For days from the year 0 on: those that are asked for are from 1969 on. */
 static void set_day(struct civil *c, int64_t days)
 {
-	int64_t d = days + 719468, era = (d >= 0 ? d : d - 146096) / 146097;
-	int64_t of_era = d - era * 146097;
+	int64_t d = days + 719468, era = d / 146097, of_era = d - era * 146097;
 	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
 	int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
 	int64_t month = (5 * of_year + 2) / 153;
@@ -90,7 +90,8 @@ static bool is_same_time(const struct tm *t, const struct civil *c)
  * for its own guess where a zone changed its offset without either. */
 static int local_to_ns(const struct civil *c, uint64_t *ret)
 {
-	int64_t first = INT64_MAX, last = INT64_MIN;
+	int64_t first = INT64_MAX,
+		last = -1; /* none at all: it is refused as what is before 1970 */
 	int kind;
 
 	for (kind = -1; kind <= 1; kind++) {
@@ -110,8 +111,6 @@ static int local_to_ns(const struct civil *c, uint64_t *ret)
 		if ((int64_t)s > last)
 			last = s;
 	}
-	if (last == INT64_MIN)
-		return -ERANGE;
 	return to_ns(first != INT64_MAX ? first : last, c->ns, ret);
 }
 
@@ -123,7 +122,7 @@ static int time_of_day_to_ns(struct civil *c, uint64_t now_ns, uint64_t *ret)
 	int64_t today;
 	int r;
 
-	if (now < 0 || (uint64_t)now != now_ns / NS_PER_S || !localtime_r(&now, &t))
+	if ((uint64_t)now != now_ns / NS_PER_S || !localtime_r(&now, &t))
 		return -ERANGE;
 	today = days_of(t.tm_year + 1900, t.tm_mon + 1, t.tm_mday);
 	set_day(c, today);
@@ -411,7 +410,7 @@ static int read_any(const char *text, uint64_t now_ns, uint64_t *ret)
 		return read_since_1970(text + 1, ret);
 	if (digits >= NS_DIGITS_LEAST && !text[digits])
 		return read_nanoseconds(text, ret);
-	if (digits == 4 && text[digits] == '-')
+	if (strchr(text, '-'))
 		return read_date(text, ret);
 	return read_time(text, now_ns, ret);
 }

@@ -227,7 +227,9 @@ const struct command command_check = {
 		"events are in the ledger, by "
 		"cause: ring (the kernel's buffer was overwritten), buffer and spool (the device "
 		"had no room), damage (bytes are torn or flipped), store (the collector could not "
-		"keep them). Damaged places are listed, and then the exit status is 1.",
+		"keep them). Damaged places are listed, and then the exit status is 1. In a "
+		"collector's folder this includes databases that cannot be made again from its "
+		"log.",
 	.options = options,
 	.examples = examples,
 	.parent = &command_kiseki,

@@ -105,7 +105,7 @@ static void print_devices(const json_t *list, const struct args *a)
 	if (!json_array_size(list) && args_get(a, "group"))
 		printf("No device is in group %s.\n", args_get(a, "group"));
 	else if (!json_array_size(list))
-		puts("No device has come yet. On each: kiseki-agent --collector HOST:7077 --start");
+		puts(DEVICE_JSON_NONE_YET);
 }
 
 /* Takes out those of other groups; NULL: none is. */

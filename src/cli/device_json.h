@@ -10,6 +10,10 @@
 
 #include "cli/client.h"
 
+/* For who has a collector and no device yet. */
+#define DEVICE_JSON_NONE_YET                                                                       \
+	"No device has come yet. On each: kiseki-agent --collector HOST:7077 --start"
+
 /* What a nested member is, by a path like "status.spool_used"; NULL, "" or 0 where it is not. */
 const json_t *device_json_get(const json_t *object, const char *path);
 const char *device_json_text(const json_t *object, const char *path);

@@ -29,13 +29,22 @@ struct instruction {
 	bool failed;
 };
 
-/* "there is no device x" is a failure of its own, and does not keep the others from it. */
+/* "there is no device x" is a failure of its own, and does not keep the others from it. A collector knows those that came once;
+ * one that is merely away is told later, so this one was not there ever, or is called differently. */
 static void say_missing(struct instruction *in, const char *pattern)
 {
 	struct error e = ERROR_INIT;
 
-	error_set(&e, ENOENT, "cannot %s %s: there is no such device; `kiseki devices` lists them",
-		  in->word, pattern);
+	if (strpbrk(pattern, "*?["))
+		error_set(&e, ENOENT,
+			  "cannot %s %s: no device has such a name; `kiseki devices` lists them",
+			  in->word, pattern);
+	else
+		error_set(&e, ENOENT,
+			  "cannot %s %s: there is no such device, it has never connected; on it: "
+			  "kiseki-agent --collector HOST:7077 (`kiseki devices` lists those that "
+			  "did)",
+			  in->word, pattern);
 	say_failure(&e);
 	in->failed = true;
 }
@@ -160,6 +169,8 @@ static int instruct_all(struct instruction *in, struct error *e)
 	if (r < 0)
 		return r;
 	check_patterns(in, list);
+	if (!json_array_size(list) && args_has(in->args, "all") && !in->results)
+		puts(DEVICE_JSON_NONE_YET);
 	r = instruct_meant(in, c, list, e);
 	json_decref(list);
 	return r;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,25 @@
 #include "cli/units.h"
 #include "command/command.h"
 #include "command/say.h"
+#include "store/database.h"
 #include "store/store_check.h"
 #include "trace/word.h"
 
 #define DAMAGE_MAX 1000U /* places that are listed; more are only counted */
 #define ID_TEXT 33
 
+/* What a folder holds beside the log and cannot be made again from it. */
+static const char *const databases[] = { "facts.sqlite", "fleet.db", "keys/roster.db" };
+#define DATABASES (sizeof(databases) / sizeof(*databases))
+
 struct store_digest {
 	const char *path;
 	struct store *store;
 	struct store_counts counts;
-	uint64_t damaged;
+	uint64_t places;  /* of the log */
+	uint64_t damaged; /* with the databases */
 	struct store_damage damage[DAMAGE_MAX];
+	struct error databases[DATABASES]; /* what is wrong with them, or an empty text */
 	struct store_device *devices;
 	size_t n_devices;
 	struct store_run *runs;
@@ -83,6 +91,28 @@ static int add_loss(void *context, const struct store_loss *l)
 	return 0;
 }
 
+/* One that is not there was never made. */
+static int check_databases(struct store_digest *g, struct error *e)
+{
+	char path[PATH_MAX];
+	size_t i;
+	int r;
+
+	for (i = 0; i < DATABASES; i++) {
+		snprintf(path, sizeof(path), "%s/%s", g->path, databases[i]);
+		r = database_check(path, &g->databases[i]);
+		if (r == -EBADMSG)
+			g->damaged++;
+		else if (r == -EACCES || r == -EBUSY)
+			say_note("%s, so it is not checked", g->databases[i].text);
+		else if (r < 0 && r != -ENOENT && r != -ENOTDIR)
+			return error_set(e, r, "%s", g->databases[i].text);
+		if (r != -EBADMSG)
+			g->databases[i].text[0] = 0;
+	}
+	return 0;
+}
+
 static int gather(struct store_digest *g, bool verify, struct error *e)
 {
 	const struct store_options o = { .read_only = true };
@@ -91,6 +121,9 @@ static int gather(struct store_digest *g, bool verify, struct error *e)
 
 	if (r == 0 && verify)
 		r = store_check(g->store, add_damage, g, &g->counts, e);
+	g->places = g->damaged;
+	if (r == 0 && verify)
+		r = check_databases(g, e);
 	if (r == 0)
 		r = store_devices(g->store, add_device, g, e);
 	if (r == 0)
@@ -180,13 +213,17 @@ static void print_damage(const struct store_digest *g)
 {
 	uint64_t i;
 
-	for (i = 0; i < g->damaged && i < DAMAGE_MAX; i++)
+	for (i = 0; i < g->places && i < DAMAGE_MAX; i++)
 		printf("%sdamage    log file %" PRIu32 ", offset %" PRIu64 ", %" PRIu64
 		       " bytes: %s%s\n",
 		       say_style(stdout, STYLE_BAD), g->damage[i].file, g->damage[i].offset,
 		       g->damage[i].len, g->damage[i].what, say_style(stdout, STYLE_PLAIN));
-	if (g->damaged > DAMAGE_MAX)
-		printf("damage    ... and %" PRIu64 " more places\n", g->damaged - DAMAGE_MAX);
+	if (g->places > DAMAGE_MAX)
+		printf("damage    ... and %" PRIu64 " more places\n", g->places - DAMAGE_MAX);
+	for (i = 0; i < DATABASES; i++)
+		if (g->databases[i].text[0])
+			printf("%sdamage    %s: %s%s\n", say_style(stdout, STYLE_BAD), databases[i],
+			       g->databases[i].text, say_style(stdout, STYLE_PLAIN));
 	if (g->counts.unfinished)
 		printf("unsaved   %" PRIu64 " bytes at the end, of a write that was broken off\n",
 		       g->counts.unfinished);
@@ -260,12 +297,25 @@ static json_t *damage_json(const struct store_digest *g)
 	json_t *list = json_array();
 	uint64_t i;
 
-	for (i = 0; i < g->damaged && i < DAMAGE_MAX; i++)
+	for (i = 0; i < g->places && i < DAMAGE_MAX; i++)
 		json_array_append_new(list, json_pack("{so so so so}", "file",
 						      jsonout_count(g->damage[i].file), "offset",
 						      jsonout_count(g->damage[i].offset), "bytes",
 						      jsonout_count(g->damage[i].len), "what",
 						      jsonout_text(g->damage[i].what)));
+	return list;
+}
+
+static json_t *databases_json(const struct store_digest *g)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < DATABASES; i++)
+		if (g->databases[i].text[0])
+			json_array_append_new(list,
+					      json_pack("{ss so}", "file", databases[i], "what",
+							jsonout_text(g->databases[i].text)));
 	return list;
 }
 
@@ -289,7 +339,8 @@ static json_t *all_json(const struct store_digest *g, bool verify)
 	json_object_set_new(object, "blocks", jsonout_count(g->counts.blocks));
 	json_object_set_new(object, "unfinished_bytes", jsonout_count(g->counts.unfinished));
 	json_object_set_new(object, "damage", damage_json(g));
-	json_object_set_new(object, "damaged_places", jsonout_count(g->damaged));
+	json_object_set_new(object, "damaged_places", jsonout_count(g->places));
+	json_object_set_new(object, "damaged_databases", databases_json(g));
 	return object;
 }
 

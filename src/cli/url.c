@@ -17,7 +17,7 @@ static void push_char(struct url *u, char c)
 static bool is_unreserved(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("-._~", c));
+	       memchr("-._~", c, 4);
 }
 
 static void push_escaped(struct url *u, const char *text)

@@ -205,32 +205,48 @@ static int note_device(void *context, const struct store_device *d)
 }
 
 /* What a collector makes by itself at its first start: if there are devices, it was there. */
-static void tell_missing(const struct collector *c, const struct collector_options *o)
+static const struct part {
+	const char *name, *what;
+	off_t least; /* bytes; less of a database is none to SQLite, which makes a new one of it */
+} parts[] = {
+	{ "facts.sqlite", "minutes and hours are worked out from the blocks that are left", 512 },
+	{ "fleet.db", "who told devices what, and their groups, are not known any more", 512 },
+	{ "desired", "devices do what they do until they are told anew", 0 },
+};
+#define PARTS (sizeof(parts) / sizeof(*parts))
+
+/* Those that are not there, as bits. */
+static uint32_t find_missing(const struct collector *c, const struct collector_options *o)
 {
-	static const struct {
-		const char *name, *what;
-	} parts[] = {
-		{ "facts.sqlite",
-		  "minutes and hours are worked out from the blocks that are left" },
-		{ "fleet.db", "who told devices what, and their groups, are not known any more" },
-		{ "desired", "devices do what they do until they are told anew" },
-	};
-	char path[PATH_MAX], line[PATH_MAX + 128];
+	char path[PATH_MAX];
 	struct error e = ERROR_INIT;
 	struct stat st;
 	bool has_devices = false;
-	size_t i;
+	uint32_t missing = 0, i;
 
-	if (!o->log || clickhouse_url_is(place_of(o)) ||
+	if (clickhouse_url_is(place_of(o)) ||
 	    store_devices(c->store, note_device, &has_devices, &e) < 0 || !has_devices)
-		return;
-	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		return 0;
+	for (i = 0; i < PARTS; i++) {
 		snprintf(path, sizeof(path), "%s/%s", o->data, parts[i].name);
-		if (stat(path, &st) == 0 && st.st_size)
-			continue;
-		snprintf(line, sizeof(line), "%s is missing: %s", path, parts[i].what);
-		o->log(o->log_context, line);
+		if (stat(path, &st) < 0 || st.st_size < parts[i].least)
+			missing |= 1U << i;
 	}
+	return missing;
+}
+
+/* When the others have begun anew; of one that could not be opened the error tells. */
+static void tell_missing(const struct collector_options *o, uint32_t missing)
+{
+	char line[PATH_MAX + 128];
+	uint32_t i;
+
+	for (i = 0; i < PARTS && o->log; i++)
+		if (missing >> i & 1) {
+			snprintf(line, sizeof(line), "%s/%s is missing: %s", o->data, parts[i].name,
+				 parts[i].what);
+			o->log(o->log_context, line);
+		}
 }
 
 static void wake_server(void *context)
@@ -242,6 +258,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		       struct server_options *s, struct error *e)
 {
 	struct store_options store = o->store;
+	uint32_t missing = 0;
 	int r = make_folder(o->data, e);
 
 	store.batch_bytes = s->batch_bytes;
@@ -250,7 +267,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	if (r == 0)
 		r = store_open(&c->store, place_of(o), &store, e);
 	if (r == 0)
-		tell_missing(c, o);
+		missing = find_missing(c, o);
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)
@@ -269,7 +286,11 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		r = summaries_open(&c->summaries, o->data, c->store, e);
 	if (r == 0)
 		r = start_work(c, o, e);
-	return r < 0 ? r : start_http(c, o, e);
+	if (r == 0)
+		r = start_http(c, o, e);
+	if (r == 0)
+		tell_missing(o, missing);
+	return r;
 }
 
 /* Those that are named must be there. */

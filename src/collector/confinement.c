@@ -3,7 +3,7 @@
  * confinement: see confinement.h.
  *
  * The list is what the system tests of the collector need, and what the libraries in it may choose
- * instead of that on another machine or in another version. prlimit64 is for asking alone: limits
+ * instead of that on another machine (tests/boards/collector.py) or in another version. prlimit64 is for asking alone: limits
  * were set at the start.
  */
 #include "collector/confinement.h"

@@ -567,15 +567,14 @@ static bool hold(struct session *s, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* How much is missing to the frame that is held in part; if that is not known, to its head. */
+/* How much is missing to the frame that is held in part; if that is not known, to its head. Whole frames are held where it is stalled only, and
+ * a head that is whole and says no length is the end of the session. */
 static size_t get_missing(const struct session *s)
 {
 	struct frame f;
 
 	frame_decode(s->held, s->held_len, &f);
-	if (f.len)
-		return f.len > s->held_len ? f.len - s->held_len : 0;
-	return s->held_len < FRAME_HEAD_MAX ? FRAME_HEAD_MAX - s->held_len : 0;
+	return (f.len ? f.len : FRAME_HEAD_MAX) - s->held_len;
 }
 
 static void take_held(struct session *s, const struct session_now *now)

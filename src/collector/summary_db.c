@@ -4,7 +4,7 @@
  *
  * All statements are made when the file is opened. The log is the truth, so nothing waits for the
  * disk (synchronous = NORMAL): after a power cut the file is as it was at some commit, and that says
- * itself how far it is.
+ * itself how far it is. Whether a row is as it was written is seen when it is read.
  */
 #include "collector/summary_db.h"
 
@@ -15,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION "1"
+#include "store/row_seal.h"
+
+#define VERSION "2"
 #define BUSY_MS 10000
 
 enum statement {
@@ -39,14 +41,20 @@ enum statement {
 static const char *const texts[STATEMENTS] = {
 	[ST_BEGIN] = "BEGIN",
 	[ST_COMMIT] = "COMMIT",
-	[ST_GET_RUN] = "SELECT id, mult, shift, base_ns FROM run WHERE run = ?1",
+	[ST_GET_RUN] = "SELECT id, mult, shift, base_ns,"
+		       " seal IS row_seal(run, id, mult, shift, base_ns) FROM run WHERE run = ?1",
 	[ST_NEXT_RUN] = "SELECT run FROM run WHERE run > ?1 ORDER BY run LIMIT 1",
-	[ST_GET_CARRY] = "SELECT carry FROM stream WHERE run = ?1 AND cpu = ?2",
-	[ST_NEXT_CHUNK] = "SELECT chunk, buckets FROM chunk WHERE run = ?1 AND cpu = ?2 AND "
-			  "level = ?3 AND chunk >= ?4 ORDER BY chunk LIMIT 1",
-	[ST_PUT_RUN] = "INSERT OR REPLACE INTO run VALUES (?1, ?2, ?3, ?4, ?5)",
-	[ST_PUT_CARRY] = "INSERT OR REPLACE INTO stream VALUES (?1, ?2, ?3)",
-	[ST_PUT_CHUNK] = "INSERT OR REPLACE INTO chunk VALUES (?1, ?2, ?3, ?4, ?5)",
+	[ST_GET_CARRY] = "SELECT carry, seal IS row_seal(run, cpu, carry) FROM stream"
+			 " WHERE run = ?1 AND cpu = ?2",
+	[ST_NEXT_CHUNK] =
+		"SELECT chunk, buckets, seal IS row_seal(run, cpu, level, chunk, buckets) "
+		"FROM chunk WHERE run = ?1 AND cpu = ?2 AND "
+		"level = ?3 AND chunk >= ?4 ORDER BY chunk LIMIT 1",
+	[ST_PUT_RUN] = "INSERT OR REPLACE INTO run VALUES (?1, ?2, ?3, ?4, ?5,"
+		       " row_seal(?1, ?2, ?3, ?4, ?5))",
+	[ST_PUT_CARRY] = "INSERT OR REPLACE INTO stream VALUES (?1, ?2, ?3, row_seal(?1, ?2, ?3))",
+	[ST_PUT_CHUNK] = "INSERT OR REPLACE INTO chunk VALUES (?1, ?2, ?3, ?4, ?5,"
+			 " row_seal(?1, ?2, ?3, ?4, ?5))",
 	[ST_DROP_CHUNKS] = "DELETE FROM chunk WHERE run = ?1 AND cpu = ?2 AND level = ?3 AND "
 			   "chunk < ?4",
 	[ST_DROP_RUN] = "DELETE FROM run WHERE run = ?1",
@@ -58,11 +66,11 @@ static const char schema[] =
 	"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 	"BEGIN;"
 	"CREATE TABLE IF NOT EXISTS run (run INTEGER PRIMARY KEY, id BLOB, mult INTEGER,"
-	" shift INTEGER, base_ns INTEGER);"
+	" shift INTEGER, base_ns INTEGER, seal INTEGER);"
 	"CREATE TABLE IF NOT EXISTS stream (run INTEGER, cpu INTEGER, carry BLOB,"
-	" PRIMARY KEY (run, cpu));"
+	" seal INTEGER, PRIMARY KEY (run, cpu)) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS chunk (run INTEGER, cpu INTEGER, level INTEGER, chunk INTEGER,"
-	" buckets BLOB, PRIMARY KEY (run, cpu, level, chunk));"
+	" buckets BLOB, seal INTEGER, PRIMARY KEY (run, cpu, level, chunk)) WITHOUT ROWID;"
 	"PRAGMA user_version = " VERSION ";"
 	"COMMIT;";
 
@@ -140,6 +148,8 @@ static int open_file(struct summary_db **ret, const char *path, int flags, struc
 		return d->db ? summary_db_error(d, e, "open")
 			     : error_set(e, ENOMEM, "cannot open %s: out of memory", path);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
+	if (row_seal_register(d->db) != SQLITE_OK)
+		return summary_db_error(d, e, "open");
 	*ret = take_ptr(d);
 	return 0;
 }
@@ -291,8 +301,8 @@ int summary_db_get_run(struct summary_db *d, uint32_t run, struct summary_run *r
 
 	if (rc != SQLITE_ROW) {
 		r = rc == SQLITE_DONE ? -ENOENT : summary_db_error(d, e, "read");
-	} else if (sqlite3_column_bytes(s, 0) != sizeof(ret->id)) {
-		r = -ENOENT; /* nobody's */
+	} else if (!sqlite3_column_int(s, 4) || sqlite3_column_bytes(s, 0) != sizeof(ret->id)) {
+		r = -ENOENT; /* nobody's: all of the run is made again */
 	} else {
 		memcpy(&ret->id, sqlite3_column_blob(s, 0), sizeof(ret->id));
 		ret->mult = (uint32_t)sqlite3_column_int64(s, 1);
@@ -357,7 +367,7 @@ int summary_db_get_carry(struct summary_db *d, uint32_t run, uint32_t cpu, const
 	if (rc != SQLITE_ROW)
 		return rc == SQLITE_DONE ? -ENOENT : code_of(rc);
 	borrow(s, 0, ret, ret_len);
-	return 0;
+	return sqlite3_column_int(s, 1) ? 0 : -EBADMSG;
 }
 
 int summary_db_put_carry(struct summary_db *d, uint32_t run, uint32_t cpu, const uint8_t *data,
@@ -392,7 +402,7 @@ int summary_db_next_chunk(struct summary_db *d, struct summary_key *k, const uin
 		return rc == SQLITE_DONE ? 0 : code_of(rc);
 	k->chunk = (uint64_t)sqlite3_column_int64(s, 0);
 	borrow(s, 1, ret, ret_len);
-	return 1;
+	return sqlite3_column_int(s, 2) ? 1 : -EBADMSG;
 }
 
 int summary_db_drop_chunks(struct summary_db *d, const struct summary_key *k)

@@ -143,11 +143,10 @@ static int read_file(const struct setting_list *l, const char *path, bool needed
 	return setting_parse(l, text, len, path, e);
 }
 
-int setting_load(const struct setting_list *l, const struct args *a, struct error *e)
+int setting_load_options(const struct setting_list *l, const struct args *a, struct error *e)
 {
-	const char *path = args_get(a, "config");
 	const struct setting *s;
-	int r = read_file(l, path ? path : l->file, path != NULL, e);
+	int r = 0;
 
 	for (s = l->table; r >= 0 && s->key; s++) {
 		const char *value = args_knows(a, s->key) ? args_get(a, s->key) : NULL;
@@ -157,4 +156,12 @@ int setting_load(const struct setting_list *l, const struct args *a, struct erro
 			r = setting_set(l, s->key, is_switch ? "yes" : value, e);
 	}
 	return r;
+}
+
+int setting_load(const struct setting_list *l, const struct args *a, struct error *e)
+{
+	const char *path = args_get(a, "config");
+	int r = read_file(l, path ? path : l->file, path != NULL, e);
+
+	return r < 0 ? r : setting_load_options(l, a, e);
 }

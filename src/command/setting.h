@@ -47,4 +47,7 @@ int setting_parse(const struct setting_list *l, const char *text, size_t len, co
 /* Reads the file, then those options that the command has. A switch that is given is "yes". */
 int setting_load(const struct setting_list *l, const struct args *a, struct error *e);
 
+/* Those options alone, over what is set. */
+int setting_load_options(const struct setting_list *l, const struct args *a, struct error *e);
+
 #endif

@@ -126,8 +126,8 @@ static bool take_item(const struct child_frame *f, struct boot_item *ret)
 		return false;
 	memcpy(ret, f->body, sizeof(*ret));
 	ret->event.text = (const char *)f->body + FLAT_HEAD;
-	return (ret->type == ITEM_LOSS ||
-		(ret->type == ITEM_EVENT && ret->event.kind < BOOT_KINDS)) &&
+	return (ret->type == ITEM_LOSS ? child_frame_has_cause(&ret->loss)
+				       : ret->type == ITEM_EVENT && ret->event.kind < BOOT_KINDS) &&
 	       ret->event.text_len == f->len - FLAT_HEAD;
 }
 

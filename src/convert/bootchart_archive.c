@@ -418,9 +418,9 @@ static int read_folder(struct bootchart_archive *a, int folder, const char *path
 {
 	size_t total = 0;
 	unsigned int i;
-	int r = 0;
+	int r;
 
-	for (i = 0; i < BOOTCHART_FILES && r >= 0; i++) {
+	for (i = 0; i < BOOTCHART_FILES; i++) {
 		_cleanup_close_ int fd =
 			openat(folder, bootchart_names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 

@@ -94,7 +94,7 @@ bool bootchart_log_parse_stat(struct text_span line, struct bootchart_process *r
 
 	memset(ret, 0, sizeof(*ret));
 	scan_spaces(&s, NULL);
-	if (!scan_i32(&s, &ret->pid) || ret->pid <= 0 || !SCAN(&s, " (") || !close || close < s.at)
+	if (!scan_i32(&s, &ret->pid) || ret->pid <= 0 || !SCAN(&s, " (") || !close)
 		return false;
 	ret->name.text = s.at;
 	ret->name.len = (size_t)(close - s.at);

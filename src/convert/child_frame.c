@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define CODE_MAX 4095 /* of errno */
+
 struct head {
 	uint32_t type;
 	uint32_t len;
@@ -136,13 +138,52 @@ int child_frame_receive(struct child_pipe *p, struct child_frame *ret)
 	if (h.type < CHILD_FRAME_INFO || h.type > CHILD_FRAME_ERROR || h.len > CHILD_FRAME_MAX)
 		return -EBADMSG;
 	r = fill(p, sizeof(h) + h.len);
-	if (r <= 0)
-		return r < 0 ? r : -EBADMSG;
+	if (r < 0) /* an end is one, too: the head was there */
+		return r;
 	ret->type = (enum child_frame_type)h.type;
 	ret->body = p->buffer + p->start + sizeof(h);
 	ret->len = h.len;
 	p->start += sizeof(h) + h.len;
 	return 1;
+}
+
+bool child_frame_has_cause(const struct trace_loss *l)
+{
+	return l->cause < LOSS_CAUSES;
+}
+
+bool child_frame_get_bool(const bool *b)
+{
+	uint8_t byte;
+
+	memcpy(&byte, b, sizeof(byte));
+	return byte != 0;
+}
+
+/* The bounds of a file's own (trace/info_meta.h). */
+static bool is_dialect(const struct sched_dialect *d)
+{
+	return (d->long_size == 4 || d->long_size == 8) && d->flag_columns <= 16 &&
+	       d->pid_width <= 16;
+}
+
+static bool is_clock(const struct trace_clock *c)
+{
+	return c->shift <= 63 && !c->name[TRACE_CLOCK_NAME_LEN - 1] && c->print_digits <= 9;
+}
+
+int child_frame_get_clock(const void *bytes, struct trace_clock *ret)
+{
+	struct trace_clock c;
+
+	memcpy(&c, bytes, sizeof(c));
+	c.has_realtime = child_frame_get_bool(&c.has_realtime);
+	c.is_measured = child_frame_get_bool(&c.is_measured);
+	c.has_own = child_frame_get_bool(&c.has_own);
+	if (!is_clock(&c))
+		return -EBADMSG;
+	*ret = c;
+	return 0;
 }
 
 int child_frame_get_info(const struct child_frame *f, struct trace_info *ret)
@@ -156,8 +197,8 @@ int child_frame_get_info(const struct child_frame *f, struct trace_info *ret)
 	if (f->type != CHILD_FRAME_INFO || f->len < sizeof(flat))
 		return -EBADMSG;
 	memcpy(&flat, f->body, sizeof(flat));
-	if (flat.cpus > TRACE_CPUS_MAX || flat.clock.shift > 63 ||
-	    flat.clock.name[TRACE_CLOCK_NAME_LEN - 1])
+	if (flat.cpus > TRACE_CPUS_MAX || child_frame_get_clock(&flat.clock, &flat.clock) < 0 ||
+	    !is_dialect(&flat.dialect))
 		return -EBADMSG;
 	for (i = 0; i < 4; i++) {
 		n = strnlen(p, (size_t)(end - p));
@@ -179,8 +220,8 @@ int child_frame_get_item(const struct child_frame *f, struct trace_item *ret)
 		return -EBADMSG;
 	memcpy(ret, f->body, sizeof(*ret));
 	if (ret->cpu >= TRACE_CPUS_MAX ||
-	    (ret->type != ITEM_LOSS &&
-	     (ret->type != ITEM_EVENT || ret->event.kind >= SCHED_KINDS)) ||
+	    (ret->type == ITEM_LOSS ? !child_frame_has_cause(&ret->loss)
+				    : ret->type != ITEM_EVENT || ret->event.kind >= SCHED_KINDS) ||
 	    ret->event.filename_len != f->len - sizeof(*ret))
 		return -EBADMSG;
 	ret->event.filename = ret->event.filename_len ? (const char *)f->body + sizeof(*ret) : NULL;
@@ -191,9 +232,9 @@ int child_frame_get_error(const struct child_frame *f, struct error *e)
 {
 	int code = 0;
 
-	if (f->len >= sizeof(code))
+	if (f->len > sizeof(code) && f->body[sizeof(code)])
 		memcpy(&code, f->body, sizeof(code));
-	if (code >= 0)
+	if (code >= 0 || code < -CODE_MAX)
 		return error_set(e, EBADMSG, "the reader fails without a reason");
 	return error_set(e, code, "%.*s", (int)(f->len - sizeof(code)),
 			 (const char *)f->body + sizeof(code));

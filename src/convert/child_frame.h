@@ -54,6 +54,14 @@ int child_frame_receive(struct child_pipe *p, struct child_frame *ret);
 int child_frame_get_info(const struct child_frame *f, struct trace_info *ret);
 int child_frame_get_item(const struct child_frame *f, struct trace_item *ret);
 
+/* Of what else is sent as it lies in memory. A loss that can be counted by its cause; and a bool, of which one with another value
+ * than its two would be no bool. */
+bool child_frame_has_cause(const struct trace_loss *l);
+bool child_frame_get_bool(const bool *b);
+
+/* Of sizeof(*ret) bytes; 0 or -EBADMSG. */
+int child_frame_get_clock(const void *bytes, struct trace_clock *ret);
+
 /* Sets e to the text sent and returns the negative code sent. */
 int child_frame_get_error(const struct child_frame *f, struct error *e);
 

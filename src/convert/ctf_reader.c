@@ -16,6 +16,7 @@
  * no free packet to write to, so the interval is from the end of the packet before to that
  * beginning. Missing packets make the count unknown.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -288,7 +289,7 @@ static int open_graph(struct ctf_reader *s, struct error *e)
 	return 0;
 }
 
-/* Reads each stream up to its first switch, within bounds. */
+/* Reads each stream up to its first switch, within bounds. It lies in a packet, which has told its CPU. */
 static int look_ahead(struct ctf_reader *s, struct error *e)
 {
 	size_t i;
@@ -297,13 +298,13 @@ static int look_ahead(struct ctf_reader *s, struct error *e)
 	for (i = 0; i < s->n_streams; i++) {
 		struct stream *st = &s->streams[i];
 
-		while (!st->ended && !(st->has_switch && st->has_cpu) &&
-		       st->pulled < AHEAD_MESSAGES && st->n < AHEAD_QUEUE) {
+		while (!st->ended && !st->has_switch && st->pulled < AHEAD_MESSAGES &&
+		       st->n < AHEAD_QUEUE) {
 			r = pull(s, i, e);
 			if (r < 0)
 				return r;
 		}
-		if (st->has_cpu && st->cpu >= s->base.info.cpus)
+		if (st->cpu >= s->base.info.cpus)
 			s->base.info.cpus = st->cpu + 1;
 	}
 	return 0;
@@ -319,8 +320,8 @@ static void decode(struct ctf_reader *s, uint32_t cpu, const struct entry *en,
 	memset(ret, 0, sizeof(*ret));
 	ret->cpu = cpu;
 	/* The class has its plan since it was queued, so this does not fail. */
-	if (ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, NULL) < 0)
-		return;
+	ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, NULL);
+	assert(plan);
 	if (plan->use == CTF_LOSS) {
 		ret->type = ITEM_LOSS;
 		ctf_plan_decode_loss(plan, event, &ret->loss);

@@ -167,8 +167,7 @@ static int take_info(struct func_child *f, const struct child_frame *frame)
 		return child_process_disorder(&f->process);
 	if (f->is_known)
 		return check_same(f);
-	memcpy(clock, frame->body, sizeof(*clock));
-	if (clock->shift > 63 || clock->name[TRACE_CLOCK_NAME_LEN - 1])
+	if (child_frame_get_clock(frame->body, clock) < 0)
 		return child_process_disorder(&f->process);
 	r = info_set(&f->base.origin, (const char *)frame->body + sizeof(*clock),
 		     frame->len - sizeof(*clock));
@@ -203,7 +202,9 @@ static bool take_item(const struct func_child *f, const struct child_frame *fram
 		return false;
 	if (frame->len == sizeof(*ret)) {
 		memcpy(ret, frame->body, sizeof(*ret));
-		return ret->type == FUNC_ITEM_LOSS && ret->thread < f->base.n_threads;
+		ret->os_only = child_frame_get_bool(&ret->os_only);
+		return ret->type == FUNC_ITEM_LOSS && ret->thread < f->base.n_threads &&
+		       child_frame_has_cause(&ret->loss);
 	}
 	if (frame->len != sizeof(call))
 		return false;

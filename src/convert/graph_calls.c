@@ -137,11 +137,12 @@ static uint32_t run_length(const struct depth_stack *s, uint32_t depth)
 
 static void push(struct depth_stack *s, const struct graph_record *r, size_t index)
 {
-	uint32_t run = run_length(s, r->depth), oldest = s->n - run;
+	uint32_t run = run_length(s, r->depth), oldest;
 
-	/* The oldest of too many of one depth is not waited for any longer. */
-	if (run >= RUN_MAX || s->n == STACK_MAX) {
-		oldest = run ? oldest : 0;
+	/* The oldest of too many of one depth is not waited for any longer; where there is no room and
+	 * none of that depth, the last of all. */
+	if (s->n == STACK_MAX || run >= RUN_MAX) {
+		oldest = s->n - run - !run;
 		s->n--;
 		memmove(&s->at[oldest], &s->at[oldest + 1], (s->n - oldest) * sizeof(s->at[0]));
 		memmove(&s->index[oldest], &s->index[oldest + 1],
@@ -188,8 +189,9 @@ static void match(struct graph_thread *t, struct depth_stack *open)
 /* --- forward: exits that are missing --- */
 
 /* Where a return that was timed belongs: in front of all that was recorded after it, back to `first`,
- * behind which nothing is open. Going back, `pending` calls have their entry still to come, and none is
- * cut through. A gap moves only with what is in front of it, since the return may have been in it. */
+ * behind which nothing is open: an entry there has its exit behind it. Going back, `pending` calls have
+ * their entry still to come, and none is cut through. A gap moves only with what is in front of it, since
+ * the return may have been in it. */
 static size_t find_return(struct records *out, size_t first, const struct graph_record *r)
 {
 	size_t at = out->n, pending = 0, i;
@@ -199,8 +201,7 @@ static size_t find_return(struct records *out, size_t first, const struct graph_
 		x = &out->list[i - 1];
 		if (x->kind == GRAPH_LOSS)
 			continue;
-		if (x->tick < r->tick || (x->tick == r->tick && !pending) ||
-		    (x->kind == FUNC_ENTER && !pending))
+		if (x->tick < r->tick || (x->tick == r->tick && !pending))
 			break;
 		if (x->kind == FUNC_EXIT && !x->matched && !began_after(x, r->tick))
 			break;
@@ -336,7 +337,7 @@ static int take_exit(struct depth_stack *open, const struct graph_record *r, str
 		found = r->matched && t->depth == r->depth && t->value == r->value;
 		if (found)
 			from = open->index[--open->n];
-		else if (t->depth == r->depth && t->matched && !r->matched)
+		else if (t->depth == r->depth && t->matched)
 			break;
 		else
 			failed = close_top(open, t->depth == r->depth ? before : r->tick, out);
@@ -375,12 +376,12 @@ static int add_exits(const struct graph_thread *t, struct depth_stack *open, str
 
 /* --- backward: entries that are missing, and the moments of calls --- */
 
-/* The exit on top gets its entry here, in front of what was written last. One that does not say when
- * it was called stays alone. */
+/* The exit on top gets its entry here, in front of what was written last, which is that exit or something
+ * before it. One that does not say when it was called stays alone. */
 static int open_top(struct depth_stack *wait, struct records *out)
 {
 	struct graph_record r = *top(wait);
-	uint64_t next_tick = out->n ? out->list[out->n - 1].tick : r.call_tick;
+	uint64_t next_tick = out->list[out->n - 1].tick;
 
 	wait->n--;
 	if (r.matched || r.call_tick == GRAPH_NO_TICK)
@@ -391,12 +392,12 @@ static int open_top(struct depth_stack *wait, struct records *out)
 	return append(out, &r);
 }
 
-/* Was r below the call of an exit that waits for its entry? */
+/* Was the call that ended with r below that of an exit that waits for its entry? */
 static bool is_inside(const struct graph_record *r, const struct graph_record *exit, uint64_t slack)
 {
 	if (r->depth > exit->depth)
 		return !began_after(exit, r->tick);
-	return r->depth == exit->depth && r->kind == FUNC_EXIT && r->call_tick != GRAPH_NO_TICK &&
+	return r->depth == exit->depth && r->call_tick != GRAPH_NO_TICK &&
 	       exit->call_tick != GRAPH_NO_TICK && r->call_tick > exit->call_tick + slack;
 }
 
@@ -433,6 +434,7 @@ static int settle(struct depth_stack *wait, const struct graph_record *r, uint64
 	return append(out, &enter);
 }
 
+/* An entry that stays open has no exit of its depth or a lower one behind it: all that wait began later. */
 static int put_enter(struct depth_stack *wait, const struct graph_record *r, uint64_t slack,
 		     struct records *out)
 {
@@ -440,10 +442,8 @@ static int put_enter(struct depth_stack *wait, const struct graph_record *r, uin
 	int failed = 0;
 
 	while (failed == 0 && (t = top(wait))) {
-		if (t->matched && r->matched && t->depth == r->depth && t->value == r->value)
+		if (r->matched && t->matched && t->depth == r->depth && t->value == r->value)
 			return settle(wait, r, slack, out);
-		if (!r->matched && (t->matched || is_inside(r, t, slack)))
-			break;
 		failed = open_top(wait, out);
 	}
 	return failed < 0 ? failed : append(out, r);

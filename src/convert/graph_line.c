@@ -39,7 +39,7 @@ static bool starts_with(struct text_span t, const char *word)
 
 static const char *find(const char *at, const char *end, const char *word)
 {
-	return at < end ? memmem(at, (size_t)(end - at), word, strlen(word)) : NULL;
+	return at && at < end ? memmem(at, (size_t)(end - at), word, strlen(word)) : NULL;
 }
 
 /* Digits behind a point as nanoseconds of a unit; false beyond nine of them. */
@@ -158,7 +158,7 @@ static void parse_call(struct text_scan s, struct graph_line *l)
 	comment = find(paren, s.end, " /*");
 	rest = trimmed(paren, comment ? comment : s.end);
 	close = memrchr(rest.text, ')', rest.len);
-	if (!close || !rest.len)
+	if (!close)
 		return;
 	l->name = plain_name(s.at, paren);
 	if (!l->name.len)

@@ -36,7 +36,7 @@ static bool is_text(const void *entry, const void *key)
 	const struct text_key *k = key;
 	const char *name = k->names->list[(uintptr_t)entry - 1];
 
-	return !strncmp(name, k->text, k->len) && !name[k->len];
+	return strlen(name) == k->len && !memcmp(name, k->text, k->len);
 }
 
 static uint64_t hash_text(const char *text, size_t len)

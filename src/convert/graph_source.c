@@ -5,6 +5,7 @@
  */
 #include "convert/graph_source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -95,9 +96,9 @@ static int rewind_source(struct func_source *base, struct error *e)
 	s->done = 0;
 	s->n_heap = 0;
 	for (i = 0; i < s->calls.n; i++) {
+		assert(s->calls.threads[i].n); /* those without calls were dropped */
 		s->next[i] = 0;
-		if (s->calls.threads[i].n)
-			s->heap[s->n_heap++] = i;
+		s->heap[s->n_heap++] = i;
 	}
 	for (i = s->n_heap / 2; i-- > 0;)
 		sift_down(s, i);

@@ -104,7 +104,8 @@ static bool parse_symbol(const char *at, const char *end, uint64_t *ret, const c
 
 	for (; at < end && hex_digit(*at) >= 0 && at - start < 16; at++)
 		address = address << 4 | (uint64_t)hex_digit(*at);
-	if (at == start || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !strchr("tTwW", at[1]))
+	if (at == start || end - at < 4 || at[0] != ' ' || at[2] != ' ' ||
+	    !memchr("tTwW", at[1], 4))
 		return false;
 	*ret = address;
 	*ret_name = at + 3;
@@ -123,11 +124,11 @@ static int compare_symbols(const void *a, const void *b)
 
 static int read_symbols(const struct graph_symbols *s, struct symbol_list *ret)
 {
-	const char *at = s->kallsyms, *end = at + s->len, *eol, *name;
+	const char *at = s->len ? s->kallsyms : "", *end = at + s->len, *eol, *name;
 	uint64_t address;
 	int r;
 
-	for (; at && at < end; at = eol + (eol < end)) {
+	for (; at < end; at = eol + (eol < end)) {
 		eol = memchr(at, '\n', (size_t)(end - at));
 		eol = eol ? eol : end;
 		if (!parse_symbol(at, eol, &address, &name))

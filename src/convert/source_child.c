@@ -139,7 +139,7 @@ static int source_child_next(struct trace_source *base, struct trace_item *ret, 
 			s->at_end = true;
 			return 0;
 		}
-		if (child_frame_get_item(&f, ret) >= 0)
+		if (child_frame_get_item(&f, ret) >= 0 && ret->cpu < base->info.cpus)
 			return 1;
 		child_process_disorder(&s->process);
 	}

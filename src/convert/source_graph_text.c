@@ -414,14 +414,13 @@ static int take_line(struct reader *r, const struct graph_line *l)
 }
 
 /* Who ran before the first banner of each CPU, and whether there are times. */
-static int look_ahead(struct reader *r, struct text_lines *lines, struct error *e)
+static void look_ahead(struct reader *r, struct text_lines *lines)
 {
 	struct text_line line;
 	struct graph_line l;
 	struct cpu *cpu;
-	int got;
 
-	while ((got = text_lines_next(lines, &line, e)) > 0) {
+	while (text_lines_next(lines, &line, NULL) > 0) {
 		if (line.len && *line.text == '#') {
 			r->has_rel_time |= memmem(line.text, line.len, "REL TIME", 8) != NULL;
 			continue;
@@ -437,20 +436,18 @@ static int look_ahead(struct reader *r, struct text_lines *lines, struct error *
 		cpu->pid = l.before_pid;
 		cpu->comm = l.before_comm;
 	}
-	return got;
 }
 
+/* Lines of bytes in memory: there is always a next one, or the end. */
 static int read_lines(struct reader *r, struct text_lines *lines, struct error *e)
 {
 	struct text_line line;
 	struct graph_line l;
-	int got, failed;
+	int failed;
 
-	got = look_ahead(r, lines, e);
-	if (got < 0)
-		return got;
+	look_ahead(r, lines);
 	text_lines_rewind(lines);
-	while ((got = text_lines_next(lines, &line, e)) > 0) {
+	while (text_lines_next(lines, &line, e) > 0) {
 		graph_line_parse(&l, &line, r->has_rel_time);
 		failed = take_line(r, &l);
 		if (failed < 0)
@@ -459,7 +456,7 @@ static int read_lines(struct reader *r, struct text_lines *lines, struct error *
 					 failed == -E2BIG ? "too many threads, names or calls"
 							  : "out of memory");
 	}
-	return got;
+	return 0;
 }
 
 static int make_source(struct reader *r, struct func_source **ret, struct error *e)
@@ -509,7 +506,7 @@ bool graph_text_is(const uint8_t *head, size_t len)
 	struct text_line line = { .torn = false };
 	struct graph_line l;
 
-	if (!len)
+	if (!at || !len)
 		return false;
 	end = at + len;
 	for (; at < end; at = eol + (eol < end)) {

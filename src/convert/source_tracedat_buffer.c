@@ -69,7 +69,7 @@ int tracedat_buffer_option(struct tracedat *t, unsigned int id, struct tracedat_
 		return r;
 	if (c->failed)
 		return error_set(e, EBADMSG, "trace.dat: the option of a buffer is cut short");
-	if (clock && *clock && (b->is_top || !info->clock.name[0]))
+	if (*clock && (b->is_top || !info->clock.name[0]))
 		tracedat_set_clock(info, clock, strlen(clock));
 	return 0;
 }
@@ -103,6 +103,11 @@ static bool has_pages(const struct tracedat_buffer *b)
 	return false;
 }
 
+static uint32_t get_worth(const struct tracedat_buffer *b)
+{
+	return (has_pages(b) ? 2U : 0U) + (b->is_top ? 1U : 0U);
+}
+
 /* The top instance goes first; if it is empty, the first that is not. */
 int tracedat_choose_buffer(struct tracedat *t, struct error *e)
 {
@@ -112,8 +117,7 @@ int tracedat_choose_buffer(struct tracedat *t, struct error *e)
 	for (i = 0; i < t->n_buffers; i++) {
 		if (t->buffers[i].latency)
 			continue;
-		if (best == SIZE_MAX || (t->buffers[i].is_top && has_pages(&t->buffers[i])) ||
-		    !has_pages(&t->buffers[best]))
+		if (best == SIZE_MAX || get_worth(&t->buffers[i]) > get_worth(&t->buffers[best]))
 			best = i;
 	}
 	if (best == SIZE_MAX)

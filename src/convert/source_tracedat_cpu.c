@@ -14,7 +14,7 @@
 #include "ftrace/bytes.h"
 #include "wire/loss.h"
 
-#define MARKS_MAX 512U
+#define MARKS_MAX 512U /* even: see make_marks() */
 #define COUNT_SIZE 4U
 #define CHUNK_HEAD 8U
 
@@ -79,7 +79,8 @@ void tracedat_cpu_close(struct tracedat_cpu *c)
 	c->marks = NULL;
 }
 
-/* Where the chunk at this offset has its bytes, and how many come out of it. */
+/* Where the chunk at this offset, which is not behind the end, has its bytes, and how many come out of
+ * it. */
 static int chunk_head(const struct tracedat_cpu *c, size_t at, struct import_bytes *ret_packed,
 		      uint32_t *ret_size, struct error *e)
 {
@@ -87,7 +88,7 @@ static int chunk_head(const struct tracedat_cpu *c, size_t at, struct import_byt
 	const uint8_t *p = c->bytes.data + at;
 	uint32_t packed;
 
-	if (at > c->bytes.len || left < CHUNK_HEAD)
+	if (left < CHUNK_HEAD)
 		return fail(c, "no compressed chunk", at, e);
 	packed = bytes_get32(p, c->dat->big_endian);
 	*ret_size = bytes_get32(p + 4, c->dat->big_endian);
@@ -224,12 +225,11 @@ static int make_marks(struct tracedat_cpu *c, struct error *e)
 		if (r < 0)
 			return r;
 		if (i % m->stride == 0) {
+			/* An even number of strides is whole when they double, too. */
 			if (m->n == MARKS_MAX)
 				drop_every_other(m);
-			if (i % m->stride == 0) {
-				m->at[m->n] = at;
-				m->left[m->n++] = left;
-			}
+			m->at[m->n] = at;
+			m->left[m->n++] = left;
 		}
 		at += CHUNK_HEAD + packed.len;
 	}
@@ -252,7 +252,7 @@ static uint64_t first_stamp(const struct tracedat_cpu *c)
 static int seek_chunk(struct tracedat_cpu *c, uint64_t stamp, struct error *e)
 {
 	uint32_t lo = 0, hi, mid, left;
-	size_t at;
+	size_t at, first;
 	int r;
 
 	if (!c->marks) {
@@ -272,19 +272,20 @@ static int seek_chunk(struct tracedat_cpu *c, uint64_t stamp, struct error *e)
 			hi = mid;
 	}
 	lo -= lo > 0;
-	at = c->marks->at[lo];
-	left = c->marks->left[lo];
-	r = load_chunk_at(c, at, left, e);
-	while (r == 0 && c->chunks_left) {
+	at = first = c->next_chunk = c->marks->at[lo];
+	left = c->chunks_left = c->marks->left[lo];
+	while (c->chunks_left) {
 		size_t next = c->next_chunk;
 
 		r = load_chunk(c, e);
-		if (r < 0 || first_stamp(c) >= stamp)
+		if (r < 0)
+			return r;
+		if (next != first && first_stamp(c) >= stamp)
 			break;
 		at = next;
-		left--;
+		left = c->chunks_left + 1;
 	}
-	return r < 0 ? r : load_chunk_at(c, at, left, e);
+	return load_chunk_at(c, at, left, e);
 }
 
 int tracedat_cpu_seek(struct tracedat_cpu *c, uint64_t stamp, struct error *e)

@@ -259,13 +259,15 @@ static int read_section(struct tracedat *t, enum tracedat_option id, struct trac
 static int read_v7(struct tracedat *t, struct tracedat_cursor *c, struct trace_info *info,
 		   struct error *e)
 {
-	const char *codec = tracedat_get_string(c), *version = tracedat_get_string(c);
-	uint64_t options = tracedat_get64(c);
+	const char *codec = tracedat_get_string(c);
 	struct tracedat_cursor section;
+	uint64_t options;
 	size_t i;
 	int r;
 
-	if (c->failed || !version)
+	tracedat_get_string(c); /* its version */
+	options = tracedat_get64(c);
+	if (c->failed)
 		return cut_short(c, "the head", e);
 	if (!strcmp(codec, "zstd"))
 		t->codec = TRACEDAT_ZSTD;

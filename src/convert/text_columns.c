@@ -28,7 +28,7 @@ static bool scan_tgid(struct text_scan *s, int32_t *ret)
 		*ret = -1;
 		while (s->at < s->end && *s->at == '-')
 			s->at++;
-	} else if (!scan_i32(s, ret) || *ret < 0) {
+	} else if (!scan_i32(s, ret)) { /* a number without a sign, so not below 0 */
 		return false;
 	}
 	return SCAN(s, ")") && scan_spaces(s, NULL);
@@ -136,8 +136,7 @@ static bool parse_event(struct text_scan s, struct text_columns *c)
 	while (start < s.end && *start == ' ')
 		start++;
 	c->comm.text = start;
-	if (scan_left(&s) > SCHED_COMM_LEN && s.at[SCHED_COMM_LEN] == '-' &&
-	    start <= s.at + SCHED_COMM_LEN) {
+	if (scan_left(&s) > SCHED_COMM_LEN && s.at[SCHED_COMM_LEN] == '-') {
 		dash = s.at + SCHED_COMM_LEN;
 		c->comm.len = (size_t)(dash - start);
 		if (parse_after_comm((struct text_scan){ dash, s.end }, c))

@@ -138,12 +138,10 @@ void text_facts_apply(const struct text_facts *f, struct trace_info *info)
 	info->cpus = f->cpus ? f->cpus : 1;
 }
 
-static bool parse_number(struct text_scan *s, bool hex, uint64_t *ret)
+static uint64_t scan_hex(struct text_scan *s)
 {
 	uint64_t v = 0;
 
-	if (!hex)
-		return scan_u64(s, ret);
 	for (; s->at < s->end; s->at++) {
 		const char *digit = memchr("0123456789abcdef", *s->at, 16);
 
@@ -151,8 +149,7 @@ static bool parse_number(struct text_scan *s, bool hex, uint64_t *ret)
 			break;
 		v = v << 4 | (uint64_t)(digit - "0123456789abcdef");
 	}
-	*ret = v;
-	return true;
+	return v;
 }
 
 static bool parse_letter(const char letters[DIALECT_STATE_BITS], char c, uint64_t *ret)
@@ -188,9 +185,9 @@ bool text_state_parse(const struct sched_dialect *d, const char letters[DIALECT_
 		one = 0;
 	} else {
 		do {
-			if (SCAN(&s, "0x")
-				    ? !parse_number(&s, true, &one)
-				    : !scan_left(&s) || !parse_letter(letters, *s.at++, &one))
+			if (SCAN(&s, "0x"))
+				one = scan_hex(&s);
+			else if (!scan_left(&s) || !parse_letter(letters, *s.at++, &one))
 				return false;
 			bits |= one;
 		} while (SCAN(&s, "|"));

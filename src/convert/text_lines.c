@@ -114,7 +114,7 @@ static bool line_is_ready(const struct text_lines *l, const char **ret_newline)
 	*ret_newline = len ? memchr(l->data + l->pos, '\n', len) : NULL;
 	if (*ret_newline || l->eof)
 		return true;
-	return l->fd >= 0 && !l->peeking && len >= TEXT_LINE_MAX;
+	return !l->peeking && len >= TEXT_LINE_MAX;
 }
 
 /* The next line as it stands in the input. */

@@ -31,7 +31,6 @@
 #define CHANGES_LEAST 32U /* fewer stamps prove nothing */
 #define OFF_GRID_PART 200U
 #define GROUP 8U /* differences that share a divisor */
-#define NOT_FOUND UINT64_MAX
 
 struct scaled {
 	uint32_t mult, shift;
@@ -73,17 +72,17 @@ struct ticks {
 void ticks_kernel_scale(uint32_t hz, uint32_t *ret_mult, uint32_t *ret_shift)
 {
 	uint64_t seconds_high = ((uint64_t)3600 * hz) >> 32;
-	uint32_t bits = 32, shift;
-	uint64_t mult = 0;
+	uint32_t bits = 32, shift = 33;
+	uint64_t mult;
 
 	/* mult may have as many bits as keep 3600 s of ticks times it below 2^64. */
 	for (; seconds_high; seconds_high >>= 1)
 		bits--;
-	for (shift = 32; shift > 0; shift--) {
+	/* A whole ns per tick fits for any frequency, so this ends. */
+	do {
+		shift--;
 		mult = (((uint64_t)1000000000 << shift) + hz / 2) / hz;
-		if (!(mult >> bits))
-			break;
-	}
+	} while (mult >> bits);
 	*ret_mult = (uint32_t)mult;
 	*ret_shift = shift;
 }
@@ -147,7 +146,8 @@ static int compare_u32(const void *a, const void *b)
 }
 
 /* The vote. Arcs have one width, so the most covered point is the begin of one of them, and the
- * arcs over it are those that begin up to a width before. */
+ * arcs over it are those that begin up to a width before: less than half of the circle, so that none
+ * is among them twice. */
 static void vote(struct ticks *t, struct scaled *s, size_t n)
 {
 	uint32_t from[SAMPLE], width = arc_width(s);
@@ -163,7 +163,7 @@ static void vote(struct ticks *t, struct scaled *s, size_t n)
 
 		while (at - (from[first % n] + (uint64_t)(first / n) * s->mult) >= width)
 			first++;
-		if (i - first + 1 > best && i - first + 1 <= n) {
+		if (i - first + 1 > best) {
 			best = i - first + 1;
 			best_i = i;
 			best_first = first;
@@ -313,53 +313,57 @@ void ticks_feed_bound(struct ticks *t, uint64_t ns)
 		t->least = ns;
 }
 
-/* The smallest x with low <= a * x mod m <= high, for 0 < low <= high < m < 2^32. If no multiple of
- * a lies in the range itself, x goes around m some y times, and y solves the same question for the
- * rests modulo a; a halves at least, so this is short. */
+/* The smallest x with low <= a * x mod m <= high, for 0 < low <= high < m < 2^32, where a multiple of
+ * what a and m share lies in the range, so that there is one. If no multiple of a lies in the range
+ * itself, x goes around m some y times, and y solves the same question for the rests modulo a; a
+ * halves at least, so this is short. */
 static uint64_t first_in_range(uint64_t a, uint64_t m, uint64_t low, uint64_t high)
 {
 	uint64_t x, y;
 
-	if (!low)
-		return 0;
-	if (!a)
-		return NOT_FOUND;
+	assert(a && low);
 	if (2 * a > m)
 		return first_in_range(m - a, m, m - high, m - low);
 	x = (low + a - 1) / a;
 	if (x * a <= high)
 		return x;
 	y = first_in_range((a - m % a) % a, a, low % a, high % a);
-	return y == NOT_FOUND ? NOT_FOUND : (low + m * y + a - 1) / a;
+	return (low + m * y + a - 1) / a;
 }
 
-/* How far before the anchor a base can lie, at least `least` ns. */
-static uint64_t base_distance(const struct scaled *s, uint64_t least)
+/* How far before the anchor a base can lie, from `least` to `most` ns. Arcs begin at multiples of their
+ * width, modulo m: so does what is left of them, and some number of steps always leads there. */
+static bool find_base(const struct scaled *s, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	uint64_t m = s->mult;
 	uint64_t step = (m - arc_width(s)) % m; /* theta for one ns more */
 	uint64_t low = (s->arc_from + (m - step * (least % m) % m)) % m;
-	uint64_t more;
+	uint64_t more = 0;
 
-	if (low == 0 || low + s->arc_len > m)
-		return least;
-	more = first_in_range(step, m, low, low + s->arc_len - 1);
-	return more > UINT64_MAX - least ? NOT_FOUND : least + more;
+	if (low && low + s->arc_len <= m)
+		more = first_in_range(step, m, low, low + s->arc_len - 1);
+	if (more > most - least)
+		return false;
+	*ret = least + more;
+	return true;
+}
+
+/* What the base lies before: all stamps, and the times that as a base mean one before zero (clock.c). */
+static uint64_t base_limit(const struct ticks *t)
+{
+	return t->least < INT64_MAX ? t->least : INT64_MAX;
 }
 
 /* The base is before all stamps, so that tick 0, which means "none" in a loss, is no event's. Only
  * where the counter had just started may the first event be at tick 0. */
 static bool place_scaled(const struct ticks *t, const struct scaled *s, struct trace_clock *c)
 {
-	uint64_t back = t->first - t->least;
+	uint64_t back = t->first - base_limit(t);
 	uint64_t period = (s->mult >> s->shift) + 1;
-	uint64_t d = NOT_FOUND;
+	uint64_t d;
 
-	if (back <= UINT64_MAX - period)
-		d = base_distance(s, back + period);
-	if (d > t->first)
-		d = base_distance(s, back);
-	if (d > t->first)
+	if ((base_limit(t) < period || !find_base(s, back + period, t->first, &d)) &&
+	    !find_base(s, back, t->first, &d))
 		return false;
 	c->mult = s->mult;
 	c->shift = s->shift;
@@ -369,7 +373,7 @@ static bool place_scaled(const struct ticks *t, const struct scaled *s, struct t
 
 static void place_divisor(const struct ticks *t, const struct divisor *v, struct trace_clock *c)
 {
-	uint64_t last = t->least ? t->least - 1 : 0;
+	uint64_t limit = base_limit(t), last = limit ? limit - 1 : 0;
 
 	c->mult = (uint32_t)v->d;
 	c->shift = 0;
@@ -382,8 +386,9 @@ static bool choose_divisor(const struct ticks *t, struct divisor *ret)
 	*ret = t->divisor;
 	if (ret->d && ret->off_grid * OFF_GRID_PART <= t->stamps)
 		return true;
+	assert(t->common); /* stamps that change differ from the first */
 	ret->d = t->common;
-	ret->rest = t->common ? t->first % t->common : 0;
+	ret->rest = t->first % t->common;
 	return ret->d > 1 && ret->d <= INT32_MAX;
 }
 

@@ -370,7 +370,7 @@ int fact_tasks_decode(struct fact_set *s, const uint8_t *data, size_t len)
 
 	for (; code >= 0 && n; n--)
 		code = read_task(s, &r);
-	return code < 0 ? code : r.bad ? -EBADMSG : 0;
+	return code;
 }
 
 /* --- objects --- */

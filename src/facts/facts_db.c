@@ -50,11 +50,11 @@ static const char *const texts[FACTS_STATEMENTS] = {
 				 "AND start < ?3",
 	[FACTS_ST_STALE_OF_HOUR] = "SELECT device, run FROM stale WHERE kind = ?1 AND start = ?2 "
 				   "ORDER BY device, run",
-	[FACTS_ST_GET] = "SELECT flat, " HEAD " FROM fact WHERE id = ?1",
+	[FACTS_ST_GET] = "SELECT flat, " HEAD ", seal FROM fact WHERE id = ?1",
 	/* Without the list, which may be large and is of no use for a tree. */
-	[FACTS_ST_GET_HEAD] = "SELECT 0, " HEAD " FROM fact WHERE id = ?1",
-	[FACTS_ST_GET_TREE] = "SELECT tree FROM body WHERE id = ?1",
-	[FACTS_ST_GET_BODY] = "SELECT tree, tasks, objects FROM body WHERE id = ?1",
+	[FACTS_ST_GET_HEAD] = "SELECT 0, " HEAD ", seal FROM fact WHERE id = ?1",
+	[FACTS_ST_GET_TREE] = "SELECT tree, seal FROM body WHERE id = ?1",
+	[FACTS_ST_GET_BODY] = "SELECT tree, tasks, objects, seal FROM body WHERE id = ?1",
 	[FACTS_ST_GET_CARRY] = "SELECT carry FROM carry WHERE run = ?1",
 	[FACTS_ST_STALE] = "SELECT start, kind, device, run FROM stale WHERE start + 3600 <= ?1 "
 			   "ORDER BY start",
@@ -64,12 +64,14 @@ static const char *const texts[FACTS_STATEMENTS] = {
 	[FACTS_ST_CHANGE] = "UPDATE state SET changes = changes + 1",
 	[FACTS_ST_PUT_NAME] =
 		"INSERT INTO name (number, hash, object, name) VALUES (?1, ?2, ?3, ?4)",
-	[FACTS_ST_PUT] = "INSERT INTO fact (kind, length, start, version, covered_ns, events, "
-			 "lost, lost_places,"
-			 " samples, ns, closed, device, run, flat) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-			 "?7, ?8, ?9, ?10,"
-			 " ?11, ?12, ?13, ?14)",
-	[FACTS_ST_PUT_BODY] = "INSERT INTO body (id, tree, tasks, objects) VALUES (?1, ?2, ?3, ?4)",
+	[FACTS_ST_PUT] =
+		"INSERT INTO fact (kind, length, start, version, covered_ns, events, "
+		"lost, lost_places,"
+		" samples, ns, closed, device, run, flat, seal) VALUES (?1, ?2, ?3, ?4, ?5, "
+		"?6, ?7, ?8, ?9, ?10,"
+		" ?11, ?12, ?13, ?14, ?15)",
+	[FACTS_ST_PUT_BODY] = "INSERT INTO body (id, tree, tasks, objects, seal) VALUES (?1, ?2, "
+			      "?3, ?4, ?5)",
 	[FACTS_ST_DROP] = "DELETE FROM fact WHERE id = ?1",
 	[FACTS_ST_DROP_BODY] = "DELETE FROM body WHERE id = ?1",
 	[FACTS_ST_PUT_STALE] =
@@ -89,6 +91,19 @@ static const char *const texts[FACTS_STATEMENTS] = {
 	[FACTS_ST_DROP_LABEL] = "DELETE FROM label WHERE device = ?1 AND key = ?2",
 };
 
+/* Of a file of before, which who only asks cannot change. */
+static const char *const unsealed[FACTS_STATEMENTS] = {
+	[FACTS_ST_GET] = "SELECT flat, " HEAD ", NULL FROM fact WHERE id = ?1",
+	[FACTS_ST_GET_HEAD] = "SELECT 0, " HEAD ", NULL FROM fact WHERE id = ?1",
+	[FACTS_ST_GET_TREE] = "SELECT tree, NULL FROM body WHERE id = ?1",
+	[FACTS_ST_GET_BODY] = "SELECT tree, tasks, objects, NULL FROM body WHERE id = ?1",
+};
+
+static const char add_seals[] = "BEGIN IMMEDIATE;"
+				"ALTER TABLE fact ADD COLUMN seal INTEGER;"
+				"ALTER TABLE body ADD COLUMN seal INTEGER;"
+				"COMMIT;";
+
 static const char schema[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS state (one INTEGER PRIMARY KEY CHECK (one = 1), changes "
@@ -101,10 +116,10 @@ static const char schema[] =
 	" start INTEGER, device BLOB, run BLOB, version INTEGER, closed INTEGER, covered_ns "
 	"INTEGER,"
 	" events INTEGER, lost INTEGER, lost_places INTEGER, samples INTEGER, ns INTEGER, flat "
-	"BLOB);"
+	"BLOB, seal INTEGER);"
 	"CREATE UNIQUE INDEX IF NOT EXISTS fact_key ON fact (kind, length, start, device, run);"
 	"CREATE TABLE IF NOT EXISTS body (id INTEGER PRIMARY KEY, tree BLOB, tasks BLOB, objects "
-	"BLOB);"
+	"BLOB, seal INTEGER);"
 	"CREATE TABLE IF NOT EXISTS stale (start INTEGER, kind INTEGER, device BLOB, run BLOB,"
 	" PRIMARY KEY (start, kind, device, run)) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS carry (run BLOB PRIMARY KEY, carry BLOB);"
@@ -156,11 +171,10 @@ int facts_db_error(struct facts_db *d, struct error *e)
 			 d->path, sqlite3_errmsg(d->sqlite));
 }
 
-/* 0: a new file, or nobody's. */
-static int get_version(struct facts_db *d, int *ret, struct error *e)
+static int get_number(struct facts_db *d, const char *sql, int *ret, struct error *e)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(d->sqlite, "PRAGMA user_version", -1, &s, NULL);
+	int rc = sqlite3_prepare_v2(d->sqlite, sql, -1, &s, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
@@ -170,9 +184,16 @@ static int get_version(struct facts_db *d, int *ret, struct error *e)
 	return rc == SQLITE_ROW ? 0 : facts_db_error(d, e);
 }
 
+static int count_seals(struct facts_db *d, int *ret, struct error *e)
+{
+	return get_number(d, "SELECT count(*) FROM pragma_table_info('body') WHERE name = 'seal'",
+			  ret, e);
+}
+
 static int set_up(struct facts_db *d, bool is_writer, struct error *e)
 {
-	int version = 0, r = get_version(d, &version, e);
+	int seals = 0, version = 0, /* 0: a new file, or nobody's */
+		r = get_number(d, "PRAGMA user_version", &version, e);
 
 	if (r < 0)
 		return r;
@@ -187,7 +208,10 @@ static int set_up(struct facts_db *d, bool is_writer, struct error *e)
 			 NULL, NULL, NULL) != SQLITE_OK ||
 	    (!version && sqlite3_exec(d->sqlite, schema, NULL, NULL, NULL) != SQLITE_OK))
 		return facts_db_error(d, e);
-	return 0;
+	r = count_seals(d, &seals, e);
+	if (r == 0 && !seals && sqlite3_exec(d->sqlite, add_seals, NULL, NULL, NULL) != SQLITE_OK)
+		return facts_db_error(d, e);
+	return r;
 }
 
 int facts_db_open(struct facts_db **ret, const char *path, bool is_writer, struct error *e)
@@ -212,14 +236,24 @@ int facts_db_open(struct facts_db **ret, const char *path, bool is_writer, struc
 
 /* --- statements --- */
 
+static int prepare(struct facts_db *d, enum facts_statement which, sqlite3_stmt **ret)
+{
+	const unsigned int flags = SQLITE_PREPARE_PERSISTENT;
+	int rc = sqlite3_prepare_v3(d->sqlite, texts[which], -1, flags, ret, NULL);
+
+	/* There is no such column. */
+	if (rc == SQLITE_ERROR && unsealed[which])
+		rc = sqlite3_prepare_v3(d->sqlite, unsealed[which], -1, flags, ret, NULL);
+	return rc;
+}
+
 sqlite3_stmt *facts_db_use(struct facts_db *d, enum facts_statement which, const int64_t *numbers,
 			   int n)
 {
 	sqlite3_stmt **s = &d->statements[which];
 	int i;
 
-	if (!*s && sqlite3_prepare_v3(d->sqlite, texts[which], -1, SQLITE_PREPARE_PERSISTENT, s,
-				      NULL) != SQLITE_OK)
+	if (!*s && prepare(d, which, s) != SQLITE_OK)
 		return NULL;
 	sqlite3_reset(*s);
 	for (i = 0; i < n; i++)

@@ -9,6 +9,7 @@
 
 #include "facts/fact_pack.h"
 #include "facts/facts_names.h"
+#include "facts/facts_seal.h"
 #include "facts/facts_sums.h"
 
 #define FILE_NAME "facts.sqlite"
@@ -104,10 +105,23 @@ static int columns_encode(struct columns *c, const struct fact_set *s, const str
 	return r;
 }
 
+static uint64_t seal_columns(const struct columns *c)
+{
+	return facts_seal_body((struct facts_bytes){ c->tree, c->tree_len },
+			       (struct facts_bytes){ c->tasks, c->tasks_len },
+			       (struct facts_bytes){ c->objects, c->objects_len });
+}
+
 static int insert(struct facts_db *d, const struct fact_set *s, const struct columns *c,
 		  bool is_closed, struct error *e)
 {
-	uint64_t all[FACT_VALUES];
+	struct facts_head h = { .key = s->key,
+				.version = s->version,
+				.covered_ns = s->covered_ns,
+				.events = s->events,
+				.lost = s->lost,
+				.lost_places = s->lost_places };
+	uint64_t *all = h.values;
 	sqlite3_stmt *st;
 	int64_t id;
 	int r;
@@ -124,6 +138,9 @@ static int insert(struct facts_db *d, const struct fact_set *s, const struct col
 		facts_db_bind_id(st, 12, &s->key.device);
 		facts_db_bind_id(st, 13, &s->key.run);
 		sqlite3_bind_blob64(st, 14, c->flat, c->flat_len, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 15,
+				   (int64_t)facts_seal_fact(&h, (struct facts_bytes){
+									c->flat, c->flat_len }));
 	}
 	r = facts_db_run(d, st, e);
 	if (r < 0)
@@ -134,6 +151,7 @@ static int insert(struct facts_db *d, const struct fact_set *s, const struct col
 		sqlite3_bind_blob64(st, 2, c->tree, c->tree_len, SQLITE_STATIC);
 		sqlite3_bind_blob64(st, 3, c->tasks, c->tasks_len, SQLITE_STATIC);
 		sqlite3_bind_blob64(st, 4, c->objects, c->objects_len, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 5, (int64_t)seal_columns(c));
 	}
 	return facts_db_run(d, st, e);
 }
@@ -180,7 +198,7 @@ int facts_local_write_sum(struct facts_db *d, const struct fact_set *s, struct e
 	return write_as(d, s, &key, true, e);
 }
 
-void facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret)
+bool facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret)
 {
 	ret->key.kind = (uint8_t)sqlite3_column_int(s, 1);
 	ret->key.length_s = (uint32_t)sqlite3_column_int64(s, 2);
@@ -194,6 +212,8 @@ void facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret)
 	ret->lost_places = facts_db_get_number(s, 10);
 	ret->values[0] = facts_db_get_number(s, 11);
 	ret->values[1] = facts_db_get_number(s, 12);
+	return facts_seal_fits_first(s, FACTS_SEAL_COLUMN,
+				     facts_seal_fact(ret, (struct facts_bytes){ NULL, 0 }));
 }
 
 static int decode_tree(struct facts_db *d, struct fact_set *s, const uint8_t *data, size_t len,
@@ -217,20 +237,19 @@ static int decode_tree(struct facts_db *d, struct fact_set *s, const uint8_t *da
 
 static int decode_body(struct facts_db *d, sqlite3_stmt *st, struct fact_set *s, struct error *e)
 {
-	const uint8_t *data[3];
-	size_t len[3];
+	struct facts_bytes b[3];
 	int i, r = 0;
 
-	for (i = 0; i < 3; i++) {
-		data[i] = sqlite3_column_blob(st, i);
-		len[i] = (size_t)sqlite3_column_bytes(st, i);
-	}
-	if (len[0])
-		r = s->tree ? decode_tree(d, s, data[0], len[0], e) : -EBADMSG;
-	if (r >= 0 && len[1])
-		r = fact_tasks_decode(s, data[1], len[1]);
-	if (r >= 0 && len[2])
-		r = fact_objects_decode(s, data[2], len[2]);
+	for (i = 0; i < 3; i++)
+		b[i] = facts_seal_column(st, i);
+	if (!facts_seal_fits(st, 3, facts_seal_body(b[0], b[1], b[2])))
+		return -EBADMSG;
+	if (b[0].len)
+		r = s->tree ? decode_tree(d, s, b[0].data, b[0].len, e) : -EBADMSG;
+	if (r >= 0 && b[1].len)
+		r = fact_tasks_decode(s, b[1].data, b[1].len);
+	if (r >= 0 && b[2].len)
+		r = fact_objects_decode(s, b[2].data, b[2].len);
 	return r;
 }
 
@@ -254,13 +273,16 @@ int facts_local_read(struct facts_db *d, int64_t id, struct fact_set *ret, struc
 	struct facts_head h;
 	sqlite3_stmt *st = facts_db_use(d, FACTS_ST_GET, &id, 1);
 	int r = facts_db_step(d, st, e);
+	bool fits;
 
 	if (r == 0)
 		return error_set(e, ENOENT, "%s has no row %lld", d->path, (long long)id);
 	if (r < 0)
 		return r;
-	facts_local_get_head(st, &h);
+	fits = facts_local_get_head(st, &h);
 	sqlite3_reset(st);
+	if (!fits)
+		return error_set(e, EBADMSG, "%s: row %lld is damaged", d->path, (long long)id);
 	if (h.key.kind >= FACT_KINDS)
 		return error_set(e, EBADMSG, "%s: row %lld is of kind %u", d->path, (long long)id,
 				 h.key.kind);

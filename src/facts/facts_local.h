@@ -47,8 +47,9 @@ int facts_local_drop(struct facts_db *d, int64_t id, struct error *e);
 
 /* Reads a row whole. -ENOENT, -EBADMSG. */
 int facts_local_read(struct facts_db *d, int64_t id, struct fact_set *ret, struct error *e);
-/* Of FACTS_ST_GET, whose first column is the flat list. */
-void facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret);
+#define FACTS_SEAL_COLUMN 13
+/* Of FACTS_ST_GET, whose first column is the flat list and whose last the seal. False: it is damaged. */
+bool facts_local_get_head(sqlite3_stmt *s, struct facts_head *ret);
 
 /* --- the operations, file by file --- */
 

@@ -58,9 +58,13 @@ int facts_local_keys(struct facts *f, const struct facts_query *q, facts_head_fn
 		r = facts_db_step(v.dbs[0], s, e);
 		if (r <= 0)
 			break;
-		facts_local_get_head(s, &h);
+		r = facts_local_get_head(s, &h)
+			    ? 0
+			    : error_set(e, EBADMSG, "%s: row %lld is damaged", v.dbs[0]->path,
+					(long long)v.rows[i].id);
 		sqlite3_reset(s);
-		r = fn(context, &h);
+		if (r == 0)
+			r = fn(context, &h);
 	}
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "facts/fact_flat.h"
 #include "facts/fact_pack.h"
 #include "facts/facts_names.h"
+#include "facts/facts_seal.h"
 #include "facts/facts_sums.h"
 #include "facts/facts_view.h"
 #include "store/array.h"
@@ -107,27 +108,36 @@ struct stored {
 	struct facts_head head;
 	const uint8_t *data;
 	size_t len;
+	bool is_damaged;
 };
 
-static int get_as(struct facts_db *d, enum facts_statement which, int64_t id, struct stored *ret,
-		  struct error *e)
+static int get_as(struct facts_db *d, enum facts_statement which, const struct facts_view_row *row,
+		  struct stored *ret, struct error *e)
 {
-	sqlite3_stmt *s = facts_db_use(d, which, &id, 1);
+	sqlite3_stmt *s = facts_db_use(d, which, &row->id, 1);
 	int r = facts_db_step(d, s, e);
 
 	if (r == 0)
 		r = error_set(e, EBADMSG, "%s: a row of its index is missing", d->path);
 	if (r < 0)
 		return r;
-	facts_local_get_head(s, &ret->head);
+	/* A row without a seal may be one of zeros. */
+	ret->is_damaged =
+		!facts_local_get_head(s, &ret->head) || ret->head.key.start_s != row->start_s;
 	ret->data = sqlite3_column_blob(s, 0);
 	ret->len = (size_t)sqlite3_column_bytes(s, 0);
+	if (which == FACTS_ST_GET &&
+	    !facts_seal_fits(s, FACTS_SEAL_COLUMN,
+			     facts_seal_fact(&ret->head,
+					     (struct facts_bytes){ ret->data, ret->len })))
+		ret->is_damaged = true;
 	return 0;
 }
 
-static int get_row(struct facts_db *d, int64_t id, struct stored *ret, struct error *e)
+static int get_row(struct facts_db *d, const struct facts_view_row *row, struct stored *ret,
+		   struct error *e)
 {
-	return get_as(d, FACTS_ST_GET, id, ret, e);
+	return get_as(d, FACTS_ST_GET, row, ret, e);
 }
 
 /* --- lists --- */
@@ -161,7 +171,7 @@ static int decode_list(const struct stored *stored, const struct summing *s, str
 static int read_rows(struct summing *s, struct part *p, const struct stored *stored, size_t *ret_n,
 		     struct error *e)
 {
-	int r = decode_list(stored, s, p, ret_n);
+	int r = stored->is_damaged ? -EBADMSG : decode_list(stored, s, p, ret_n);
 
 	if (r == -ENOMEM)
 		return no_memory(e);
@@ -179,7 +189,7 @@ static int read_list(void *context, size_t part, struct facts_db *d,
 	struct part *p = &s->parts[part];
 	struct stored stored;
 	size_t i, n = 0;
-	int r = get_row(d, view_row->id, &stored, e);
+	int r = get_row(d, view_row, &stored, e);
 
 	if (r >= 0)
 		r = read_rows(s, p, &stored, &n, e);
@@ -361,16 +371,22 @@ static int add_tree(struct part *p, const uint8_t *data, size_t len)
 	return r;
 }
 
+static uint64_t seal_tree(struct facts_bytes tree)
+{
+	const struct facts_bytes none = { NULL, 0 };
+
+	return facts_seal_body(tree, none, none);
+}
+
 static int read_tree(void *context, size_t part, struct facts_db *d,
 		     const struct facts_view_row *row, struct error *e)
 {
 	struct summing *s = context;
 	struct part *p = &s->parts[part];
 	struct stored stored;
-	const uint8_t *data;
-	size_t len;
+	struct facts_bytes tree = { NULL, 0 };
 	sqlite3_stmt *st;
-	int r = get_as(d, FACTS_ST_GET_HEAD, row->id, &stored, e);
+	int r = get_as(d, FACTS_ST_GET_HEAD, row, &stored, e);
 
 	if (r < 0)
 		return r;
@@ -378,11 +394,14 @@ static int read_tree(void *context, size_t part, struct facts_db *d,
 	r = facts_db_step(d, st, e);
 	if (r < 0)
 		return r;
-	data = r ? sqlite3_column_blob(st, 0) : NULL;
-	len = r ? (size_t)sqlite3_column_bytes(st, 0) : 0;
-	r = check_tree(data, len, s->n_names);
+	if (r)
+		tree = facts_seal_column(st, 0);
+	if (stored.is_damaged || !facts_seal_fits_first(st, 1, seal_tree(tree)))
+		r = -EBADMSG;
+	else
+		r = check_tree(tree.data, tree.len, s->n_names);
 	if (r == 0)
-		r = add_tree(p, data, len);
+		r = add_tree(p, tree.data, tree.len);
 	sqlite3_reset(st);
 	if (r == 0)
 		facts_basis_add(&p->basis, &stored.head);
@@ -508,7 +527,7 @@ static int read_point(void *context, size_t part, struct facts_db *d,
 	struct facts_point *point;
 	struct stored stored;
 	size_t i, k, n = 0;
-	int r = get_row(d, view_row->id, &stored, e);
+	int r = get_row(d, view_row, &stored, e);
 
 	if (r >= 0)
 		r = read_rows(s, p, &stored, &n, e);

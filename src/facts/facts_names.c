@@ -186,6 +186,7 @@ int facts_names_get(struct facts_names *n, uint32_t number, const struct facts_n
 	static const struct facts_name others = { .object = "", .name = "[others]" };
 	struct facts_name like = { .number = number };
 	int64_t key = number;
+	uint64_t hash;
 	sqlite3_stmt *s;
 	int r;
 
@@ -204,7 +205,12 @@ int facts_names_get(struct facts_names *n, uint32_t number, const struct facts_n
 	like.hash = facts_db_get_number(s, 0);
 	like.object = text_of(s, 1);
 	like.name = text_of(s, 2);
-	r = keep(n, &like, ret);
+	r = fact_name_hash(like.object, like.name, &hash);
+	if (r == 0 && hash != like.hash)
+		r = error_set(e, EBADMSG, "%s: the name with the number %u is damaged", n->db->path,
+			      number);
+	if (r == 0)
+		r = keep(n, &like, ret);
 	sqlite3_reset(s);
 	return r;
 }

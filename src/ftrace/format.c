@@ -323,7 +323,7 @@ static void state_letters(struct expr *x, char letters[64])
 {
 	uint64_t bit;
 
-	while (!x->failed && (take(x, ",") || true) && take(x, "{")) {
+	while ((take(x, ",") || true) && take(x, "{")) {
 		bit = expr_or(x);
 		if (x->failed || !take(x, ",") || !take(x, "\"") || x->at >= x->end)
 			return;

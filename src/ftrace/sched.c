@@ -254,7 +254,7 @@ static uint32_t word_at(const uint8_t *record, struct sched_ref f)
 	return v;
 }
 
-/* May decode_plain() read it? */
+/* May decode_plain() read it? Of texts, only those in place have as many bytes as a name. */
 static bool is_plain(const struct sched_map *m, int kind, const struct sched_layout *l)
 {
 	const struct field_rule *rule = kinds[kind].fields;
@@ -266,10 +266,9 @@ static bool is_plain(const struct sched_map *m, int kind, const struct sched_lay
 		return false;
 	for (i = 0; i < SCHED_MAP_FIELDS && rule[i].name; i++) {
 		size = l->field[i].size;
-		if (is_text(rule[i].slot)
-			    ? size != SCHED_COMM_LEN || l->field[i].form != FORMAT_ARRAY
-			    : size != 4 && !(size == 8 && rule[i].slot == STATE) &&
-				      !(size == 0 && rule[i].slot == EXTRA))
+		if (is_text(rule[i].slot) ? size != SCHED_COMM_LEN
+					  : size != 4 && !(size == 8 && rule[i].slot == STATE) &&
+						    !(size == 0 && rule[i].slot == EXTRA))
 			return false;
 	}
 	return true;

@@ -41,7 +41,7 @@ void sched_map_get_dialect(const struct sched_map *m, const char *release, unsig
 {
 	uint32_t known = 0;
 
-	dialect_from_release(ret, release && *release ? release : guess_release(m));
+	dialect_from_release(ret, *release ? release : guess_release(m));
 	ret->long_size = (uint8_t)long_size;
 	ret->kinds = m->kinds;
 	if (m->kinds & (1U << SCHED_WAKING | 1U << SCHED_WAKEUP | 1U << SCHED_WAKEUP_NEW))

@@ -15,6 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/catalog_seal.h"
+#include "store/database.h"
+#include "store/row_seal.h"
+
 struct catalog {
 	pthread_mutex_t write_lock, read_lock; /* see below */
 	sqlite3 *writer;
@@ -22,19 +26,20 @@ struct catalog {
 };
 
 static const char schema[] =
-	"BEGIN; PRAGMA user_version = 1;"
+	"BEGIN; PRAGMA user_version = 2;"
 	"CREATE TABLE files (file INTEGER PRIMARY KEY, bytes INTEGER, first_ns INTEGER,"
-	" last_ns INTEGER);"
+	" last_ns INTEGER, rows INTEGER, seal INTEGER);"
 	"CREATE TABLE runs (run INTEGER, file INTEGER, device BLOB, id BLOB, boot BLOB,"
-	" from_tick INTEGER, to_tick INTEGER, state_in BLOB, state_out BLOB,"
+	" from_tick INTEGER, to_tick INTEGER, state_in BLOB, state_out BLOB, seal INTEGER,"
 	" PRIMARY KEY (run, file)) WITHOUT ROWID;"
 	"CREATE INDEX runs_file ON runs (file);"
 	"CREATE TABLE ledger (run INTEGER, file INTEGER, stream INTEGER, cause INTEGER,"
-	" from_tick INTEGER, to_tick INTEGER, count INTEGER);"
+	" from_tick INTEGER, to_tick INTEGER, count INTEGER, seal INTEGER);"
 	"CREATE INDEX ledger_run ON ledger (run);"
 	"CREATE INDEX ledger_file ON ledger (file);"
 	"CREATE TABLE devices (id BLOB, file INTEGER, name TEXT, kernel TEXT, machine TEXT,"
-	" agent TEXT, cpus INTEGER, seen_ns INTEGER, PRIMARY KEY (id, file)) WITHOUT ROWID; "
+	" agent TEXT, cpus INTEGER, seen_ns INTEGER, seal INTEGER, PRIMARY KEY (id, file)) WITHOUT "
+	"ROWID; "
 	"COMMIT;";
 
 static int fail(sqlite3 *db, struct error *e)
@@ -78,7 +83,10 @@ static int open_database(sqlite3 **ret, const char *path, struct error *e)
 		return r;
 	}
 	sqlite3_busy_timeout(db, 10000);
-	r = run_sql(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", e);
+	if (row_seal_register(db) != SQLITE_OK)
+		r = fail(db, e);
+	if (r == 0)
+		r = run_sql(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", e);
 	version = r == 0 ? user_version(db) : -1;
 	if (r == 0 && version == 0)
 		r = run_sql(db, schema, e);
@@ -115,8 +123,13 @@ int catalog_open(struct catalog **ret, const char *dir, struct error *e)
 	pthread_mutex_init(&c->write_lock, NULL);
 	pthread_mutex_init(&c->read_lock, NULL);
 	snprintf(path, sizeof(path), "%s/catalog.sqlite", dir ? dir : "");
+	if (dir && database_check(path, NULL) == -EBADMSG)
+		remove_database(path);
 	r = open_database(&c->writer, dir ? path : ":memory:", e);
+	if (r == 0)
+		r = catalog_seal_check(c->writer, e);
 	if (r < 0 && dir) {
+		sqlite3_close(take_ptr(c->writer));
 		remove_database(path);
 		r = open_database(&c->writer, path, e);
 	}
@@ -174,7 +187,10 @@ static int add_runs(sqlite3 *db, const struct log_index *x, struct error *e)
 	CLEANUP_QUERY sqlite3_stmt *q = NULL;
 	struct index_run run;
 	uint32_t i;
-	int r = prepare(db, &q, "INSERT OR REPLACE INTO runs VALUES (?,?,?,?,?,?,?,?,?)", e);
+	int r = prepare(db, &q,
+			"INSERT OR REPLACE INTO runs VALUES"
+			" (?1,?2,?3,?4,?5,?6,?7,?8,?9, row_seal(?1,?2,?3,?4,?5,?6,?7,?8,?9))",
+			e);
 
 	for (i = 0; i < x->n_runs && r == 0; i++) {
 		log_index_run_at(x, i, &run);
@@ -202,7 +218,10 @@ static int add_losses(sqlite3 *db, const struct log_index *x, struct error *e)
 	CLEANUP_QUERY sqlite3_stmt *q = NULL;
 	struct store_loss l;
 	uint32_t i;
-	int r = prepare(db, &q, "INSERT INTO ledger VALUES (?,?,?,?,?,?,?)", e);
+	int r = prepare(db, &q,
+			"INSERT INTO ledger VALUES"
+			" (?1,?2,?3,?4,?5,?6,?7, row_seal(?1,?2,?3,?4,?5,?6,?7))",
+			e);
 
 	for (i = 0; i < x->n_losses && r == 0; i++) {
 		log_index_loss_at(x, i, &l);
@@ -223,7 +242,10 @@ static int add_devices(sqlite3 *db, const struct log_index *x, struct error *e)
 	CLEANUP_QUERY sqlite3_stmt *q = NULL;
 	struct store_device d;
 	uint32_t i;
-	int r = prepare(db, &q, "INSERT OR REPLACE INTO devices VALUES (?,?,?,?,?,?,?,?)", e);
+	int r = prepare(db, &q,
+			"INSERT OR REPLACE INTO devices VALUES"
+			" (?1,?2,?3,?4,?5,?6,?7,?8, row_seal(?1,?2,?3,?4,?5,?6,?7,?8))",
+			e);
 
 	for (i = 0; i < x->n_devices && r == 0; i++) {
 		if (log_index_device_at(x, i, &d) < 0)
@@ -241,10 +263,13 @@ static int add_devices(sqlite3 *db, const struct log_index *x, struct error *e)
 	return r;
 }
 
-static int add_file(sqlite3 *db, const struct log_index *x, struct error *e)
+static int add_file(sqlite3 *db, const struct log_index *x, int rows, struct error *e)
 {
 	CLEANUP_QUERY sqlite3_stmt *q = NULL;
-	int r = prepare(db, &q, "INSERT OR REPLACE INTO files VALUES (?,?,?,?)", e);
+	int r = prepare(db, &q,
+			"INSERT OR REPLACE INTO files VALUES"
+			" (?1,?2,?3,?4,?5, row_seal(?1,?2,?3,?4,?5))",
+			e);
 
 	if (r < 0)
 		return r;
@@ -252,6 +277,7 @@ static int add_file(sqlite3 *db, const struct log_index *x, struct error *e)
 	sqlite3_bind_int64(q, 2, (sqlite3_int64)x->log_size);
 	sqlite3_bind_int64(q, 3, (sqlite3_int64)x->first_ns);
 	sqlite3_bind_int64(q, 4, (sqlite3_int64)x->last_ns);
+	sqlite3_bind_int64(q, 5, rows);
 	return step(db, q, e);
 }
 
@@ -293,12 +319,13 @@ static int end_transaction(struct catalog *c, int r, struct error *e)
 int catalog_add_file(struct catalog *c, const struct log_index *x, struct error *e)
 {
 	char where[32];
-	int r = begin_transaction(c, e);
+	int r = begin_transaction(c, e), before;
 
 	if (r < 0)
 		return r;
 	snprintf(where, sizeof(where), "file = %u", x->number);
 	r = remove_where(c->writer, where, e);
+	before = sqlite3_total_changes(c->writer);
 	if (r == 0)
 		r = add_runs(c->writer, x, e);
 	if (r == 0)
@@ -306,7 +333,7 @@ int catalog_add_file(struct catalog *c, const struct log_index *x, struct error 
 	if (r == 0)
 		r = add_devices(c->writer, x, e);
 	if (r == 0)
-		r = add_file(c->writer, x, e);
+		r = add_file(c->writer, x, sqlite3_total_changes(c->writer) - before, e);
 	return end_transaction(c, r, e);
 }
 

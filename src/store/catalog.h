@@ -13,7 +13,7 @@
 
 #include "store/log_index.h"
 
-#define CATALOG_VERSION 1
+#define CATALOG_VERSION 2
 
 struct catalog;
 

@@ -22,7 +22,7 @@ static bool get_key(struct ksk_file *f, uint32_t stream, uint64_t offset, struct
 	uint64_t next = offset, at;
 
 	return ksk_file_next(f, stream, &next, ret, &at) == 1 && at == offset &&
-	       ret->flags & BLOCK_KEY && ret->payload;
+	       ret->flags & BLOCK_KEY;
 }
 
 /* The start of a stream is found without stepping through what other streams have before it, if the

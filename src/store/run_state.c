@@ -121,7 +121,7 @@ static bool is_countable(const struct stream_state *t, const struct block *b)
 	for (i = 0; i < LOSS_CAUSES; i++)
 		if (b->lost[i] != LOSS_UNKNOWN && !add_count(&sum, b->lost[i]))
 			return false;
-	return !(b->flags & BLOCK_KEY) || b->before <= UINT64_MAX - b->events;
+	return !(b->flags & BLOCK_KEY) || b->before < LOSS_UNKNOWN - b->events;
 }
 
 static int check_key(const struct stream_state *t, const struct block *b, struct error *e)
@@ -254,6 +254,7 @@ int run_state_take(struct run_state *s, const struct block *b, uint64_t now_ns,
 
 /* --- the end --- */
 
+/* A message names no streams but those that a run can have. */
 int run_state_check_end(const struct run_state *s, const struct message_end *m, struct error *e)
 {
 	struct message_end rows = *m;
@@ -269,11 +270,6 @@ int run_state_check_end(const struct run_state *s, const struct message_end *m, 
 			return error_set(e, EPROTO,
 					 "the run's end: stream %u: the run has %u others",
 					 row.stream, RUN_STATE_STREAMS_MAX);
-
-		if (!run_state_is_stream(row.stream))
-			return error_set(e, EPROTO,
-					 "the run's end: stream %u: it is of no CPU and no thread",
-					 row.stream);
 		if (t &&
 		    (row.next_sequence < t->next_sequence || row.events < t->seen + t->pending))
 			return error_set(e, EPROTO,

@@ -78,6 +78,7 @@ static int get_stream(struct byte_reader *r, struct run_state *s, uint32_t last)
 {
 	struct stream_state t = { 0 };
 	uint64_t stream, flags, causes, unknown;
+	bool counted = true;
 	uint32_t i;
 	int ret;
 
@@ -92,10 +93,12 @@ static int get_stream(struct byte_reader *r, struct run_state *s, uint32_t last)
 	t.bytes = reader_varint(r);
 	causes = reader_varint(r);
 	for (i = 0; i < LOSS_CAUSES; i++)
-		if (causes >> i & 1)
+		if (causes >> i & 1) {
 			t.lost[i] = reader_varint(r);
+			counted &= t.lost[i] != LOSS_UNKNOWN; /* the bits say so, no sum does */
+		}
 	unknown = reader_varint(r);
-	if (r->bad || !run_state_is_stream(stream) || (s->n && stream <= last) ||
+	if (r->bad || !run_state_is_stream(stream) || (s->n && stream <= last) || !counted ||
 	    causes >> LOSS_CAUSES || unknown >> LOSS_CAUSES)
 		return -EBADMSG;
 	t.stream = (uint32_t)stream;

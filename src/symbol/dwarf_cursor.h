@@ -3,7 +3,7 @@
  * dwarf_cursor: debug information read piece by piece, and never behind its end.
  *
  * Reading past the end gives zeros and sets `bad`, so that a parser looks once, at the end of what
- * belongs together, and a damaged length cannot send it anywhere.
+ * belongs together, and a damaged length cannot send it anywhere. What is bad has nothing left.
  */
 #ifndef KISEKI_SYMBOL_DWARF_CURSOR_H
 #define KISEKI_SYMBOL_DWARF_CURSOR_H
@@ -23,14 +23,20 @@ static inline size_t dwarf_left(const struct dwarf_cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
+/* What is here cannot be understood, so nor can what follows. */
+static inline void dwarf_give_up(struct dwarf_cursor *c)
+{
+	c->bad = true;
+	c->p = c->end;
+}
+
 /* n bytes, or NULL. */
 static inline const uint8_t *dwarf_take(struct dwarf_cursor *c, uint64_t n)
 {
 	const uint8_t *p = c->p;
 
 	if (n > dwarf_left(c)) {
-		c->bad = true;
-		c->p = c->end;
+		dwarf_give_up(c);
 		return NULL;
 	}
 	c->p += (size_t)n;
@@ -48,12 +54,13 @@ static inline uint64_t dwarf_get(struct dwarf_cursor *c, unsigned bytes)
 	return v;
 }
 
+/* Behind the end the zeros end it, as they end the next. */
 static inline uint64_t dwarf_get_uleb(struct dwarf_cursor *c)
 {
 	uint64_t v = 0, byte = 0x80;
 	unsigned shift;
 
-	for (shift = 0; byte & 0x80 && !c->bad; shift += 7) {
+	for (shift = 0; byte & 0x80; shift += 7) {
 		byte = dwarf_get(c, 1);
 		if (shift < 64)
 			v |= (byte & 0x7f) << shift;
@@ -66,7 +73,7 @@ static inline int64_t dwarf_get_sleb(struct dwarf_cursor *c)
 	uint64_t v = 0, byte = 0x80;
 	unsigned shift;
 
-	for (shift = 0; byte & 0x80 && !c->bad; shift += 7) {
+	for (shift = 0; byte & 0x80; shift += 7) {
 		byte = dwarf_get(c, 1);
 		if (shift < 64)
 			v |= (byte & 0x7f) << shift;
@@ -82,8 +89,7 @@ static inline const char *dwarf_get_string(struct dwarf_cursor *c)
 	const uint8_t *nul = (const uint8_t *)memchr(c->p, 0, dwarf_left(c)), *p = c->p;
 
 	if (!nul) {
-		c->bad = true;
-		c->p = c->end;
+		dwarf_give_up(c);
 		return "";
 	}
 	c->p = nul + 1;

@@ -141,8 +141,7 @@ static void get_variable(struct dwarf_cursor *c, uint64_t form, struct dwarf_val
 	case FORM_IMPLICIT_CONST:
 		break;
 	default:
-		c->bad = true;
-		c->p = c->end;
+		dwarf_give_up(c);
 		break;
 	}
 }

@@ -31,6 +31,8 @@ static bool read_head(struct dwarf_cursor *c, struct dwarf_line_unit *u)
 		u->context.address_size = (unsigned)dwarf_get(c, 1);
 		dwarf_get(c, 1); /* segment selectors */
 	}
+	if (u->context.address_size > 8)
+		return false;
 	length = dwarf_get(c, u->context.offset_size);
 	u->files = *c;
 	u->program = *c;
@@ -45,7 +47,7 @@ static bool read_head(struct dwarf_cursor *c, struct dwarf_line_unit *u)
 	u->line_range = (uint8_t)dwarf_get(&u->files, 1);
 	u->opcode_base = (uint8_t)dwarf_get(&u->files, 1);
 	u->opcode_lengths = u->opcode_base ? dwarf_take(&u->files, u->opcode_base - 1U) : NULL;
-	return u->opcode_lengths && !u->files.bad && u->line_range && u->max_ops;
+	return u->opcode_lengths && u->line_range && u->max_ops;
 }
 
 int dwarf_line_unit_parse(struct dwarf_cursor *c, struct dwarf_line_unit *ret)
@@ -136,7 +138,7 @@ int dwarf_line_unit_next(const struct dwarf_line_unit *u, struct dwarf_cursor *a
 
 	if (row->is_end)
 		dwarf_row_init(row);
-	while (!is_row && dwarf_left(at) && !at->bad) {
+	while (!is_row && dwarf_left(at)) {
 		opcode = (uint8_t)dwarf_get(at, 1);
 		if (opcode >= u->opcode_base) {
 			opcode = (uint8_t)(opcode - u->opcode_base);
@@ -149,7 +151,7 @@ int dwarf_line_unit_next(const struct dwarf_line_unit *u, struct dwarf_cursor *a
 			is_row = run_standard(u, at, opcode, row);
 		}
 	}
-	return is_row && !at->bad;
+	return is_row;
 }
 
 /* Folders and files of DWARF 2 to 4: strings, ended by an empty one. */
@@ -172,12 +174,12 @@ static bool get_file_4(const struct dwarf_line_unit *u, uint64_t number, const c
 	}
 	*ret_name = name;
 	*ret_folder = NULL;
-	for (i = 0; i < folder && !folders.bad; i++) {
+	for (i = 0; i < folder; i++) {
 		*ret_folder = dwarf_get_string(&folders);
 		if (!**ret_folder)
 			return false;
 	}
-	return number && *name && !c.bad && !folders.bad;
+	return number && *name && !c.bad;
 }
 
 struct formats {
@@ -190,14 +192,14 @@ static bool get_formats(struct dwarf_cursor *c, struct formats *ret)
 	uint64_t i;
 
 	ret->n = dwarf_get(c, 1);
-	if (ret->n > FORMATS_MAX)
-		return false;
-	for (i = 0; i < ret->n; i++) {
+	for (i = 0; i < ret->n && i < FORMATS_MAX; i++) {
 		ret->content[i] = dwarf_get_uleb(c);
 		ret->form[i] = dwarf_get_uleb(c);
 	}
 	ret->entries = dwarf_get_uleb(c);
-	return !c->bad && ret->entries <= ENTRIES_MAX;
+	if (ret->n > FORMATS_MAX || ret->entries > ENTRIES_MAX)
+		dwarf_give_up(c);
+	return !c->bad;
 }
 
 static void get_entry(const struct dwarf_line_unit *u, struct dwarf_cursor *c,

@@ -17,11 +17,14 @@
 #include "symbol/dwarf_line_unit.h"
 #include "symbol/dwarf_units.h"
 
-#define LOOK_BACK 16U /* sequences that may lie over each other */
+#define NESTED_MAX                                                                                 \
+	16U /* sequences that may lie over each other; more deeply no compiler puts any */
 
 struct sequence {
 	uint64_t low, high;
 	size_t unit, program; /* offsets in the section */
+	uint32_t outer; /* 1 + the number of the last that is not over where this begins; 0: none */
+	uint32_t depth; /* how many are open then, with this */
 };
 
 struct path {
@@ -109,7 +112,26 @@ static int compare_sequences(const void *left, const void *right)
 
 	if (a->low != b->low)
 		return a->low < b->low ? -1 : 1;
-	return a->program < b->program ? -1 : a->program > b->program;
+	return (a->program > b->program) - (a->program < b->program);
+}
+
+/* Finds what each sequence lies in; those that lie too deep are left out. */
+static void nest_sequences(struct dwarf_lines *l)
+{
+	struct sequence *const all = l->sequences;
+	size_t i, n = 0;
+
+	for (i = 0; i < l->n; i++) {
+		struct sequence s = all[i];
+
+		s.outer = (uint32_t)n;
+		while (s.outer && all[s.outer - 1].high <= s.low)
+			s.outer = all[s.outer - 1].outer;
+		s.depth = s.outer ? all[s.outer - 1].depth + 1 : 1;
+		if (s.depth <= NESTED_MAX)
+			all[n++] = s;
+	}
+	l->n = n;
 }
 
 static struct dwarf_cursor cursor_at(const struct dwarf_lines *l, size_t offset)
@@ -141,6 +163,7 @@ static int index_lines(struct dwarf_lines *l, const struct elf_file *f, bool *re
 	}
 	if (l->n)
 		qsort(l->sequences, l->n, sizeof(*l->sequences), compare_sequences);
+	nest_sequences(l);
 	return r;
 }
 
@@ -176,31 +199,28 @@ int dwarf_lines_open(const struct elf_file *f, struct dwarf_lines **ret)
 	return 0;
 }
 
-/* The last row at or before the address, within one sequence. */
-static bool find_row(struct dwarf_lines *l, const struct sequence *s, uint64_t address,
+/* The last row at or before the address, within one sequence; its line is 0 where there is none. */
+static void find_row(struct dwarf_lines *l, const struct sequence *s, uint64_t address,
 		     struct dwarf_row *ret)
 {
 	struct dwarf_line_unit u = { .context = { .strings = &l->strings,
 						  .line_strings = &l->line_strings } };
 	struct dwarf_cursor c = cursor_at(l, s->unit), at;
 	struct dwarf_row row;
-	bool found = false;
 
+	memset(ret, 0, sizeof(*ret));
 	if (dwarf_line_unit_parse(&c, &u) != 1)
-		return false;
+		return;
 	at = u.program;
 	at.p = l->lines.bytes + s->program;
 	dwarf_row_init(&row);
-	while (dwarf_line_unit_next(&u, &at, &row) && !row.is_end && row.address <= address) {
+	while (dwarf_line_unit_next(&u, &at, &row) && !row.is_end && row.address <= address)
 		*ret = row;
-		found = true;
-	}
-	return found && ret->line;
 }
 
 static const struct sequence *find_sequence(const struct dwarf_lines *l, uint64_t address)
 {
-	size_t low = 0, high = l->n, middle, back;
+	size_t low = 0, high = l->n, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
@@ -209,10 +229,9 @@ static const struct sequence *find_sequence(const struct dwarf_lines *l, uint64_
 		else
 			high = middle;
 	}
-	for (back = 0; back < LOOK_BACK && back < low; back++)
-		if (address < l->sequences[low - 1 - back].high)
-			return &l->sequences[low - 1 - back];
-	return NULL;
+	while (low && address >= l->sequences[low - 1].high)
+		low = l->sequences[low - 1].outer;
+	return low ? &l->sequences[low - 1] : NULL;
 }
 
 /* NULL: no memory. */
@@ -289,10 +308,13 @@ int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_f
 		     uint32_t *ret_line)
 {
 	const struct sequence *s = find_sequence(l, address);
-	struct dwarf_row row = { 0 };
 	const struct path *path;
+	struct dwarf_row row;
 
-	if (!s || !find_row(l, s, address, &row))
+	if (!s)
+		return 0;
+	find_row(l, s, address, &row);
+	if (!row.line)
 		return 0;
 	path = get_path(l, s->unit, row.file);
 	if (!path)
@@ -306,14 +328,14 @@ int dwarf_lines_find(struct dwarf_lines *l, uint64_t address, const char **ret_f
 
 /* --- all lines --- */
 
-/* A sequence on its way: `row` is the line of where we are, once there is one, `next` the row behind it. */
+/* A sequence on its way: `row` is the line of where we are, `next` the row behind it. */
 struct walker {
 	const struct sequence *sequence;
 	struct dwarf_line_unit unit;
 	struct dwarf_cursor at;
 	struct dwarf_row row, next;
-	bool has_row, is_last; /* no row behind it */
-	struct path path;      /* of row.file, if has_path */
+	bool is_last;	  /* no row behind it */
+	struct path path; /* of row.file, if has_path */
 	bool has_path;
 };
 
@@ -322,7 +344,7 @@ struct walk {
 	struct dwarf_lines *lines;
 	int (*take)(void *context, const struct dwarf_piece *p);
 	void *context;
-	struct walker open[LOOK_BACK];
+	struct walker open[NESTED_MAX];
 	size_t depth;
 	uint64_t at;
 };
@@ -353,7 +375,7 @@ static int take_piece(struct walk *k, struct walker *w, uint64_t from, uint64_t 
 	struct dwarf_piece piece = { .from = from, .to = to, .line = w->row.line };
 	const struct path *path;
 
-	if (!w->has_row || !w->row.line)
+	if (!w->row.line)
 		return 0;
 	if (!w->has_path || w->path.file != w->row.file) {
 		path = get_path(k->lines, w->sequence->unit, w->row.file);
@@ -376,7 +398,6 @@ static int walk_to(struct walk *k, struct walker *w, uint64_t to)
 	while (r == 0 && k->at < to) {
 		while (!w->is_last && w->next.address <= k->at) {
 			w->row = w->next;
-			w->has_row = true;
 			read_next(w);
 		}
 		end = !w->is_last && w->next.address < to ? w->next.address : to;
@@ -417,8 +438,6 @@ int dwarf_lines_walk(struct dwarf_lines *l, int (*take)(void *context, const str
 	k->context = context;
 	for (i = 0; i < l->n && r == 0; i++) {
 		r = end_sequences(k, l->sequences[i].low);
-		if (k->depth == LOOK_BACK)
-			memmove(k->open, k->open + 1, --k->depth * sizeof(k->open[0]));
 		begin_walker(l, &l->sequences[i], &k->open[k->depth++]);
 		k->at = l->sequences[i].low;
 	}

@@ -99,7 +99,7 @@ static bool read_unit(struct dwarf_units *u, struct dwarf_cursor *c, struct dwar
 		x->address_size = (unsigned)dwarf_get(c, 1);
 	if (type == UNIT_SKELETON)
 		dwarf_get(c, 8);
-	if (c->bad || x->address_size > 8 || (type & ~(uint64_t)2) > UNIT_SKELETON ||
+	if (c->bad || x->address_size > 8 ||
 	    (type != UNIT_COMPILE && type != UNIT_PARTIAL && type != UNIT_SKELETON))
 		return false;
 	return dwarf_take(&a, abbreviations) && find_abbreviation(u, &a, dwarf_get_uleb(c)) &&
@@ -134,10 +134,8 @@ static int read_units(struct dwarf_units *u, const struct elf_file *f, struct dw
 				  .p = u->info.bytes,
 				  .end = u->info.bytes + u->info.len };
 	size_t room = 0;
-	int r = 0;
 
-	while (dwarf_left(&c) && u->n < DWARF_UNITS_MAX && u->looked_at < ATTRIBUTES_LOOK_MAX &&
-	       r == 0) {
+	while (dwarf_left(&c) && u->n < DWARF_UNITS_MAX && u->looked_at < ATTRIBUTES_LOOK_MAX) {
 		uint64_t length = dwarf_get_length(&c, &x->offset_size);
 		struct dwarf_cursor unit = c;
 		struct dwarf_unit found;
@@ -145,12 +143,12 @@ static int read_units(struct dwarf_units *u, const struct elf_file *f, struct dw
 		if (!dwarf_take(&c, length))
 			break;
 		unit.end = c.p;
-		if (read_unit(u, &unit, x, &found))
-			r = push(u, &room, &found);
+		if (read_unit(u, &unit, x, &found) && push(u, &room, &found) < 0)
+			return -ENOMEM;
 	}
 	if (u->n)
 		qsort(u->units, u->n, sizeof(*u->units), compare);
-	return r;
+	return 0;
 }
 
 static int load(const struct elf_file *f, const char *name, struct dwarf_bytes *ret)

@@ -167,7 +167,7 @@ int elf_symbols_push(struct symtab *t, const struct elf_file *f, uint32_t type, 
 	else
 		free(from.names);
 	free(from.symbols);
-	return r == -ENODATA ? 0 : r;
+	return r;
 }
 
 int elf_symbols_push_packed(struct symtab *t, const struct elf_file *f, uint64_t bias)

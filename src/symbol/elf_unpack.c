@@ -68,10 +68,10 @@ int elf_unpack(const struct elf_file *f, const uint8_t *packed, size_t len, uint
 static int run_xz(lzma_stream *x, uint8_t **out, size_t *ret_len)
 {
 	size_t room = XZ_ROOM_FIRST;
-	lzma_ret r = LZMA_OK;
 	uint8_t *moved;
+	lzma_ret r;
 
-	while (r == LZMA_OK) {
+	for (;;) {
 		moved = realloc(*out, room);
 		if (!moved)
 			return -ENOMEM;

@@ -110,7 +110,7 @@ static bool parse_line(const char *p, const char *end, struct line *ret)
 		ret->module_len = (uint32_t)(end - p) - 1;
 	}
 	ret->rank = ret->name_len ? get_rank(ret, type) : NO_CODE;
-	return ret->name_len > 0 && type;
+	return ret->name_len > 0;
 }
 
 static int push_line(struct lines *l, const struct line *line)
@@ -180,13 +180,13 @@ static uint64_t get_end(const struct lines *l, size_t i, size_t next)
 	return next < l->n && l->line[next].address < page ? l->line[next].address : page;
 }
 
+/* There is one at least. */
 static int push_lines(struct kallsyms *k, struct lines *l)
 {
 	size_t i, next = 0;
 	int r = 0;
 
-	if (l->n)
-		qsort(l->line, l->n, sizeof(*l->line), compare_lines);
+	qsort(l->line, l->n, sizeof(*l->line), compare_lines);
 	for (i = 0; i < l->n && r == 0; i++) {
 		const struct line *line = &l->line[i];
 		struct symtab_item item = { .start = line->address,
@@ -381,7 +381,7 @@ static struct symfile *take_table(struct symcache *c, enum symfile_kind kind, co
 	const struct symfile_head *h;
 	int copy = dup(from);
 
-	if (copy < 0 || symfile_open(copy, &came, NULL) < 0)
+	if (symfile_open(copy, &came, NULL) < 0)
 		return NULL;
 	h = symfile_get_head(came);
 	if (h->kind != kind || h->id_len != ID_LEN || memcmp(h->id, id, ID_LEN) != 0) {

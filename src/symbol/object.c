@@ -33,6 +33,7 @@ struct object {
 	bool lines_tried;
 	uint64_t lines_bias; /* added to addresses of the lines' file gives ours */
 	struct dwarf_lines *lines;
+	char *lines_problem; /* why their reader has brought none; NULL: it has, or there are none */
 	struct symcache *cache;	    /* for tables of lines; outlives us */
 	struct symfile *kept_lines; /* in place of the lines; with our own addresses */
 };
@@ -64,15 +65,24 @@ void object_close(struct object *o)
 	symtab_free(o->table);
 	symfile_close(o->kept);
 	free(o->cache_problem);
+	free(o->lines_problem);
 	free(o->path);
 	free(o);
 }
 
-/* "<object>: <what>". The first thing that is said about an object stays. */
+/* "<object>: <what>" */
+static char *dup_problem(const struct object *o, const char *what)
+{
+	const char *name = strrchr(o->path, '/');
+	struct error text = ERROR_INIT;
+
+	error_set(&text, 0, "%s: %s", name && name[1] ? name + 1 : o->path, what);
+	return strdup(text.text);
+}
+
+/* The first thing that is said about an object stays. */
 __attribute__((format(printf, 2, 3))) static int say(struct opening *op, const char *fmt, ...)
 {
-	const char *name = strrchr(op->object->path, '/');
-	struct error text = ERROR_INIT;
 	va_list ap;
 	char what[400];
 
@@ -81,8 +91,7 @@ __attribute__((format(printf, 2, 3))) static int say(struct opening *op, const c
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	error_set(&text, 0, "%s: %s", name && name[1] ? name + 1 : op->object->path, what);
-	*op->problem = strdup(text.text);
+	*op->problem = dup_problem(op->object, what);
 	return *op->problem ? 0 : -ENOMEM;
 }
 
@@ -592,6 +601,11 @@ const char *object_get_cache_problem(const struct object *o)
 
 /* --- lines --- */
 
+const char *object_get_lines_problem(const struct object *o)
+{
+	return o->lines_problem;
+}
+
 static int read_lines(struct object *o, const struct search_query *q)
 {
 	struct search_hit hit;
@@ -613,27 +627,41 @@ static bool is_same_object(const struct object *o, const struct symfile_head *h)
 	       memcmp(h->id, o->code.id.len ? o->code.id.bytes : no_id, len) == 0;
 }
 
+/* What the reader said, or what it is known by that it says nothing. */
+static int lose_lines(struct object *o, const char *said, const char *why)
+{
+	struct error line = ERROR_INIT;
+	char what[200];
+
+	snprintf(what, sizeof(what), "%s; its source lines are not known", why);
+	error_set(&line, 0, "%s", said);
+	o->lines_problem = said[0] ? strdup(line.text) : dup_problem(o, what);
+	return o->lines_problem ? 0 : -ENOMEM;
+}
+
 /* Takes the descriptor. */
-static void take_lines(struct object *o, int fd)
+static int take_lines(struct object *o, int fd)
 {
 	_cleanup_close_ int from = fd;
 	struct symfile *came = NULL, *kept = NULL;
 	int copy = dup(from);
 
-	if (copy < 0 || symfile_open(copy, &came, NULL) < 0)
-		return;
-	o->kept_lines = came;
-	if (!is_same_object(o, symfile_get_head(came))) {
+	if (copy < 0 || symfile_open(copy, &came, NULL) < 0 ||
+	    !is_same_object(o, symfile_get_head(came))) {
 		symfile_close(came);
-		o->kept_lines = NULL;
-	} else if (o->cache && o->code.id.len &&
-		   symcache_put_copy(o->cache, symfile_get_head(came), from, &kept, NULL) == 1) {
+		return lose_lines(o, "", "its reader is out of order");
+	}
+	o->kept_lines = came;
+	if (o->cache && o->code.id.len &&
+	    symcache_put_copy(o->cache, symfile_get_head(came), from, &kept, NULL) == 1) {
 		symfile_close(came);
 		o->kept_lines = kept;
 	}
+	return 0;
 }
 
-/* From the cache, or by the reader of objects, as names are; that there are none is no problem of anybody's. */
+/* From the cache, or by the reader of objects, as names are. That there are none is no problem of anybody's; that their
+ * reader crashed is. */
 static int open_lines_elsewhere(struct object *o)
 {
 	const struct object_wanted w = { .path = o->path,
@@ -649,10 +677,14 @@ static int open_lines_elsewhere(struct object *o)
 		return r < 0 ? r : 0;
 	r = object_reader_ask(OBJECT_LINES, &o->search, &w, &a, &table);
 	if (r == 0 && table >= 0)
-		take_lines(o, table);
-	if (r == 0)
-		r = a.code;
-	return r == -ENOMEM ? r : 0;
+		return take_lines(o, table);
+	if (r == -ENOMEM || (r == 0 && a.code == -ENOMEM))
+		return -ENOMEM;
+	if (r == -ENAMETOOLONG)
+		return lose_lines(o, "", "more folders are to be searched than its reader takes");
+	if (r < 0)
+		return lose_lines(o, "", "the reader of objects is gone");
+	return a.code < 0 ? lose_lines(o, a.problem, strerror(-a.code)) : 0;
 }
 
 static int open_lines(struct object *o)

@@ -58,4 +58,7 @@ int object_write_lines(struct object *o, int fd);
 int object_find_line(struct object *o, uint64_t file_offset, const char **ret_file,
 		     uint32_t *ret_line);
 
+/* Why the reader of objects brought no lines, known once one was asked for; NULL: it did, or there are none. */
+const char *object_get_lines_problem(const struct object *o);
+
 #endif

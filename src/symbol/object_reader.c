@@ -26,6 +26,7 @@
 
 #define READER_MEMORY (4ULL << 30)
 #define READER_CPU_S 120U
+#define ERRNO_MAX 4095			/* the kernel's; a code beyond it is none */
 #define FDS_MAX (OBJECT_TABLES_MAX + 1) /* tables, and the text of a kernel's names */
 #define DEBUG_FOLDER "/usr/lib/debug"
 
@@ -207,13 +208,18 @@ static void explain(const struct object_question *q, int status, struct object_a
 	const char *slash = strrchr(q->path, '/');
 	char reason[SANDBOX_REASON_MAX];
 
-	*a = (struct object_answer){ .code = q->part == OBJECT_KERNEL ? -EBADMSG : 0 };
+	/* Without lines an object is as good as one that has none, so the code must tell. */
+	*a = (struct object_answer){ 0 };
+	if (q->part == OBJECT_KERNEL || q->part == OBJECT_LINES)
+		a->code = -EBADMSG;
 	sandbox_explain(status, reason);
 	if (q->part == OBJECT_KERNEL)
 		snprintf(a->problem, sizeof(a->problem), "cannot be read: %s", reason);
 	else
-		snprintf(a->problem, sizeof(a->problem), "%.200s: %s; its functions have no names",
-			 slash && slash[1] ? slash + 1 : q->path, reason);
+		snprintf(a->problem, sizeof(a->problem), "%.200s: %s; its %s",
+			 slash && slash[1] ? slash + 1 : q->path, reason,
+			 q->part == OBJECT_LINES ? "source lines are not known"
+						 : "functions have no names");
 }
 
 static void answer(int fd, const struct object_question *q, const struct question_fds *f)
@@ -395,6 +401,8 @@ static int exchange(const struct object_question *q, const struct question_fds *
 	if (r < 0)
 		return r;
 	ret->problem[sizeof(ret->problem) - 1] = 0;
+	if (ret->code > 0 || ret->code < -ERRNO_MAX)
+		ret->code = -EBADMSG;
 	if (ret->id.len > sizeof(ret->id.bytes))
 		ret->id.len = 0;
 	return 0;

@@ -46,7 +46,7 @@ struct object_question {
 /* What comes back, which nobody believes. */
 struct object_answer {
 	int code;
-	bool is_found, has_table;
+	uint8_t is_found, has_table;	  /* no bool: these may be any byte */
 	struct elf_build_id id;		  /* of OBJECT_IDENTITY */
 	char problem[OBJECT_PROBLEM_MAX]; /* "": none */
 };

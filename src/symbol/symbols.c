@@ -27,6 +27,7 @@ struct entry {
 	uint8_t build_id[SYMBOLS_BUILD_ID_MAX];
 	size_t build_id_len;
 	bool opened;
+	bool lines_told;       /* what is wrong with its lines, if anything, was said */
 	struct object *object; /* NULL: not opened yet */
 };
 
@@ -371,6 +372,19 @@ int symbols_find_kernel(struct symbols *s, uint64_t address, struct symbol *ret)
 	return 0;
 }
 
+/* Once, after the first line that was asked for; gives back what was found. */
+static int tell_lines(struct symbols *s, struct entry *e, int found)
+{
+	const char *why = object_get_lines_problem(e->object);
+	char *problem = why ? strdup(why) : NULL;
+	int r = why && !problem ? -ENOMEM : 0;
+
+	e->lines_told = true;
+	if (problem)
+		r = add_problem(s, problem);
+	return r < 0 ? r : found;
+}
+
 int symbols_find_line(struct symbols *s, uint32_t object, uint64_t file_offset,
 		      const char **ret_file, uint32_t *ret_line)
 {
@@ -384,5 +398,6 @@ int symbols_find_line(struct symbols *s, uint32_t object, uint64_t file_offset,
 		r = open_entry(s, e);
 	if (r < 0 || !e->object)
 		return r;
-	return object_find_line(e->object, file_offset, ret_file, ret_line);
+	r = object_find_line(e->object, file_offset, ret_file, ret_line);
+	return r < 0 || e->lines_told ? r : tell_lines(s, e, r);
 }

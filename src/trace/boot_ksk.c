@@ -39,8 +39,7 @@ static void ksk_free(struct boot_source *s)
 {
 	struct boot_ksk *k = (struct boot_ksk *)s;
 
-	if (k->reader)
-		k->reader->ops->free(k->reader);
+	k->reader->ops->free(k->reader);
 	info_done(&s->info);
 	free(k);
 }
@@ -146,7 +145,7 @@ static int ksk_next(struct boot_source *s, struct boot_item *ret, struct error *
 	struct block b;
 	uint64_t at;
 	bool ended;
-	int r;
+	int got;
 
 	memset(ret, 0, sizeof(*ret));
 	while (!pop(k, ret)) {
@@ -154,10 +153,10 @@ static int ksk_next(struct boot_source *s, struct boot_item *ret, struct error *
 			decode(k);
 			continue;
 		}
-		r = stream_ledger_next(&k->ledger, UINT64_MAX, &b, &at);
-		if (r < 0)
-			return error_set(e, r, "cannot decode: %s", strerror(-r));
-		if (r == 1) {
+		got = stream_ledger_next(&k->ledger, UINT64_MAX, &b, &at);
+		if (got < 0)
+			return error_set(e, got, "cannot decode: %s", strerror(-got));
+		if (got == 1) {
 			take_block(k, &b, at);
 			continue;
 		}
@@ -188,10 +187,9 @@ static int read_meta(struct boot_ksk *k, struct error *e)
 {
 	struct block b;
 	uint64_t place = 0, at;
-	int r = 0;
+	int r;
 
-	while (r == 0 && (r = k->reader->ops->next(k->reader, STREAM_META, &place, &b, &at)) == 1) {
-		r = 0;
+	while ((r = k->reader->ops->next(k->reader, STREAM_META, &place, &b, &at)) == 1) {
 		if (b.codec != CODEC_META || !b.payload)
 			continue; /* torn: that is in the list of damage */
 		r = info_decode(&k->source.info, NULL, b.payload, b.payload_len);

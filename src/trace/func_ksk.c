@@ -35,8 +35,7 @@ static void ksk_free(struct func_source *s)
 	free(k->cursors);
 	free(k->numbers);
 	func_heap_done(&k->heap);
-	if (k->reader)
-		k->reader->ops->free(k->reader);
+	k->reader->ops->free(k->reader);
 	func_source_done(s);
 	free(k);
 }
@@ -106,7 +105,7 @@ bool func_ksk_has_calls(struct block_reader *r)
 	return r->ops->find(r, STREAM_FUNC_FIRST, &stream) && stream_is_func(stream);
 }
 
-/* All descriptions, wherever they are; the origin is the trace's. */
+/* All descriptions, wherever they are; the origin is the trace's. There is always an `e`, without a text. */
 static int read_meta(struct func_ksk *k, struct func_meta *m, struct error *e)
 {
 	struct trace_info info;
@@ -128,7 +127,7 @@ static int read_meta(struct func_ksk *k, struct func_meta *m, struct error *e)
 	if (r == 0)
 		r = func_source_set_origin(&m->tables, info.origin);
 	info_done(&info);
-	return r < 0 && e && !e->text[0] ? error_set(e, r, "%s", strerror(-r)) : r;
+	return r < 0 && !e->text[0] ? error_set(e, r, "%s", strerror(-r)) : r;
 }
 
 /* The streams that are there, whether anybody names them or not. */

@@ -257,8 +257,8 @@ static int thread_order(const void *a, const void *b)
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
 	if (x_named != y_named)
-		return x_named ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;
+		return y_named - x_named;
+	return (x->order < y->order) - (x->order > y->order);
 }
 
 static int settle_threads(struct func_meta *m)

@@ -122,11 +122,11 @@ static int read_slots(struct func_record *r, int fd)
 
 	for (i = 0; i < r->slots_made && ret == 0; i++) {
 		ret = read_at(r, fd, r->slots_at + (uint64_t)i * r->slot_bytes, h, sizeof(h));
-		if (ret == -ENODATA) /* the file ends within it */
-			return 0;
+		if (ret < 0)
+			return ret == -ENODATA ? 0 : ret; /* the file ends within it */
 		memset(&s, 0, sizeof(s));
 		s.tid = (int32_t)get_le32(h + FUNC_SLOT_AT_TID);
-		if (ret < 0 || !s.tid)
+		if (!s.tid)
 			continue;
 		s.stream = get_le32(h + FUNC_SLOT_AT_STREAM);
 		s.lost = get_le64(h + FUNC_SLOT_AT_LOST);
@@ -174,10 +174,10 @@ static int read_chunks(struct func_record *r, int fd)
 
 	for (i = 0; i < r->chunks_made && ret == 0; i++) {
 		ret = read_at(r, fd, r->chunks_at + (uint64_t)i * r->chunk_bytes, h, sizeof(h));
-		if (ret == -ENODATA)
-			return 0;
+		if (ret < 0)
+			return ret == -ENODATA ? 0 : ret;
 		state = get_le32(h + FUNC_CHUNK_AT_STATE);
-		if (ret < 0 || (state != FUNC_CHUNK_WRITING && state != FUNC_CHUNK_FULL))
+		if (state != FUNC_CHUNK_WRITING && state != FUNC_CHUNK_FULL)
 			continue;
 		ret = array_grow(&r->chunks, r->n_chunks, &r->room_chunks, sizeof(*r->chunks),
 				 FUNC_BUFFER_CHUNKS_MAX);
@@ -202,7 +202,7 @@ static int chunk_order(const void *a, const void *b)
 		return x->stream < y->stream ? -1 : 1;
 	if (x->sequence != y->sequence)
 		return x->sequence < y->sequence ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 static int load(struct func_record *r, int fd, struct error *e)

@@ -145,14 +145,14 @@ static void decode(struct func_record_cursor *c)
 	}
 }
 
-/* What the slot counts behind the last chunk; without a slot nobody knows how many events a chunk
- * had that could not be decoded. */
+/* What the slot counts behind the last chunk; without a slot there is a chunk at least, and nobody knows how many
+ * events it had that could not be decoded. */
 static void finish(struct func_record_cursor *c)
 {
 	c->finished = true;
 	if (c->slot)
 		account(c, c->slot->events + c->slot->lost, c->slot->lost);
-	else if (c->broken && c->first < c->end)
+	else if (c->broken)
 		loss_tally_add(&c->out.tally, c->why, LOSS_UNKNOWN);
 	func_stream_end(&c->out);
 	func_record_cursor_done(c);

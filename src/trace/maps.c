@@ -131,13 +131,15 @@ static char *dup_path(const char *path, size_t len)
 	return out;
 }
 
-int maps_parse_line(const char *line, size_t len, struct func_mapping *ret)
+/* One line of executable code, without its end: 1 it is one, 0 it is none (not executable, empty), -EBADMSG: no such
+ * line. since and until are 0; ret->path is the caller's. -ENOMEM. */
+static int parse_line(const char *line, size_t len, struct func_mapping *ret)
 {
 	struct func_mapping m = { 0 };
 	bool code = false;
 	size_t at = 0;
 
-	if (len == 0 || line[0] == '#')
+	if (len == 0)
 		return 0;
 	if (memchr(line, 0, len) || !parse_fields(line, len, &at, &m, &code))
 		return -EBADMSG;
@@ -209,7 +211,7 @@ static int compare_mapping(const void *left, const void *right)
 	const struct func_mapping *a = left, *b = right;
 
 	if (a->since != b->since)
-		return a->since < b->since ? -1 : 1;
+		return (a->since > b->since) - (a->since < b->since);
 	return compare_address(a, b);
 }
 
@@ -392,7 +394,7 @@ static int read_line(struct reading *r, const char *line, size_t len)
 
 	if (len && line[0] == '#')
 		return read_mark(r, line, len);
-	is = maps_parse_line(line, len, &m);
+	is = parse_line(line, len, &m);
 	if (is == 1 && (r->inside || !(r->marked || r->numbered)))
 		return push_fresh(r, &m);
 	if (is == 1)

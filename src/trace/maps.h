@@ -34,10 +34,6 @@ struct maps {
 int maps_parse(const char *text, size_t len, struct maps *ret, struct error *e);
 void maps_done(struct maps *m);
 
-/* One line of executable code, without its end: 1 it is one, 0 it is none (not executable, a remark,
- * empty), -EBADMSG: no such line. since and until are 0; ret->path is the caller's. -ENOMEM. */
-int maps_parse_line(const char *line, size_t len, struct func_mapping *ret);
-
 /* The mapping that had this address in this generation; NULL: none. */
 const struct func_mapping *maps_get(const struct func_mapping *mappings, size_t n,
 				    uint32_t generation, uint64_t address);

@@ -174,7 +174,6 @@ static int take_guest(struct sample_guests *g, struct byte_reader *r)
 	int64_t vm = reader_signed(r);
 	struct sample_sampling none;
 	struct meta_reader items;
-	enum wire_status status;
 	struct guest *to;
 	size_t len = reader_left(r);
 	const uint8_t *in = reader_bytes(r, len);
@@ -185,10 +184,8 @@ static int take_guest(struct sample_guests *g, struct byte_reader *r)
 	ret = get_guest(g, (int32_t)vm, &to);
 	if (ret == 0)
 		ret = sample_spaces_decode(to->spaces, &none, in, len);
-	meta_reader_init(&items, in, len);
-	while (ret == 0 && (status = meta_reader_next(&items)) != WIRE_MORE) {
-		if (status != WIRE_OK)
-			return -EBADMSG;
+	meta_reader_init(&items, in, len); /* they are sound: the spaces read all of them */
+	while (ret == 0 && meta_reader_next(&items) == WIRE_OK) {
 		while (ret == 0 && items.type == META_TABLES && reader_left(&items.item))
 			ret = take_row(to, &items.item);
 		while (ret == 0 && items.type == META_GUEST_LINK && reader_left(&items.item))
@@ -230,7 +227,7 @@ static int compare(const struct row *a, const struct row *b, enum key key)
 		return ka < kb ? -1 : 1;
 	if (a->told.tick != b->told.tick)
 		return a->told.tick < b->told.tick ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return (a->order > b->order) - (a->order < b->order);
 }
 
 #define COMPARE(name, key)                                                                         \
@@ -271,14 +268,16 @@ static int settle(struct guest *g)
 int sample_guests_settle(struct sample_guests *g)
 {
 	size_t i;
-	int r = 0;
+	int r;
 
-	for (i = 0; i < g->n && r == 0; i++) {
+	for (i = 0; i < g->n; i++) {
 		r = sample_spaces_settle(g->guests[i].spaces);
 		if (r == 0)
 			r = settle(&g->guests[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 /* --- forgetting --- */
@@ -352,14 +351,16 @@ static int forget(struct guest *g, const struct sample_horizon *to)
 int sample_guests_forget(struct sample_guests *g, const struct sample_horizon *to)
 {
 	size_t i;
-	int r = 0;
+	int r;
 
-	for (i = 0; i < g->n && r == 0; i++) {
+	for (i = 0; i < g->n; i++) {
 		r = sample_spaces_forget(g->guests[i].spaces, to);
 		if (r == 0)
 			r = forget(&g->guests[i], to);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 bool sample_guests_is_torn(const struct sample_guests *g)

@@ -41,8 +41,7 @@ static void ksk_free(struct sample_source *s)
 	sample_ahead_free(k->ahead);
 	free(k->lanes);
 	free(k->heap);
-	if (k->reader)
-		k->reader->ops->free(k->reader);
+	k->reader->ops->free(k->reader);
 	run_description_free(k->own);
 	free(k);
 }
@@ -84,7 +83,6 @@ static int take_batch(struct sample_ksk *k, struct lane *l)
 /* Its next item: 1, 0 at the end, < 0. */
 static int fetch(struct sample_ksk *k, struct lane *l)
 {
-	uint64_t tick;
 	int r = 0;
 
 	l->at++;
@@ -95,10 +93,9 @@ static int fetch(struct sample_ksk *k, struct lane *l)
 	}
 	if (r < 0)
 		return r;
-	tick = sample_item_tick(&l->batch->items[l->at]);
-	/* Within a CPU the order stays. */
-	if (l->batch->items[l->at].type == ITEM_EVENT || tick > l->tick)
-		l->tick = tick;
+	/* A loss lies where the event before it does: within a CPU the order stays. */
+	if (l->batch->items[l->at].type == ITEM_EVENT)
+		l->tick = l->batch->items[l->at].event.tick;
 	return 1;
 }
 
@@ -127,11 +124,11 @@ static int start(struct sample_ksk *k)
 /* The one whose item was given goes on. */
 static int move_on(struct sample_ksk *k)
 {
-	int r = fetch(k, k->heap[0]);
+	int got = fetch(k, k->heap[0]);
 
-	if (r < 0)
-		return r;
-	if (r == 0)
+	if (got < 0)
+		return got;
+	if (got == 0)
 		k->heap[0] = k->heap[--k->n_heap];
 	if (k->n_heap)
 		sift_down(k, 0);

@@ -23,38 +23,25 @@ static const struct {
 
 static void init_size(struct boot_size *s)
 {
-	uint32_t i, j;
-
 	nibble_model_init(&s->high);
-	for (i = 0; i < 16; i++)
-		for (j = 0; j < 4; j++)
-			bit_model_init(&s->low[i][j]);
-}
-
-static void init_nibbles(struct nibble_model *m, uint32_t n)
-{
-	while (n--)
-		nibble_model_init(m++);
+	BIT_MODELS_INIT(s->low);
 }
 
 void boot_model_init(struct boot_model *m)
 {
-	uint32_t i;
-
 	memset(m, 0, sizeof(*m));
 	m->kind[0] = m->kind[1] = BOOT_KINDS;
 	boot_texts_init(&m->texts);
-	init_nibbles(m->kinds, (BOOT_KINDS + 1) * (BOOT_KINDS + 1));
-	init_nibbles(m->keys[0], BOOT_KINDS * 2);
-	init_nibbles(m->times, BOOT_KINDS);
-	init_nibbles(m->text, BOOT_KINDS);
-	init_nibbles(m->state, BOOT_STATE_LETTERS + 1);
-	for (i = 0; i < BOOT_PLAINS; i++)
-		init_size(&m->plain[i]);
-	for (i = 0; i < BOOT_FIELDS; i++) {
-		init_nibbles(m->field[i].step, 4);
-		init_size(&m->field[i].size);
-	}
+	NIBBLE_MODELS_INIT(m->kinds);
+	NIBBLE_MODELS_INIT(m->keys);
+	NIBBLE_MODELS_INIT(m->times);
+	NIBBLE_MODELS_INIT(m->text);
+	NIBBLE_MODELS_INIT(m->state);
+	init_size(&m->plain[0]);
+	MODELS_REPEAT(m->plain);
+	NIBBLE_MODELS_INIT(m->field[0].step);
+	init_size(&m->field[0].size);
+	MODELS_REPEAT(m->field);
 }
 
 uint32_t boot_model_state(uint64_t letter)

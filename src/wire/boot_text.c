@@ -9,21 +9,13 @@ static uint32_t mark(uint32_t v)
 
 void boot_texts_init(struct boot_texts *t)
 {
-	uint32_t i, j;
-
 	memset(t, 0, sizeof(*t));
-	for (i = 0; i < BOOT_SHELVES; i++) {
-		nibble_model_init(&t->high[i]);
-		for (j = 0; j < 16; j++)
-			nibble_model_init(&t->low[i][j]);
-	}
-	for (i = 0; i <= BOOT_RUN_MAX; i++)
-		bit_model_init(&t->as_expected[i]);
+	NIBBLE_MODELS_INIT(t->high);
+	NIBBLE_MODELS_INIT(t->low);
+	BIT_MODELS_INIT(t->as_expected);
 	nibble_model_init(&t->all_high);
-	for (i = 0; i < 16; i++)
-		nibble_model_init(&t->all_low[i]);
-	for (i = 0; i < 1U << BOOT_NEAR_BITS; i++)
-		nibble_model_init(&t->near[i]);
+	NIBBLE_MODELS_INIT(t->all_low);
+	NIBBLE_MODELS_INIT(t->near);
 }
 
 static uint32_t room_of(enum boot_shelf shelf)

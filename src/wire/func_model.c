@@ -12,31 +12,16 @@ const struct func_time_class func_time_classes[FUNC_TIME_WIDE] = {
 	{ 7, 0 }, { 8, 0 }, { 12, 0 }, { 16, 0 }, { 24, 0 }, { 32, 1 }, { 64, 2 },
 };
 
-static void init_bits(struct bit_model *m, size_t n)
-{
-	while (n--)
-		bit_model_init(m++);
-}
-
-static void init_nibbles(struct nibble_model *m, size_t n)
-{
-	while (n--)
-		nibble_model_init(m++);
-}
-
-#define INIT_BITS(array)                                                                           \
-	init_bits((struct bit_model *)(array), sizeof(array) / sizeof(struct bit_model))
-#define INIT_NIBBLES(array) init_nibbles((array), sizeof(array) / sizeof((array)[0]))
-
-/* A guess is mostly right, and the surer the more: the contexts start with that. */
+/* A guess is mostly right, and the surer the more: the contexts start with that. How sure is in their lower eight bits. */
 static void init_first(struct func_model *m)
 {
 	uint32_t i, step;
 
-	for (i = 0; i < FUNC_GUESS_CONTEXTS; i++) {
+	for (i = 0; i < 256; i++) {
 		step = i >> 7 & 1 ? i >> 3 & 7 : i & 7;
 		m->first[i].v = (uint16_t)((8192 - (4096U >> step)) << 3);
 	}
+	models_repeat(m->first, sizeof(m->first), 256 * sizeof(m->first[0]));
 }
 
 void func_model_init(struct func_model *m)
@@ -55,19 +40,19 @@ void func_model_init(struct func_model *m)
 	memset(m->by_history, 0, sizeof(m->by_history));
 	memset(m->by_last, 0, sizeof(m->by_last));
 	init_first(m);
-	INIT_BITS(m->second);
-	INIT_BITS(m->number);
-	INIT_BITS(m->low_of);
+	BIT_MODELS_INIT(m->second);
+	BIT_MODELS_INIT(m->number);
+	BIT_MODELS_INIT(m->low_of);
 	bit_model_init(&m->frame_known);
 	nibble_model_init(&m->other);
 	nibble_model_init(&m->tree.high);
-	INIT_NIBBLES(m->tree.middle);
-	INIT_NIBBLES(m->tree.low);
+	NIBBLE_MODELS_INIT(m->tree.middle);
+	NIBBLE_MODELS_INIT(m->tree.low);
 	nibble_model_init(&m->address_low);
 	nibble_model_init(&m->time);
-	INIT_NIBBLES(m->more);
-	INIT_NIBBLES(m->time_of);
-	INIT_NIBBLES(m->more_of);
+	NIBBLE_MODELS_INIT(m->more);
+	NIBBLE_MODELS_INIT(m->time_of);
+	NIBBLE_MODELS_INIT(m->more_of);
 }
 
 static uint32_t first_way(uint32_t type, uint64_t value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * model: the constants of the adaptive models; model.h says what they mean.
+ * model: the constants of the adaptive models, and how many are made at once; model.h says what they mean.
  *
  * nibble_model_targets[r][s], for a rate of r + 2: lane j is j where 1 <= j <= s, and
  * (65536 >> rate) - (16 - j) beyond; the steps of one keep every symbol possible.
@@ -91,3 +91,30 @@ const struct nibble_model nibble_model_targets[NIBBLE_RATE_MAX - NIBBLE_RATE_MIN
 		{ { 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } },
 	},
 };
+
+/*
+ * What is there doubles with each copy. Single stores are as fast, but a sanitizer looks at each of them, and most of a fuzzer's
+ * time went there.
+ */
+void models_repeat(void *models, size_t len, size_t done)
+{
+	uint8_t *bytes = models;
+	size_t n;
+
+	for (; done < len; done += n) {
+		n = done < len - done ? done : len - done;
+		memcpy(bytes + done, bytes, n);
+	}
+}
+
+void bit_models_init(void *models, size_t len)
+{
+	bit_model_init(models);
+	models_repeat(models, len, sizeof(struct bit_model));
+}
+
+void nibble_models_init(void *models, size_t len, const struct nibble_model *from)
+{
+	*(struct nibble_model *)models = *from;
+	models_repeat(models, len, sizeof(*from));
+}

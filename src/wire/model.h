@@ -63,6 +63,19 @@ static inline void nibble_model_init(struct nibble_model *m)
 	*m = nibble_model_flat;
 }
 
+/* All models of an array, of any dimensions: as new ones, or with the shares of another. */
+#define BIT_MODELS_INIT(array) bit_models_init((array), sizeof(array))
+#define NIBBLE_MODELS_INIT(array) nibble_models_init((array), sizeof(array), &nibble_model_flat)
+
+/* What is in the first place of an array, in all of them. */
+#define MODELS_REPEAT(array) models_repeat((array), sizeof(array), sizeof((array)[0]))
+
+void bit_models_init(void *models, size_t len);
+void nibble_models_init(void *models, size_t len, const struct nibble_model *from);
+
+/* Of `len` bytes the first `done`, again and again up to the end. */
+void models_repeat(void *models, size_t len, size_t done);
+
 /* The share of s: from where, and up to where. */
 static inline uint32_t nibble_model_from(const struct nibble_model *m, uint32_t s)
 {

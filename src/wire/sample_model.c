@@ -2,77 +2,57 @@
 /* sample_model: see sample_model.h. */
 #include "wire/sample_model.h"
 
-static void init_bits(struct bit_model *m, size_t n)
-{
-	while (n--)
-		bit_model_init(m++);
-}
-
-static void init_nibbles(struct nibble_model *m, size_t n)
-{
-	while (n--)
-		nibble_model_init(m++);
-}
-
-/* Arrays of any shape are rows of the one thing that they are made of. */
-#define INIT_BITS(array)                                                                           \
-	init_bits((struct bit_model *)(array), sizeof(array) / sizeof(struct bit_model))
-#define INIT_NIBBLES(array)                                                                        \
-	init_nibbles((struct nibble_model *)(array), sizeof(array) / sizeof(struct nibble_model))
-
 static void init_tree(struct sample_tree *t)
 {
 	nibble_model_init(&t->high);
-	INIT_NIBBLES(t->middle);
-	INIT_NIBBLES(t->low);
+	NIBBLE_MODELS_INIT(t->middle);
+	NIBBLE_MODELS_INIT(t->low);
 }
 
 static void init_number(struct sample_size *s)
 {
 	nibble_model_init(&s->sign);
 	nibble_model_init(&s->high);
-	INIT_BITS(s->low);
+	BIT_MODELS_INIT(s->low);
 	nibble_model_init(&s->last);
 }
 
 void sample_model_init(struct sample_model *m)
 {
-	uint32_t i;
-
 	memset(m, 0, offsetof(struct sample_model, kinds));
 	m->n_tasks = 1;
 	m->task[0].task.vcpu = SAMPLE_NO_VCPU;
 	m->kind[0] = m->kind[1] = SAMPLE_KINDS;
-	INIT_NIBBLES(m->kinds);
-	INIT_NIBBLES(m->rank);
-	for (i = 0; i < 2; i++)
-		init_tree(&m->tree[i]);
+	NIBBLE_MODELS_INIT(m->kinds);
+	NIBBLE_MODELS_INIT(m->rank);
+	init_tree(&m->tree[0]);
+	MODELS_REPEAT(m->tree);
 	nibble_model_init(&m->task_high);
-	INIT_NIBBLES(m->task_low);
-	INIT_NIBBLES(m->time);
-	INIT_NIBBLES(m->time_more);
-	INIT_NIBBLES(m->high);
-	INIT_NIBBLES(m->low);
+	NIBBLE_MODELS_INIT(m->task_low);
+	NIBBLE_MODELS_INIT(m->time);
+	NIBBLE_MODELS_INIT(m->time_more);
+	NIBBLE_MODELS_INIT(m->high);
+	NIBBLE_MODELS_INIT(m->low);
 	nibble_model_init(&m->all_high);
-	INIT_NIBBLES(m->all_low);
-	INIT_NIBBLES(m->mode);
-	INIT_NIBBLES(m->exit_mode);
-	INIT_NIBBLES(m->shape);
+	NIBBLE_MODELS_INIT(m->all_low);
+	NIBBLE_MODELS_INIT(m->mode);
+	NIBBLE_MODELS_INIT(m->exit_mode);
+	NIBBLE_MODELS_INIT(m->shape);
 	nibble_model_init(&m->weight);
 	nibble_model_init(&m->comm_length);
-	INIT_NIBBLES(m->comm_high);
-	INIT_NIBBLES(m->comm_low);
-	for (i = 0; i < SAMPLE_NUMBERS; i++)
-		init_number(&m->number[i]);
-	INIT_NIBBLES(m->poll_more);
-	INIT_NIBBLES(m->late_more);
-	INIT_BITS(m->time_low);
-	INIT_BITS(m->time_back);
-	INIT_BITS(m->is_cur);
-	INIT_BITS(m->guest_same);
-	INIT_BITS(m->exit_same);
-	INIT_BITS(m->spot_same);
-	INIT_BITS(m->choice);
+	NIBBLE_MODELS_INIT(m->comm_high);
+	NIBBLE_MODELS_INIT(m->comm_low);
+	init_number(&m->number[0]);
+	MODELS_REPEAT(m->number);
+	NIBBLE_MODELS_INIT(m->poll_more);
+	NIBBLE_MODELS_INIT(m->late_more);
+	BIT_MODELS_INIT(m->time_low);
+	BIT_MODELS_INIT(m->time_back);
+	BIT_MODELS_INIT(m->is_cur);
+	BIT_MODELS_INIT(m->guest_same);
+	BIT_MODELS_INIT(m->exit_same);
+	BIT_MODELS_INIT(m->spot_same);
+	BIT_MODELS_INIT(m->choice);
 }
 
 static uint32_t first_way(uint64_t word)

@@ -7,20 +7,6 @@
 static const uint64_t common_states[SCHED_STATES] = { 0x1, 0x0, 0x100, 0x2, 0x80, 0x20, 0x10 };
 #define FIRST_STATE_TO_GIVE_UP 3
 
-static void init_bits(struct bit_model *m, size_t n)
-{
-	while (n--)
-		bit_model_init(m++);
-}
-
-static void init_nibbles(struct nibble_model *m, size_t n, const struct nibble_model *from)
-{
-	while (n--)
-		*m++ = *from;
-}
-
-#define INIT_BITS(array)                                                                           \
-	init_bits((struct bit_model *)(array), sizeof(array) / sizeof(struct bit_model))
 /* Shares that symbols are given before anything is known: guesses are mostly right, and most events
  * are switches of tasks that go to sleep, and wakeups. */
 static const struct nibble_model who_prior = { { 0, 32768, 39322, 43254, 51118, 55050, 65376, 65392,
@@ -29,11 +15,6 @@ static const struct nibble_model who_prior = { { 0, 32768, 39322, 43254, 51118, 
 static const struct nibble_model op_prior = { { 0, 18000, 26000, 28000, 31000, 33000, 34000, 35000,
 						36000, 54000, 58000, 59000, 60500, 62000, 63500,
 						65000 } };
-
-#define INIT_NIBBLES(array) INIT_NIBBLES_FROM(array, &nibble_model_flat)
-#define INIT_NIBBLES_FROM(array, prior)                                                            \
-	init_nibbles((struct nibble_model *)(array), sizeof(array) / sizeof(struct nibble_model),  \
-		     prior)
 
 /* "swapper/<cpu>", the idle task's name on every machine with more than one CPU. */
 static void name_idle(char comm[SCHED_COMM_LEN], uint32_t cpu)
@@ -57,24 +38,24 @@ void sched_model_init(struct sched_model *m, uint32_t cpu)
 	uint32_t i;
 
 	memset(m, 0, offsetof(struct sched_model, op));
-	INIT_NIBBLES_FROM(m->op, &op_prior);
-	INIT_NIBBLES_FROM(m->who, &who_prior);
-	INIT_NIBBLES(m->part);
-	INIT_NIBBLES(m->attr);
-	INIT_NIBBLES(m->time1);
-	INIT_NIBBLES(m->time2);
-	INIT_BITS(m->expected);
+	nibble_models_init(m->op, sizeof(m->op), &op_prior);
+	nibble_models_init(m->who, sizeof(m->who), &who_prior);
+	NIBBLE_MODELS_INIT(m->part);
+	NIBBLE_MODELS_INIT(m->attr);
+	NIBBLE_MODELS_INIT(m->time1);
+	NIBBLE_MODELS_INIT(m->time2);
+	BIT_MODELS_INIT(m->expected);
 	for (i = 0; i < 2; i++) {
 		nibble_model_init(&m->slot_tree[i].high);
-		INIT_NIBBLES(m->slot_tree[i].middle);
-		INIT_BITS(m->slot_tree[i].low);
+		NIBBLE_MODELS_INIT(m->slot_tree[i].middle);
+		BIT_MODELS_INIT(m->slot_tree[i].low);
 	}
-	INIT_BITS(m->comm_tree);
-	INIT_BITS(m->comm_byte);
-	INIT_BITS(m->path_tree);
-	INIT_BITS(m->path_byte);
-	INIT_BITS(m->number);
-	INIT_BITS(m->choice);
+	BIT_MODELS_INIT(m->comm_tree);
+	BIT_MODELS_INIT(m->comm_byte);
+	BIT_MODELS_INIT(m->path_tree);
+	BIT_MODELS_INIT(m->path_byte);
+	BIT_MODELS_INIT(m->number);
+	BIT_MODELS_INIT(m->choice);
 	for (i = 0; i < SCHED_STATES; i++)
 		m->states[i] = common_states[i];
 	m->cpu = cpu;

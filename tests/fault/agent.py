@@ -12,10 +12,11 @@ import time
 import types
 from pathlib import Path
 
-from strike import name, plan, read_allocations, read_calls, wrap
+from strike import Tally, count_calls, count_struck, name, plan, read_allocations, read_calls, wrap, wrap_count
 
 SYSTEM = Path(__file__).resolve().parent.parent / "system"
 RUN_S = 0.8
+TRIES = 5
 
 
 def load(tools):
@@ -81,11 +82,24 @@ def judge(accounting, tools, dress):
         try:
             system.collector.start()
             return play(accounting, tools, system, dress)
+        except accounting.Unclear:
+            raise
         except (accounting.Failed, subprocess.SubprocessError) as e:
             return f"{e} (agent: {system.agent.tail()[-300:].strip()})"
         finally:
             stop(system)
             system.remove()
+
+
+def judge_clearly(accounting, tools, dress):
+    """The same; again, if others are too busy for any account."""
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return judge(accounting, tools, dress)
+        except accounting.Unclear as e:
+            if not left:
+                return str(e)
+    return None
 
 
 def stop(system):
@@ -104,23 +118,21 @@ def count(accounting, tools):
     """How many allocations and system calls there are in that time."""
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         work = Path(folder)
-        for dress in (lambda line: (line, {**os.environ, "LD_PRELOAD": tools.library, "KISEKI_FAULT_COUNT": str(work / "allocations")}),
+        for dress in (lambda line: wrap_count(tools.library, line, work / "allocations"),
                       lambda line: (["strace", "-f", "-qq", "-o", str(work / "calls"), *line], None)):
-            problem = judge(accounting, tools, dress)
+            problem = judge_clearly(accounting, tools, dress)
             if problem:
                 raise SystemExit(f"fault: the agent fails by itself: {problem}")
-        return read_allocations(work / "allocations"), read_calls(work / "calls")
+        return read_allocations(work / "allocations"), read_calls(work / "calls"), count_calls([tools.agent, "--version"], work, {})
 
 
 def campaign(tools, most, random, only=""):
-    accounting = load(tools)
-    allocations, calls = count(accounting, tools)
-    faults = [f for f in plan(allocations, calls, {}, most, random) if only in name(f)]
-    print(f"  {allocations} allocations, {sum(calls.values())} system calls; {len(faults)} faults", flush=True)
-    wrong = []
+    accounting, tally = load(tools), Tally()
+    allocations, calls, before = count(accounting, tools)
+    faults = [f for f in plan(allocations, calls, before, most, random) if only in name(f)]
+    print(f"  {allocations[0]} allocations in {len(allocations[1])} places, {sum(map(sum, calls.values()))} system calls; {len(faults)} faults", flush=True)
     for fault in faults:
-        problem = judge(accounting, tools, lambda line: wrap(fault, tools.library, line))
-        if problem:
-            wrong.append(f"agent, {name(fault)}: {problem}")
-            print(f"  {wrong[-1]}", flush=True)
-    return len(faults), wrong
+        with tempfile.NamedTemporaryFile(prefix="kiseki-fault-") as log:
+            problem = judge_clearly(accounting, tools, lambda line: wrap(fault, tools.library, line, log.name))
+            tally.add("agent", fault, count_struck(fault, log.name), problem)
+    return tally

@@ -6,9 +6,11 @@
 
 Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), agent (with a known number of events), clocks (of collector and
 devices, set while they run).
---most: how many faults of a kind at most, chosen by the seed. Prints what was taken wrongly and exits with 1 if anything was.
+--most: how many faults of a kind at most, chosen by the seed. Prints what was taken wrongly, how many faults there really were of each kind, and exits with 1
+if any was taken wrongly or there was none.
 """
 import argparse
+import collections
 import os
 import random
 import signal
@@ -39,16 +41,16 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("fault: told to end"))
     tools = find_tools(options.build.resolve())
     print(f"seed {options.seed}, at most {options.most} faults of a kind")
-    count, wrong = 0, []
+    struck, missed, wrong = collections.Counter(), 0, []
     for part in options.parts or ("commands", "collector", "agent", "clocks"):
         print(f"{part}:", flush=True)
-        module = __import__(part)
-        n, found = module.campaign(tools, options.most, random.Random(options.seed), options.only)
-        count, wrong = count + n, wrong + found
+        tally = __import__(part).campaign(tools, options.most, random.Random(options.seed), options.only)
+        struck, missed, wrong = struck + tally.struck, missed + tally.missed, wrong + tally.wrong
     for line in wrong:
         print(line)
-    print(f"{count} faults, {len(wrong)} taken wrongly")
-    return 1 if wrong or not count else 0
+    print(", ".join(f"{n} {what}" for what, n in struck.most_common()))
+    print(f"{struck.total()} faults, {len(wrong)} taken wrongly" + (f"; {missed} calls were not made again" if missed else ""))
+    return 1 if wrong or not struck else 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import urllib.request
 from pathlib import Path
 
 from collector import Server, make_recordings, settle, wait_until_up
+from strike import Fault, Tally
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
 
@@ -130,10 +131,7 @@ def campaign(tools, most, random, only=""):
         jumps = [(who, when) for when in TIMES for who in WHO if only in f"{who}, {when}"]
         jumps = jumps if len(jumps) <= most else random.sample(jumps, most)
         print(f"  {len(jumps)} times that are set", flush=True)
-        wrong = []
+        tally = Tally()
         for who, when in jumps:
-            problem = judge(tools, files, (who, when))
-            if problem:
-                wrong.append(f"clock of {who}, {when}: {problem}")
-                print(f"  {wrong[-1]}", flush=True)
-        return len(jumps), wrong
+            tally.add(f"clock of {who}", Fault("clock", when, ""), True, judge(tools, files, (who, when)))
+        return tally

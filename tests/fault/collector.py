@@ -4,6 +4,9 @@
 What must come of it: whatever the collector does with the fault, it is not ended by a signal, and when the devices are done each of
 their events is in the store or in the ledger once, and `kiseki check` finds a sound store.
 """
+import atexit
+import http.client
+import json
 import os
 import signal
 import socket
@@ -15,7 +18,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from strike import name, plan, read_allocations, read_calls, wrap
+from strike import Tally, count_calls, count_struck, name, plan, read_allocations, read_calls, wrap, wrap_count
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
 
@@ -24,8 +27,8 @@ from account import account  # noqa: E402
 WAIT_S = 60
 DEVICES = 4
 SECONDS = "0.6"
-# libuv gives up by abort() if the kernel refuses what it cannot refuse, to wake a thread by an eventfd, or a pipe when it starts. All else must hold.
-ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT")}
+# libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd, to wait for one more descriptor, or a pipe when it starts. All else must hold.
+ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT"), ("epoll_ctl", "SIGABRT")}
 
 
 class Server:
@@ -36,7 +39,8 @@ class Server:
         self.tools, self.work, self.dress = tools, work, dress
         self.port, self.http = free_ports(2)
         self.log, self.statuses, self.ends = work / "collector.log", [], False
-        self.process = None
+        self.process, self.is_silent = None, False
+        atexit.register(self.kill)
         self.thread = threading.Thread(target=self.keep, daemon=True)
         self.thread.start()
 
@@ -48,12 +52,18 @@ class Server:
         line, environment = self.dress(self.line())
         while not self.ends:
             with self.log.open("ab") as log:
-                self.process = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.process = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             status = self.process.wait()
             if not self.ends:
                 self.statuses.append(status)
+                self.is_silent = self.is_silent or (status > 0 and not self.has_reason())
                 time.sleep(0.1)
             line, environment = self.line(), None
+
+    def has_reason(self):
+        """Whether it said why it ended: its last line, and not what it says of a device."""
+        last = self.log.read_text(errors="replace").strip().rpartition("\n")[2]
+        return last.startswith("kiseki: ") and "(session " not in last
 
     def pid(self):
         """Of the collector itself, which may be a child of strace."""
@@ -61,19 +71,44 @@ class Server:
         inside = children.read_text().split() if self.process.args[0] == "strace" else []
         return int(inside[0]) if inside else self.process.pid
 
-    def stop(self):
-        self.ends = True
+    def tell(self):
+        """To end."""
         try:
             os.kill(self.pid(), signal.SIGTERM)
         except (ProcessLookupError, FileNotFoundError):
             pass
+
+    def kill(self):
+        """With strace and its reader of objects, if it is still there."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def turn(self):
+        """The one that has the fault ends, and another takes its place."""
+        before = self.process
+        self.tell()
+        try:
+            before.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            return "does not end when told to"
+        end = time.monotonic() + WAIT_S
+        while self.process is before and time.monotonic() < end:
+            time.sleep(0.02)
+        return None
+
+    def stop(self):
+        self.ends = True
+        self.tell()
         try:
             status = self.process.wait(WAIT_S)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            self.kill()
             self.process.wait()
             return "does not end when told to"
         self.thread.join()
+        atexit.unregister(self.kill)
         self.statuses.append(status)
         return None
 
@@ -101,12 +136,17 @@ def make_recordings(tools, work):
 
 
 def ask(server, path):
-    """A question meanwhile; what comes of it does not matter, but that nobody dies of it does."""
+    """A question meanwhile. It may get no answer, but nobody dies of it, and what says that it is right can be read. What is wrong, or None."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.http}{path}", timeout=10) as answer:
-            answer.read()
-    except OSError:
+            text = answer.read()
+            if answer.headers.get_content_type() == "application/json":
+                json.loads(text)
+    except (OSError, http.client.HTTPException):
         pass
+    except ValueError as e:
+        return f"{path}: no answer, but status 200: {e}"
+    return None
 
 
 def wait_until_up(server):
@@ -131,14 +171,14 @@ def send(tools, server, files):
                              stderr=subprocess.STDOUT, text=True)
     for path in ("/api/v1/devices", "/api/v1/runs", "/metrics"):
         time.sleep(0.15)
-        ask(server, path)
+        problem = problem or ask(server, path)
     try:
         text = fleet.communicate(timeout=2 * WAIT_S)[0]
     except subprocess.TimeoutExpired:
         fleet.kill()
         fleet.wait()
         text = "it does not end"
-    return f"the devices: {text.strip()[-300:]}" if fleet.returncode else None
+    return f"the devices: {text.strip()[-300:]}" if fleet.returncode else problem
 
 
 def settle(server):
@@ -148,33 +188,36 @@ def settle(server):
         return problem
     try:
         wrong, _ = account(server.work / "runs", [f"http://127.0.0.1:{server.http}/"])
-    except (OSError, SystemExit) as e:
+    except (OSError, http.client.HTTPException, SystemExit) as e:
         return f"cannot be asked afterwards: {e}"
     return f"account: {wrong[:2]}" if wrong else None
 
 
 def judge(tools, files, fault):
-    """What is wrong with how it took the fault, or None."""
+    """(how often the fault came to be, what is wrong with how it was taken or None)."""
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
-        server = Server(tools, Path(folder), lambda line: wrap(fault, tools.library, line))
-        problem = send(tools, server, files) or settle(server)
+        log = Path(folder) / "struck"
+        server = Server(tools, Path(folder), lambda line: wrap(fault, tools.library, line, log))
+        # What it says is stored must still be there when it is started again, without the fault that may be in its answer.
+        problem = send(tools, server, files) or server.turn() or settle(server)
         problem = server.stop() or problem
         if server.crash() and (fault.kind, server.crash()) not in ENDS:
             problem = f"ended by {server.crash()}"
+        if server.is_silent and not server.crash():
+            problem = f"ended without a word: {server.statuses}"
         if not problem:
             check = subprocess.run([tools.kiseki, "check", server.work / "store"], stdout=subprocess.PIPE, text=True)
             problem = f"kiseki check: {check.stdout.strip()[-300:]}" if check.returncode else None
-        if not problem:
-            return None
         said = server.log.read_text(errors="replace").strip().splitlines()
-        return f"{problem} ({len(server.statuses)} starts; it said: {' | '.join(said[-3:])[-400:]})"
+        said = f" ({len(server.statuses)} starts; it said: {' | '.join(said[-3:])[-400:]})"
+        return count_struck(fault, log), problem and problem + said
 
 
 def count(tools, files):
     """How many allocations and system calls there are in that time."""
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         work = Path(folder)
-        dresses = [lambda line: (line, {**os.environ, "LD_PRELOAD": tools.library, "KISEKI_FAULT_COUNT": str(work / "allocations")}),
+        dresses = [lambda line: wrap_count(tools.library, line, work / "allocations"),
                    lambda line: (["strace", "-f", "-qq", "-o", str(work / "calls"), *line], None)]
         for i, dress in enumerate(dresses):
             (work / str(i)).mkdir()
@@ -182,19 +225,16 @@ def count(tools, files):
             problem = send(tools, server, files) or server.stop()
             if problem:
                 raise SystemExit(f"fault: the collector fails by itself: {problem}")
-        return read_allocations(work / "allocations"), read_calls(work / "calls")
+        return read_allocations(work / "allocations"), read_calls(work / "calls"), count_calls([tools.kiseki, "--version"], work, {})
 
 
 def campaign(tools, most, random, only=""):
+    tally = Tally()
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         files = make_recordings(tools, Path(folder))
-        allocations, calls = count(tools, files)
-        faults = [f for f in plan(allocations, calls, {}, most, random) if only in name(f)]
-        print(f"  {allocations} allocations, {sum(calls.values())} system calls; {len(faults)} faults", flush=True)
-        wrong = []
-        for i, fault in enumerate(faults):
-            problem = judge(tools, files, fault)
-            if problem:
-                wrong.append(f"collector, {name(fault)}: {problem}")
-                print(f"  {i}: {wrong[-1]}", flush=True)
-        return len(faults), wrong
+        allocations, calls, before = count(tools, files)
+        faults = [f for f in plan(allocations, calls, before, most, random) if only in name(f)]
+        print(f"  {allocations[0]} allocations in {len(allocations[1])} places, {sum(map(sum, calls.values()))} system calls; {len(faults)} faults", flush=True)
+        for fault in faults:
+            tally.add("collector", fault, *judge(tools, files, fault))
+    return tally

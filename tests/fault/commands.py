@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from strike import count_allocations, count_calls, name, plan, wrap
+from strike import Tally, count_allocations, count_calls, count_struck, plan, wrap
 
 WAIT_S = 60
 MAY_LACK = {("info", "newfstatat")}  # the size of a file that does not tell it is left out
@@ -77,11 +77,13 @@ class Command:
         return {"KISEKI_SYMBOL_CACHE": f"{folder}/out.d" if self.title == "symbols" else ""}
 
     def run(self, fault):
-        """(status, standard output, standard error, files)."""
-        with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
-            line, environment = wrap(fault, self.tools.library, self.line(folder))
+        """(status, standard output, standard error, files, how often the fault came to be)."""
+        with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder, tempfile.NamedTemporaryFile(prefix="kiseki-fault-") as log:
+            line, environment = wrap(fault, self.tools.library, self.line(folder), log.name)
             done = subprocess.run(line, env={**environment, **self.environment(folder)}, stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT_S)
-            return done.returncode, self.mask(done.stdout, folder), self.mask(done.stderr, folder).decode(errors="replace"), read_output(Path(folder))
+            errors = self.mask(done.stderr, folder).decode(errors="replace")
+            struck = count_struck(fault, log.name) if fault else 0
+            return done.returncode, self.mask(done.stdout, folder), errors, read_output(Path(folder)), struck
 
     @staticmethod
     def mask(output, folder):
@@ -102,22 +104,22 @@ class Command:
         return self.title == "symbols" or self.arguments[-1].endswith(".d")
 
     def judge(self, fault):
-        """What is wrong with how it took the fault, or None."""
+        """(how often it came to be, what is wrong with how it was taken or None)."""
         try:
-            status, output, errors, files = self.run(fault)
+            *took, struck = self.run(fault)
         except subprocess.TimeoutExpired:
-            return f"hangs for {WAIT_S} s"
+            return 1, f"hangs for {WAIT_S} s"
+        return struck, self.judge_answer(fault, struck, *took)
+
+    def judge_answer(self, fault, struck, status, output, errors, files):
         if status < 0 or status > 128:
             return f"ended by {signal.Signals(-status if status < 0 else status - 128).name}: {errors.strip()[-200:]}"
         if status == 0:
             same = (output, files) == (self.right[1], self.right[3]) or (self.title, fault.kind) in MAY_LACK
             return None if same else f"says nothing, but its answer is another: {errors.strip()[:200]}"
-        # A call that strace makes fail is one that a sandbox does not know: it ends its process, and strace wonders. The same number of the same
-        # call then fails in the program itself: that may have been its line.
-        all_lines = errors.strip().splitlines()
-        lines = [line for line in all_lines if not line.startswith("strace: Failed to tamper")]
-        may_lack = fault.kind == "write" and len(lines) < len(all_lines)
+        lines = errors.strip().splitlines()
         failures = [line for line in lines if not line.startswith("kiseki: note: ")]
+        may_lack = fault.kind == "write" and struck > 1  # its reader's first, and its own line of that
         if (not lines and not may_lack) or len(failures) > 1:
             return f"exit {status} with {len(lines)} lines: {errors.strip()[:300]}"
         whole = all(data == self.right[3].get(path) for path, data in files.items())
@@ -125,8 +127,7 @@ class Command:
 
 
 def campaign(tools, most, random, only=""):
-    """(how many faults, what is wrong)."""
-    count, wrong = 0, []
+    tally = Tally()
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder, ThreadPoolExecutor(tools.jobs) as pool:
         work = Path(folder)
         make_inputs(tools, work)
@@ -134,8 +135,8 @@ def campaign(tools, most, random, only=""):
             if only not in title:
                 continue
             command = Command(tools, title, arguments)
-            faults = command.prepare(most, random)
-            found = [f"{title}, {name(f)}: {w}" for f, w in zip(faults, pool.map(command.judge, faults)) if w]
-            print(f"  {title}: {len(faults)} faults, {len(found)} wrong", flush=True)
-            count, wrong = count + len(faults), wrong + found
-    return count, wrong
+            faults, known = command.prepare(most, random), len(tally.wrong)
+            for fault, (struck, problem) in zip(faults, pool.map(command.judge, faults)):
+                tally.add(title, fault, struck, problem)
+            print(f"  {title}: {len(faults)} faults, {len(tally.wrong) - known} wrong", flush=True)
+    return tally

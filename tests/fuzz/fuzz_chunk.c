@@ -12,10 +12,11 @@ static struct bucket bucket, other;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ladder *ladder = NULL;
+	size_t n = 0;
 
 	chunk_writer_reset(&writer);
 	chunk_reader_init(&reader, data, size);
-	while (chunk_reader_next(&reader, &bucket) == WIRE_OK) {
+	for (; chunk_reader_next(&reader, &bucket) == WIRE_OK; n++) {
 		assert(chunk_writer_push(&writer, &bucket) == 0);
 		chunk_reader_init(&again, writer.data, writer.len);
 		while (chunk_reader_next(&again, &other) == WIRE_OK)
@@ -24,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(!memcmp(&other.counts, &bucket.counts, sizeof(other.counts)));
 		assert(other.n_tasks == bucket.n_tasks && other.before.type == bucket.before.type);
 	}
+	if (!n) /* a ladder is large, and has nothing else to refuse */
+		return 0;
 	assert(ladder_new(&ladder, NULL, NULL) == 0);
 	if (ladder_load(ladder, 0, data, size) == 0 && bucket.index < UINT64_MAX - 1000) {
 		bucket.index += 1000;

@@ -2,6 +2,7 @@
 /* clickhouse_row: any bytes as rows that a server answered: headers of blocks, which are taken into a
  * state and read back as they were written; names and strings. */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,13 @@ static void write_again(const struct clickhouse_header *h)
 	struct clickhouse_header again;
 	struct byte_reader r;
 	uint32_t i;
+	int status;
 
 	short_row.header.block.len = 5;
-	assert(clickhouse_rows_reserve(&rows, CLICKHOUSE_BLOCK_ROOM + 5) == 0);
+	status = clickhouse_rows_reserve(&rows, CLICKHOUSE_BLOCK_ROOM + 5);
+	assert(status == 0 || status == -ENOMEM);
+	if (status < 0)
+		return;
 	assert(clickhouse_rows_block(&rows, &short_row) == rows.len - 5);
 	assert(rows.len <= CLICKHOUSE_BLOCK_ROOM + 5);
 	reader_init(&r, rows.data + 34, rows.len - 34);
@@ -40,13 +45,15 @@ static void read_headers(const uint8_t *data, size_t size)
 	struct clickhouse_header h;
 	struct run_state state;
 	struct byte_reader r;
+	int status = 0;
 
 	run_state_init(&state);
 	reader_init(&r, data, size);
 	while (clickhouse_row_header(&r, &h)) {
 		write_again(&h);
 		if (run_state_check(&state, &h.block, NULL) == STORE_TAKEN)
-			assert(run_state_take(&state, &h.block, h.came_ns, NULL) == 0);
+			status = run_state_take(&state, &h.block, h.came_ns, NULL);
+		assert(status == 0 || status == -ENOMEM);
 	}
 	run_state_done(&state);
 }

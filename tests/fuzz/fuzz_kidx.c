@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* kidx: any bytes as an index: everything in it is looked at, also when its checksum is right. */
+/* kidx: any bytes as an index, and as its file: everything in it is looked at, also when its checksum is right. */
 #include <assert.h>
 #include <stdlib.h>
 
+#include "as_file.h"
 #include "store/log_index.h"
 #include "wire/crc32c.h"
 
@@ -52,6 +53,17 @@ static void look(uint8_t *bytes, size_t size)
 	log_index_free(x);
 }
 
+static void open_path(const uint8_t *data, size_t size)
+{
+	struct log_index *x;
+	struct as_file f;
+
+	as_file_init(&f, data, size);
+	if (log_index_open(&x, AT_FDCWD, f.path, false) == 0)
+		log_index_free(x);
+	as_file_done(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
@@ -59,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
+	open_path(data, size);
 	look(copy, size);
 	if (size < INDEX_HEAD_LEN)
 		return 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ksk: any bytes as a file: read through, then from a tick on, then checked as a whole. */
+/* ksk: any bytes as a file or a pipe, and in memory: read through, then from a tick on, then checked as a whole. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "as_file.h"
+#include "trace/info_meta.h"
 #include "trace/ksk_source.h"
 #include "wire/crc32c.h"
 #include "wire/varint.h"
@@ -66,12 +68,34 @@ static void read_file(const uint8_t *data, size_t size)
 	source_free(s);
 }
 
+static void open_path(struct as_file *f)
+{
+	struct ksk_file *k = NULL;
+	struct trace_info info;
+	int r = ksk_file_open(&k, f->path, NULL);
+
+	if (r == 0)
+		ksk_file_verify(k, NULL);
+	if (r == 0 && info_init(&info) == 0) {
+		r = info_read(&info, &k->reader, NULL);
+		assert(r == 0 || r == -EBADE || r == -ENOMEM);
+		info_done(&info);
+	}
+	ksk_file_free(k);
+	as_file_done(f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
+	struct as_file f;
 
 	if (!copy)
 		return 0;
+	as_file_init(&f, data, size);
+	open_path(&f);
+	as_file_init_pipe(&f, data, size);
+	open_path(&f);
 	read_file(data, size);
 	memcpy(copy, data, size);
 	repair(copy, size);

@@ -42,7 +42,7 @@ static void make_event(struct sched_event *ev, uint8_t a, uint8_t b)
 	if (ev->kind == SCHED_EXEC) {
 		memset(ev->task.comm, 0, SCHED_COMM_LEN);
 		ev->filename = path;
-		ev->filename_len = (uint16_t)(b << 4);
+		ev->filename_len = (uint16_t)(b >= 240 ? b << 4 : b >> 2); /* long ones take long */
 	}
 	if (ev->kind >= SCHED_WAKING && ev->kind <= SCHED_WAKEUP_NEW)
 		ev->value = b == 254 ? 2000 : b & 3;

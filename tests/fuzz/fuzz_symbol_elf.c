@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbol/demangle.h"
 #include "symbol/dwarf_lines.h"
@@ -23,24 +24,44 @@ static void find_names(const struct elf_file *f, const struct symtab *t)
 
 			assert(!s || (s->start <= at && s->name_len && !s->shown));
 			if (s && !s->name[s->name_len])
-				free(demangle_dup(s->name));
+				free(demangle_dup_entry(s->name));
 		}
 }
 
-/* By rising addresses, none over another. */
+struct walk {
+	struct dwarf_lines *lines;
+	uint64_t end;
+	uint32_t searches; /* yet to make: each takes as long as a sequence */
+};
+
+static void check_found(struct dwarf_lines *l, uint64_t address, const struct dwarf_piece *p)
+{
+	const char *file = NULL;
+	uint32_t line = 0;
+	int r = dwarf_lines_find(l, address, &file, &line);
+
+	assert(r == -ENOMEM || (r == 1 && line == p->line && strcmp(file, p->file) == 0));
+}
+
+/* By rising addresses, none over another, and what a search says. */
 static int take_piece(void *context, const struct dwarf_piece *p)
 {
-	uint64_t *end = context;
+	struct walk *w = context;
 
-	assert(p->from >= *end && p->to > p->from && p->line && *p->file);
-	*end = p->to;
+	assert(p->from >= w->end && p->to > p->from && p->line && *p->file);
+	w->end = p->to;
+	if (!w->searches)
+		return 0;
+	w->searches--;
+	check_found(w->lines, p->from, p);
+	check_found(w->lines, p->to - 1, p);
 	return 0;
 }
 
 static void find_lines(const struct elf_file *f)
 {
 	struct dwarf_lines *l = NULL;
-	uint64_t end = 0;
+	struct walk w = { .searches = 256 };
 	const char *file = NULL;
 	uint32_t line = 0;
 	uint64_t at;
@@ -53,7 +74,8 @@ static void find_lines(const struct elf_file *f)
 		for (at = f->code[i].from; at < f->code[i].to && at - f->code[i].from < 128; at++)
 			if (dwarf_lines_find(l, at, &file, &line) == 1)
 				assert(*file && line);
-	r = dwarf_lines_walk(l, take_piece, &end);
+	w.lines = l;
+	r = dwarf_lines_walk(l, take_piece, &w);
 	assert(r == 0 || r == -ENOMEM);
 	dwarf_lines_free(l);
 }

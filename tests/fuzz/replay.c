@@ -17,7 +17,7 @@
 #include "starve.h"
 
 #define STARVE_MOST 64U
-#define STARVE_INPUT_MAX 8192 /* bytes: what is longer takes long, too */
+#define STARVE_INPUT_MAX 32768 /* bytes: what is longer takes long, too */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

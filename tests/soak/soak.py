@@ -5,8 +5,8 @@
 	soak.py [--time 30m] [--seed N] [--board BOARD] [--no-keys] [--rate N] [--build FOLDER] [--report FILE]
 
 The time is cut into laps. In each, a known number of events is made while somebody is killed, paused, or cut off; at its
-end all are let come back, and made = stored + ledger must hold to the event, of every device. In the first half everybody
-dies. In the third quarter the collector lives, in the last one whoever sends: there their memory and descriptors must be
+end all are let come back, and made = stored + ledger must hold to the event, of every device. In the first two fifths everybody
+dies. In the next two the collector lives, in the last one whoever sends: there their memory and descriptors must be
 flat (watch.py has the bounds). The seed chooses what happens; the same seed is the same row of troubles.
 
 Prints a line for each lap (on a terminal how it goes, too), writes a report in JSON, and exits with 1 if anything is wrong.
@@ -123,9 +123,9 @@ class Soak:
     def get_mortals(self, number):
         """Who may be killed in a lap; whoever may not is watched."""
         senders = [name for name in self.stage.programs if name != "collector"]
-        if number < self.laps_wanted // 2:
+        if number < self.laps_wanted * 2 // 5:
             return list(self.stage.programs)
-        return senders if number < self.laps_wanted * 3 // 4 else ["collector"]
+        return senders if number < self.laps_wanted * 4 // 5 else ["collector"]
 
     def set_windows(self, number):
         mortals = self.get_mortals(number)

@@ -2,7 +2,8 @@
 """watch: memory and descriptors of processes, and whether they stay what they are.
 
 Whoever is killed all the time shows nothing, so each process has a window in which it is left alive. Of that window the
-first third is for warming up. Through the rest a line is laid by least squares: from its beginning to its end it may
+first third is for warming up, and if there is time, WARM_S: a collector keeps what it knows of an ended run for five minutes
+(FACT_TOLD_IDLE_NS), so it takes as long until as much goes as comes. At least a third counts. Through the rest a line is laid by least squares: from its beginning to its end it may
 rise by RSS_KIB and RSS_SHARE of its mean, and by DESCRIPTORS.
 """
 import re
@@ -10,7 +11,7 @@ import threading
 from pathlib import Path
 
 RSS_KIB, RSS_SHARE, DESCRIPTORS = 1024, 0.05, 2.0
-WARM = 1 / 3
+WARM, WARM_MOST, WARM_S = 1 / 3, 2 / 3, 300
 FEW = 8  # samples that say nothing
 KEPT = 2000  # of a process in the report
 
@@ -68,7 +69,11 @@ class Watch:
         begin, end = self.windows[name]
         inside = [s for s in self.samples.get(name, []) if begin <= s[0] <= end]
         inside = [s for s in inside if s[1] == inside[-1][1]]
-        return [s for s in inside if s[0] >= inside[0][0] + WARM * (inside[-1][0] - inside[0][0])] if inside else []
+        if not inside:
+            return []
+        long = inside[-1][0] - inside[0][0]
+        warm = min(max(WARM * long, WARM_S), WARM_MOST * long)
+        return [s for s in inside if s[0] >= inside[0][0] + warm]
 
     def judge(self, name):
         """What is reported of a process; `problem` is None if it is flat."""

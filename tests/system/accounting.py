@@ -38,6 +38,10 @@ class Failed(Exception):
     pass
 
 
+class Unclear(Failed):
+    """Somebody else renames so much that nobody can count it."""
+
+
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(77)
@@ -81,6 +85,9 @@ class Others:
         """When they happened, in ns of the monotonic clock (cut to microseconds)."""
         (self.path / "events/task/task_rename/enable").write_text("0")
         text = (self.path / "trace").read_text(errors="replace")
+        overrun = sum(int(n) for file in self.path.glob("per_cpu/cpu*/stats") for n in re.findall(r"^overrun: (\d+)", file.read_text(), re.M))
+        if overrun:
+            raise Unclear(f"{overrun} events of other programs were overwritten before they were counted")
         return [int(s) * 10**9 + int(us) * 1000
                 for s, us in re.findall(r" (\d+)\.(\d{6}): task_rename:", text)]
 

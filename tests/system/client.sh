@@ -74,7 +74,10 @@ says err 'cannot stop evil'
 says err 'no tracefs'
 gives 1 stop board-1 nobody
 says out 'board-1: stopped'
-says err 'cannot stop nobody: there is no such device'
+says err 'cannot stop nobody: there is no such device, it has never connected; on it: kiseki-agent --collector HOST:7077'
+[ "$(wc -l <err)" -eq 1 ] || bad "a device that never came: $(cat err)"
+gives 1 stop 'no*'
+says err 'cannot stop no*: no device has such a name'
 gives 0 configure cccccc --pid ''
 says out 'away: is away'
 grep -qF '{"pid":[]}' log || bad "configure sends: $(grep configure log)"

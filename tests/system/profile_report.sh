@@ -129,6 +129,22 @@ for run in "" "--run 1"; do
 done
 wrong 1 "there is no run 7" profile report store --run 7
 
+# A reader that crashes on lines is told of, as one that crashes on names; those are kept, and stay.
+crash_lines()
+{
+	local cache=$work/tables crash=(strace -f -o calls -e trace=seccomp -e inject=seccomp:signal=SEGV)
+
+	if [ "$id" = - ] || ldd "$KISEKI" | grep -q libasan || ! strace -f -o /dev/null true 2>/dev/null; then
+		echo "no build-id, no strace or no sandbox: no reader was made to crash"
+		return
+	fi
+	KISEKI_SYMBOL_CACHE=$cache "$KISEKI" profile report named.ksk >out 2>err || fail "report, to keep names"
+	KISEKI_SYMBOL_CACHE=$cache "${crash[@]}" "$KISEKI" profile export named.ksk --lines -o lines.pb.gz >out 2>err ||
+		fail "export with a reader that crashes: $(cat err)"
+	grep -q "note: prog: its reader crashed (.*); its source lines are not known" err || fail "nothing says why there are no lines: $(cat err)"
+	gzip -dc lines.pb.gz | grep -qa deep || fail "with the lines the names are gone"
+}
+
 # Names and lines of a real program, by its build-id; and none at all if that is another one's.
 cat >prog.c <<'C'
 int deep(int n) { return n * 3; }
@@ -157,6 +173,7 @@ P
 			grep -q "deep  \[prog\]" out || { cat out err; fail "a function of a real program has no name"; }
 			"$KISEKI" profile export named.ksk --lines -o lines.pb.gz && gzip -dc lines.pb.gz | grep -qa prog.c ||
 				fail "pprof has no source file"
+			crash_lines
 		elif [ "$id" != - ]; then
 			grep -q "deep" out && fail "a name by the wrong build-id"
 			grep -q "build-id" err || fail "nothing says why there are no names"

@@ -53,6 +53,21 @@ head -c 50 /dev/urandom >>"$last"
 "$KISEKI" check data >out || bad "a broken-off write is called damage: $(cat out)"
 grep -q '^unsaved   50 bytes' out || bad "unsaved: $(cat out)"
 
+# A database with a page that was never written, or that is cut, is found; one that is whole is not.
+for harm in whole zeros cut; do
+	rm -f data/facts.sqlite
+	python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("CREATE TABLE t (a PRIMARY KEY)")
+c.executemany("INSERT INTO t VALUES (?)", ((f"row {i}",) for i in range(999))); c.commit()' data/facts.sqlite || bad "cannot make a database"
+	case $harm in
+	zeros) dd if=/dev/zero of=data/facts.sqlite bs=4096 count=1 seek=3 conv=notrunc status=none ;;
+	cut) truncate -s 1 data/facts.sqlite ;;
+	esac
+	"$KISEKI" check data >out && found=no || found=yes
+	[ $found = $([ $harm = whole ] && echo no || echo yes) ] || bad "$harm of a database: $(cat out)"
+	[ $harm = whole ] || grep -q '^damage    facts.sqlite: ' out || bad "$harm of a database: $(cat out)"
+done
+rm data/facts.sqlite
+
 # An index that says something else is found.
 cp data/log/00000002.kidx data/log/00000001.kidx
 "$KISEKI" check data >out && bad "a wrong index is not found"

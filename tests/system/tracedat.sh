@@ -29,7 +29,10 @@ for version in 6 7; do
 		# shellcheck disable=SC2086
 		report $form $version.dat >found
 		[ "$(wc -l <expected)" = 457 ] || fail "v$version: trace-cmd reports $(wc -l <expected)"
-		cmp expected found || fail "v$version: trace-cmd report $form differs"
+		cmp expected found || {
+			diff expected found | head -n 6
+			fail "v$version: trace-cmd report $form differs"
+		}
 	done
 	events=$("$KISEKI" info --json $version.dat | jq .events)
 	[ "$events" = 457 ] || fail "v$version: info counts $events events"

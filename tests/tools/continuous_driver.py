@@ -43,7 +43,7 @@ class Machine:
                 blocks.append(b)
         except (FileNotFoundError, Cut):
             pass
-        return pace(blocks)
+        return pace(b for b in blocks if b.payload is not None)
 
     def last(self):
         return ([(0, 0, 0)] + self.rows())[-1]

@@ -22,17 +22,19 @@ import fake_device as fd
 from served import KISEKI, WAIT_S, Collector, ident, stored, token
 from streamer import Streamer, check
 
+ESTABLISHED = "01"  # in /proc/net/tcp
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
 
 def wait_read(collector, device):
-    """Until nothing of what the device sent waits in the collector's socket any more."""
+    """Until nothing of what the device sent waits in the collector's socket any more. The kernel's table changes while it is read: a
+    connection may be in it twice, or not at all."""
     ends = f":{collector.port:04X}", f":{device.socket.getsockname()[1]:04X}"
     deadline = time.monotonic() + WAIT_S
     while True:
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        waiting, = [row[4] for row in rows if (row[1][8:], row[2][8:]) == ends]
-        if int(waiting.split(":")[1], 16) == 0:
+        waiting = [row[4].split(":")[1] for row in rows if (row[1][8:], row[2][8:]) == ends and row[3] == ESTABLISHED]
+        if waiting and not any(int(x, 16) for x in waiting):
             return
         assert time.monotonic() < deadline
         time.sleep(0.01)

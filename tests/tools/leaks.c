@@ -11,10 +11,13 @@
  * In the builds with AddressSanitizer every unit test and every replay of a corpus has this file;
  * tests/unit/test_leaks.c is the proof that a leak is still found.
  */
-#include <sanitizer/allocator_interface.h>
 #include <sanitizer/lsan_interface.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
+
+/* As in sanitizer/allocator_interface.h, which GCC does not bring; its library has the function. */
+size_t __sanitizer_get_current_allocated_bytes(void);
 
 static size_t leaks_before;
 static char leaks_stdout[BUFSIZ];

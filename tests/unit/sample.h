@@ -20,16 +20,19 @@ struct array_source {
 	const struct trace_item *items;
 	size_t n, at;
 	unsigned int seeks;
-	bool pipe; /* cannot rewind */
+	size_t breaks;		   /* at this item, unless it is 0 */
+	unsigned int rewinds_left; /* then it cannot any more; 0: as often as wanted */
+	bool pipe;		   /* cannot rewind */
 };
 
 static int array_next(struct trace_source *s, struct trace_item *ret, struct error *e)
 {
 	struct array_source *a = (struct array_source *)s;
 
-	(void)e;
 	if (a->at == a->n)
 		return 0;
+	if (a->breaks && a->at == a->breaks)
+		return error_set(e, EBADMSG, "cannot read on: broken");
 	*ret = a->items[a->at++];
 	return 1;
 }
@@ -40,6 +43,7 @@ static int array_rewind(struct trace_source *s, struct error *e)
 
 	if (a->pipe)
 		return error_set(e, ESPIPE, "cannot rewind: a pipe");
+	a->pipe = a->rewinds_left && !--a->rewinds_left;
 	a->at = 0;
 	return 0;
 }

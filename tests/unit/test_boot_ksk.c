@@ -230,9 +230,19 @@ static void test_foreign(void **state)
 	uint8_t *start;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		b.codec = i ? CODEC_SCHED : CODEC_BOOT;
 		assert_int_equal(ksk_writer_open(&w, path, &e), 0);
+		if (i == 2) { /* in a segment that is a boot's */
+			const struct block key = { .codec = CODEC_BOOT,
+						   .flags = BLOCK_KEY,
+						   .stream = STREAM_BOOT };
+
+			start = block_encode(&key, room + BLOCK_HEADER_MAX, &len);
+			assert_int_equal(ksk_writer_put(w, &key, start, len, &e), 0);
+			b.sequence = 1;
+			b.flags = 0;
+		}
 		memset(room + BLOCK_HEADER_MAX, 0xff, 40);
 		start = block_encode(&b, room + BLOCK_HEADER_MAX, &len);
 		assert_int_equal(ksk_writer_put(w, &b, start, len, &e), 0);
@@ -241,6 +251,7 @@ static void test_foreign(void **state)
 		file_len = read_all(path, file, FILE_MAX);
 		a = read_account(file, file_len);
 		assert_true(a.events + a.lost.lost[LOSS_DAMAGE] == 9 && a.events < 9);
+		assert_true(a.events == 0 || i == 0);
 	}
 }
 
@@ -308,6 +319,7 @@ static void test_stored(void **state)
 	struct error e = ERROR_INIT;
 	struct boot_source *a, *b;
 	struct store_run about;
+	struct block meta;
 	struct store *s;
 	uint32_t run, turn;
 
@@ -331,6 +343,15 @@ static void test_stored(void **state)
 		boot_source_free(b);
 	}
 	assert_int_equal(boot_ksk_open_run(s, run + 1, &b, &e), -ENOENT);
+	id = stored_id(4);
+	assert_int_equal(store_run(s, &device, &id, &boot, &run, &e), 0);
+	assert_int_equal(block_decode(file + KSK_HEAD_LEN, file_len - KSK_HEAD_LEN, &meta),
+			 WIRE_OK);
+	assert_int_equal(meta.stream, STREAM_META); /* a run that has nothing but its description */
+	assert_true(store_put(s, run, &meta, file + KSK_HEAD_LEN, &e) >= 0);
+	assert_int_equal(store_commit(s, NULL, &e), 0);
+	assert_int_equal(boot_ksk_open_run(s, run, &b, &e), -ENODATA);
+	assert_non_null(strstr(e.text, "it holds no boot chart"));
 	store_free(s);
 }
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* task_stat, machine_stat, kernel_message, target: the texts of /proc and of the kernel's log, also strange ones. */
+/* task_stat, machine_stat, kernel_message, target, facts: the texts of /proc and of the kernel's log, also strange ones. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "device/boot/facts.h"
 #include "device/boot/kernel_message.h"
 #include "device/boot/machine_stat.h"
 #include "device/boot/target.h"
@@ -156,7 +161,8 @@ static void reads_machine_stat(void **state)
 	assert_false(machine_stat_parse(&m, &each, "intr 1\n", 7));
 	assert_false(machine_stat_parse(&m, &each, "", 0));
 	/* A kernel of 2.6 has four columns. */
-	assert_true(machine_stat_parse(&m, NULL, "cpu 1 2 3 4\nctxt 5\n", 19));
+	assert_true(machine_stat_parse(&m, NULL, "cpu 1 2 3 4\ncpu0 1 2 3 4\nctxt 5\n", 32));
+	assert_int_equal(m.cpus, 1);
 	assert_int_equal(m.times[BOOT_CPU_IDLE], 4);
 	assert_int_equal(m.times[BOOT_CPU_IRQ], 0);
 	assert_int_equal(m.switches, 5);
@@ -260,6 +266,112 @@ static void knows_targets(void **state)
 	assert_true(target_is_process(&t, "getty", 5, "", 0));
 	assert_true(target_is_process(&t, "other", 5, "/sbin/getty\0-x", 14));
 	assert_false(target_is_process(&t, "gett", 4, "/sbin/agetty", 12));
+	assert_int_equal(target_parse(&t, "process:/sbin/getty"), 0);
+	assert_true(target_is_process(&t, "other", 5, "/sbin/getty", 11));
+	assert_false(target_check(&t, "", -1, 0)); /* processes are looked at elsewhere */
+	assert_int_equal(target_parse(&t, "file:/proc/self/stat"), 0);
+	assert_true(target_check(&t, "", -1, 0));
+	assert_false(target_is_process(&t, "stat", 4, "", 0));
+	assert_int_equal(target_parse(&t, "file:/nowhere"), 0);
+	assert_false(target_check(&t, "", -1, 0));
+}
+
+/* Looks into /proc/1/net at most every TARGET_PORT_NS. */
+static void finds_a_listener(void **state)
+{
+	static const char text[] = "   1: 00000000:0016 00000000:0000 0A 0\n";
+	char folder[] = "/tmp/kiseki-proc-XXXXXX", path[64];
+	uint64_t now = TARGET_PORT_NS;
+	struct target t;
+	FILE *f;
+	int proc;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	proc = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(target_parse(&t, "port:22"), 0);
+	assert_false(target_check(&t, "", proc, now));
+	assert_int_equal(mkdirat(proc, "1", 0755) | mkdirat(proc, "1/net", 0755), 0);
+	snprintf(path, sizeof(path), "%s/1/net/tcp", folder);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s%s", "  sl  local_address rem_address   st\n", "no listener at all");
+	assert_int_equal(fclose(f), 0);
+	assert_false(target_check(&t, "", proc, now)); /* too early */
+	assert_false(target_check(&t, "", proc, now += TARGET_PORT_NS));
+	snprintf(path, sizeof(path), "%s/1/net/tcp6", folder);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	assert_true(target_check(&t, "", proc, now += TARGET_PORT_NS));
+	assert_int_equal(unlinkat(proc, "1/net/tcp6", 0), 0);
+	snprintf(path, sizeof(path), "%s/1/net/tcp", folder);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%.*s", (int)strlen(text) - 1, text); /* a line without its end is one, too */
+	assert_int_equal(fclose(f), 0);
+	assert_true(target_check(&t, "", proc, now + TARGET_PORT_NS));
+	assert_int_equal(unlinkat(proc, "1/net/tcp", 0), 0);
+	assert_int_equal(unlinkat(proc, "1/net", AT_REMOVEDIR) | unlinkat(proc, "1", AT_REMOVEDIR),
+			 0);
+	close(proc);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+struct fact_list {
+	struct record_sink sink;
+	char text[1024];
+};
+
+static void put_fact(struct record_sink *s, const struct boot_event *ev)
+{
+	struct fact_list *l = (struct fact_list *)s;
+	size_t len = strlen(l->text);
+
+	assert_int_equal(ev->key, BOOT_MARK_FACT);
+	snprintf(l->text + len, sizeof(l->text) - len, "%.*s;", (int)ev->text_len, ev->text);
+}
+
+static void write_file(int folder, const char *name, const char *text, size_t len)
+{
+	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, len), len);
+	close(fd);
+}
+
+/* The first of the CPU's names that there is; a device tree's texts end with a zero. What is empty is not said. */
+static void says_facts(void **state)
+{
+	static const char cpus[] = "processor\t: 0\ncpu model\t: MIPS 24Kc\nuarch\t: other\n";
+	static const char model[] = "Board X\0";
+	struct fact_list l = { .sink = { .put = put_fact } };
+	char folder[] = "/tmp/kiseki-facts-XXXXXX";
+	struct boot_settings s = { .interval_ns = 5 };
+	struct place p = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	p.proc = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	facts_say(&l.sink, &p, &s, 9); /* a machine that says nothing of itself */
+	assert_null(strstr(l.text, "cpu="));
+	assert_null(strstr(l.text, "model="));
+	l.text[0] = 0;
+	assert_int_equal(mkdirat(p.proc, "device-tree", 0700), 0);
+	write_file(p.proc, "cmdline", "\n", 1);
+	write_file(p.proc, "cpuinfo", cpus, sizeof(cpus) - 1);
+	write_file(p.proc, "device-tree/model", model, sizeof(model));
+	facts_say(&l.sink, &p, &s, 9);
+	assert_memory_equal(l.text, "cpu=MIPS 24Kc;model=Board X;", 28);
+	assert_non_null(strstr(l.text, ";interval_ns=5;recorder=kiseki-boot "));
+	unlinkat(p.proc, "cmdline", 0);
+	unlinkat(p.proc, "cpuinfo", 0);
+	unlinkat(p.proc, "device-tree/model", 0);
+	unlinkat(p.proc, "device-tree", AT_REMOVEDIR);
+	close(p.proc);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 int main(void)
@@ -275,6 +387,8 @@ int main(void)
 		cmocka_unit_test(reads_memory_and_pressure),
 		cmocka_unit_test(reads_kernel_messages),
 		cmocka_unit_test(knows_targets),
+		cmocka_unit_test(finds_a_listener),
+		cmocka_unit_test(says_facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

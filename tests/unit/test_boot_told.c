@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "device/boot/boot_program.h"
 #include "device/boot/boot_settings.h"
 #include "device/boot/exit_account.h"
 #include "device/boot/idle_watch.h"
@@ -247,8 +248,126 @@ static void reads_settings(void **state)
 	assert_int_equal(s.idle_ns, 1500 * CLOCK_NS_PER_MS);
 	assert_true(boot_settings_set(&s, "until", "nothing", &e) < 0);
 	assert_true(boot_settings_set(&s, "init", "sbin/init", &e) < 0);
+	/* 307445735 minutes are 26 s more than 2^64 ns. */
+	assert_true(boot_settings_set(&s, "time", "307445735m", &e) < 0);
+	assert_true(boot_settings_set(&s, "time", "42949672949m", &e) < 0);
+	assert_true(boot_settings_set(&s, "time", "99999999999999999999s", &e) < 0);
 	assert_int_equal(boot_settings_set(&s, "time", "no", &e), 0);
 	assert_int_equal(s.time_ns, 0);
+}
+
+static void refuses_values(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "idle", "s" },	 { "idle", "1.1234567s" },  { "idle", "1441m" },
+		{ "interval", "999us" }, { "interval", "10001ms" }, { "until", "" },
+		{ "name", "a b" },	 { "name", ".a" },	    { "name", "" },
+		{ "kmsg", "some" },	 { "exact", "yes" },	    { "nice", "20" },
+		{ "nice", "-21" },	 { "threads", "1" },	    { "driver", "kiseki.ko" },
+		{ "nothing", "1" },
+	};
+	struct boot_settings s, before;
+	char line[600];
+	size_t i;
+
+	(void)state;
+	boot_settings_init(&s);
+	before = s;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (boot_settings_set(&s, wrong[i][0], wrong[i][1], NULL) != -EINVAL)
+			fail_msg("%s takes \"%s\"", wrong[i][0], wrong[i][1]);
+	memset(line, 'x', sizeof(line)); /* a word that is longer than any path */
+	memcpy(line, "kiseki_boot.out=/", 17);
+	assert_int_equal(boot_settings_parse_kernel(&s, line, sizeof(line), NULL), -EINVAL);
+	assert_memory_equal(&s, &before, sizeof(s));
+}
+
+static void takes_values(void **state)
+{
+	struct boot_settings s;
+
+	(void)state;
+	boot_settings_init(&s);
+	assert_int_equal(boot_settings_set(&s, "idle", "off", NULL), 0);
+	assert_int_equal(s.idle_ns, 0);
+	assert_int_equal(boot_settings_set(&s, "idle", "0.123456s", NULL), 0);
+	assert_int_equal(s.idle_ns, 123456000);
+	assert_int_equal(boot_settings_set(&s, "name", "a-1_b.c", NULL), 0);
+	assert_string_equal(s.name, "a-1_b.c");
+	assert_int_equal(boot_settings_set(&s, "nice", "5", NULL), 0);
+	assert_int_equal(s.nice, 5);
+	assert_int_equal(boot_settings_set(&s, "nice", "-20", NULL), 0);
+	assert_int_equal(s.nice, -20);
+	assert_int_equal(boot_settings_set(&s, "kmsg", "off", NULL), 0);
+	assert_int_equal(s.log, BOOT_LOG_OFF);
+	assert_int_equal(boot_settings_set(&s, "exact", "bpf", NULL), 0);
+	assert_int_equal(s.exact, BOOT_EXACT_BPF);
+}
+
+/* What depends on other settings, where nothing was said of it. */
+static void finishes(void **state)
+{
+	struct boot_settings s;
+
+	(void)state;
+	boot_settings_init(&s);
+	boot_settings_finish(&s); /* it waits for nothing but quiet, and writes a file */
+	assert_true(s.idle_ns > 0);
+	assert_string_equal(s.out, BOOT_SETTINGS_OUT);
+	assert_int_equal(s.spool_bytes, 384U << 10);
+	boot_settings_init(&s);
+	boot_settings_set(&s, "until", "port:22", NULL);
+	boot_settings_set(&s, "idle", "3s", NULL);
+	boot_settings_set(&s, "collector", "h:1", NULL);
+	boot_settings_set(&s, "exact", "auto", NULL);
+	boot_settings_finish(&s); /* for both, and sends it */
+	assert_int_equal(s.idle_ns, 3 * CLOCK_NS_PER_S);
+	assert_string_equal(s.out, "");
+	assert_int_equal(s.spool_bytes, 4U << 20);
+	boot_settings_init(&s);
+	boot_settings_set(&s, "out", "/x", NULL);
+	boot_settings_set(&s, "spool", "1M", NULL);
+	boot_settings_finish(&s);
+	assert_string_equal(s.out, "/x");
+	assert_int_equal(s.spool_bytes, 1U << 20);
+}
+
+static int load(struct boot_settings *s, char *const *argv, int argc, const char *kernel,
+		struct error *e)
+{
+	struct args a;
+
+	assert_int_equal(args_parse(&a, &command_boot_recorder, argc, argv, e), 0);
+	boot_settings_init(s);
+	return boot_settings_load(s, &a, kernel, e);
+}
+
+/* The kernel's command line over the file, and the options over both. */
+static void reads_in_order(void **state)
+{
+	static const char kernel[] =
+		"kiseki_boot.until=unit:a.target kiseki_boot.interval=50ms kiseki_boot.name=k";
+	char *const given[] = { (char *)"kiseki-boot", (char *)"--config=/dev/null",
+				(char *)"--until=port:22", (char *)"--threads",
+				(char *)"--name=o" };
+	char *const missing[] = { (char *)"kiseki-boot", (char *)"--config=/nowhere/boot.conf" };
+	struct error e = ERROR_INIT;
+	struct boot_settings s;
+
+	(void)state;
+	assert_int_equal(load(&s, given, 2, kernel, &e), 0);
+	assert_int_equal(s.until.type, TARGET_UNIT);
+	assert_int_equal(s.interval_ns, 50 * CLOCK_NS_PER_MS);
+	assert_string_equal(s.name, "k");
+	assert_false(s.threads);
+	assert_int_equal(load(&s, given, 5, kernel, &e), 0);
+	assert_int_equal(s.until.type, TARGET_PORT);
+	assert_int_equal(s.interval_ns, 50 * CLOCK_NS_PER_MS);
+	assert_string_equal(s.name, "o");
+	assert_true(s.threads);
+	assert_int_equal(load(&s, missing, 2, kernel, &e), -ENOENT);
+	assert_int_equal(load(&s, given, 2, "kiseki_boot.interval=0", &e), -EINVAL);
+	assert_non_null(strstr(e.text, "interval"));
 }
 
 /* The file that is installed has every key, as a remark, and reads as the defaults. */
@@ -309,10 +428,17 @@ static void knows_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_process_events), cmocka_unit_test(reads_accounts),
-		cmocka_unit_test(sums_threads),		cmocka_unit_test(keeps_tasks),
-		cmocka_unit_test(reads_settings),	cmocka_unit_test(knows_idle),
+		cmocka_unit_test(reads_process_events),
+		cmocka_unit_test(reads_accounts),
+		cmocka_unit_test(sums_threads),
+		cmocka_unit_test(keeps_tasks),
+		cmocka_unit_test(reads_settings),
+		cmocka_unit_test(knows_idle),
 		cmocka_unit_test(has_every_key),
+		cmocka_unit_test(reads_in_order),
+		cmocka_unit_test(refuses_values),
+		cmocka_unit_test(takes_values),
+		cmocka_unit_test(finishes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

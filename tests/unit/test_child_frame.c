@@ -4,6 +4,7 @@
  * nothing that is taken for a frame, an item or a description and is none.
  */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,19 +176,69 @@ static void test_bad_infos(void **state)
 	info_done(&back);
 }
 
+static void check_info(const struct trace_info *info, int want)
+{
+	struct trace_info back;
+	struct child_frame f;
+
+	assert_int_equal(info_init(&back), 0);
+	assert_int_equal(child_frame_send_info(&from, info), 0);
+	assert_int_equal(child_frame_flush(&from), 0);
+	assert_int_equal(child_frame_receive(&to, &f), 1);
+	assert_int_equal(child_frame_get_info(&f, &back), want);
+	info_done(&back);
+}
+
+/* Columns, digits and words that are wider than what prints them has room for. */
+static void test_bad_widths(void **state)
+{
+	struct trace_info info;
+
+	(void)state;
+	assert_int_equal(info_init(&info), 0);
+	info.dialect.long_size = 4;
+	info.dialect.flag_columns = info.dialect.pid_width = 16;
+	info.clock.print_digits = 9;
+	check_info(&info, 0);
+	info.dialect.long_size = 5;
+	check_info(&info, -EBADMSG);
+	info.dialect.long_size = 8;
+	check_info(&info, 0);
+	info.dialect.flag_columns++;
+	check_info(&info, -EBADMSG);
+	info.dialect.flag_columns--;
+	info.dialect.pid_width++;
+	check_info(&info, -EBADMSG);
+	info.dialect.pid_width--;
+	info.clock.print_digits++;
+	check_info(&info, -EBADMSG);
+	info_done(&info);
+}
+
 static void test_bad_errors(void **state)
 {
+	struct {
+		int code;
+		char text[4];
+	} said = { 5, "why" };
 	struct child_frame f = { CHILD_FRAME_ERROR, (const unsigned char *)"\1\0\0", 3 };
 	struct error e = ERROR_INIT;
-	int code = 5;
 
 	(void)state;
 	assert_int_equal(child_frame_get_error(&f, &e), -EBADMSG);
-	f.body = (const unsigned char *)&code;
-	f.len = sizeof(code);
+	f.body = (const unsigned char *)&said;
+	f.len = sizeof(said);
 	assert_int_equal(child_frame_get_error(&f, &e), -EBADMSG); /* no failure's number */
-	code = -EIO;
+	said.code = INT_MIN;
+	assert_int_equal(child_frame_get_error(&f, &e), -EBADMSG);
+	said.code = -EIO;
 	assert_int_equal(child_frame_get_error(&f, &e), -EIO);
+	assert_string_equal(e.text, "why");
+	said.text[0] = 0; /* then there is a line all the same */
+	assert_int_equal(child_frame_get_error(&f, &e), -EBADMSG);
+	assert_string_not_equal(e.text, "");
+	f.len = sizeof(said.code);
+	assert_int_equal(child_frame_get_error(&f, &e), -EBADMSG);
 }
 
 /* Nobody reads any more, or nobody can: said, not ignored. */
@@ -215,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_items, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_infos, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bad_widths, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_pipe, setup, teardown),
 	};

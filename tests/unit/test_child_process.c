@@ -16,6 +16,8 @@
 
 #include "convert/boot_child.h"
 #include "convert/func_child.h"
+#include "convert/source_child.h"
+#include "sample.h"
 #include "sandbox/sandbox.h"
 
 #define FILE_LEN 4096U
@@ -296,13 +298,53 @@ static void test_boot(void **state)
 	boot_source_free(s);
 }
 
+/* --- events --- */
+
+static int open_events(const struct source_child_job *job, struct trace_source **ret,
+		       struct error *e)
+{
+	(void)job;
+	(void)e;
+	*ret = array_source_new(sample_items, SAMPLE_N);
+	return 0;
+}
+
+/* What was read from a pipe is gone; what was read from bytes can be read again. */
+static void test_pipe(void **state)
+{
+	struct source_child_job job = { .child = { .memory_bytes = 256U << 20 },
+					.open = open_events };
+	struct error e = ERROR_INIT;
+	struct trace_source *s;
+	struct trace_item item;
+	int ends[2], again;
+	size_t n;
+
+	(void)state;
+	for (again = 0; again < 2; again++) {
+		assert_int_equal(pipe(ends), 0);
+		job.child.fd = again ? -1 : ends[0];
+		if (source_child_open(&s, &job, &e) < 0)
+			fail_msg("%s", e.text);
+		for (n = 0; s->ops->next(s, &item, &e) > 0; n++)
+			assert_int_equal(item.type, sample_items[n].type);
+		assert_int_equal(n, SAMPLE_N);
+		assert_int_equal(s->ops->next(s, &item, &e), 0);
+		assert_int_equal(s->ops->rewind(s, &e), again ? 0 : -ESPIPE);
+		assert_int_equal(s->ops->next(s, &item, &e), again);
+		source_free(s);
+		if (again)
+			close(ends[0]);
+		close(ends[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_disorder),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_boot),
+		cmocka_unit_test(test_calls), cmocka_unit_test(test_disorder),
+		cmocka_unit_test(test_ends),  cmocka_unit_test(test_boot),
+		cmocka_unit_test(test_pipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,6 +57,9 @@ static void test_log(void **state)
 	assert_string_equal(text, "Failed");
 	assert_true(from_log("d t 1 1 W M f@fs.c:803 Failed", text, 4));
 	assert_string_equal(text, "Fai");
+	assert_true(from_log("d t 1 1 W M f@fs.c:803 [in Failed", text, sizeof(text)));
+	assert_string_equal(text, "[in Failed");
+	assert_false(from_log("d t 1 1 W M f@fs.c:803 Failed", text, 0));
 	assert_false(from_log("", text, sizeof(text)));
 	assert_false(from_log("no such line", text, sizeof(text)));
 	assert_false(from_log("f@x", text, sizeof(text)));

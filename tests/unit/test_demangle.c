@@ -49,6 +49,29 @@ static void test_others(void **state)
 	expect("_start", NULL);
 }
 
+/* What an entry of a linkage table is called. */
+static void test_entries(void **state)
+{
+	static const struct {
+		const char *name, *readable;
+	} entries[] = { { "_Z3addii@plt", "add(int, int)@plt" },
+			{ "_Z3addii", "add(int, int)" },
+			{ "_Z3addi@plt", "add(int)@plt" },
+			{ "puts@plt", NULL },
+			{ "@plt", NULL } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		char *got = demangle_dup_entry(entries[i].name);
+
+		assert_int_equal(!got, !entries[i].readable);
+		if (got)
+			assert_string_equal(got, entries[i].readable);
+		free(got);
+	}
+}
+
 /* f(A<A<…>, A<…>>): each level doubles what the one before is written as. */
 static void test_growth(void **state)
 {
@@ -83,9 +106,8 @@ static void test_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_others),
+		cmocka_unit_test(test_entries), cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_length),
 	};
 

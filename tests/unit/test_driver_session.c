@@ -236,6 +236,56 @@ static void does_not_answer_who_does_not_listen(void **state)
 	expect_silence();
 }
 
+/* A BYE for which there is no room is left out, and no part of it is said. */
+static void leaves_without_a_word(void **state)
+{
+	static const uint32_t rooms[] = { 0, FRAME_HEAD_MAX - 1, FRAME_HEAD_MAX, 20 };
+	char text[MESSAGE_TEXT_MAX + 10];
+	struct message_bye m;
+	struct frame f;
+	size_t i;
+
+	(void)state;
+	memset(text, 't', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		connect_to(WINDOW);
+		session.out_len = SESSION_OUT_ROOM - rooms[i];
+		session_bye(&session, BYE_DONE, text);
+		assert_int_equal(session.phase, SESSION_OVER);
+		assert_int_equal(session.out_len, SESSION_OUT_ROOM - rooms[i]);
+		session_pop(&session, UINT32_MAX); /* no more than there is */
+		assert_int_equal(session.out_len, 0);
+		disconnect();
+		session_bye(&session, BYE_DONE, text); /* to nobody */
+		assert_int_equal(session.out_len, 0);
+	}
+	connect_to(WINDOW);
+	session_bye(&session, BYE_DONE, text);
+	f = hear();
+	assert_int_equal(f.type, FRAME_BYE);
+	assert_int_equal(bye_decode(&m, f.body, f.body_len), WIRE_OK);
+	assert_int_equal(m.text.len, MESSAGE_TEXT_MAX); /* it is cut */
+	expect_silence();
+}
+
+/* Where it reads to; no more than that is believed to have come. */
+static void has_room_while_it_is_open(void **state)
+{
+	uint32_t room, len;
+
+	(void)state;
+	session_room(&session, &room);
+	assert_int_equal(room, 0);
+	connect_to(WINDOW);
+	memset(session_room(&session, &room), 0x7f, session.in_size); /* types of later versions */
+	assert_int_equal(room, session.in_size);
+	assert_int_equal(session_push(&session, UINT32_MAX, now_ms), 0);
+	session_get(&session, &len);
+	assert_int_equal(len, 0);
+	assert_true(session.in_len <= session.in_size);
+}
+
 static void skips_what_it_does_not_know(void **state)
 {
 	uint8_t bytes[4096] = { 0 };
@@ -450,6 +500,8 @@ int main(void)
 		cmocka_unit_test_setup(answers, setup),
 		cmocka_unit_test_setup(says_how_it_is, setup),
 		cmocka_unit_test_setup(does_not_answer_who_does_not_listen, setup),
+		cmocka_unit_test_setup(leaves_without_a_word, setup),
+		cmocka_unit_test_setup(has_room_while_it_is_open, setup),
 		cmocka_unit_test_setup(skips_what_it_does_not_know, setup),
 		cmocka_unit_test_setup(takes_frames_cut_anywhere, setup),
 		cmocka_unit_test_setup(waits_longer_each_time, setup),

@@ -81,8 +81,9 @@ static void says_what_is_wrong(void **state)
 		  "id is 32 hexadecimal digits, not '00112233445566778899aabbccddeeff0'" },
 		{ "name", ".x", "name is up to 63 letters, digits, '.', '_' and '-', not '.x'" },
 		{ "pids", "2147483648", "pids is a list of at most 64 numbers, not '2147483648'" },
-		{ "comms", "0123456789abcdef",
-		  "comms is a list of at most 32 names of up to 15 bytes, not '0123456789abcdef'" },
+		{ "comms", "0123456789abcdefg",
+		  "comms is a list of at most 32 names of up to 16 bytes, not "
+		  "'0123456789abcdefg'" },
 		{ "cgroups", "a,b,c,d,e", "cgroups is a list of at most 4 paths, not 'a,b,c,d,e'" },
 		{ "nix", "", "there is no setting 'nix'" },
 	};
@@ -145,6 +146,34 @@ static void shows_what_it_takes(void **state)
 	}
 	assert_int_equal(settings_format(&s, out, 5), 4);
 	assert_string_equal(out, "even");
+}
+
+/* A collector may give names that take all of their bytes, and lists may be as long as they can be: that, too, is shown so that it is taken. */
+static void shows_the_longest(void **state)
+{
+	static char out[SETTINGS_LINE_MAX];
+	struct settings first;
+	uint32_t i;
+
+	(void)state;
+	settings_init(&s);
+	assert_true(parse("events=switch,waking,wakeup,wakeup_new,fork,exec,rename,setprio "
+			  "policy=flight-recorder flush_ms=60000 block=65536"));
+	s.config.n_pids = CONFIG_PIDS_MAX;
+	s.config.n_comms = CONFIG_COMMS_MAX;
+	s.config.n_cgroups = CONFIG_CGROUPS_MAX;
+	for (i = 0; i < CONFIG_PIDS_MAX; i++)
+		s.config.pids[i] = INT32_MAX;
+	memset(s.config.comms, ',', sizeof(s.config.comms));
+	memset(s.config.cgroups, '\\', sizeof(s.config.cgroups));
+	for (i = 0; i < CONFIG_CGROUPS_MAX; i++)
+		s.config.cgroups[i][CONFIG_CGROUP_LEN - 1] = 0;
+	assert_true(settings_format(&s, out, sizeof(out)) < sizeof(out) - 1);
+	first = s;
+	settings_init(&s);
+	if (!parse(out))
+		fail_msg("%s", why);
+	assert_true(settings_is_same(&first, &s));
 }
 
 static void takes_only_what_is_meant(void **state)
@@ -219,9 +248,11 @@ static void says_no_more_than_fits(void **state)
 	memset(text, 'q', sizeof(text));
 	text[sizeof(text) - 1] = 0;
 	assert_false(settings_set(&s, "codec", text, why));
-	assert_true(strlen(why) < SETTINGS_WHY_LEN);
+	assert_memory_equal(why, "codec is sched or bsf, not 'qqq", 31);
+	assert_int_equal(strlen(why), SETTINGS_WHY_LEN - 1);
 	assert_false(settings_set(&s, text, "1", why));
-	assert_true(strlen(why) < SETTINGS_WHY_LEN);
+	assert_memory_equal(why, "there is no setting 'qqq", 24);
+	assert_int_equal(strlen(why), SETTINGS_WHY_LEN - 1);
 	settings_init(&s);
 	settings_format(&s, line, 0);
 	assert_int_equal(line[0], 'x');
@@ -258,10 +289,15 @@ static void finds_what_differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_other_words),   cmocka_unit_test(says_no_more_than_fits),
-		cmocka_unit_test(finds_what_differs),  cmocka_unit_test(reads_every_key),
-		cmocka_unit_test(says_what_is_wrong),  cmocka_unit_test(takes_as_many_as_fit),
-		cmocka_unit_test(shows_what_it_takes), cmocka_unit_test(takes_only_what_is_meant),
+		cmocka_unit_test(reads_other_words),
+		cmocka_unit_test(says_no_more_than_fits),
+		cmocka_unit_test(finds_what_differs),
+		cmocka_unit_test(reads_every_key),
+		cmocka_unit_test(says_what_is_wrong),
+		cmocka_unit_test(takes_as_many_as_fit),
+		cmocka_unit_test(shows_the_longest),
+		cmocka_unit_test(shows_what_it_takes),
+		cmocka_unit_test(takes_only_what_is_meant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,8 +127,8 @@ static void comes_back(void **state)
 
 static void lists_come_back(void **state)
 {
+	struct fact_flat_row row = { 0 }; /* what is between its fields, too */
 	struct fact_flat_reader r;
-	struct fact_flat_row row;
 	struct fact_flat flat;
 	struct packed p;
 	uint32_t by;
@@ -220,6 +220,123 @@ static void believes_no_count(void **state)
 	fact_set_done(&s);
 }
 
+/* More names, or more nodes, than a set may have, though there are bytes for them. */
+static void knows_ceilings(void **state)
+{
+	size_t len = FUNCTIONS_MAX + PROFILE_NODES_MAX + 64;
+	struct fact_tree_reader t;
+	uint8_t *data = calloc(1, len), *p;
+
+	(void)state;
+	assert_non_null(data);
+	data[0] = 1;
+	varint_put(data + 1, FUNCTIONS_MAX + 1);
+	assert_int_equal(fact_tree_open(&t, data, len), -EBADMSG);
+	memset(data, 0, 16);
+	data[0] = 1;
+	p = varint_put(data + 1, 0);
+	varint_put(p, PROFILE_NODES_MAX);
+	assert_int_equal(fact_tree_open(&t, data, len), -EBADMSG);
+	p = varint_put(data + 1, 0);
+	varint_put(p, PROFILE_NODES_MAX - 1);
+	assert_int_equal(fact_tree_open(&t, data, len), 0);
+	fact_tree_done(&t);
+	free(data);
+}
+
+static int decode_waits(uint64_t min, uint64_t more, uint64_t count)
+{
+	struct fact_key key = { .kind = FACT_SCHED, .length_s = FACT_MINUTE_S };
+	/* One task, "x", that was nowhere; of its waits an octave with two lengths. */
+	uint8_t bytes[128] = { 1, 1, 1, 'x', 0, 0, 0, 0, 1, 0 }, *p = bytes + 10;
+	struct fact_set s;
+	int r;
+
+	p = varint_put(p, min);
+	p = varint_put(p, more);
+	*p++ = 3; /* which */
+	*p++ = 2;
+	*p++ = 0;
+	p = varint_put(p, count);
+	*p++ = 0;
+	p = varint_put(p, count);
+	*p++ = 0; /* nobody took its place */
+	assert_int_equal(fact_set_init(&s, &key), 0);
+	r = fact_tasks_decode(&s, bytes, (size_t)(p - bytes));
+	if (!r)
+		assert_int_equal(s.tasks[0].waits.count, 2 * count);
+	fact_set_done(&s);
+	return r;
+}
+
+/* Sums that would begin anew. */
+static void knows_overflows(void **state)
+{
+	(void)state;
+	assert_int_equal(decode_waits(5, 6, 7), 0);
+	assert_int_equal(decode_waits(5, UINT64_MAX - 5, 7), 0);
+	assert_int_equal(decode_waits(5, UINT64_MAX - 4, 7), -EBADMSG);
+	assert_int_equal(decode_waits(5, 6, UINT64_MAX / 2), 0);
+	assert_int_equal(decode_waits(5, 6, UINT64_MAX / 2 + 1), -EBADMSG);
+}
+
+static uint32_t put_node(struct fact_set *s, uint32_t above, const char *name, const char *object)
+{
+	uint32_t key, node;
+
+	assert_int_equal(functions_find_label(&s->functions, name, object, &key), 0);
+	assert_int_equal(profile_tree_find(s->tree, above, key, &node), 0);
+	return node;
+}
+
+/* Trees of other shapes than recorders give: no process above, time without samples, functions with one number. */
+static void takes_any_tree(void **state)
+{
+	static const uint8_t kinds[] = { FACT_PROFILE, FACT_VM };
+	static const uint64_t ns_only[FACT_VALUES] = { 0, 5 };
+	uint32_t same[] = { 7, 7, 7 }, objects[] = { 1, 2, 2 };
+	const struct fact_numbers numbers = { .functions = same, .objects = objects };
+	struct fact_tree_reader t;
+	struct fact_flat_reader r;
+	struct fact_flat_row row;
+	struct fact_flat flat;
+	struct fact_set s;
+	uint8_t *bytes;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct fact_key key = { .kind = kinds[i], .length_s = FACT_MINUTE_S };
+		uint32_t node;
+
+		assert_int_equal(fact_set_init(&s, &key), 0);
+		node = put_node(&s, 0, "f", "a.so");
+		node = put_node(&s, node, "g", "b.so");
+		profile_tree_add(s.tree, put_node(&s, node, "h", "b.so"), ns_only);
+		assert_int_equal(fact_flat_init(&flat, &s, &numbers), 0);
+		assert_int_equal(flat.n[FACTS_BY_PROCESS], 0);
+		assert_int_equal(flat.n[FACTS_BY_FUNCTION], 1);
+		assert_int_equal(flat.n[FACTS_BY_OBJECT], 2);
+		assert_int_equal(fact_flat_encode(&flat, &bytes, &len), 0);
+		assert_int_equal(fact_flat_read(&r, bytes, len, FACTS_BY_FUNCTION), 0);
+		assert_true(fact_flat_next(&r, &row));
+		assert_int_equal(row.number, 7);
+		assert_int_equal(row.total[0], 0);
+		assert_int_equal(row.total[1], 5); /* once, though it is thrice on the path */
+		assert_int_equal(row.self[1], 5);
+		assert_false(fact_flat_next(&r, &row));
+		free(bytes);
+		fact_flat_done(&flat);
+		assert_int_equal(fact_tree_encode(&s, same, &bytes, &len), 0);
+		assert_int_equal(fact_tree_open(&t, bytes, len), 0);
+		assert_int_equal(t.n_numbers, 1);
+		assert_int_equal(t.left, 3);
+		fact_tree_done(&t);
+		free(bytes);
+		fact_set_done(&s);
+	}
+}
+
 /* As the specification has it. */
 static void numbers_names(void **state)
 {
@@ -237,7 +354,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),	     cmocka_unit_test(lists_come_back),
 		cmocka_unit_test(knows_what_is_cut), cmocka_unit_test(believes_no_count),
-		cmocka_unit_test(numbers_names),
+		cmocka_unit_test(numbers_names),     cmocka_unit_test(knows_ceilings),
+		cmocka_unit_test(knows_overflows),   cmocka_unit_test(takes_any_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

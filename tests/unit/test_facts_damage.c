@@ -198,15 +198,32 @@ static void there_is_nothing_to_ask(void **state)
 	assert_int_equal(facts_open_reader(&rig, rig_dir, NULL), -ENOENT);
 }
 
+/* Lists and trees are made of so many sets, and tell of one that they left out. */
+static void assert_one_damaged(const struct facts_query *q, uint64_t sets)
+{
+	const struct facts_order o = { .by = FACTS_BY_FUNCTION };
+	struct error e = ERROR_INIT;
+	struct facts_basis basis;
+	struct facts_rows rows;
+	struct fact_set tree;
+
+	assert_int_equal(facts_top(rig, q, &o, &rows, &e), 0);
+	assert_int_equal(rows.basis.sets, sets);
+	assert_int_equal(rows.basis.damaged, 1);
+	facts_rows_done(&rows);
+	assert_int_equal(facts_tree(rig, q, &tree, &basis, &e), 0);
+	assert_int_equal(basis.sets, sets);
+	assert_int_equal(basis.damaged, 1);
+	fact_set_done(&tree);
+}
+
 /* Lists and trees of others still count; a scan says which row it is. */
 static void damaged_rows_are_counted(void **state)
 {
 	struct facts_query q = rig_query(FACT_PROFILE, HOUR0, HOUR0 + 3600);
 	struct facts_order o = { .by = FACTS_BY_FUNCTION };
 	struct error e = ERROR_INIT;
-	struct facts_basis basis;
 	struct facts_rows rows;
-	struct fact_set tree;
 	struct rig_sum sum = { .minutes = 0 };
 	struct fact_key key = { .kind = FACT_PROFILE };
 
@@ -217,14 +234,7 @@ static void damaged_rows_are_counted(void **state)
 	run_sql("UPDATE fact SET flat = substr(flat, 1, 40) WHERE id = 1;"
 		"UPDATE body SET tree = substr(tree, 1, length(tree) - 1) WHERE id = 1;");
 	rig_open();
-	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
-	assert_int_equal(rows.basis.sets, 2);
-	assert_int_equal(rows.basis.damaged, 1);
-	facts_rows_done(&rows);
-	assert_int_equal(facts_tree(rig, &q, &tree, &basis, &e), 0);
-	assert_int_equal(basis.sets, 2);
-	assert_int_equal(basis.damaged, 1);
-	fact_set_done(&tree);
+	assert_one_damaged(&q, 2);
 	assert_int_equal(fact_set_init(&sum.set, &key), 0);
 	assert_int_equal(facts_scan(rig, &q, rig_on_set, &sum, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, "row 1 "));
@@ -234,6 +244,89 @@ static void damaged_rows_are_counted(void **state)
 	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
 	assert_int_equal(rows.basis.hours, 1);
 	assert_int_equal(rows.basis.minutes, 1);
+	assert_int_equal(rows.basis.damaged, 1);
+	facts_rows_done(&rows);
+}
+
+/* A number that is another one is still a number. Each column that is in an answer, the list, the tree and a name. */
+static void flipped_numbers_are_found(void **state)
+{
+	static const char *const harms[] = {
+		"UPDATE fact SET covered_ns = covered_ns + 1 WHERE id = 1",
+		"UPDATE fact SET events = events + 1 WHERE id = 1",
+		"UPDATE fact SET lost = lost + 1 WHERE id = 1",
+		"UPDATE fact SET samples = samples + 1 WHERE id = 1",
+		"UPDATE fact SET ns = ns + 1 WHERE id = 1",
+		"UPDATE fact SET version = version + 1 WHERE id = 1",
+		"UPDATE fact SET start = start + 60 WHERE id = 1",
+		"UPDATE fact SET seal = seal + 1 WHERE id = 1",
+	};
+	struct facts_query q = rig_query(FACT_PROFILE, HOUR0, HOUR0 + 3600);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(harms) / sizeof(*harms); i++) {
+		rig_remove();
+		rig_open();
+		rig_put(1, FACT_PROFILE, HOUR0, 0);
+		rig_put(2, FACT_PROFILE, HOUR0, 0);
+		run_sql(harms[i]);
+		rig_open();
+		assert_one_damaged(&q, 1);
+	}
+}
+
+/* A byte of the list, and one of the tree: each is found by whoever reads it. */
+static void flipped_bytes_are_found(void **state)
+{
+	struct facts_query q = rig_query(FACT_PROFILE, HOUR0, HOUR0 + 3600);
+	struct facts_order o = { .by = FACTS_BY_FUNCTION };
+	struct error e = ERROR_INIT;
+	struct facts_basis basis;
+	struct facts_rows rows;
+	struct fact_set tree;
+
+	(void)state;
+	rig_put(1, FACT_PROFILE, HOUR0, 0);
+	rig_put(2, FACT_PROFILE, HOUR0, 0);
+	run_sql("UPDATE fact SET flat = CAST(substr(flat, 1, length(flat) - 1) || x'01' AS BLOB) "
+		"WHERE id = 1;"
+		"UPDATE body SET tree = CAST(substr(tree, 1, length(tree) - 1) || x'01' AS BLOB) "
+		"WHERE id = 2;");
+	rig_open();
+	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
+	assert_int_equal(rows.basis.damaged, 1);
+	facts_rows_done(&rows);
+	assert_int_equal(facts_tree(rig, &q, &tree, &basis, &e), 0);
+	assert_int_equal(basis.damaged, 1);
+	fact_set_done(&tree);
+	run_sql("UPDATE name SET name = name || 'x'");
+	rig_open();
+	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "damaged"));
+}
+
+/* One of before there were seals is believed; a writer gives it room for them, and what it writes then has some. */
+static void a_file_without_seals_is_read(void **state)
+{
+	struct facts_query q = rig_query(FACT_PROFILE, HOUR0, HOUR0 + 3600);
+	struct facts_order o = { .by = FACTS_BY_FUNCTION };
+	struct error e = ERROR_INIT;
+	struct facts_rows rows;
+
+	(void)state;
+	rig_put(1, FACT_PROFILE, HOUR0, 0);
+	run_sql("ALTER TABLE fact DROP COLUMN seal; ALTER TABLE body DROP COLUMN seal;");
+	assert_int_equal(facts_open_reader(&rig, rig_dir, &e), 0);
+	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
+	assert_int_equal(rows.basis.sets, 1);
+	facts_rows_done(&rows);
+	rig_open();
+	rig_put(2, FACT_PROFILE, HOUR0, 0);
+	run_sql("UPDATE fact SET events = events + 1");
+	rig_open();
+	assert_int_equal(facts_top(rig, &q, &o, &rows, &e), 0);
+	assert_int_equal(rows.basis.sets, 1);
 	assert_int_equal(rows.basis.damaged, 1);
 	facts_rows_done(&rows);
 }
@@ -255,6 +348,8 @@ static void a_clash_of_names_is_told(void **state)
 	assert_int_equal(facts_put(rig, &s, &e), -EEXIST);
 	assert_non_null(strstr(e.text, "function_1 of lib1.so has the number of other"));
 	fact_set_done(&s);
+	run_sql("UPDATE name SET name = 'function_1' WHERE name = 'other'");
+	rig_open();
 	free(rig_scan(&q, &minutes, &hours));
 	assert_int_equal(minutes, 1);
 }
@@ -314,10 +409,12 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_batch_is_there_or_not),	   CASE(is_killed_anywhere),
-		CASE(a_damaged_file_is_set_aside), CASE(another_version_is_left_alone),
-		CASE(there_is_nothing_to_ask),	   CASE(damaged_rows_are_counted),
-		CASE(a_clash_of_names_is_told),	   CASE(answers_are_of_one_state),
+		CASE(a_batch_is_there_or_not),	    CASE(is_killed_anywhere),
+		CASE(a_damaged_file_is_set_aside),  CASE(another_version_is_left_alone),
+		CASE(there_is_nothing_to_ask),	    CASE(damaged_rows_are_counted),
+		CASE(flipped_numbers_are_found),    CASE(flipped_bytes_are_found),
+		CASE(a_file_without_seals_is_read), CASE(a_clash_of_names_is_told),
+		CASE(answers_are_of_one_state),
 	};
 
 	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -63,6 +64,26 @@ static void test_every_cut(void **state)
 		(void)format_parse(&format, copy, n, NULL);
 		test_free(copy);
 	}
+}
+
+/* Fields above FORMAT_FIELDS_MAX are not kept, but what is wrong with them is. */
+static void test_many(void **state)
+{
+	char text[8192] = "name: many\nID: 7\n", line[64];
+	struct format format;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i <= FORMAT_FIELDS_MAX; i++) {
+		snprintf(line, sizeof(line), "\tfield:int f%u;\toffset:%u;\tsize:4;\n", i, 4 * i);
+		strcat(text, line);
+	}
+	assert_int_equal(format_parse(&format, text, strlen(text), NULL), 0);
+	assert_int_equal(format.n_fields, FORMAT_FIELDS_MAX);
+	assert_int_equal(format_get_field(&format, "f47")->offset, 188);
+	assert_null(format_get_field(&format, "f48"));
+	strcat(text, "\tfield:int last;\tsize:4;\n");
+	assert_int_equal(format_parse(&format, text, strlen(text), NULL), -EBADMSG);
 }
 
 static void check_bad(const char *text)
@@ -135,6 +156,18 @@ static void test_states(void **state)
 	assert_int_equal(s.letters[7], 'I');
 }
 
+/* Letters of the first four bits, in a list that is torn or has bits that are none. */
+static void check_torn(const char *list, const char letters[4])
+{
+	char print[256] = "__print_flags(REC->prev_state & 15, \"|\", ";
+	struct format_states s;
+
+	strcat(print, list);
+	assert_int_equal(states(print, &s), 0);
+	assert_memory_equal(s.letters, letters, 4);
+	assert_true(s.mask == 15 && s.preempt == 0);
+}
+
 static void test_bad_states(void **state)
 {
 	struct format_states s;
@@ -156,6 +189,11 @@ static void test_bad_states(void **state)
 		       &s),
 		0);
 	assert_memory_equal(s.letters, "\0\0T\0", 4);
+	check_torn("{ 0, \"Z\" }, { 4, \"T\" })", "\0\0T\0");
+	check_torn("{ 4, \"T\" }, { 8 \"P\" })", "\0\0T\0");
+	check_torn("{ 4, \"T\" }, { 8, \"", "\0\0T\0");
+	check_torn("{ 4, \"T\" }, { 8, \"P", "\0\0TP");
+	check_torn("{ 4, \"T\" }, { many, \"P\" })", "\0\0T\0");
 }
 
 int main(void)
@@ -163,7 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),	   cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_bad),	   cmocka_unit_test(test_states),
-		cmocka_unit_test(test_bad_states),
+		cmocka_unit_test(test_bad_states), cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* formats, recognise: names, endings and first bytes; what a format drops. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -144,14 +147,46 @@ static void test_recognise(void **state)
 	assert_string_equal(e.text,
 			    "cannot read x.xz: it is compressed; unpack it with unxz first");
 	assert_int_equal(recognise_folder("/nowhere"), RECOGNISED_NOTHING);
+	assert_true(recognise_refuse(RECOGNISED_KSK, "x.ksk", &e) < 0);
+	assert_string_equal(e.text, "cannot read x.ksk: the format is not expected here");
+}
+
+static enum recognised what_folder(const char *file)
+{
+	char folder[] = "/tmp/kiseki-test-XXXXXX", path[64];
+	enum recognised r;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	r = recognise_folder(folder);
+	unlink(path);
+	rmdir(folder);
+	return r;
+}
+
+static void test_folders(void **state)
+{
+	char path[8192];
+
+	(void)state;
+	assert_int_equal(what_folder("metadata"), RECOGNISED_CTF);
+	assert_int_equal(what_folder("proc_ps.log"), RECOGNISED_BOOTCHART);
+	assert_int_equal(what_folder("taskstats.log"), RECOGNISED_BOOTCHART);
+	assert_int_equal(what_folder("other"), RECOGNISED_NOTHING);
+	memset(path, '/', sizeof(path) - 1); /* the root by many names, the last too long */
+	path[sizeof(path) - 1] = 0;
+	assert_int_equal(recognise_folder(path), RECOGNISED_NOTHING);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_endings),
-		cmocka_unit_test(test_drops),
-		cmocka_unit_test(test_recognise),
+		cmocka_unit_test(test_endings),	  cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_recognise), cmocka_unit_test(test_folders),
 		cmocka_unit_test(test_bootchart),
 	};
 

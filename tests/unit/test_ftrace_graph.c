@@ -102,6 +102,32 @@ static void test_kernels(void **state)
 	check(EXIT_NEW, 24, 32, true);
 }
 
+/* The entries of kernels that note where a call returns to, and a depth of one byte. */
+static void test_retaddr(void **state)
+{
+	static const char entry[] =
+		"name: fgraph_retaddr_entry\nID: 12\nformat:\n" COMMON
+		"	field:unsigned long func;	offset:8;	size:8;	signed:0;\n"
+		"	field:unsigned char depth;	offset:16;	size:1;	signed:0;\n"
+		"	field:unsigned long retaddr;	offset:24;	size:8;	signed:0;\n";
+	uint8_t r[32] = { 12 };
+	struct graph_event ev;
+	struct graph_map m;
+
+	(void)state;
+	graph_map_init(&m, false);
+	add(&m, entry);
+	assert_false(graph_map_has_calls(&m));
+	put(r + 4, 4711, 4, false);
+	put(r + 8, 0xffff800008012340, 8, false);
+	put(r + 16, 0xffffff07, 4, false);
+	assert_int_equal(graph_map_decode(&m, r, sizeof(r), &ev), 1);
+	assert_int_equal(ev.kind, GRAPH_ENTRY);
+	assert_int_equal(ev.depth, 7);
+	assert_true(ev.func == 0xffff800008012340);
+	assert_int_equal(ev.pid, 4711);
+}
+
 static void test_formats(void **state)
 {
 	static const char no_depth[] =
@@ -131,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_retaddr),
 		cmocka_unit_test(test_formats),
 	};
 

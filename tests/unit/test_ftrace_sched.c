@@ -196,6 +196,77 @@ static void test_comm(void **state)
 	}
 }
 
+static const char switch64_text[] = "name: sched_switch\nID: 73\nformat:\n" COMMON
+				    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				    "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+				    "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+				    "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+				    "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n";
+
+static const char waking64_text[] = "name: sched_waking\nID: 41\nformat:\n" COMMON
+				    "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				    "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+				    "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n";
+
+/* The kernels of today, and one with a wider pid: both ways of decoding give the same. */
+static void test_today(void **state)
+{
+	char wide[sizeof(waking64_text)];
+	struct sched_event plain, other;
+	struct sched_map m;
+	uint8_t p[256];
+
+	(void)state;
+	sched_map_init(&m, false);
+	assert_int_equal(add(&m, "sched", switch64_text), 1);
+	assert_int_equal(add(&m, "sched", waking64_text), 1);
+	put_common(p, false, 73);
+	put(p + 32, false, 0x8000000000000102, 8);
+	memcpy(p + 40, "next", 5);
+	put(p + 56, false, 77, 4);
+	assert_int_equal(sched_map_decode(&m, p, 64, &plain), 1);
+	assert_true(plain.state == 0x8000000000000102);
+	assert_string_equal(plain.other.comm, "next");
+	assert_int_equal(plain.other.pid, 77);
+	put_common(p, false, 41);
+	memcpy(p + 8, "woken", 6);
+	put(p + 24, false, 1078, 8);
+	put(p + 32, false, 3, 4);
+	assert_int_equal(sched_map_decode(&m, p, 36, &plain), 1);
+	assert_int_equal(plain.extra, 0);
+	assert_int_equal(plain.value, 3);
+	strcpy(wide, waking64_text);
+	strstr(wide, "offset:24;\tsize:4")[16] = '8';
+	assert_int_equal(add(&m, "sched", wide), 1);
+	assert_int_equal(sched_map_decode(&m, p, 36, &other), 1);
+	assert_true(sched_event_equal(&plain, &other));
+}
+
+/* A path of the most bytes that a kernel has, and one byte more. */
+static void test_long_filename(void **state)
+{
+	static uint8_t p[20 + SCHED_FILENAME_MAX + 2];
+	struct sched_event e;
+	struct sched_map m;
+
+	(void)state;
+	make_map(&m, false);
+	put_common(p, false, 105);
+	memset(p + 20, 'x', SCHED_FILENAME_MAX + 1);
+	put(p + 8, false, (SCHED_FILENAME_MAX + 2) << 16 | 20, 4);
+	assert_int_equal(sched_map_decode(&m, p, sizeof(p), &e), -EBADMSG);
+	p[20 + SCHED_FILENAME_MAX] = 0;
+	assert_int_equal(sched_map_decode(&m, p, sizeof(p), &e), 1);
+	assert_int_equal(e.filename_len, SCHED_FILENAME_MAX);
+	assert_ptr_equal(e.filename, p + 20);
+	p[20] = 0;
+	assert_int_equal(sched_map_decode(&m, p, sizeof(p), &e), 1);
+	assert_null(e.filename);
+}
+
 static void test_dialect(void **state)
 {
 	struct sched_dialect d;
@@ -283,7 +354,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decode),	cmocka_unit_test(test_comm),
 		cmocka_unit_test(test_dialect), cmocka_unit_test(test_again),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_long_filename),
+		cmocka_unit_test(test_today),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

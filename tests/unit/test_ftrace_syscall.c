@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -87,11 +88,62 @@ static void test_formats(void **state)
 	assert_int_equal(syscall_map_decode(&m, r, sizeof(r), &ev), 0);
 }
 
+static void check_refused(const char *from, const char *to)
+{
+	struct error e = ERROR_INIT;
+	struct syscall_map m;
+	char text[1024];
+	const char *at = strstr(EXIT32, from);
+
+	assert_non_null(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - EXIT32), EXIT32, to, at + strlen(from));
+	syscall_map_init(&m, false);
+	assert_int_equal(syscall_map_add(&m, text, strlen(text), &e), -EBADMSG);
+	assert_true(strlen(e.text) > 10);
+	assert_int_equal(m.layouts[SYSCALL_RETURN].id, 0);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	check_refused("common_type", "other_type");
+	check_refused("common_type;\toffset:0;\tsize:2", "common_type;\toffset:0;\tsize:4");
+	check_refused("common_pid", "other_pid");
+	check_refused("common_pid;\toffset:4;\tsize:4", "common_pid;\toffset:4;\tsize:8");
+	check_refused("id;\toffset:8;\tsize:4", "id;\toffset:8;\tsize:3");
+	check_refused("id;\toffset:8", "id;\toffset:many");
+}
+
+/* A narrow number keeps its sign, and a field may lie before those that are named earlier. */
+static void test_narrow(void **state)
+{
+	static const char text[] = "name: sys_enter\nID: 25\nformat:\n"
+				   "\tfield:unsigned short common_type;\toffset:8;\tsize:2;\n"
+				   "\tfield:int common_pid;\toffset:0;\tsize:4;\n"
+				   "\tfield:short id;\toffset:4;\tsize:2;\n";
+	struct syscall_event ev;
+	struct syscall_map m;
+	uint8_t r[10] = { 0 };
+
+	(void)state;
+	syscall_map_init(&m, false);
+	assert_int_equal(syscall_map_add(&m, text, strlen(text), NULL), 1);
+	put(r, 4711, 4, false);
+	put(r + 4, (uint16_t)-2, 2, false);
+	put(r + 8, 25, 2, false);
+	assert_int_equal(syscall_map_decode(&m, r, sizeof(r), &ev), 1);
+	assert_int_equal(ev.pid, 4711);
+	assert_int_equal(ev.number, -2);
+	assert_int_equal(syscall_map_decode(&m, r, 9, &ev), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

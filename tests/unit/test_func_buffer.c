@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,6 +23,7 @@
 
 #define THREADS 6U
 #define MADE_MAX 60000U
+#define CALLS 100000U /* more than a segment holds */
 
 /* What the threads did, to compare with. */
 struct made {
@@ -437,6 +439,169 @@ static void write_file(const char *path, const void *data, size_t len)
 	assert_int_equal(fclose(f), 0);
 }
 
+/* What is wrong with a header is said, whatever the number. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		uint32_t at, value;
+	} wrong[] = {
+		{ FUNC_BUFFER_AT_HEADER_BYTES, FUNC_BUFFER_HEADER - 1 },
+		{ FUNC_BUFFER_AT_SLOTS, FUNC_BUFFER_SLOTS_MAX + 1 },
+		{ FUNC_BUFFER_AT_CHUNKS, FUNC_BUFFER_CHUNKS_MAX + 1 },
+		{ FUNC_BUFFER_AT_SLOT_BYTES, FUNC_SLOT_HEAD - 1 },
+		{ FUNC_BUFFER_AT_SLOT_BYTES, UINT32_MAX },
+		{ FUNC_BUFFER_AT_CHUNK_BYTES, FUNC_BUFFER_CHUNK_MAX + 1 },
+	};
+	struct func_buffer_bytes bytes = { 0 };
+	struct func_source *s = NULL;
+	struct error e = ERROR_INIT;
+	struct func_file *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		f = func_file_new(&narrow);
+		put_le32(f->data + wrong[i].at, wrong[i].value);
+		bytes.data = f->data;
+		bytes.len = f->len;
+		assert_int_equal(func_buffer_open_memory(&bytes, &s, &e), -EBADMSG);
+		func_file_free(f);
+	}
+}
+
+/* A record of one thread whose first chunk is full; the caller frees it. */
+static struct func_file *make_chunks(void)
+{
+	struct func_event ev = { .value = 0x1234, .kind = FUNC_ENTER };
+	struct func_file *f = func_file_new(&roomy);
+	uint32_t k;
+
+	func_file_add_thread(f, 10, "one");
+	for (k = 0; k < CALLS; k++) {
+		ev.tick = 10000 + 7 * k;
+		ev.kind = k % 2 ? FUNC_EXIT : FUNC_ENTER;
+		func_file_push(f, 0, &ev);
+	}
+	return f;
+}
+
+/* Reads it to its end; what was made is given or told as lost, unless the file is gone. */
+static int count_items(struct func_source *s, uint64_t *ret_given, uint64_t *ret_lost)
+{
+	struct error e = ERROR_INIT;
+	struct func_item item;
+	int r;
+
+	*ret_given = *ret_lost = 0;
+	while ((r = s->ops->next(s, &item, &e)) == 1)
+		if (item.type == FUNC_ITEM_EVENT)
+			++*ret_given;
+		else
+			*ret_lost += item.loss.count;
+	return r;
+}
+
+/* A process that goes on while its record is read takes chunks back, and may cut or remove it. */
+static void test_changed(void **state)
+{
+	static const struct {
+		uint32_t at, value;
+	} change[] = {
+		{ FUNC_CHUNK_AT_STATE, FUNC_CHUNK_FREE },
+		{ FUNC_CHUNK_AT_STREAM, 7 },
+		{ FUNC_CHUNK_AT_SEQUENCE, 1000 },
+	};
+	char path[] = "/tmp/kiseki-test-XXXXXX";
+	uint64_t given, lost, done = 1, total = 0;
+	struct func_source *s = NULL;
+	struct error e = ERROR_INIT;
+	struct func_file *f;
+	size_t i;
+
+	(void)state;
+	close(mkstemp(path));
+	for (i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		f = make_chunks();
+		write_file(path, f->data, f->len);
+		assert_int_equal(func_buffer_open(path, &s, &e), 0);
+		s->ops->progress(s, &done, &total);
+		assert_true(done == 0 && total > 0);
+		put_le32(func_file_chunk(f, 0) + change[i].at, change[i].value);
+		write_file(path, f->data, f->len);
+		assert_int_equal(count_items(s, &given, &lost), 0);
+		assert_true(given > 0 && lost > 0 && given + lost == CALLS);
+		s->ops->progress(s, &done, &total);
+		assert_true(done > 0 && done <= total);
+		func_source_free(s);
+		func_file_free(f);
+	}
+	f = make_chunks();
+	write_file(path, f->data, f->len);
+	assert_int_equal(func_buffer_open(path, &s, &e), 0);
+	assert_int_equal(truncate(path, FUNC_BUFFER_HEADER), 0);
+	assert_int_equal(count_items(s, &given, &lost), 0);
+	assert_true(given == 0 && lost == CALLS);
+	func_source_free(s);
+	write_file(path, f->data, f->len);
+	assert_int_equal(func_buffer_open(path, &s, &e), 0);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(count_items(s, &given, &lost), -ENOENT);
+	func_source_free(s);
+	func_file_free(f);
+}
+
+/* What is no record, or has no maps that could be read. */
+static void test_no_record(void **state)
+{
+	char folder[] = "/tmp/kiseki-test-XXXXXX", path[64], maps[64], other[64];
+	struct func_source *s = NULL;
+	struct error e = ERROR_INIT;
+	struct func_file *f = make_chunks();
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a", folder);
+	snprintf(maps, sizeof(maps), "%s/a.maps", folder);
+	snprintf(other, sizeof(other), "%s/b", folder);
+	assert_int_equal(func_buffer_open(path, &s, &e), -ENOENT);
+	assert_int_equal(func_buffer_open(folder, &s, &e), -EBADMSG);
+	assert_int_equal(func_buffer_open_folder(path, &s, &e), -ENOENT);
+	write_file(path, f->data, f->len);
+	assert_int_equal(mkdir(maps, 0755), 0); /* as if it had none */
+	assert_int_equal(symlink("b", other), 0);
+	assert_int_equal(func_buffer_open_folder(folder, &s, &e), 0);
+	assert_int_equal(s->processes[0].n_mappings, 0);
+	func_source_free(s);
+	assert_int_equal(rmdir(maps), 0);
+	write_file(maps, "1000-0800 r-xp 0 0:0 1 /x\nnonsense\n", 35);
+	assert_int_equal(func_buffer_open(path, &s, &e), 0);
+	func_source_free(s);
+	write_file(maps, "# kiseki maps 2\n",
+		   16); /* of a version that comes later: addresses stay addresses */
+	assert_int_equal(func_buffer_open(path, &s, &e), 0);
+	assert_int_equal(s->processes[0].n_mappings, 0);
+	func_source_free(s);
+	assert_int_equal(unlink(maps), 0);
+	assert_int_equal(symlink("a.maps", maps), 0);
+	assert_int_equal(func_buffer_open(path, &s, &e), -ELOOP);
+	assert_int_equal(unlink(other), 0);
+	put_le32(f->data + FUNC_BUFFER_AT_VERSION, 2);
+	write_file(other, f->data, f->len);
+	assert_int_equal(unlink(maps), 0);
+	assert_int_equal(func_buffer_open_folder(folder, &s, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "/b: "));
+	/* Nothing behind it is read. */
+	snprintf(maps, sizeof(maps), "%s/c", folder);
+	put_le32(f->data + FUNC_BUFFER_AT_VERSION, 1);
+	write_file(maps, f->data, f->len);
+	assert_int_equal(func_buffer_open_folder(folder, &s, &e), -EBADMSG);
+	assert_int_equal(unlink(maps), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(rmdir(folder), 0);
+	func_file_free(f);
+}
+
 /* Two processes of one folder, with their maps; the ticks are of one counter and stay. */
 static void test_folder(void **state)
 {
@@ -494,11 +659,13 @@ static void test_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	cmocka_unit_test(test_full),
-		cmocka_unit_test(test_flight),	cmocka_unit_test(test_drained),
-		cmocka_unit_test(test_cut),	cmocka_unit_test(test_torn_chunk),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_whole),	  cmocka_unit_test(test_full),
+		cmocka_unit_test(test_flight),	  cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_cut),	  cmocka_unit_test(test_torn_chunk),
+		cmocka_unit_test(test_threads),	  cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_no_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,10 @@
 #include "tools/func_items.h"
 #include "tools/vector.h"
 #include "trace/func_meta.h"
+#include "trace/func_meta_shift.h"
+#include "wire/block.h"
 #include "wire/func_meta_encode.h"
+#include "wire/varint.h"
 
 #define ROOM 65536U
 
@@ -184,6 +187,63 @@ static void test_later(void **state)
 	func_meta_done(&m);
 }
 
+/* Rows out of order: of a mapping that was said twice the one that ended counts, of two readings of the clocks at one time the first. */
+static void test_disorder(void **state)
+{
+	static const struct {
+		uint64_t from;
+		uint32_t until;
+	} told[] = { { 0x5000, 4 }, { 0x5000, UINT32_MAX }, { 0x1000, UINT32_MAX }, { 0x9000, 7 } };
+	static const uint64_t syncs[][2] = { { 30, 300 }, { 10, 100 }, { 20, 100 }, { 20, 90 } };
+	struct func_meta_mapping row = { .since = 1, .path = { "/a", 2 } };
+	struct func_meta m;
+	const struct func_process *p;
+	uint8_t *body, *at;
+	size_t i;
+
+	(void)state;
+	func_meta_init(&m);
+	at = body = meta_item_begin(made, META_MAPPINGS);
+	at = func_meta_put_owner(at, 0);
+	for (i = 0; i < 4; i++) {
+		row.from = told[i].from;
+		row.to = row.from + 0x1000;
+		row.until = told[i].until;
+		at = func_meta_put_mapping(at, &row);
+	}
+	at = meta_item_end(body, at);
+	body = meta_item_begin(at, META_FUNC_SYNCS);
+	for (i = 0, at = body; i < 4; i++)
+		at = varint_put(varint_put(at, syncs[i][0]), syncs[i][1]);
+	at = meta_item_end(body, at);
+	assert_int_equal(func_meta_decode(&m, made, (size_t)(at - made)), 0);
+	assert_int_equal(func_meta_settle(&m), 0);
+	p = &m.tables.processes[0];
+	assert_int_equal(p->n_mappings, 3);
+	assert_int_equal(p->mappings[0].from, 0x1000);
+	assert_true(p->mappings[1].from == 0x5000 && p->mappings[1].until == 4);
+	assert_int_equal(p->mappings[2].from, 0x9000);
+	assert_int_equal(m.tables.n_syncs, 2);
+	assert_int_equal(m.tables.syncs[0].tick, 10);
+	assert_int_equal(m.tables.syncs[1].tick, 30);
+	assert_int_equal(func_meta_add_thread(&m, STREAM_FUNC_THREADS - 1), 0);
+	assert_int_equal(func_meta_add_thread(&m, STREAM_FUNC_THREADS), -E2BIG);
+	func_meta_done(&m);
+}
+
+/* What a device says of calls is moved; what it says of other things is not looked at. */
+static void test_wanted(void **state)
+{
+	static const uint8_t names[] = { 0x63, 0x01, 0x00, META_NAMES, 2, 0, 0 },
+			     other[] = { META_DEVICE, 1, 'x', 0x63, 0x01, 0x00 };
+
+	(void)state;
+	assert_true(func_meta_shift_wants(names, sizeof(names)));
+	assert_false(func_meta_shift_wants(other, sizeof(other)));
+	assert_false(func_meta_shift_wants(names, 2));
+	assert_false(func_meta_shift_wants(names, 0));
+}
+
 /* More than one block's worth of each. */
 static void test_many(void **state)
 {
@@ -225,10 +285,12 @@ static void test_many(void **state)
 
 static void test_bad(void **state)
 {
-	static const uint8_t rows[][16] = {
+	static const uint8_t rows[][24] = {
 		{ META_PROCESSES, 4, 0x80, 0x80, 0x04, 0x00 }, /* number 65536 */
 		{ META_THREADS, 4, 0x00, 0x80, 0x80, 0x04 },   /* of process 65536 */
 		{ META_MAPPINGS, 2, 0x00, 0x01 },	       /* cut */
+		{ META_MAPPINGS, 18, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		  0x01, 0x01 }, /* behind the last address */
 		{ META_FUNC_SYNCS, 1, 0x05 },
 		{ META_FUNC_CLOCK, 1, 0x00 },
 		{ META_NAMES, 4, 0x00, 0x00, 0x05, 0x41 },
@@ -252,10 +314,9 @@ static void test_bad(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vector),
-		cmocka_unit_test(test_later),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_vector),	 cmocka_unit_test(test_later),
+		cmocka_unit_test(test_disorder), cmocka_unit_test(test_wanted),
+		cmocka_unit_test(test_many),	 cmocka_unit_test(test_bad),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,16 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "tools/syscall_filter.h"
 #include "wire/varint.h"
 
 #define SIZE 300000U
+#define CANNOT 255 /* of a child: this machine cannot deny calls */
 
 static char folder[] = "/tmp/kiseki-door-XXXXXX";
 static char path[64];
@@ -35,6 +40,8 @@ static int listener;
 /* What the agent is to do with the next one who asks. */
 static struct {
 	bool is_silent;
+	bool is_gone;	 /* it answers nobody */
+	uint32_t closes; /* so often it closes without a word before */
 	int fds[3];
 	uint32_t n_fds;
 	size_t len;
@@ -63,15 +70,27 @@ static void give(int connection)
 	assert_int_equal(sendmsg(connection, &m, 0), agent.len);
 }
 
-/* Answers one request; a silent one holds the connection until the other side is gone. */
-static void *serve(void *argument)
+static int take_request(void)
 {
 	int connection = accept(listener, NULL, NULL);
-	char more;
 
 	assert_true(connection >= 0);
 	assert_int_equal(recv(connection, agent.request, sizeof(agent.request), 0),
 			 sizeof(agent.request));
+	return connection;
+}
+
+/* Answers one request; a silent one holds the connection until the other side is gone. */
+static void *serve(void *argument)
+{
+	int connection;
+	char more;
+
+	for (; agent.closes; agent.closes--)
+		close(take_request());
+	if (agent.is_gone)
+		return argument;
+	connection = take_request();
 	if (!agent.is_silent)
 		give(connection);
 	assert_int_equal(recv(connection, &more, 1, 0), 0);
@@ -109,7 +128,7 @@ static int ask(uint32_t verb, struct door_answer *ret)
 
 static void prepare(uint32_t n_fds)
 {
-	agent.is_silent = false;
+	agent.is_silent = agent.is_gone = false;
 	agent.n_fds = n_fds;
 	agent.len = sizeof(agent.bytes);
 	memset(agent.bytes, 0, sizeof(agent.bytes));
@@ -208,6 +227,102 @@ static void test_wrong(void **state)
 	expect(FUNC_DOOR_OPEN, -EPROTO);
 }
 
+/* Memory of another kind where records of objects go to. */
+static void test_no_file(void **state)
+{
+	int ends[2], file = agent.fds[1];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	agent.fds[1] = ends[1];
+	prepare(2);
+	expect(FUNC_DOOR_OPEN, -EPROTO);
+	agent.fds[1] = file;
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* An agent that hangs up is asked again, twice. */
+static void test_again(void **state)
+{
+	struct door_answer a;
+
+	(void)state;
+	prepare(2);
+	agent.closes = 2;
+	assert_int_equal(ask(FUNC_DOOR_OPEN, &a), 0);
+	assert_int_equal(agent.closes, 0);
+	close(a.fd[0]);
+	close(a.fd[1]);
+	prepare(2);
+	agent.closes = 3;
+	agent.is_gone = true;
+	expect(FUNC_DOOR_OPEN, -ECONNRESET);
+}
+
+/* Runs in a child: its answer, with so many descriptors left; 0: as many as it likes. */
+static int ask_alone(int left)
+{
+	struct door_request q = { .verb = FUNC_DOOR_OPEN };
+	struct rlimit most;
+	struct door_answer a;
+	int free_ones[8], i;
+
+	assert_true(left <= 8);
+	for (i = 0; i < left; i++) /* there may be others in between */
+		free_ones[i] = dup(0);
+	for (i = 0; i < left; i++)
+		close(free_ones[i]);
+	getrlimit(RLIMIT_NOFILE, &most);
+	if (left)
+		most.rlim_cur = (rlim_t)free_ones[left - 1] + 1;
+	if (setrlimit(RLIMIT_NOFILE, &most))
+		return 1;
+	return -door_ask(path, &q, &a);
+}
+
+/* The child's door_ask(), from above 0; the agent serves it unless there is none. */
+static int ask_in_child(int left, bool is_served)
+{
+	const struct syscall_filter deny = { SYS_sendto, EPIPE };
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(!is_served && syscall_filter_set(&deny, 1) ? CANNOT : ask_alone(left));
+	if (is_served)
+		serve(NULL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* A process that has no descriptors left is told so; an agent that gives too many is not believed, though they did not come. */
+static void test_no_descriptors(void **state)
+{
+	(void)state;
+	prepare(2);
+	assert_int_equal(ask_in_child(1, true), EMFILE);
+	assert_int_equal(ask_in_child(2, true), EMFILE);
+	assert_int_equal(ask_in_child(3, true), 0);
+	prepare(3);
+	assert_int_equal(ask_in_child(3, true), EPROTO);
+}
+
+/* An agent that closes before it is asked. */
+static void test_cannot_send(void **state)
+{
+	int code = ask_in_child(0, false), i;
+
+	(void)state;
+	if (code == CANNOT)
+		skip();
+	assert_int_equal(code, EPIPE);
+	for (i = 0; i < 3; i++)
+		close(accept(listener, NULL, NULL)); /* it had come each time */
+}
+
 static void test_refused(void **state)
 {
 	struct door_answer a;
@@ -242,6 +357,29 @@ static void test_silent(void **state)
 	agent.is_silent = true;
 	expect(FUNC_DOOR_OPEN, -ETIMEDOUT);
 	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &old, NULL);
+}
+
+static void on_long_alarm(int number)
+{
+	const struct timespec long_time = { 2, 100000000 };
+
+	(void)number;
+	nanosleep(&long_time, NULL);
+}
+
+/* All of the time is gone when a signal's handler returns. */
+static void test_late(void **state)
+{
+	struct itimerval once = { { 0, 0 }, { 0, 50000 } };
+	struct sigaction act = { .sa_handler = on_long_alarm }, old;
+
+	(void)state;
+	sigaction(SIGALRM, &act, &old);
+	prepare(0);
+	agent.is_silent = true;
+	setitimer(ITIMER_REAL, &once, NULL);
+	expect(FUNC_DOOR_OPEN, -ETIMEDOUT);
 	sigaction(SIGALRM, &old, NULL);
 }
 
@@ -304,10 +442,12 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),   cmocka_unit_test(test_maps),
-		cmocka_unit_test(test_wrong),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_silent), cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_open),	       cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_wrong),	       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_file),	       cmocka_unit_test(test_again),
+		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_cannot_send),
+		cmocka_unit_test(test_silent),	       cmocka_unit_test(test_late),
+		cmocka_unit_test(test_crowd),	       cmocka_unit_test(test_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

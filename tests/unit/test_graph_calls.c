@@ -110,6 +110,8 @@ static void test_missing_ends(void **state)
 	CHECK("10>a 15<a 15>b 20<b 36>i 40<i", 0, "10 > 1 a", "40 t 1 i 36", "20 t 1 b 15");
 	CHECK("10>b 12>a 20<a 20<b 36>i 40<i", 0, "10 > 0 b", "12 > 1 a", "40 t 1 i 36",
 	      "20 t 0 b 10");
+	/* x is deeper than a, whose entry is lost: it was over when a returned, and not when a began. */
+	CHECK("10>p 12>a 12>x 20<x 20<a", 0, "10 > 0 p", "12 > 2 x", "20 t 1 a 15");
 }
 
 static void test_interrupts(void **state)
@@ -200,6 +202,65 @@ static void test_threads(void **state)
 	graph_calls_done(&c);
 }
 
+/* As many calls as can be open, and one more. */
+static void test_full(void **state)
+{
+	struct graph_record r = { .call_tick = GRAPH_NO_TICK, .kind = FUNC_ENTER };
+	struct graph_calls c;
+	uint32_t thread, i, n = 8 * GRAPH_DEPTH_MAX;
+
+	(void)state;
+	graph_calls_init(&c, 0);
+	assert_int_equal(graph_calls_get_thread(&c, 7, 0, &thread), 0);
+	for (i = 0; i <= n; i++) {
+		r.tick = i;
+		r.value = i;
+		r.depth = (uint16_t)(i < n ? i / 8 : GRAPH_DEPTH_MAX - 1);
+		assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	}
+	r.kind = FUNC_EXIT;
+	for (i = n; i > 0; i--) {
+		r.tick++;
+		r.value = i;
+		r.depth = (uint16_t)(i < n ? i / 8 : GRAPH_DEPTH_MAX - 1);
+		assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	}
+	assert_int_equal(graph_calls_finish(&c), 0);
+	/* The very first and the oldest of the greatest depth got an exit, and that one's own is alone. */
+	assert_int_equal(c.threads[0].n, 2 * n + 3);
+	graph_calls_done(&c);
+}
+
+/* Exits without entries, each of which began after the last one ended: that one goes in front of some, not of any number. */
+static void test_many_exits(void **state)
+{
+	struct graph_record r = { .kind = FUNC_EXIT };
+	const uint32_t n = 5000, most = 4096;
+	struct graph_calls c;
+	uint32_t thread, i;
+
+	(void)state;
+	graph_calls_init(&c, 0);
+	assert_int_equal(graph_calls_get_thread(&c, 7, 0, &thread), 0);
+	for (i = 0; i < n; i++) {
+		r.call_tick = 100 + 2 * i;
+		r.tick = r.call_tick + 1;
+		r.value = 1;
+		assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	}
+	r.call_tick = 10;
+	r.tick = 20;
+	r.value = 2;
+	assert_int_equal(graph_calls_push(&c, thread, &r), 0);
+	assert_int_equal(graph_calls_finish(&c), 0);
+	assert_int_equal(c.threads[0].n, 2 * n + 2);
+	for (i = 0; i < 2 * n + 2; i++)
+		if (c.threads[0].records[i].kind == FUNC_EXIT && c.threads[0].records[i].value == 2)
+			break;
+	assert_int_equal(2 * n + 2 - 1 - i, 2 * most);
+	graph_calls_done(&c);
+}
+
 /* Many open calls of one depth, as no kernel has them, stay within bounds. */
 static void test_bounds(void **state)
 {
@@ -257,7 +318,8 @@ int main(void)
 		cmocka_unit_test(test_missing_ends), cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_late_records), cmocka_unit_test(test_loss_and_os),
 		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_many_late),
+		cmocka_unit_test(test_many_late),    cmocka_unit_test(test_full),
+		cmocka_unit_test(test_many_exits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,9 @@ static void test_exits(void **state)
 	assert_span(parse(" 0)  1.0 us |  } /* vfs_read ret=0x0 */").name, "vfs_read");
 	assert_span(parse(" 0)  1.0 us |  } /* vfs_read = -5 */").name, "vfs_read");
 	assert_span(parse(" 0)  1.0 us |  } /* fat_read [vfat] ret=-5 */").name, "fat_read [vfat]");
+	l = parse(" 0)  1.0 us |  } /*  */");
+	assert_int_equal(l.kind, GRAPH_LINE_EXIT);
+	assert_int_equal(l.name.len, 0);
 }
 
 static void test_others(void **state)
@@ -150,6 +153,27 @@ static void test_report(void **state)
 		  " f() {");
 	assert_int_equal(l.kind, GRAPH_LINE_ENTER);
 	assert_int_equal(l.depth, 0);
+	l = parse("         work.sh-182   [001]    60.951596: fgraph_retaddr_entry:              | "
+		  "   f(); /* <-g+0x10 */");
+	assert_int_equal(l.kind, GRAPH_LINE_LEAF);
+	assert_span(l.name, "f");
+	assert_int_equal(l.depth, 1);
+	l = parse("  work.sh-182 [001]  9223372036.951596: funcgraph_entry:  1.0 us |  f();");
+	assert_true(l.has_time);
+	/* Later than nanoseconds can say: no time, and no report. */
+	l = parse("  work.sh-182 [001]  9223372037.951596: funcgraph_entry:  1.0 us |  f();");
+	assert_false(l.has_time || l.has_pid);
+	assert_int_equal(l.kind, GRAPH_LINE_LEAF);
+}
+
+/* Parentheses in another order, or only one of them. */
+static void test_no_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(" 0)  1.0 us |  f(").kind, GRAPH_LINE_OTHER);
+	assert_int_equal(parse(" 0)  1.0 us |  (f);").kind, GRAPH_LINE_OTHER);
+	assert_int_equal(parse(" 0)  1.0 us |  )f( /* ) */").kind, GRAPH_LINE_OTHER);
+	assert_int_equal(parse(" 0)  1.0 us |  f()").kind, GRAPH_LINE_OTHER);
 }
 
 static void test_rel_time(void **state)
@@ -171,7 +195,7 @@ int main(void)
 		cmocka_unit_test(test_all_columns), cmocka_unit_test(test_few_columns),
 		cmocka_unit_test(test_marks),	    cmocka_unit_test(test_exits),
 		cmocka_unit_test(test_others),	    cmocka_unit_test(test_report),
-		cmocka_unit_test(test_rel_time),
+		cmocka_unit_test(test_rel_time),    cmocka_unit_test(test_no_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,13 +82,20 @@ static void matches_patterns(void **state)
 	parse(&t, "/");
 	assert_true(http_target_match(&t, "/", got));
 	assert_false(http_target_match(&t, "/a", got));
+	parse(&t, "/a/b/c"); /* no more than it has room for */
+	assert_false(http_target_match(&t, "/{a}/{b}/{c}", got));
+	assert_string_equal(got[1], "b");
 }
 
 static void checks_params(void **state)
 {
 	struct error e = ERROR_INIT;
 	struct http_target t;
+	static const char long_word[] =
+		"a word that is not short at all, of some sixty bytes or so, is it";
+	const char *const words[] = { "one", long_word, long_word, long_word, NULL };
 	uint64_t v = 7;
+	size_t word = 9;
 
 	(void)state;
 	parse(&t, "/?from=1&width=20&big=99999999999999999999&neg=-1&empty=");
@@ -114,6 +121,15 @@ static void checks_params(void **state)
 	assert_int_equal(http_target_get_count(&t, "empty", (struct http_bounds){ 0, 9 }, &v, &e),
 			 -EINVAL);
 	assert_int_equal(v, 20);
+	assert_int_equal(http_target_get_count(&t, "width", (struct http_bounds){ 0, 1 }, &v, &e),
+			 -EINVAL);
+	parse(&t, "/?a=100&b=one&c=two");
+	assert_int_equal(http_target_get_count(&t, "a", (struct http_bounds){ 0, 9 }, &v, &e),
+			 -EINVAL);
+	assert_int_equal(http_target_get_word(&t, "b", words, &word, &e), 0);
+	assert_int_equal(word, 0);
+	assert_int_equal(http_target_get_word(&t, "c", words, &word, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "it is one of one, a word"));
 }
 
 static void chooses_encodings(void **state)

@@ -188,6 +188,26 @@ static void test_orders(void **state)
 	info_done(&info);
 }
 
+/* More than a trace may have is refused, and what there is stays. */
+static void test_ceiling(void **state)
+{
+	static const uint32_t cpus[TRACE_ORDER_CPUS_MAX];
+	struct trace_orders o = { .n = 0 };
+	struct trace_info i;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < TRACE_ORDERS_MAX / TRACE_ORDER_CPUS_MAX; n++)
+		assert_int_equal(orders_add(&o, n, cpus, TRACE_ORDER_CPUS_MAX), 0);
+	assert_int_equal(orders_add(&o, n, cpus, 1), -E2BIG);
+	assert_int_equal(o.n, n);
+	assert_int_equal(o.n_cpus, TRACE_ORDERS_MAX);
+	orders_done(&o);
+	assert_int_equal(info_init(&i), 0);
+	assert_int_equal(info_encode(&i, payload, 1000), 0);
+	info_done(&i);
+}
+
 static int decode(const char *bytes, size_t len)
 {
 	struct trace_orders orders = { .n = 0 };
@@ -269,10 +289,9 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_ceiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

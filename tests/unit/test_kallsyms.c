@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,32 @@ static void test_32_bits(void **state)
 	kallsyms_free(k);
 }
 
+/* Where sections begin and end is no function, if one is there. */
+static void test_marks(void **state)
+{
+	static const char *const marks[] = { "_text",
+					     "_stext",
+					     "_etext",
+					     "_sinittext",
+					     "_einittext",
+					     "__lock_text_end",
+					     "__lock_text_start",
+					     "__cpuidle_text_begin" };
+	char lines[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		struct kallsyms *k;
+
+		snprintf(lines, sizeof(lines), "c0008000 T %s\nc0008000 t f\nc0008100 D end\n",
+			 marks[i]);
+		k = parse(lines);
+		expect(k, 0xc0008000, "f", NULL);
+		kallsyms_free(k);
+	}
+}
+
 /* Never a wrong name, and a reason that can be acted on. */
 static void test_hidden(void **state)
 {
@@ -158,7 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),	cmocka_unit_test(test_32_bits),
 		cmocka_unit_test(test_hidden),	cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_problem),
+		cmocka_unit_test(test_problem), cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

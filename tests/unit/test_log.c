@@ -11,6 +11,7 @@
 #include "tools/vector.h"
 
 #define ROOM 4096U
+#define LOSS_LEN 36U /* a row of an index */
 
 static struct vector vector;
 static uint8_t bytes[ROOM], written[ROOM];
@@ -125,6 +126,75 @@ static void test_damage(void **state)
 	}
 }
 
+/* An index is mapped: a cause that changes after it was found sound is still one. */
+static void test_changed(void **state)
+{
+	const struct log_scan scan = { .data = bytes, .len = len };
+	struct error e = ERROR_INIT;
+	struct store_loss row;
+	struct log_index *x;
+	struct log_view *v;
+
+	(void)state;
+	assert_int_equal(log_view_scan(&v, &scan, &e), 0);
+	assert_int_equal(log_index_new(&x, v), 0);
+	assert_int_equal(x->n_losses, 3);
+	log_index_loss_at(x, 1, &row);
+	assert_int_equal(row.cause, LOSS_SPOOL);
+	put_le32((uint8_t *)x->losses + LOSS_LEN + 8, LOSS_CAUSES);
+	log_index_loss_at(x, 1, &row);
+	assert_int_equal(row.cause, LOSS_STORE);
+	assert_int_equal(row.count, 15);
+	log_index_free(x);
+	log_view_free(v);
+}
+
+static uint64_t damaged;
+
+static void count_damage(void *context, uint64_t at, uint64_t n, const char *what)
+{
+	(void)context;
+	(void)at;
+	(void)what;
+	damaged += n;
+}
+
+/* Bytes in which a long record seems to start everywhere: the search gives up, and says what it leaves. */
+static void test_search(void **state)
+{
+	static uint8_t junk[LOG_HEAD_LEN + 200 * LOG_RECORD_HEAD];
+	const struct log_scan scan = {
+		.data = junk, .len = sizeof(junk), .to_the_end = true, .on_damage = count_damage
+	};
+	const struct log_head h = { .number = 1, .next_run = 1 };
+	struct log_record r = { .kind = LOG_CLOSE, .run = 1 };
+	struct error e = ERROR_INIT;
+	struct log_view *v;
+	size_t at;
+
+	(void)state;
+	log_head_encode(junk, &h);
+	for (at = LOG_HEAD_LEN; at < sizeof(junk); at += LOG_RECORD_HEAD) {
+		r.body = junk + at + LOG_RECORD_HEAD;
+		r.body_len = (uint32_t)(sizeof(junk) - at - LOG_RECORD_HEAD);
+		log_record_encode(junk + at, &r);
+		junk[at + 4] ^= 1;
+	}
+	damaged = 0;
+	assert_int_equal(log_view_scan(&v, &scan, &e), 0);
+	assert_int_equal(damaged, sizeof(junk) - LOG_HEAD_LEN);
+	assert_int_equal(v->size, LOG_HEAD_LEN);
+	assert_int_equal(v->n_blocks, 0);
+	log_view_free(v);
+	assert_false(log_scan_finds(&scan, LOG_HEAD_LEN));
+	/* A sound one at the end is found, unless the search has given up before. */
+	r.body_len = 0;
+	at = sizeof(junk) - LOG_RECORD_HEAD;
+	log_record_encode(junk + at, &r);
+	assert_false(log_scan_finds(&scan, LOG_HEAD_LEN));
+	assert_true(log_scan_finds(&scan, at - LOG_RECORD_HEAD));
+}
+
 /* A state is the same after it was packed. */
 static void test_state(void **state)
 {
@@ -162,6 +232,8 @@ int main(void)
 		cmocka_unit_test_setup(test_bytes, load),
 		cmocka_unit_test_setup(test_meaning, load),
 		cmocka_unit_test_setup(test_damage, load),
+		cmocka_unit_test_setup(test_changed, load),
+		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_state),
 	};
 

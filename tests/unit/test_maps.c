@@ -175,6 +175,36 @@ static void test_every_cut(void **state)
 	}
 }
 
+/* As many as a process can have, and one more; of one generation, and of many. */
+static void test_too_many(void **state)
+{
+	const size_t room = (FUNC_MAPPINGS_MAX + 1) * 64 + 64;
+	char *text = malloc(room);
+	struct error e = ERROR_INIT;
+	struct maps m;
+	size_t len = 0;
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(text);
+	for (i = 0; i < FUNC_MAPPINGS_MAX; i++)
+		len += (size_t)snprintf(text + len, room - len, "%x000-%x000 r-xp 0 0:0 1 /a\n",
+					i + 1, i + 2);
+	assert_int_equal(maps_parse(text, len, &m, &e), 0);
+	assert_int_equal(m.n, FUNC_MAPPINGS_MAX);
+	maps_done(&m);
+	len += (size_t)snprintf(text + len, room - len, "%x000-%x000 r-xp 0 0:0 1 /a\n", i + 1,
+				i + 2);
+	assert_int_equal(maps_parse(text, len, &m, &e), -E2BIG);
+	assert_non_null(strstr(e.text, "more mappings than a process has"));
+	for (i = 0, len = 0; i <= FUNC_MAPPINGS_MAX; i++)
+		len += (size_t)snprintf(text + len, room - len,
+					"# generation %u\n%x000-ffff0000 r-xp 0 0:0 1 /a\n", i,
+					i + 1);
+	assert_int_equal(maps_parse(text, len, &m, &e), -E2BIG);
+	free(text);
+}
+
 static void test_this_process(void **state)
 {
 	static char text[1 << 20];
@@ -199,7 +229,7 @@ int main(void)
 		cmocka_unit_test(test_generations),  cmocka_unit_test(test_missing_generations),
 		cmocka_unit_test(test_plain_copy),   cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_bad_lines),    cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_this_process), cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

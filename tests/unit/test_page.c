@@ -198,6 +198,18 @@ static void test_overruns(void **state)
 		assert_int_equal(read_out(&b, SIZE), -EBADMSG);
 	}
 	start(&b, 8, false, 1);
+	head(&b, PAGE_TYPE_PADDING, 1);
+	word(&b, 8);
+	finish(&b, 0);
+	assert_int_equal(read_out(&b, SIZE), -EBADMSG);
+	/* Its words end behind the data, which its bytes do not. */
+	start(&b, 8, false, 1);
+	head(&b, 0, 1);
+	word(&b, 5);
+	b.used += 2;
+	finish(&b, 0);
+	assert_int_equal(read_out(&b, SIZE), -EBADMSG);
+	start(&b, 8, false, 1);
 	b.used = 2;
 	finish(&b, 0);
 	assert_int_equal(read_out(&b, SIZE), -EBADMSG);

@@ -119,6 +119,13 @@ static void test_samples(void **state)
 	assert_int_equal(r.n_user, 1);
 	assert_int_equal(r.n_kernel, 0);
 	assert_int_equal(r.chain[0], 0x1000);
+
+	/* In a program of a guest. */
+	put_sample(&b, PERF_MISC_GUEST_USER);
+	put64(&b, 0);
+	end(&b, 0);
+	assert_int_equal(parse(&r, &b), 1);
+	assert_int_equal(r.mode, SAMPLE_GUEST_USER);
 }
 
 static void test_chains_that_lie(void **state)
@@ -153,6 +160,18 @@ static void test_chains_that_lie(void **state)
 	assert_int_equal(r.n_kernel, 0);
 	assert_int_equal(r.n_user, SAMPLE_CHAIN_MAX);
 	assert_int_equal(r.chain[SAMPLE_CHAIN_MAX - 1], 0x100 + SAMPLE_CHAIN_MAX - 1);
+	put_sample(&b, PERF_MISC_USER);
+	put64(&b, 5);
+	put64(&b, PERF_CONTEXT_USER_MARK);
+	put64(&b, 0x30);
+	put64(&b, PERF_CONTEXT_KERNEL_MARK);
+	put64(&b, 0x77);
+	put64(&b, 0x78);
+	end(&b, 0);
+	assert_int_equal(parse(&r, &b), 1);
+	assert_int_equal(r.n_kernel, 0);
+	assert_int_equal(r.n_user, 1);
+	assert_int_equal(r.chain[0], 0x30);
 }
 
 static void put_map(struct bytes *b, uint16_t misc, const void *id, const char *path)

@@ -111,7 +111,7 @@ static void work(struct agent *a)
 		a->source.burst = 1 + draw(a, 400);
 		for (cpu = 0; cpu < FAKE_CPUS; cpu++)
 			a->source.base.ops->drain(&a->source.base, cpu, a->recorder, NULL);
-		recorder_tick(a->recorder, a->now += 1 + draw(a, 150), NULL);
+		recorder_tick(a->recorder, a->now += 1 + draw(a, 150));
 		while (is_up && draw(a, 4) && send_one(a))
 			;
 		if (a->acked < a->sent && draw(a, 2)) {

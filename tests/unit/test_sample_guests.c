@@ -141,9 +141,84 @@ static void test_stacks(void **state)
 	sample_guests_free(g);
 }
 
+/* A guest that tells of no tasks tells by tables whom a kernel ran for; and asking it to settle again changes nothing. */
+static void test_no_tasks(void **state)
+{
+	static const struct sample_table_row told[] = {
+		{ .pid = 20, .tid = 20, .tick = 50, .table = 0x44000, .comm = "late" },
+		{ .pid = 10, .tid = 10, .tick = 0, .table = 0x42000, .comm = "web" },
+		{ .pid = 20, .tid = 21, .tick = 20, .table = 0x44000, .comm = "early" },
+		{ .pid = 20, .tid = 22, .tick = 20, .table = 0x44000, .comm = "same" },
+	};
+	struct sample_event ev = { .mode = SAMPLE_GUEST_KERNEL,
+				   .guest = SAMPLE_GUEST_TABLE | SAMPLE_GUEST_TASK,
+				   .guest_table = 0x42000,
+				   .guest_task = 0x9000 };
+	struct sample_guests *g;
+	int times;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	PUT_ROWS(g, VM, told);
+	for (times = 0; times < 2; times++) {
+		assert_int_equal(sample_guests_settle(g), 0);
+		ev.guest_table = 0x42000;
+		assert_string_equal(who(g, VM, 60, &ev), "web");
+		ev.guest_table = 0x44000;
+		assert_string_equal(who(g, VM, 30, &ev), "same");
+		assert_string_equal(who(g, VM, 60, &ev), "late");
+		assert_false(sample_guests_is_torn(g));
+	}
+	sample_guests_free(g);
+}
+
+/* A process of the guest, which starts at this tick, and a function of its kernel. */
+static void put_life(struct sample_guests *g, uint64_t tick)
+{
+	const struct sample_life_row life = { .pid = 10,
+					      .parent = 1,
+					      .tick = tick,
+					      .what = SAMPLE_LIFE_START,
+					      .comm = "web",
+					      .comm_len = 3 };
+	const struct sample_kernel_name name = {
+		.from = 0x1000, .to = 0x2000, .name = "f", .name_len = 1
+	};
+	uint8_t bytes[256], *p, *guest, *item;
+
+	guest = meta_item_begin(bytes, META_GUEST);
+	item = meta_item_begin(sample_meta_put_guest(guest, VM), META_LIFE);
+	p = meta_item_end(item, sample_meta_put_life(item, &life));
+	item = meta_item_begin(p, META_KERNEL_NAMES);
+	p = meta_item_end(item, sample_meta_put_kernel_name(item, &name));
+	p = meta_item_end(guest, p);
+	assert_int_equal(sample_guests_decode(g, bytes, (size_t)(p - bytes)), 0);
+}
+
+/* What comes for a time that was forgotten already leaves a hole, and that is known. */
+static void test_torn(void **state)
+{
+	const struct sample_horizon to = { .tick = 100, .end_tick = 100 };
+	struct sample_guests *g;
+
+	(void)state;
+	assert_int_equal(sample_guests_new(&g), 0);
+	put_life(g, 50);
+	put_life(g, 90);
+	assert_int_equal(sample_guests_settle(g), 0);
+	assert_int_equal(sample_guests_forget(g, &to), 0);
+	assert_false(sample_guests_is_torn(g));
+	put_life(g, 120);
+	assert_false(sample_guests_is_torn(g));
+	put_life(g, 40);
+	assert_true(sample_guests_is_torn(g));
+	sample_guests_free(g);
+}
+
 static void test_garbage(void **state)
 {
 	static const uint8_t cut[] = { META_GUEST, 3, 2, META_TABLES, 9 };
+	static const uint8_t cut_link[] = { META_GUEST, 4, 2, META_GUEST_LINK, 1, 5 };
 	static const uint8_t below_zero[] = { META_GUEST, 1, 1 };
 	static const uint8_t long_name[] = { META_GUEST, 28, 2, META_TABLES, 25, 2,
 					     2,		 0,  0, 0,	     0,	 17 };
@@ -152,6 +227,7 @@ static void test_garbage(void **state)
 	(void)state;
 	assert_int_equal(sample_guests_new(&g), 0);
 	assert_int_equal(sample_guests_decode(g, cut, sizeof(cut)), -EBADMSG);
+	assert_int_equal(sample_guests_decode(g, cut_link, sizeof(cut_link)), -EBADMSG);
 	assert_int_equal(sample_guests_decode(g, below_zero, sizeof(below_zero)), -EBADMSG);
 	assert_int_equal(sample_guests_decode(g, long_name, sizeof(long_name)), -EBADMSG);
 	assert_int_equal(sample_guests_settle(g), 0);
@@ -198,7 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links),	cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_garbage), cmocka_unit_test(test_no_tasks),
+		cmocka_unit_test(test_torn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

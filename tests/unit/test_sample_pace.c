@@ -39,6 +39,7 @@ static void test_pauses(void **state)
 	(void)state;
 	assert_false(sample_pace_span(&p, &from, &to));
 	assert_int_equal(sample_pace_paused(&p, 0, UINT64_MAX), 0);
+	assert_false(sample_pace_is_complete(&p));
 	load(&p, rows, 7);
 	assert_true(sample_pace_span(&p, &from, &to));
 	assert_int_equal(from, 100);

@@ -272,6 +272,32 @@ static void test_names(void **state)
 	assert_true(refused > 0);
 }
 
+/* The longest name of a start is taken, whatever its event is packed as; one byte more is damage. */
+static void test_longest_name(void **state)
+{
+	static char name[SCHED_FILENAME_MAX + 1];
+	struct sched_event exec = { .kind = SCHED_EXEC, .pid = 7, .filename = name };
+	uint32_t len, more, plain;
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	for (plain = 0; plain < 2; plain++)
+		for (more = 0; more < 2; more++) {
+			exec.task.pid = plain ? 8 : 7;
+			exec.filename_len = (uint16_t)(SCHED_FILENAME_MAX + more);
+			sched_encoder_init(&encoder, 1);
+			sched_encoder_begin(&encoder, payload, ROOM, 0);
+			assert_int_equal(sched_encode(&encoder, &exec), WIRE_OK);
+			len = sched_encoder_end(&encoder);
+			sched_decoder_init(&decoder, 1);
+			sched_decoder_begin(&decoder, payload, len, 0);
+			assert_int_equal(sched_decode(&decoder, &back),
+					 more ? WIRE_CORRUPT : WIRE_OK);
+			if (!more)
+				assert_true(sched_event_equal(&back, &exec));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,7 +305,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_state_size), cmocka_unit_test(test_full),
 		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),	   cmocka_unit_test(test_longest_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

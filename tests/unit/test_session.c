@@ -11,196 +11,8 @@
 
 #include <cmocka.h>
 
-#include "tools/owner.h"
-
-#define WINDOW 10000U
-#define MS 1000000ULL
-
-static struct owner owner;
-static struct session session;
-static struct session_env env;
-static struct session_now now;
-static uint8_t room[1U << 17];
-
-static int begin(void **state)
-{
-	(void)state;
-	memset(&owner, 0, sizeof(owner));
-	env = (struct session_env){ &owner_ops, session_room_new(), WINDOW };
-	now = (struct session_now){ 1000 * MS, 5000 * MS };
-	session_init(&session, &env, &owner, 7);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	session_done(&session);
-	session_room_free(env.room);
-	return 0;
-}
-
-/* --- the device --- */
-
-static void send_frame(uint32_t type, const uint8_t *body, size_t len)
-{
-	static uint8_t bytes[FRAME_HEAD_MAX + (1U << 17)];
-	uint32_t head = frame_encode_head(bytes, type, (uint32_t)len);
-	size_t at, n;
-
-	if (len)
-		memcpy(bytes + head, body, len);
-	for (at = 0; at < head + len; at += n) {
-		n = head + len - at < SESSION_READ_MAX ? head + len - at : SESSION_READ_MAX;
-		session_push(&session, bytes + at, n, &now);
-	}
-}
-
-static struct message_id id(uint8_t first)
-{
-	struct message_id m = { { 0 } };
-
-	memset(m.bytes, first, sizeof(m.bytes));
-	return m;
-}
-
-static void say_hello(uint32_t version, uint32_t n_runs)
-{
-	struct message_hello m = { .version = version,
-				   .device = id(1),
-				   .boot = id(2),
-				   .name = { "board", 5 },
-				   .cpus = 2,
-				   .n_runs = n_runs,
-				   .runs = { id(10), id(11) } };
-	struct byte_writer w;
-
-	writer_init(&w, room, sizeof(room));
-	hello_encode(&w, &m);
-	send_frame(FRAME_HELLO, room, writer_len(&w));
-}
-
-static void say_run(uint8_t first)
-{
-	send_frame(FRAME_RUN, id(first).bytes, 16);
-}
-
-/* A block with a payload of zeros. */
-static uint8_t *make_block(struct block *b, uint32_t *ret_len)
-{
-	memset(room, 0, BLOCK_HEADER_MAX + b->payload_len);
-	return block_encode(b, room + BLOCK_HEADER_MAX, ret_len);
-}
-
-static void say_block(uint32_t stream, uint64_t sequence, uint64_t before, uint32_t payload)
-{
-	struct block b = { .codec = CODEC_SCHED,
-			   .flags = BLOCK_KEY,
-			   .stream = stream,
-			   .sequence = sequence,
-			   .first_tick = 100,
-			   .before = before,
-			   .events = 10,
-			   .payload_len = payload };
-	uint32_t len;
-	uint8_t *bytes = make_block(&b, &len);
-
-	send_frame(FRAME_BLOCK, bytes, len);
-}
-
-static void say_stream_end(uint32_t stream, uint64_t events)
-{
-	struct message_stream_end row = { stream, 2, events };
-	struct message_end m = { .n_rows = 1 };
-	struct byte_writer w;
-
-	writer_init(&w, room, sizeof(room));
-	end_encode(&w, &m);
-	end_put(&w, &row);
-	send_frame(FRAME_RUN_END, room, writer_len(&w));
-}
-
-static void say_end(uint64_t events)
-{
-	say_stream_end(1, events);
-}
-
-static void say_pong(uint64_t id_, uint64_t device_ns)
-{
-	struct message_pong m = { .id = id_, .device_ns = device_ns };
-	struct byte_writer w;
-
-	writer_init(&w, room, sizeof(room));
-	pong_encode(&w, &m);
-	send_frame(FRAME_PONG, room, writer_len(&w));
-}
-
-/* --- what came back --- */
-
-static struct frame next_frame(uint32_t type)
-{
-	static uint8_t bytes[OWNER_SENT];
-	struct frame f;
-
-	memcpy(bytes, owner.sent, owner.sent_len);
-	assert_int_equal(frame_decode(bytes, owner.sent_len, &f), WIRE_OK);
-	assert_int_equal(f.type, type);
-	owner.sent_len -= f.len;
-	memmove(owner.sent, owner.sent + f.len, owner.sent_len);
-	return f;
-}
-
-static void expect_nothing(void)
-{
-	assert_int_equal(owner.sent_len, 0);
-}
-
-static void expect_ack(uint64_t wanted)
-{
-	struct frame f = next_frame(FRAME_ACK);
-	uint64_t frames;
-
-	assert_int_equal(ack_decode(&frames, f.body, f.body_len), WIRE_OK);
-	assert_int_equal(frames, wanted);
-	expect_nothing();
-}
-
-/* It is over, with this code, and both sides are told why. */
-static void expect_bye(uint32_t code, const char *part)
-{
-	struct frame f = next_frame(FRAME_BYE);
-	struct message_bye m;
-	char text[256];
-
-	assert_int_equal(bye_decode(&m, f.body, f.body_len), WIRE_OK);
-	snprintf(text, sizeof(text), "%.*s", (int)m.text.len, m.text.at);
-	if (m.code != code || !strstr(text, part))
-		fail_msg("BYE %u: %s", m.code, text);
-	assert_non_null(strstr(owner.log, text));
-	expect_nothing();
-	assert_true(session_is_over(&session));
-	assert_null(session.held);
-}
-
-static void expect_welcome(uint32_t rows)
-{
-	struct frame f = next_frame(FRAME_WELCOME);
-	struct message_welcome m;
-
-	assert_int_equal(welcome_decode(&m, f.body, f.body_len), WIRE_OK);
-	assert_int_equal(m.version, 1);
-	assert_int_equal(m.session, 7);
-	assert_int_equal(m.window, WINDOW);
-	assert_int_equal(m.n_rows, rows);
-	expect_nothing();
-}
-
-static void come_in(void)
-{
-	say_hello(1, 0);
-	expect_welcome(0);
-	say_run(10);
-}
+#include "fuzz/starve.h"
+#include "tools/session_talk.h"
 
 /* --- the tests --- */
 
@@ -344,6 +156,92 @@ static void test_window_stalls(void **state)
 	assert_int_equal(owner.puts, 3);
 }
 
+/* What came behind the block that fills the window waits, however it was cut; in the order that it came. */
+static void test_window_stalls_in_between(void **state)
+{
+	static uint8_t bytes[32768];
+	struct block b = {
+		.codec = CODEC_SCHED, .flags = BLOCK_KEY, .stream = 1, .payload_len = WINDOW
+	};
+	uint32_t len, at = 0, first = 0, i;
+	uint8_t *block;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		b.sequence = i;
+		b.before = i;
+		b.payload_len = i ? 10 : WINDOW;
+		block = make_block(&b, &len);
+		at += frame_encode_head(bytes + at, FRAME_BLOCK, len);
+		memcpy(bytes + at, block, len);
+		at += len;
+		first = i ? first : at;
+	}
+	for (i = 0; i < first; i += 997) { /* 0: all at once */
+		finish(NULL);
+		begin(NULL);
+		come_in();
+		session_push(&session, bytes, i, &now);
+		assert_false(session.stalled);
+		session_push(&session, bytes + i, at - i, &now);
+		assert_true(session.stalled);
+		assert_int_equal(owner.puts, 1);
+		assert_int_equal(session.held_len, at - first);
+		owner_commit(&owner, &session, &now);
+		assert_false(session.stalled);
+		assert_int_equal(owner.puts, 3);
+		assert_null(session.held);
+	}
+}
+
+/* The longest frame that there may be is held whole, and no more than what can come with it. */
+static void test_longest_frame(void **state)
+{
+	uint8_t head[FRAME_HEAD_MAX];
+	uint32_t n = frame_encode_head(head, 40, FRAME_BODY_MAX), left; /* of a later version */
+
+	(void)state;
+	come_in();
+	session_push(&session, head, n, &now);
+	memset(room, 0, SESSION_READ_MAX);
+	for (left = FRAME_BODY_MAX; left; left -= n) {
+		assert_true(session.held_len);
+		n = left < SESSION_READ_MAX ? left : SESSION_READ_MAX;
+		session_push(&session, room, n, &now);
+		assert_true(session.held_room <=
+			    FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX);
+	}
+	assert_null(session.held);
+	assert_false(session_is_over(&session));
+	say_block(1, 0, 0, 10);
+	assert_int_equal(owner.puts, 1);
+}
+
+/* Without memory for what a device sends the collector lives on, and the device is told. */
+static void test_without_memory(void **state)
+{
+	uint8_t head[FRAME_HEAD_MAX];
+	uint32_t n = frame_encode_head(head, FRAME_BLOCK, 5000);
+
+	(void)state;
+	come_in();
+	starve_begin(0);
+	session_push(&session, head, n, &now);
+	assert_true(starve_end());
+	expect_bye(BYE_LIMIT, "out of memory");
+	session_done(&session);
+	session_init(&session, &env, &owner, 7);
+	owner.sent_len = 0;
+	come_in();
+	session_push(&session, head, n, &now);
+	memset(room, 0, 4000);
+	starve_begin(0); /* for the rest of a frame whose start it had */
+	session_push(&session, room, 4000, &now);
+	assert_true(starve_end());
+	expect_bye(BYE_LIMIT, "out of memory");
+	assert_null(session.held);
+}
+
 /* The store is full: the frame stays, with all that came behind it. */
 static void test_store_stalls(void **state)
 {
@@ -431,6 +329,9 @@ static void test_clock(void **state)
 	assert_int_equal(owner.clock_run, 2);
 	owner.sent_len = 0;
 	say_pong(2, 1); /* late, and of no use */
+	session_ping(&session, &now);
+	next_frame(FRAME_PING);
+	say_pong(4, 500 * MS); /* in no time: that says nothing */
 	assert_int_equal(owner.clock.round_trip_ns, 20 * MS);
 	say_pong(9, 1);
 	expect_bye(BYE_PROTOCOL, "PONG");
@@ -550,14 +451,6 @@ static void test_end_before_run(void **state)
 	expect_bye(BYE_PROTOCOL, "before any RUN");
 }
 
-static void test_collectors_frames(void **state)
-{
-	(void)state;
-	come_in();
-	send_frame(FRAME_ACK, (const uint8_t *)"\1", 1);
-	expect_bye(BYE_PROTOCOL, "type 6, which only a collector");
-}
-
 static void test_wrong_checksum(void **state)
 {
 	struct block b = {
@@ -664,7 +557,7 @@ static void test_threads(void **state)
 	owner_commit(&owner, &session, &now);
 	next_frame(FRAME_ACK);
 	session_done(&session);
-	session_init(&session, &env, &owner, 8);
+	session_init(&session, &env, &owner, 7);
 	say_hello(1, 1);
 	f = next_frame(FRAME_WELCOME);
 	assert_int_equal(welcome_decode(&welcome, f.body, f.body_len), WIRE_OK);
@@ -723,6 +616,9 @@ static void test_cut_messages(void **state)
 		     { FRAME_PONG, "PONG is cut" } };
 	size_t i;
 
+	come_in();
+	say_pong(0, 1);
+	expect_bye(BYE_PROTOCOL, "PONG is cut short, or to no PING");
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		finish(state);
 		begin(state);
@@ -740,6 +636,11 @@ static void test_device_leaves(void **state)
 	assert_true(session_is_over(&session));
 	expect_nothing();
 	assert_non_null(strstr(owner.log, "BYE 0: end"));
+	finish(state);
+	begin(state);
+	come_in();
+	send_frame(FRAME_BYE, (const uint8_t *)"\0\3e", 3);
+	assert_non_null(strstr(owner.log, "without a reason"));
 }
 
 static void test_lost_inside_frame(void **state)
@@ -763,7 +664,10 @@ int main(void)
 		TEST(test_resume),
 		TEST(test_trickle),
 		TEST(test_held_grows_with_bytes),
+		TEST(test_longest_frame),
+		TEST(test_without_memory),
 		TEST(test_window_stalls),
+		TEST(test_window_stalls_in_between),
 		TEST(test_store_stalls),
 		TEST(test_hello_stalls),
 		TEST(test_clock),
@@ -781,7 +685,6 @@ int main(void)
 		TEST(test_second_hello),
 		TEST(test_block_before_run),
 		TEST(test_end_before_run),
-		TEST(test_collectors_frames),
 		TEST(test_wrong_checksum),
 		TEST(test_two_blocks_in_one),
 		TEST(test_large_stream),

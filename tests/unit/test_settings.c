@@ -4,6 +4,7 @@
  * the file in packaging/ documents every key with its default.
  */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,6 +113,8 @@ static void refuses_wrong_values(void **state)
 					     "keep-recording = maybe",
 					     "comm = a_name_of_17_byte",
 					     "cgroup = a,b,c,d,e",
+					     "func-socket = some",
+					     "objects-rate = fast",
 					     "spool-file =" };
 	struct error e = ERROR_INIT;
 	struct settings s;
@@ -146,6 +149,36 @@ static void names_the_line(void **state)
 	memset(text, '#', sizeof(text));
 	assert_int_equal(settings_parse(&s, text, sizeof(text), "a.conf", &e), -EINVAL);
 	assert_int_equal(settings_parse(&s, "#\0\n", 3, "a.conf", &e), -EINVAL);
+}
+
+/* A path is a socket's; nothing and "none" are that there is none. */
+static void reads_no_socket(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct settings s;
+
+	(void)state;
+	assert_int_equal(parse(&s, "func-socket = /run/x", &e), 0);
+	assert_string_equal(s.func_socket, "/run/x");
+	assert_int_equal(parse(&s, "func-socket = none", &e), 0);
+	assert_string_equal(s.func_socket, "");
+	assert_int_equal(parse(&s, "func-socket =", &e), 0);
+	assert_string_equal(s.func_socket, "");
+}
+
+/* A rate says that objects may go anywhere, not only to where they go by themselves. */
+static void reads_a_rate(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct settings s;
+
+	(void)state;
+	assert_int_equal(parse(&s, "nice = 5", &e), 0);
+	assert_int_equal(s.nice, 5);
+	assert_false(s.objects_anywhere);
+	assert_int_equal(parse(&s, "objects-rate = 64K", &e), 0);
+	assert_int_equal(s.objects_rate, 64U << 10);
+	assert_true(s.objects_anywhere);
 }
 
 /* The lists have limits, and a wrong one leaves the old. */
@@ -303,17 +336,75 @@ static void puts_options_over_the_file(void **state)
 	assert_non_null(strstr(e.text, path));
 }
 
+/* Traced programs' records are beside the spool, wherever that is. */
+static void puts_records_beside_the_spool(void **state)
+{
+	char spool[sizeof(((struct settings *)0)->spool_file) + 20] = "--spool-file=/";
+	char *const beside[] = { (char *)"kiseki-agent", (char *)"--config=/dev/null",
+				 (char *)"--name=n1", (char *)"--spool-file=/var/x/s" };
+	char *const here[] = { (char *)"kiseki-agent", (char *)"--config=/dev/null",
+			       (char *)"--name=n1", (char *)"--spool-file=s" };
+	char *const told[] = { (char *)"kiseki-agent", (char *)"--config=/dev/null",
+			       (char *)"--spool-file=s", (char *)"--func-folder=/f" };
+	char *const far[] = { (char *)"kiseki-agent", (char *)"--config=/dev/null",
+			      (char *)"--name=n1", spool };
+	size_t at = strlen(spool), end = at + sizeof(((struct settings *)0)->spool_file) - 4;
+	struct error e = ERROR_INIT;
+	struct settings s;
+
+	(void)state;
+	assert_int_equal(load(&s, beside, 4, &e), 0);
+	assert_string_equal(s.func_folder, "/var/x/func-n1");
+	assert_int_equal(load(&s, here, 4, &e), 0);
+	assert_string_equal(s.func_folder, "func-n1");
+	assert_int_equal(load(&s, told, 4, &e), 0);
+	assert_string_equal(s.func_folder, "/f");
+	memset(spool + at, 'x', end - at); /* has room, but its folder has none for more */
+	spool[end] = '/';
+	spool[end + 1] = 's';
+	spool[end + 2] = 0;
+	assert_int_equal(load(&s, far, 4, &e), -EINVAL);
+	assert_string_equal(e.text, "cannot use spool-file: the path is too long");
+}
+
+/* The machine's name, up to its first point; one that cannot be a device's is not used. */
+static void is_called_as_the_machine(void **state)
+{
+	static const struct {
+		const char *host, *name;
+	} all[] = { { "board-7", "board-7" },
+		    { "board.example.org", "board" },
+		    { "a board", "device" },
+		    { ".example", "device" },
+		    { "", "device" } };
+	struct settings s;
+	size_t i;
+
+	(void)state;
+	if (unshare(CLONE_NEWUTS) && unshare(CLONE_NEWUSER | CLONE_NEWUTS))
+		skip(); /* machines that let nobody have a name of their own */
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(sethostname(all[i].host, strlen(all[i].host)), 0);
+		settings_init(&s);
+		assert_string_equal(s.name, all[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_key),
 		cmocka_unit_test(refuses_wrong_values),
 		cmocka_unit_test(names_the_line),
+		cmocka_unit_test(reads_no_socket),
+		cmocka_unit_test(reads_a_rate),
 		cmocka_unit_test(bounds_lists),
 		cmocka_unit_test(reads_as_the_collector_does),
 		cmocka_unit_test(documents_every_key),
 		cmocka_unit_test(has_an_option_for_every_key),
 		cmocka_unit_test(puts_options_over_the_file),
+		cmocka_unit_test(puts_records_beside_the_spool),
+		cmocka_unit_test(is_called_as_the_machine), /* the last: it leaves the name space */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,6 +368,32 @@ static void what_is_none(void **state)
 	assert_null(m->source);
 }
 
+/* Files of any length are read; one that cannot be is named. */
+static void files_of_a_folder(void **state)
+{
+	struct made *m = *state;
+	struct error e = ERROR_INIT;
+	char path[128], text[4097];
+
+	memset(text, '\n', sizeof(text));
+	memcpy(text, "100\ncpu0 1 2 3 4 5 6 7\n", 23);
+	text[4096] = 0;
+	write_text(m, "proc_stat.log", text);
+	open_it(m, m->folder);
+	assert_int_equal(count(m, BOOT_CPU), 1);
+	boot_source_free(m->source);
+	m->source = NULL;
+	snprintf(path, sizeof(path), "%s/taskstats.log", m->folder);
+	assert_int_equal(symlink("taskstats.log", path), 0);
+	assert_int_equal(source_bootchart_open(m->folder, &m->source, &e), -ELOOP);
+	assert_non_null(strstr(e.text, "taskstats.log: "));
+	unlink(path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(source_bootchart_open(m->folder, &m->source, &e), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
+	assert_null(m->source);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -380,6 +406,7 @@ int main(void)
 		T(relative_times),
 		T(who_started_whom),
 		T(what_is_none),
+		T(files_of_a_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,218 +19,7 @@
 
 #include "convert/ctf_reader.h"
 #include "convert/import.h"
-
-#define INT(bits, sign, name)                                                                      \
-	"integer { size = " #bits "; align = 8; signed = " #sign "; base = 10; } _" name ";\n"
-#define COMM(name)                                                                                 \
-	"integer { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; } _" name "[16];"  \
-	"\n"
-#define EVENT(name, id, fields)                                                                    \
-	"event { name = \"" name "\"; id = " #id "; stream_id = 0; fields := struct {\n" fields    \
-	"}; };\n"
-
-static const char metadata[] =
-	"/* CTF 1.8 */\n"
-	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
-	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
-	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-	"trace { major = 1; minor = 8; byte_order = le;\n"
-	"packet.header := struct { uint32_t magic; uint32_t stream_id; uint64_t "
-	"stream_instance_id; }; };\n"
-	"env { hostname = \"board\"; domain = \"kernel\"; sysname = \"Linux\";\n"
-	"kernel_release = \"5.10.7-test\"; tracer_name = \"lttng-modules\";\n"
-	"tracer_major = 2; tracer_minor = 12; };\n"
-	"clock { name = \"monotonic\"; freq = 1000000000; offset = 1600000000000000000; };\n"
-	"typealias integer { size = 32; align = 8; signed = false; map = clock.monotonic.value; } "
-	":= stamp32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } "
-	":= stamp64_t;\n"
-	"struct header { enum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;\n"
-	"variant <id> { struct { stamp32_t timestamp; } compact;\n"
-	"struct { uint32_t id; stamp64_t timestamp; } extended; } v; } align(8);\n"
-	"stream { id = 0; event.header := struct header; packet.context := struct {\n"
-	"stamp64_t timestamp_begin; stamp64_t timestamp_end; uint64_t content_size;\n"
-	"uint64_t packet_size; uint64_t packet_seq_num; uint64_t events_discarded;\n"
-	"uint32_t cpu_id; }; };\n" EVENT("sched_switch", 0,
-					 COMM("prev_comm") INT(32, 1, "prev_tid")
-						 INT(32, 1, "prev_prio") INT(64, 1, "prev_state")
-							 COMM("next_comm") INT(32, 1, "next_tid")
-								 INT(32, 1, "next_prio"))
-		EVENT("sched_waking", 1,
-		      COMM("comm") INT(32, 1, "tid") INT(32, 1, "prio") INT(32, 1, "target_cpu"))
-			EVENT("syscall_entry_read", 2,
-			      INT(32, 0, "fd")) EVENT("lttng_statedump_process_state", 3,
-						      INT(32, 1, "tid") INT(32, 1, "vtid")
-							      INT(32, 1, "pid") INT(32, 1, "vpid")
-								      COMM("name"))
-				EVENT("sched_process_exec", 4,
-				      "string { encoding = UTF8; } _filename;\n" INT(32, 1, "tid")
-					      INT(32, 1, "old_tid"))
-					EVENT("sched_pi_setprio", 5,
-					      COMM("comm") INT(32, 1, "tid") INT(32, 1, "oldprio")
-						      INT(32, 1, "newprio"))
-						EVENT("sched_process_fork", 6,
-						      COMM("parent_comm") INT(32, 1, "parent_tid")
-							      COMM("child_comm")
-								      INT(32, 1, "child_tid"));
-
-static char root[64];
-
-static void write_file(const char *name, const void *data, size_t len)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	f = fopen(path, "wb");
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, len, f), len);
-	assert_int_equal(fclose(f), 0);
-}
-
-/* A stream file under construction. */
-static uint8_t bytes[4096];
-static size_t len, packet;
-
-static void put(uint64_t v, size_t n)
-{
-	for (; n; n--, v >>= 8)
-		bytes[len++] = (uint8_t)v;
-}
-
-static void put_comm(const char *name)
-{
-	memset(bytes + len, 0, 16);
-	memcpy(bytes + len, name, strlen(name));
-	len += 16;
-}
-
-static void begin_packet(uint32_t cpu, uint64_t begin, uint64_t end, uint64_t seq, uint64_t lost)
-{
-	packet = len;
-	put(0xC1FC1FC1, 4);
-	put(0, 4);
-	put(cpu, 8);
-	put(begin, 8);
-	put(end, 8);
-	put(0, 16);
-	put(seq, 8);
-	put(lost, 8);
-	put(cpu, 4);
-}
-
-static void end_packet(void)
-{
-	size_t at = len, bits = (len - packet) * 8;
-
-	len = packet + 32;
-	put(bits, 8);
-	put(bits, 8);
-	len = at;
-}
-
-static void event(uint16_t id, uint32_t stamp)
-{
-	put(id, 2);
-	put(stamp, 4);
-}
-
-static void put_dump(uint32_t stamp, uint32_t tid, uint32_t pid, const char *name)
-{
-	event(3, stamp);
-	put(tid, 4);
-	put(tid, 4);
-	put(pid, 4);
-	put(pid, 4);
-	put_comm(name);
-}
-
-static void put_waking(uint32_t stamp)
-{
-	event(1, stamp);
-	put_comm("worker");
-	put(11, 4);
-	put(20, 4);
-	put(1, 4);
-}
-
-static void put_switch(uint32_t stamp)
-{
-	event(0, stamp);
-	put_comm("init");
-	put(10, 4);
-	put(20, 4);
-	put(0x402, 8);
-	put_comm("worker");
-	put(11, 4);
-	put((uint32_t)-51, 4);
-}
-
-static void write_cpu0(void)
-{
-	len = 0;
-	begin_packet(0, 1000, 1500, 0, 0);
-	put_dump(1000, 10, 10, "init");
-	put_dump(1001, 11, 10, "worker");
-	put_waking(1100);
-	event(2, 1150);
-	put(3, 4);
-	put_switch(1200);
-	put_waking(1300);
-	end_packet();
-	begin_packet(0, 2000, 2500, 1, 5);
-	put_waking(2100);
-	end_packet();
-	begin_packet(0, 3000, 3500, 3, 5);
-	put_waking(3100);
-	end_packet();
-	write_file("channel0_0", bytes, len);
-}
-
-static void write_cpu1(void)
-{
-	len = 0;
-	begin_packet(1, 1000, 1500, 0, 0);
-	event(6, 1100);
-	put_comm("init");
-	put(10, 4);
-	put_comm("init");
-	put(12, 4);
-	event(4, 1101);
-	memcpy(bytes + len, "/bin/true", 10);
-	len += 10;
-	put(12, 4);
-	put(12, 4);
-	event(5, 1102);
-	put_comm("sixteen_byte_nam");
-	put(13, 4);
-	put(0, 4);
-	put((uint32_t)-1, 4);
-	end_packet();
-	write_file("channel0_1", bytes, len);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/kiseki-test-XXXXXX");
-	if (!mkdtemp(root))
-		return -1;
-	write_file("metadata", metadata, sizeof(metadata) - 1);
-	write_cpu0();
-	write_cpu1();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
-}
+#include "ctf_build.h"
 
 static unsigned int alive_calls;
 
@@ -247,16 +36,6 @@ static struct trace_source *open_source(void)
 	if (source_ctf_open(&s, root, &e) < 0)
 		fail_msg("%s", e.text);
 	return s;
-}
-
-static struct trace_item next_item(struct trace_source *s)
-{
-	struct error e = ERROR_INIT;
-	struct trace_item item;
-
-	if (s->ops->next(s, &item, &e) != 1)
-		fail_msg("no item: %s", e.text);
-	return item;
 }
 
 static void test_info(void **state)
@@ -298,30 +77,30 @@ static void check_waking(const struct trace_item *i, uint64_t tick, int32_t pid)
 /* The packet of both CPUs before the losses. */
 static void check_first_packets(struct trace_source *s)
 {
-	struct trace_item i = next_item(s);
+	struct trace_item i = ctf_next_item(s);
 
 	check_waking(&i, 1100, 10);
-	i = next_item(s);
+	i = ctf_next_item(s);
 	assert_int_equal(i.cpu, 1);
 	assert_int_equal(i.event.kind, SCHED_FORK);
 	assert_int_equal(i.event.pid, 10);
 	assert_int_equal(i.event.other.pid, 12);
-	i = next_item(s);
+	i = ctf_next_item(s);
 	assert_int_equal(i.event.kind, SCHED_EXEC);
 	assert_int_equal(i.event.pid, 12);
 	assert_int_equal(i.event.filename_len, 9);
 	assert_memory_equal(i.event.filename, "/bin/true", 9);
-	i = next_item(s);
+	i = ctf_next_item(s);
 	assert_int_equal(i.event.kind, SCHED_SETPRIO);
 	assert_memory_equal(i.event.task.comm, "sixteen_byte_nam", 16);
 	assert_int_equal(i.event.task.prio, 100);
 	assert_int_equal(i.event.other.prio, 99);
-	i = next_item(s);
+	i = ctf_next_item(s);
 	assert_int_equal(i.event.kind, SCHED_SWITCH);
 	assert_int_equal(i.event.state, 0x402);
 	assert_int_equal(i.event.pid, 10);
 	assert_int_equal(i.event.other.prio, 49);
-	i = next_item(s);
+	i = ctf_next_item(s);
 	check_waking(&i, 1300, 11);
 }
 
@@ -343,13 +122,13 @@ static void check_items(struct trace_source *s)
 
 	for (pass = 0; pass < 2; pass++) {
 		check_first_packets(s);
-		i = next_item(s);
+		i = ctf_next_item(s);
 		check_loss(&i, 1500, 2000, 5);
-		i = next_item(s);
+		i = ctf_next_item(s);
 		check_waking(&i, 2100, 11);
-		i = next_item(s);
+		i = ctf_next_item(s);
 		check_loss(&i, 2500, 3000, LOSS_UNKNOWN);
-		i = next_item(s);
+		i = ctf_next_item(s);
 		check_waking(&i, 3100, 11);
 		assert_int_equal(s->ops->next(s, &i, &e), 0);
 		assert_int_equal(s->info.skipped, 1);
@@ -378,7 +157,7 @@ static void test_items_here(void **state)
 	check_items(s);
 	source_free(s);
 	assert_true(alive_calls > 0);
-	write_file("channel0_0", bytes, len - 1);
+	ctf_write_file("channel0_0", bytes, len - 1);
 	assert_int_equal(ctf_reader_open(&s, root, alive, &e), -EBADMSG);
 }
 
@@ -405,17 +184,6 @@ static int read_all(void)
 	return r;
 }
 
-static void write_metadata(const char *from, const char *to)
-{
-	char text[sizeof(metadata) + 128];
-	const char *at = strstr(metadata, from);
-
-	assert_non_null(at);
-	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - metadata), metadata, to,
-		 at + strlen(from));
-	write_file("metadata", text, strlen(text));
-}
-
 static void test_wrong_metadata(void **state)
 {
 	static const char *const edits[][2] = {
@@ -433,11 +201,11 @@ static void test_wrong_metadata(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
-		write_metadata(edits[i][0], edits[i][1]);
+		ctf_edit(edits[i][0], edits[i][1]);
 		if (read_all() >= 0)
 			fail_msg("%s was accepted", edits[i][1]);
 	}
-	write_file("metadata", "", 0);
+	ctf_write_file("metadata", "", 0);
 	assert_int_equal(read_all(), -EBADMSG);
 	snprintf(path, sizeof(path), "%s/metadata", root);
 	assert_int_equal(unlink(path), 0);
@@ -453,25 +221,25 @@ static void test_damaged_stream(void **state)
 	size_t i, n;
 
 	(void)state;
-	write_cpu0();
+	ctf_write_cpu0();
 	n = len;
 	memcpy(whole, bytes, n);
-	write_file("channel0_0", whole, n - 1);
+	ctf_write_file("channel0_0", whole, n - 1);
 	assert_int_equal(read_all(), -EBADMSG);
 	for (i = 0; i < n; i += 23) {
-		write_file("channel0_0", whole, i);
+		ctf_write_file("channel0_0", whole, i);
 		read_all();
 	}
 	for (i = 0; i < n; i += i < 64 ? 1 : 5) {
 		whole[i] ^= 0xff;
-		write_file("channel0_0", whole, n);
+		ctf_write_file("channel0_0", whole, n);
 		whole[i] ^= 0xff;
 		read_all();
 	}
 	whole[56 + 4] ^= 0xff; /* the CPU */
 	whole[64] = 0xff;
 	whole[65] = 0xff;
-	write_file("channel0_0", whole, n);
+	ctf_write_file("channel0_0", whole, n);
 	assert_int_equal(read_all(), -EBADMSG);
 }
 
@@ -486,12 +254,12 @@ static void test_silence(void **state)
 	assert_true(saved >= 0 && file >= 0);
 	fflush(stderr);
 	assert_true(dup2(file, STDERR_FILENO) >= 0);
-	setup(state);
-	write_metadata("event {", "event [");
+	ctf_setup(state);
+	ctf_edit("event {", "event [");
 	read_all();
-	write_file("metadata", metadata, sizeof(metadata) - 1);
-	write_cpu0();
-	write_file("channel0_0", bytes, len - 1);
+	ctf_write_file("metadata", metadata, sizeof(metadata) - 1);
+	ctf_write_cpu0();
+	ctf_write_file("channel0_0", bytes, len - 1);
 	read_all();
 	fflush(stderr);
 	written = lseek(STDERR_FILENO, 0, SEEK_CUR);
@@ -499,27 +267,27 @@ static void test_silence(void **state)
 	close(saved);
 	close(file);
 	unlink(path);
-	teardown(state);
+	ctf_teardown(state);
 	assert_int_equal(written, 0);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_info, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_items, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_items_here, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wrong_metadata, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_info, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_items, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_items_here, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_wrong_metadata, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged_stream, ctf_setup, ctf_teardown),
 		cmocka_unit_test(test_silence),
 	};
 
 	/* With the name of an empty folder: leave the trace there, for tests/data/lttng. */
 	if (argc == 2) {
 		snprintf(root, sizeof(root), "%s", argv[1]);
-		write_file("metadata", metadata, sizeof(metadata) - 1);
-		write_cpu0();
-		write_cpu1();
+		ctf_write_file("metadata", metadata, sizeof(metadata) - 1);
+		ctf_write_cpu0();
+		ctf_write_cpu1();
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,11 +10,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
+#include "convert/graph_symbols.h"
 #include "convert/source_graph_dat.h"
+#include "convert/tracedat.h"
 #include "tools/func_calls.h"
+#include "tracedat_build.h"
 
 #define DATA SOURCE_ROOT "/tests/data/graph/"
 
@@ -159,12 +163,197 @@ static void test_no_calls(void **state)
 	assert_false(graph_dat_is((const uint8_t *)"tracing", 7));
 }
 
+/* --- files built here, for what the recordings do not have --- */
+
+#define COMMON                                                                                     \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define CALL                                                                                       \
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"                             \
+	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+
+static const char *const formats[] = {
+	"name: funcgraph_entry\nID: 11\nformat:\n" COMMON CALL,
+	"name: funcgraph_exit\nID: 10\nformat:\n" COMMON CALL
+	"\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n",
+};
+
+static const char wakeup[] = "name: sched_wakeup\nID: 42\nformat:\n" COMMON
+			     "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+			     "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+			     "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+			     "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n";
+
+static struct build b;
+
+/* The head up to the length of kallsyms. */
+static void start(void)
+{
+	size_t i;
+
+	build_start(&b, false, 8, "6");
+	build_header_info(&b, 8);
+	build_number(&b, 2, 4);
+	for (i = 0; i < 2; i++) {
+		build_number(&b, strlen(formats[i]), 8);
+		build_raw(&b, formats[i], strlen(formats[i]));
+	}
+	build_number(&b, 1, 4);
+	build_text(&b, "sched");
+	build_number(&b, 1, 4);
+	build_number(&b, strlen(wakeup), 8);
+	build_raw(&b, wakeup, strlen(wakeup));
+}
+
+static void build_record(uint32_t delta, uint32_t id, size_t len)
+{
+	build_number(&b, delta << 5 | (uint32_t)(len / 4), 4);
+	build_number(&b, id, 4);
+	build_number(&b, 7, 4);
+}
+
+/* A call that was recorded at 1000 and 1020, and that says it was from 995 to 1010. */
+static void build_call(uint64_t flags)
+{
+	size_t at = b.len;
+
+	build_number(&b, 1000, 8);
+	build_number(&b, (4 + 20 + 4 + 36 + 4 + 40) | flags, 8);
+	build_record(0, 11, 20);
+	build_number(&b, 0x1000, 8);
+	build_number(&b, 0, 4);
+	build_record(1, 42, 36);
+	build_number(&b, 0, 28);
+	build_record(19, 10, 40);
+	build_number(&b, 0x1000, 8);
+	build_number(&b, 0, 8);
+	build_number(&b, 995, 8);
+	build_number(&b, 1010, 8);
+	build_number(&b, 33, 8);
+	b.len = at + PAGE;
+}
+
+static struct func_source *open_call(unsigned int id, const void *option, size_t len,
+				     uint64_t flags)
+{
+	struct error e = ERROR_INIT;
+	struct func_source *s = NULL;
+
+	start();
+	build_number(&b, 0, 4);
+	build_number(&b, 0, 4);
+	build_number(&b, 0, 8);
+	build_number(&b, 1, 4);
+	build_text(&b, "options  ");
+	build_option(&b, id, option, len);
+	build_number(&b, 0, 2);
+	build_text(&b, "flyrecord");
+	build_number(&b, PAGE, 8);
+	build_number(&b, PAGE, 8);
+	build_align(&b);
+	build_call(flags);
+	if (source_graph_dat_open_bytes((struct import_bytes){ b.bytes, b.len }, &s, &e) < 0)
+		fail_msg("%s", e.text);
+	return s;
+}
+
+static void check_call(struct func_source *s, uint64_t from, uint64_t to)
+{
+	struct func_item it;
+
+	assert_int_equal(s->ops->next(s, &it, NULL), 1);
+	assert_int_equal(it.event.kind, FUNC_ENTER);
+	assert_int_equal(it.event.tick, from);
+	assert_int_equal(s->ops->next(s, &it, NULL), 1);
+	assert_int_equal(it.event.kind, FUNC_EXIT);
+	assert_int_equal(it.event.tick, to);
+	assert_int_equal(s->ops->next(s, &it, NULL), 0); /* a wakeup is no thread's */
+	func_source_free(s);
+}
+
+/* The exit's own times are those of the clock `local`, which is meant where no clock is named. */
+static void test_clocks(void **state)
+{
+	static const uint8_t tsc[16] = { 5, 0, 0, 0, 1 };
+	struct func_source *s;
+
+	(void)state;
+	check_call(open_call(TRACEDAT_TRACECLOCK, "[local]", 7, 0), 995, 1010);
+	check_call(open_call(TRACEDAT_OFFSET, "100", 3, 0), 1095, 1110);
+	check_call(open_call(TRACEDAT_TRACECLOCK, "[mono]", 6, 0), 1000, 1020);
+	s = open_call(TRACEDAT_TSC2NSEC, tsc, sizeof(tsc), 0);
+	assert_int_equal(s->clock.mult, 5);
+	assert_int_equal(s->clock.shift, 1);
+	check_call(s, 1000, 1020);
+}
+
+static void test_loss(void **state)
+{
+	struct func_source *s = open_call(TRACEDAT_TRACECLOCK, "[mono]", 6, 0xc0000000);
+	struct func_item it;
+
+	(void)state;
+	assert_int_equal(s->ops->next(s, &it, NULL), 1);
+	assert_int_equal(it.type, FUNC_ITEM_LOSS);
+	assert_int_equal(it.loss.count, 33);
+	assert_int_equal(it.loss.to_tick, 1000);
+	check_call(s, 1000, 1020);
+}
+
+static void refuse(size_t len, const uint8_t *bytes, int code, const char *why)
+{
+	struct error e = ERROR_INIT;
+	struct func_source *s;
+
+	assert_int_equal(source_graph_dat_open_bytes((struct import_bytes){ bytes, len }, &s, &e),
+			 code);
+	if (!strstr(e.text, why))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, why);
+}
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	/* Formats of tracers, but none of calls. */
+	build_start_v6(&b, false, 8, 1);
+	build_text(&b, "flyrecord");
+	build_number(&b, 0, 16);
+	refuse(b.len, b.bytes, -ENODATA, "holds no calls");
+	/* No CPU. */
+	start();
+	build_number(&b, 0, 4);
+	build_number(&b, 0, 4);
+	build_number(&b, 0, 8);
+	build_number(&b, 0, 4);
+	build_text(&b, "flyrecord");
+	refuse(b.len, b.bytes, -ENODATA, "holds no calls");
+}
+
+/* More symbols than any kernel has: pages of zeros that nobody looks at. */
+static void test_kallsyms_max(void **state)
+{
+	const size_t len = (size_t)GRAPH_KALLSYMS_MAX + (1U << 20);
+	uint8_t *bytes = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(bytes, MAP_FAILED);
+	start();
+	build_number(&b, GRAPH_KALLSYMS_MAX + 1, 4);
+	memcpy(bytes, b.bytes, b.len);
+	refuse(len, bytes, -E2BIG, "too many threads, functions or calls");
+	munmap(bytes, len);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reports),	 cmocka_unit_test(test_names),
-		cmocka_unit_test(test_os),	 cmocka_unit_test(test_function),
-		cmocka_unit_test(test_no_calls),
+		cmocka_unit_test(test_reports),	     cmocka_unit_test(test_names),
+		cmocka_unit_test(test_os),	     cmocka_unit_test(test_function),
+		cmocka_unit_test(test_no_calls),     cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_loss),	     cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_kallsyms_max),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

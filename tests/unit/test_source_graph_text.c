@@ -190,6 +190,37 @@ static void test_switches(void **state)
 	func_source_free(s);
 }
 
+/* The state that a task went with, from the first thread's switch. */
+static uint64_t get_state(const char *text, size_t len)
+{
+	struct import_bytes in = { (const uint8_t *)text, len };
+	struct error e = ERROR_INIT;
+	struct func_source *s;
+	struct func_item it;
+	uint64_t state = UINT64_MAX;
+
+	if (source_graph_text_open_bytes(in, &s, &e) < 0)
+		fail_msg("%s", e.text);
+	while (s->ops->next(s, &it, NULL) > 0)
+		if (it.event.kind == FUNC_OS && it.event.os == FUNC_OS_SWITCH_OUT)
+			state = it.event.value;
+	func_source_free(s);
+	return state;
+}
+
+/* A state may be anything up to the line's end. */
+static void test_states(void **state)
+{
+#define CALL " 0)  a-1  |  1.0 us |  f();\n"
+#define SWITCH CALL " 0)  a-1  |         |  /* sched_switch: prev_pid=1 next_pid=2 prev_state="
+	static const char end[] = SWITCH "D", nul[] = SWITCH "S\0T|? */\n", plus[] = SWITCH "R+ */";
+
+	(void)state;
+	assert_int_equal(get_state(end, sizeof(end) - 1), 2);
+	assert_int_equal(get_state(nul, sizeof(nul) - 1), 1 | 4);
+	assert_int_equal(get_state(plus, sizeof(plus) - 1), 0);
+}
+
 static void test_new_kernel(void **state)
 {
 	static const struct {
@@ -270,6 +301,7 @@ static void test_recognise(void **state)
 	assert_false(graph_text_is((const uint8_t *)sched, sizeof(sched) - 1));
 	assert_false(graph_text_is((const uint8_t *)words, sizeof(words) - 1));
 	assert_false(graph_text_is(NULL, 0));
+	assert_false(graph_text_is((const uint8_t *)graph, 0));
 }
 
 static void test_nothing(void **state)
@@ -283,6 +315,8 @@ static void test_nothing(void **state)
 	assert_string_equal(e.text, "it holds no calls");
 	assert_int_equal(source_graph_text_open(DATA "none", &s, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "cannot read "));
+	assert_int_equal(source_graph_text_open("/dev/null", &s, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "it is empty"));
 }
 
 int main(void)
@@ -292,7 +326,8 @@ int main(void)
 		cmocka_unit_test(test_origin),	   cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_switches),   cmocka_unit_test(test_new_kernel),
 		cmocka_unit_test(test_old_kernel), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_recognise),  cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_states),	   cmocka_unit_test(test_recognise),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * right, losses and damage are told, and nonsense is refused.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,6 +20,7 @@
 #include "base/cleanup.h"
 #include "convert/import.h"
 #include "convert/sink.h"
+#include "convert/text_lines.h"
 
 #define EVENTS_MAX 64
 
@@ -403,6 +406,17 @@ static int pipe_with(const char *text)
 	return ends[0];
 }
 
+/* More than a pipe takes at once. */
+static int file_with(const char *text)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
 static void a_pipe_is_read_once(void **state)
 {
 	char text[40000] = "# entries-in-buffer/entries-written: -/-   #P:3\n" HEAD "x: y\n";
@@ -439,6 +453,38 @@ static void a_pipe_gives_items_before_its_end(void **state)
 	assert_int_equal(source->ops->next(source, &item, &error), 0);
 }
 
+static void a_pipe_that_cannot_be_read_is_refused(void **state)
+{
+	static const char first[] = HEAD "x: y\n",
+			  beyond[] = "            make-42      [999] .....   797.000001: "
+				     "sched_waking: comm=a pid=1 prio=2 target_cpu=001\n";
+	uint64_t done = 1, total = 1;
+	int ends[2];
+	char *text = malloc(TEXT_PEEK_MAX + 2);
+
+	(void)state;
+	assert_int_equal(source_text_open_fd(&source, open("/", O_RDONLY | O_CLOEXEC), &error),
+			 -EISDIR);
+	assert_string_equal(error.text, "cannot read ftrace text: Is a directory");
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], first, sizeof(first) - 1), sizeof(first) - 1);
+	assert_int_equal(source_text_open_fd(&source, ends[0], &error), 0);
+	assert_int_equal(write(ends[1], beyond, sizeof(beyond) - 1), sizeof(beyond) - 1);
+	close(ends[1]);
+	assert_int_equal(read_items(), -EBADMSG);
+	assert_non_null(strstr(error.text, "CPU 999 at line 2 is beyond what the pipe began with"));
+	source->ops->progress(source, &done, &total);
+	assert_true(done > 0 && total == 0);
+	source_free(source);
+	source = NULL;
+	assert_non_null(text);
+	memset(text, ' ', TEXT_PEEK_MAX + 1);
+	text[TEXT_PEEK_MAX + 1] = 0;
+	assert_int_equal(source_text_open_fd(&source, file_with(text), &error), -EBADMSG);
+	assert_non_null(strstr(error.text, "no trace line in the first"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +502,7 @@ int main(void)
 		TEST(nothing_is_an_empty_trace),
 		TEST(a_pipe_is_read_once),
 		TEST(a_pipe_gives_items_before_its_end),
+		TEST(a_pipe_that_cannot_be_read_is_refused),
 #undef TEST
 	};
 

@@ -83,10 +83,11 @@ static void test_stop(void **state)
 
 static void test_ceilings(void **state)
 {
-	char *big = malloc(SSE_LINE_MAX + 1);
+	char *big = malloc(SSE_LINE_MAX + 2);
 	struct seen seen = { .stop_at = -1 };
 	struct error e = ERROR_INIT;
 	struct sse s;
+	size_t left;
 	int r = 0, n;
 
 	(void)state;
@@ -105,6 +106,27 @@ static void test_ceilings(void **state)
 		r = sse_push(&s, big, SSE_LINE_MAX + 1, &e);
 	assert_int_equal(r, -E2BIG);
 	assert_true(s.data.len <= SSE_DATA_MAX);
+	sse_done(&s);
+	sse_init(&s, note, &seen);
+	for (n = 0, left = SSE_DATA_MAX; left > 1; n++) { /* full to the last byte */
+		size_t len = left - (n > 0) < SSE_LINE_MAX - 5 ? left - (n > 0) : SSE_LINE_MAX - 5;
+
+		big[len + 5] = '\n';
+		assert_int_equal(sse_push(&s, big, len + 6, &e), 0);
+		big[len + 5] = 'x';
+		left -= len + (n > 0);
+	}
+	assert_int_equal(s.data.len, SSE_DATA_MAX);
+	assert_int_equal(sse_push(&s, "data:\n", 6, &e), -E2BIG);
+	sse_done(&s);
+	sse_init(&s, note, &seen);
+	memset(big, 'x', SSE_LINE_MAX + 1);
+	big[SSE_LINE_MAX + 1] = '\n';
+	assert_int_equal(sse_push(&s, big, SSE_LINE_MAX + 2, &e), -E2BIG);
+	sse_done(&s);
+	sse_init(&s, note, &seen);
+	assert_int_equal(sse_push(&s, big, 2, &e), 0);
+	assert_int_equal(sse_push(&s, big + 2, SSE_LINE_MAX, &e), -E2BIG);
 	sse_done(&s);
 	free(big);
 }

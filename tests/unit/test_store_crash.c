@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -243,7 +244,7 @@ static uint8_t *load(const char *name, size_t *ret_len)
 	uint8_t *data;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/log/%s", dir, name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -259,7 +260,7 @@ static void save(const char *name, const uint8_t *data, size_t len)
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/log/%s", dir, name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, len), (ssize_t)len);
@@ -295,9 +296,9 @@ static void test_each_cut(void **state)
 
 	(void)state;
 	make_small(12, 0);
-	data = load("00000001.klog", &len);
+	data = load("log/00000001.klog", &len);
 	for (cut = 0; cut <= len; cut++) {
-		save("00000001.klog", data, cut);
+		save("log/00000001.klog", data, cut);
 		s = stored_open(dir, NULL);
 		if (store_get_run(s, 1, &facts, &e) == 0) {
 			assert_true(facts.blocks >= blocks && facts.blocks <= blocks + 1);
@@ -327,10 +328,10 @@ static void test_each_flip(void **state)
 
 	(void)state;
 	make_small(12, 0);
-	data = load("00000001.klog", &len);
+	data = load("log/00000001.klog", &len);
 	for (at = 0; at < len; at++) {
 		data[at] ^= (uint8_t)(1U << at % 8);
-		save("00000001.klog", data, len);
+		save("log/00000001.klog", data, len);
 		s = stored_open(dir, NULL);
 		if (store_get_run(s, 1, &facts, &e) == 0)
 			assert_true(facts.blocks < 12 || at < 32);
@@ -450,18 +451,16 @@ static void ask(struct answers *a, bool read_only)
 	store_free(s);
 }
 
-/* Only the log is the truth. */
-static void test_derived(void **state)
+/* Three runs in many files, with losses, and a device. */
+static void make_files(void)
 {
 	const struct store_options o = { .file_bytes = 900 };
-	static struct answers before, after;
 	struct store_device d = { .id = stored_id(1), .name = "board", .cpus = 2 };
 	struct store_clock clock = { .run = 2, .device_ns = 5, .off_ns = -77, .err_ns = 9 };
 	struct store *s = stored_open(dir, &o);
 	struct error e = ERROR_INIT;
 	uint32_t run, i;
 
-	(void)state;
 	assert_int_equal(store_device(s, &d, &e), 0);
 	for (run = 1; run <= 3; run++)
 		assert_int_equal(stored_run(s, 1, 10 + run, 20), run);
@@ -479,6 +478,15 @@ static void test_derived(void **state)
 		stored_commit(s);
 	}
 	store_free(s);
+}
+
+/* Only the log is the truth. */
+static void test_derived(void **state)
+{
+	static struct answers before, after;
+
+	(void)state;
+	make_files();
 	ask(&before, false);
 	assert_true(before.n > 20 && before.n_facts == 3);
 	assert_string_equal(before.device.name, "board");
@@ -494,12 +502,82 @@ static void test_derived(void **state)
 	assert_true(remove_derived() > 3);
 }
 
+static void harm_catalog(const char *sql)
+{
+	char path[400];
+	sqlite3 *db = NULL;
+
+	snprintf(path, sizeof(path), "%s/catalog.sqlite", dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_true(sqlite3_changes(db) > 0);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* What SQLite takes for sound and is not. */
+static void test_harmed_catalog(void **state)
+{
+	static const char *const harms[] = {
+		"UPDATE devices SET name = 'other'",
+		"UPDATE devices SET cpus = NULL",
+		"UPDATE ledger SET count = count + 1 WHERE rowid = 3",
+		"DELETE FROM ledger WHERE rowid = 2",
+		"INSERT INTO ledger SELECT * FROM ledger LIMIT 1",
+		"UPDATE runs SET to_tick = to_tick + 1 WHERE file = 2",
+		"UPDATE runs SET state_out = state_in WHERE file = 2",
+		"UPDATE files SET last_ns = 1",
+		"DELETE FROM files WHERE file = 3",
+	};
+	static struct answers before, after;
+	size_t i;
+
+	(void)state;
+	make_files();
+	ask(&before, false);
+	for (i = 0; i < sizeof(harms) / sizeof(*harms); i++) {
+		harm_catalog(harms[i]);
+		ask(&after, false);
+		assert_memory_equal(&before, &after, sizeof(before));
+	}
+}
+
+/* A byte here and there, and less and less of the end. */
+static void test_flipped_catalog(void **state)
+{
+	static struct answers before, after;
+	uint8_t *data;
+	size_t len, at;
+
+	(void)state;
+	make_files();
+	ask(&before, false);
+	data = load("catalog.sqlite", &len);
+	for (at = 0; at < len; at += 97) {
+		data[at] ^= (uint8_t)(1U << at % 8);
+		save("catalog.sqlite", data, len);
+		ask(&after, false);
+		assert_memory_equal(&before, &after, sizeof(before));
+		data[at] ^= (uint8_t)(1U << at % 8);
+	}
+	for (at = len; at > 37; at -= at / 3 + 37) {
+		save("catalog.sqlite", data, at - 37);
+		ask(&after, false);
+		assert_memory_equal(&before, &after, sizeof(before));
+	}
+	free(data);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_kill),      TEST(test_no_room), TEST(test_each_cut),
-		TEST(test_each_flip), TEST(test_derived),
+		TEST(test_kill),
+		TEST(test_no_room),
+		TEST(test_each_cut),
+		TEST(test_each_flip),
+		TEST(test_derived),
+		TEST(test_harmed_catalog),
+		TEST(test_flipped_catalog),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -213,15 +214,31 @@ static void damage(const char *path, long offset)
 	fclose(f);
 }
 
-/* Damage is either found and mended, or lies where nothing is. */
-static void test_damage(void **state)
+/* Asks for each run until there is an answer. */
+static void ask_all(void)
 {
 	struct summaries *summaries = NULL;
 	struct store *store = NULL;
-	struct timeline_query q = { .run = 1, .to_tick = UINT64_MAX, .width = 100 };
-	struct timeline *t = NULL;
+	uint32_t i, run;
+
+	open_all(&store, &summaries);
+	for (run = 1; run <= RUNS; run++) {
+		struct timeline_query q = { .run = run, .to_tick = UINT64_MAX, .width = 100 };
+		struct timeline *t = NULL;
+
+		for (i = 0; i < 100 && timeline_make(&t, summaries, &q, NULL) < 0; i++)
+			assert_int_equal(summaries_wait(summaries, WAIT_MS), 0);
+		assert_non_null(t);
+		timeline_free(t);
+	}
+	summaries_free(summaries);
+	store_free(store);
+}
+
+/* Damage is either found and mended, or lies where nothing is. */
+static void test_damage(void **state)
+{
 	char path[128];
-	uint32_t i;
 
 	(void)state;
 	make_path(path);
@@ -229,14 +246,37 @@ static void test_damage(void **state)
 	check_all();
 	damage(path, 5 * 4096 + 100);
 	damage(path, 9 * 4096 + 100);
-	open_all(&store, &summaries);
-	for (i = 0; i < 100 && timeline_make(&t, summaries, &q, NULL) < 0; i++)
-		assert_int_equal(summaries_wait(summaries, WAIT_MS), 0);
-	assert_non_null(t);
-	timeline_free(t);
-	summaries_free(summaries);
-	store_free(store);
+	ask_all();
 	summary_db_remove(path);
+	check_all();
+}
+
+/* Rows that SQLite has as somebody wrote them, but not we. */
+static void test_harm(void **state)
+{
+	static const char *const harms[] = {
+		"UPDATE chunk SET buckets = CAST(substr(buckets, 1, length(buckets) - 1) || x'01' "
+		"AS BLOB)",
+		"UPDATE stream SET carry = CAST(substr(carry, 1, length(carry) - 1) || x'01' AS "
+		"BLOB)",
+		"UPDATE chunk SET chunk = chunk + 100",
+		"UPDATE run SET base_ns = base_ns + 1",
+		"UPDATE run SET id = x'00'",
+	};
+	sqlite3 *db;
+	char path[128];
+	size_t i;
+
+	(void)state;
+	make_path(path);
+	for (i = 0; i < sizeof(harms) / sizeof(*harms); i++) {
+		check_all();
+		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, harms[i], NULL, NULL, NULL), SQLITE_OK);
+		assert_true(sqlite3_changes(db) > 0);
+		assert_int_equal(sqlite3_close(db), SQLITE_OK);
+		ask_all();
+	}
 	check_all();
 }
 
@@ -288,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kill),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_harm),
 		cmocka_unit_test(test_forgotten),
 	};
 

@@ -2,6 +2,7 @@
 /* symfile: the vector of docs/format/symbols.md, written and read; tables against the one in memory; any
  * byte of the head changed. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,6 +176,35 @@ static void test_lies(void **state)
 	}
 }
 
+/* Without any names, not even that of nothing. */
+static void test_nameless(void **state)
+{
+	struct symfile *f = NULL;
+	size_t cut;
+
+	(void)state;
+	memcpy(other, bytes, len);
+	cut = len - (size_t)get_le64(other + 48);
+	put_le64(other + 16, cut);
+	put_le64(other + 48, 0);
+	put_le32(other + 12, crc32c(crc32c(0, other, 12), other + 16, SYMFILE_HEAD_LEN - 16));
+	assert_int_equal(symfile_open_memory(other, cut, &f, NULL), -EBADMSG);
+}
+
+/* What is no file, and what is too short for one. */
+static void test_no_file(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct symfile *f = NULL;
+
+	(void)state;
+	assert_int_equal(symfile_open(open("/", O_RDONLY | O_CLOEXEC), &f, &e), -EBADMSG);
+	assert_string_equal(e.text, "is no table of symbols");
+	assert_int_equal(symfile_open(memfd_create("empty", MFD_CLOEXEC), &f, &e), -EBADMSG);
+	assert_string_equal(e.text, "is no table of symbols");
+	assert_int_equal(symfile_open(-1, &f, &e), -EBADF);
+}
+
 /* A table of lines: files are written once, and what has no line, or no file, is nobody's. */
 static void test_lines(void **state)
 {
@@ -301,7 +331,8 @@ int main(void)
 		cmocka_unit_test(test_written), cmocka_unit_test(test_read),
 		cmocka_unit_test(test_damage),	cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_same),	cmocka_unit_test(test_none),
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_lines),	cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, load, NULL);

@@ -25,11 +25,11 @@ static uint64_t random64(void)
 	return seed;
 }
 
-static uint64_t stamps[N];
+static uint64_t stamps[N], bound_ns = UINT64_MAX;
 
 /* A counter of hz, scaled by the kernel, that has run for `ran` ticks since its last epoch, whose
  * own time is any ns. Gaps are up to 4096 ticks, now and then a long one. */
-static void make_stamps(uint32_t hz, uint64_t epoch_ns, uint64_t ran)
+static void make_some(size_t n, uint32_t hz, uint64_t epoch_ns, uint64_t ran)
 {
 	struct trace_clock c;
 	size_t i;
@@ -37,10 +37,15 @@ static void make_stamps(uint32_t hz, uint64_t epoch_ns, uint64_t ran)
 	clock_init(&c);
 	ticks_kernel_scale(hz, &c.mult, &c.shift);
 	c.base_ns = epoch_ns;
-	for (i = 0; i < N; i++) {
+	for (i = 0; i < n; i++) {
 		ran += random64() >> (random64() % 64 ? 52 : 40);
 		stamps[i] = clock_ns(&c, ran);
 	}
+}
+
+static void make_stamps(uint32_t hz, uint64_t epoch_ns, uint64_t ran)
+{
+	make_some(N, hz, epoch_ns, ran);
 }
 
 /* Feeds, decides, and counts stamps that are off the grid of what was found. */
@@ -53,6 +58,7 @@ static bool decide(struct trace_clock *c, size_t n, size_t *ret_off)
 	assert_non_null(t);
 	for (i = 0; i < n; i++)
 		ticks_feed(t, stamps[i]);
+	ticks_feed_bound(t, bound_ns);
 	clock_init(c);
 	found = ticks_decide(t, c);
 	*ret_off = 0;
@@ -123,6 +129,21 @@ static void test_right_from_boot(void **state)
 	assert_int_not_equal(c.shift, 0);
 }
 
+/* A counter whose epoch is not a time: it began before zero, and no whole ns from there on will do. */
+static void test_before_zero(void **state)
+{
+	struct trace_clock c;
+	size_t i, off;
+
+	(void)state;
+	make_stamps(19200000, 0, 1ULL << 38);
+	for (i = N; i--;)
+		stamps[i] -= stamps[0] - 100;
+	assert_false(decide(&c, N, &off));
+	assert_int_equal(c.mult, 1);
+	assert_int_equal(off, 0);
+}
+
 static void test_divisor(void **state)
 {
 	struct trace_clock c;
@@ -178,6 +199,130 @@ static void test_none(void **state)
 	assert_false(decide(&c, N, &off));
 }
 
+/* Feeds stamps of a counter without end, every so many of them off its grid, from `from` on. */
+static bool decide_long(uint32_t hz, size_t n, size_t from, size_t odd_every)
+{
+	struct trace_clock c, found;
+	struct ticks *t = ticks_new();
+	uint64_t ran = 1ULL << 38;
+	bool ret;
+	size_t i;
+
+	assert_non_null(t);
+	clock_init(&c);
+	clock_init(&found);
+	ticks_kernel_scale(hz, &c.mult, &c.shift);
+	for (i = 0; i < n; i++) {
+		ran += 1 + random64() % 4096;
+		ticks_feed(t, clock_ns(&c, ran) +
+				      (i >= from && i % odd_every == 0 ? 5 + random64() % 7 : 0));
+	}
+	ret = ticks_decide(t, &found);
+	if (ret)
+		assert_true(found.mult >> found.shift == c.mult >> c.shift);
+	ticks_free(t);
+	return ret;
+}
+
+/* Many odd stamps are few among more; a counter that goes away is not one. */
+static void test_long(void **state)
+{
+	static const uint32_t hz[] = { 50000000, 54000000 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		assert_true(decide_long(hz[i], 460000, 0, 220));
+		assert_false(decide_long(hz[i], 10000, 4000, 2));
+	}
+}
+
+/* A few stamps of a fast counter leave much open, also around the circle's end: any base that is found must do for all of them. */
+static void test_few(void **state)
+{
+	static const uint32_t hz[] = { 333333333, 192000000, 76800000 };
+	size_t i, n, off, found = 0;
+	struct trace_clock c;
+
+	(void)state;
+	for (i = 1; i < 3000; i++) {
+		n = 32 + i % 16;
+		make_some(n, hz[i % 3], random64() >> 24, random64() >> 26);
+		bound_ns = stamps[0] - i; /* a loss before them that is on no grid */
+		found += decide(&c, n, &off);
+		assert_int_equal(off, 0);
+	}
+	assert_true(found > 2500);
+	bound_ns = UINT64_MAX;
+}
+
+/* Stamps from the end of time on backwards, and a loss at its start: no base lies before all of them. */
+static void test_ends_of_time(void **state)
+{
+	uint64_t lasts[] = { UINT64_MAX, UINT64_MAX - 1000 }, off_ns;
+	struct trace_clock c;
+	struct ticks *t;
+	size_t i, k;
+
+	(void)state;
+	make_stamps(54000000, 1000, 1ULL << 38);
+	for (k = 0; k < 2; k++) {
+		off_ns = lasts[k] - stamps[N - 1];
+		t = ticks_new();
+		assert_non_null(t);
+		ticks_feed_bound(t, 0);
+		for (i = N; i--;)
+			ticks_feed(t, stamps[i] + off_ns);
+		clock_init(&c);
+		if (ticks_decide(t, &c))
+			assert_true(clock_ns(&c, clock_tick_near(&c, lasts[k])) == lasts[k]);
+		else
+			assert_true(c.mult == 1 && c.base_ns == 0);
+		ticks_free(t);
+	}
+}
+
+/* A base of 2^63 and above means a time before zero: those of stamps that are later lie below it. */
+static void test_late(void **state)
+{
+	struct trace_clock c;
+	uint64_t off_ns;
+	size_t i, off, scaled;
+
+	(void)state;
+	for (scaled = 0; scaled < 2; scaled++) {
+		make_stamps(scaled ? 54000000 : 50000000, 1000, 1ULL << 38);
+		off_ns = 0xc000000000000000ULL;
+		for (i = 0; i < N; i++)
+			stamps[i] += off_ns;
+		assert_true(decide(&c, N, &off));
+		assert_int_equal(off, 0);
+		assert_true(c.base_ns <= INT64_MAX);
+		assert_int_equal(c.shift != 0, scaled);
+	}
+}
+
+/* What is wrong with a divisor: larger than a clock can have, and a rest that the first stamps are below. */
+static void test_divisor_ends(void **state)
+{
+	struct trace_clock c;
+	size_t i, off;
+
+	(void)state;
+	for (i = 0; i < N; i++)
+		stamps[i] = i * 4294967311U;
+	assert_false(decide(&c, N, &off));
+	assert_int_equal(c.mult, 1);
+	for (i = 0; i < N; i++)
+		stamps[i] = 123 + 1000 * (i + random64() % 3);
+	stamps[0] = 123;
+	stamps[300] = 5;
+	assert_true(decide(&c, N, &off));
+	assert_int_equal(c.mult, 1000);
+	assert_int_equal(c.base_ns, 123);
+	assert_int_equal(off, 1);
+}
+
 /* What a time is must not change, whatever the stamps: backwards, zero, huge, off the grid. */
 static void test_reclock(void **state)
 {
@@ -203,6 +348,8 @@ static void test_reclock(void **state)
 	items[40].loss = (struct trace_loss){ items[39].event.tick, items[41].event.tick, 5, 0 };
 	items[42].type = ITEM_LOSS;
 	items[42].loss = (struct trace_loss){ 0, items[43].event.tick, 5, 0 };
+	items[44].type = ITEM_LOSS;
+	items[44].loss = (struct trace_loss){ 0, 0, 5, 0 };
 	inner = array_source_new(items, N);
 	inner->info.clock.base_ns = 100;
 	assert_int_equal(ticks_find(inner, &c, &e), 1);
@@ -251,7 +398,30 @@ static void test_pipe(void **state)
 	s->info.clock.mult = 20;
 	assert_int_equal(ticks_find(s, &c, &e), 0);
 	assert_int_equal(c.mult, 20);
+	s->info.clock.mult = 1;
+	s->info.clock.shift = 3;
+	assert_int_equal(ticks_find(s, &c, &e), 0);
+	assert_int_equal(c.shift, 3);
 	assert_int_equal(((struct array_source *)s)->at, 0);
+	source_free(s);
+}
+
+/* A source that breaks while it is read, or that cannot go back afterwards. */
+static void test_breaks(void **state)
+{
+	struct trace_source *s = array_source_new(sample_items, SAMPLE_N);
+	struct array_source *a = (struct array_source *)s;
+	struct error e = ERROR_INIT;
+	struct trace_clock c;
+
+	(void)state;
+	a->breaks = SAMPLE_N / 2;
+	assert_int_equal(ticks_find(s, &c, &e), -EBADMSG);
+	assert_int_equal(a->at, SAMPLE_N / 2);
+	a->breaks = 0;
+	a->rewinds_left = 1;
+	assert_int_equal(ticks_find(s, &c, &e), -ESPIPE);
+	assert_int_equal(a->at, SAMPLE_N);
 	source_free(s);
 }
 
@@ -268,11 +438,18 @@ int main(void)
 		cmocka_unit_test_setup(test_kernel_scale, set_up),
 		cmocka_unit_test_setup(test_frequencies, set_up),
 		cmocka_unit_test_setup(test_right_from_boot, set_up),
+		cmocka_unit_test_setup(test_before_zero, set_up),
 		cmocka_unit_test_setup(test_divisor, set_up),
 		cmocka_unit_test_setup(test_odd_stamps, set_up),
 		cmocka_unit_test_setup(test_none, set_up),
 		cmocka_unit_test_setup(test_reclock, set_up),
 		cmocka_unit_test_setup(test_pipe, set_up),
+		cmocka_unit_test_setup(test_breaks, set_up),
+		cmocka_unit_test_setup(test_long, set_up),
+		cmocka_unit_test_setup(test_few, set_up),
+		cmocka_unit_test_setup(test_ends_of_time, set_up),
+		cmocka_unit_test_setup(test_divisor_ends, set_up),
+		cmocka_unit_test_setup(test_late, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,15 @@ static size_t answer(uint8_t *to, uint8_t type, const char *state)
 	return sizeof(head) + body;
 }
 
+/* Of a unit, or of a folder: longer than there is room for anywhere. */
+static const char *long_name(void)
+{
+	static char name[UNIT_STATE_ROOM];
+
+	memset(name, 'u', sizeof(name) - 1);
+	return name;
+}
+
 /* As D-Bus' specification has it: every part is looked at. */
 static void test_request(void **state)
 {
@@ -57,8 +66,11 @@ static void test_request(void **state)
 	assert_int_equal(m[4], 188 - 136);
 	unit_state_put(m, sizeof(m), "7@x");
 	assert_string_equal((char *)m + 24, "/org/freedesktop/systemd1/unit/_37_40x");
+	unit_state_put(m, sizeof(m), "Az~B[");
+	assert_string_equal((char *)m + 24, "/org/freedesktop/systemd1/unit/Az_7eB_5b");
 	for (len = 0; len < 188; len++)
 		assert_int_equal(unit_state_put(m, len, "a-1.target"), 0);
+	assert_int_equal(unit_state_put(m, sizeof(m), long_name()), 0);
 	assert_int_equal(unit_state_put(m, sizeof(m), ""), 0);
 }
 
@@ -206,6 +218,69 @@ static void test_socket(void **state)
 	close_server(&s);
 }
 
+/* It tells more than is taken in one look: the rest is taken in the next, and the answer behind it. */
+static void test_talkative(void **state)
+{
+	struct unit_state u;
+	struct server s;
+	uint64_t now = 1;
+	uint8_t m[256];
+	int i;
+
+	(void)state;
+	unit_state_init(&u);
+	open_server(&s);
+	welcome(&s, &u, &now);
+	for (i = 0; i < 20; i++) /* 100 KB; a look takes 64 */
+		say_much(&s);
+	say(&s, m, answer(m, 2, "active"));
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	assert_true(unit_state_check(&u, s.root, "a.target", now));
+	close(s.peer);
+	unit_state_close(&u);
+	close_server(&s);
+}
+
+static void is_left(struct unit_state *u, const struct server *s, const char *unit, uint64_t now)
+{
+	assert_false(unit_state_check(u, s->root, unit, now));
+	assert_int_equal(u->fd, -1);
+}
+
+/* Where it cannot be asked it is left, too. */
+static void test_broken(void **state)
+{
+	struct unit_state u;
+	struct server s;
+	uint64_t now = UNIT_STATE_NS;
+
+	(void)state;
+	unit_state_init(&u);
+	open_server(&s);
+	assert_false(unit_state_check(&u, long_name(), "a.target", now)); /* no such path can be */
+	assert_int_equal(u.fd, -1);
+	now += UNIT_STATE_NS;
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	s.peer = accept(s.fd, NULL, NULL);
+	close(s.peer); /* without having heard who it is: the connection is reset */
+	is_left(&u, &s, "a.target", now);
+	now += UNIT_STATE_NS;
+	assert_false(unit_state_check(&u, s.root, long_name(), now));
+	s.peer = accept(s.fd, NULL, NULL);
+	say(&s, "OK 1\r\n", 6);
+	is_left(&u, &s, long_name(),
+		now + UNIT_STATE_NS); /* there is no question for such a name */
+	close(s.peer);
+	now += 3 * UNIT_STATE_NS;
+	assert_false(unit_state_check(&u, s.root, "a.target", now));
+	s.peer = accept(s.fd, NULL, NULL);
+	say(&s, "OK 1\r\n", 6);
+	assert_int_equal(shutdown(s.peer, SHUT_RD), 0); /* it hears nothing any more */
+	is_left(&u, &s, "a.target", now + UNIT_STATE_NS);
+	close(s.peer);
+	close_server(&s);
+}
+
 /* What is no systemd is left, and tried again. */
 static void test_stranger(void **state)
 {
@@ -219,8 +294,13 @@ static void test_stranger(void **state)
 	assert_false(unit_state_check(&u, s.root, "a.target", now));
 	s.peer = accept(s.fd, NULL, NULL);
 	say(&s, "REJECTED\r\n", 10);
+	is_left(&u, &s, "a.target", now);
+	close(s.peer);
+	now += UNIT_STATE_NS;
 	assert_false(unit_state_check(&u, s.root, "a.target", now));
-	assert_int_equal(u.fd, -1);
+	s.peer = accept(s.fd, NULL, NULL);
+	say(&s, "\n", 1); /* an empty line is no welcome */
+	is_left(&u, &s, "a.target", now);
 	close(s.peer);
 	welcome(&s, &u, &now);
 	say(&s, "neither is this a message", 25);
@@ -233,10 +313,9 @@ static void test_stranger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_socket),
-		cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_request), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_socket),	cmocka_unit_test(test_talkative),
+		cmocka_unit_test(test_broken),	cmocka_unit_test(test_stranger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

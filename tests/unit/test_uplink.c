@@ -13,218 +13,9 @@
 
 #include <cmocka.h>
 
-#include "device/agent/uplink.h"
-#include "tools/fake_spool.h"
+#include "tools/uplink_talk.h"
 #include "wire/flight.h"
 #include "wire/retry.h"
-
-#define WINDOW (1U << 20)
-
-struct peer {
-	struct spool spool;
-	struct uplink *uplink;
-	struct error error;
-	uint64_t now_ms;
-	uint32_t instructions;
-	int answer;
-	struct message_instruction last;
-	/* what the device sent and the test has not looked at */
-	uint8_t in[65536];
-	size_t in_at, in_len;
-};
-
-static int instruct(void *context, const struct message_instruction *m, struct error *e)
-{
-	struct peer *p = context;
-
-	p->instructions++;
-	p->last = *m;
-	return p->answer ? error_set(e, -p->answer, "cannot start: because") : 0;
-}
-
-static void clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
-{
-	(void)context;
-	*ret_device_ns = 111;
-	*ret_realtime_ns = 222;
-}
-
-static int setup(void **state)
-{
-	struct peer *p = calloc(1, sizeof(*p));
-	struct uplink_options o = { .name = "board",
-				    .agent = "0.1",
-				    .kernel = "6.1",
-				    .machine = "arm",
-				    .cpus = 4,
-				    .origins = 2,
-				    .entry_max = FAKE_SPOOL_BYTES,
-				    .seed = 7 };
-
-	assert_non_null(p);
-	o.spool = &p->spool;
-	o.hooks = (struct uplink_hooks){ p, instruct, clocks };
-	memset(o.device.bytes, 0xd0, 16);
-	memset(o.boot.bytes, 0xb0, 16);
-	p->now_ms = 1000;
-	assert_int_equal(uplink_new(&p->uplink, &o, &p->error), 0);
-	*state = p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct peer *p = *state;
-
-	uplink_free(p->uplink);
-	free(p);
-	return 0;
-}
-
-/* Takes all that the device has to say. */
-static void listen(struct peer *p)
-{
-	const uint8_t *out;
-	size_t len;
-
-	while (out = uplink_get(p->uplink, &len), len) {
-		assert_true(p->in_len + len <= sizeof(p->in));
-		memcpy(p->in + p->in_len, out, len);
-		p->in_len += len;
-		uplink_pop(p->uplink, len);
-	}
-}
-
-/* The next frame that the device sent; type 0 if there is none. */
-static struct frame hear(struct peer *p)
-{
-	struct frame f = { 0 };
-
-	listen(p);
-	if (p->in_at == p->in_len)
-		return f;
-	assert_int_equal(frame_decode(p->in + p->in_at, p->in_len - p->in_at, &f), WIRE_OK);
-	p->in_at += f.len;
-	return f;
-}
-
-static int say_bytes(struct peer *p, const uint8_t *data, size_t len)
-{
-	assert_true(len <= uplink_room(p->uplink));
-	return uplink_push(p->uplink, data, len, p->now_ms, &p->error);
-}
-
-static int say(struct peer *p, uint32_t type, const uint8_t *body, size_t len)
-{
-	uint8_t bytes[MESSAGE_ROOM];
-	uint32_t head = frame_encode_head(bytes, type, (uint32_t)len);
-
-	assert_true(head + len <= sizeof(bytes));
-	memcpy(bytes + head, body, len);
-	return say_bytes(p, bytes, head + len);
-}
-
-static int say_writer(struct peer *p, uint32_t type, const struct byte_writer *w)
-{
-	assert_false(w->full);
-	return say(p, type, w->start, writer_len(w));
-}
-
-static int say_welcome(struct peer *p, uint32_t version, uint64_t window,
-		       const struct message_resume *rows, uint32_t n)
-{
-	struct message_welcome m = {
-		.version = version, .session = 9, .window = window, .n_rows = n
-	};
-	uint8_t body[MESSAGE_ROOM];
-	struct byte_writer w;
-	uint32_t i;
-
-	writer_init(&w, body, sizeof(body));
-	welcome_encode(&w, &m);
-	for (i = 0; i < n; i++)
-		welcome_put(&w, &rows[i]);
-	return say_writer(p, FRAME_WELCOME, &w);
-}
-
-static int say_ack(struct peer *p, uint64_t frames)
-{
-	uint8_t body[16];
-	struct byte_writer w;
-
-	writer_init(&w, body, sizeof(body));
-	ack_encode(&w, frames);
-	return say_writer(p, FRAME_ACK, &w);
-}
-
-static int say_bye(struct peer *p, uint32_t code)
-{
-	struct message_bye m = { .code = code, .text = { "full", 4 } };
-	uint8_t body[64];
-	struct byte_writer w;
-
-	writer_init(&w, body, sizeof(body));
-	bye_encode(&w, &m);
-	return say_writer(p, FRAME_BYE, &w);
-}
-
-static struct message_hello expect_hello(struct peer *p)
-{
-	struct message_hello m;
-	struct frame f = hear(p);
-
-	assert_int_equal(f.type, FRAME_HELLO);
-	assert_int_equal(hello_decode(&m, f.body, f.body_len), WIRE_OK);
-	return m;
-}
-
-static void expect_run(struct peer *p, uint8_t run)
-{
-	struct frame f = hear(p);
-
-	assert_int_equal(f.type, FRAME_RUN);
-	assert_int_equal(f.body_len, 16);
-	assert_int_equal(f.body[0], run);
-	assert_int_equal(f.body[15], run);
-}
-
-static void expect_entry(struct peer *p, uint32_t type, uint8_t stream, uint8_t sequence)
-{
-	struct frame f = hear(p);
-
-	assert_int_equal(f.type, type);
-	assert_int_equal(f.body[1], stream);
-	assert_int_equal(f.body[2], sequence);
-}
-
-static void expect_silence(struct peer *p)
-{
-	assert_int_equal(hear(p).type, 0);
-}
-
-static void expect_bye(struct peer *p, uint32_t code)
-{
-	struct message_bye m;
-	struct frame f = hear(p);
-
-	assert_int_equal(f.type, FRAME_BYE);
-	assert_int_equal(bye_decode(&m, f.body, f.body_len), WIRE_OK);
-	assert_int_equal(m.code, code);
-	expect_silence(p);
-}
-
-static void connect_to(struct peer *p, uint64_t window)
-{
-	p->in_at = p->in_len = 0;
-	uplink_open(p->uplink, DEVICE_IDLE, p->now_ms);
-	expect_hello(p);
-	assert_int_equal(say_welcome(p, 1, window, NULL, 0), 0);
-}
-
-static void disconnect(struct peer *p)
-{
-	uplink_close(p->uplink, p->now_ms);
-}
 
 /* --- the way it should go --- */
 
@@ -248,6 +39,7 @@ static void says_who_it_is(void **state)
 	assert_int_equal(m.runs[0].bytes[7], 3);
 	assert_int_equal(m.runs[1].bytes[7], 4);
 	expect_silence(p); /* nothing before the WELCOME */
+	assert_true(uplink_waits(p->uplink));
 	assert_false(uplink_is_welcome(p->uplink));
 	assert_int_equal(say_welcome(p, 1, WINDOW, NULL, 0), 0);
 	assert_true(uplink_is_welcome(p->uplink));
@@ -260,6 +52,34 @@ static void says_who_it_is(void **state)
 	m = expect_hello(p);
 	assert_int_equal(m.origins, 6);
 	assert_int_equal(m.state, DEVICE_IDLE);
+}
+
+/* A text of the device that is longer than a message has room for is cut. */
+static void cuts_long_texts(void **state)
+{
+	char name[MESSAGE_TEXT_MAX + 2];
+	struct peer *p = *state;
+	struct uplink_options o = { .name = name,
+				    .agent = name,
+				    .kernel = name,
+				    .machine = name,
+				    .cpus = 1,
+				    .entry_max = FAKE_SPOOL_BYTES,
+				    .spool = &p->spool,
+				    .hooks = { p, instruct, clocks } };
+	struct message_hello m;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	uplink_free(p->uplink);
+	p->uplink = NULL;
+	assert_int_equal(uplink_new(&p->uplink, &o, &p->error), 0);
+	uplink_open(p->uplink, DEVICE_IDLE, p->now_ms);
+	m = expect_hello(p);
+	assert_int_equal(m.name.len, MESSAGE_TEXT_MAX);
+	assert_memory_equal(m.name.at, name, MESSAGE_TEXT_MAX);
+	assert_int_equal(m.machine.len, MESSAGE_TEXT_MAX);
+	assert_int_equal(m.cpus, 1);
 }
 
 static void sends_runs_in_order(void **state)
@@ -469,6 +289,7 @@ static void does_not_answer_who_does_not_listen(void **state)
 		said++;
 		assert_true(said < 100000);
 	}
+	assert_false(uplink_status(p->uplink, &(struct message_status){ 0 }));
 	while (pongs < said) {
 		f = hear(p);
 		assert_int_equal(f.type, FRAME_PONG);
@@ -477,6 +298,25 @@ static void does_not_answer_who_does_not_listen(void **state)
 			p->in_at = p->in_len = 0;
 		assert_int_equal(uplink_push(p->uplink, NULL, 0, p->now_ms, &p->error), 0);
 	}
+	expect_silence(p);
+}
+
+/* For the BYE, too, it finds no room, and goes without. */
+static void leaves_who_does_not_listen(void **state)
+{
+	static const uint8_t ping[] = { FRAME_PING, 2, 1, 1 };
+	struct peer *p = *state;
+	struct frame f;
+
+	connect_to(p, WINDOW);
+	while (uplink_room(p->uplink) >= sizeof(ping))
+		assert_int_equal(say_bytes(p, ping, sizeof(ping)), 0);
+	uplink_bye(p->uplink, BYE_DONE, "done");
+	assert_false(uplink_is_welcome(p->uplink));
+	assert_false(uplink_waits(p->uplink));
+	while ((f = hear(p)).type)
+		assert_int_equal(f.type, FRAME_PONG);
+	uplink_bye(p->uplink, BYE_DONE, "done"); /* it is over */
 	expect_silence(p);
 }
 
@@ -634,6 +474,20 @@ static void sends_objects_last(void **state)
 	assert_int_equal(f.type, FRAME_PIECE);
 	assert_int_equal(f.body_len, MESSAGE_PIECE_MAX);
 	expect_silence(p);
+	disconnect(p);
+	/* What waits for the window waits before them, though nothing is under way to the socket. */
+	connect_to(p, 0);
+	assert_int_equal(say(p, FRAME_WANT, want, sizeof(want)), 0);
+	expect_run(p, 3);
+	for (i = 0; i < 3; i++) {
+		expect_entry(p, FRAME_BLOCK, 1, i);
+		if (i == 2)
+			break;
+		expect_silence(p);
+		assert_int_equal(say_ack(p, i + 1), 0);
+	}
+	assert_int_equal(hear(p).type, FRAME_PIECE);
+	expect_silence(p);
 	assert_int_equal(say(p, FRAME_WANT, want, 1), -EPROTO);
 	expect_bye(p, BYE_PROTOCOL);
 }
@@ -723,6 +577,9 @@ static void notices_silence(void **state)
 	struct peer *p = *state;
 
 	assert_false(uplink_is_silent(p->uplink, p->now_ms));
+	assert_false(uplink_waits(p->uplink));	 /* for nobody */
+	uplink_bye(p->uplink, BYE_DONE, "done"); /* to nobody */
+	expect_silence(p);
 	connect_to(p, WINDOW);
 	assert_true(uplink_next(p->uplink) == p->now_ms + UPLINK_SILENCE_MS);
 	p->now_ms += UPLINK_SILENCE_MS - 1;
@@ -768,6 +625,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(says_who_it_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(cuts_long_texts, setup, teardown),
 		cmocka_unit_test_setup_teardown(sends_runs_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(goes_on_where_the_collector_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(takes_a_long_welcome, setup, teardown),
@@ -778,6 +636,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_how_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_answer_who_does_not_listen, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(leaves_who_does_not_listen, setup, teardown),
 		cmocka_unit_test_setup_teardown(skips_what_it_does_not_know, setup, teardown),
 		cmocka_unit_test_setup_teardown(takes_frames_byte_by_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_bad_welcomes, setup, teardown),

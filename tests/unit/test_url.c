@@ -17,13 +17,14 @@ static void test_escape(void **state)
 	url_init(&u, "/api/v1/devices");
 	url_push(&u, "a b/../ü?#&%");
 	url_push(&u, "..");
+	url_push(&u, ".");
 	url_push(&u, "runs");
 	url_push_param(&u, "from", "2026-11-15T10:02:30+01:00");
 	url_push_param(&u, "nothing", NULL);
 	url_push_param(&u, "comm", "a&b=c");
 	url_push_param(&u, "empty", "");
 	assert_string_equal(u.text,
-			    "/api/v1/devices/a%20b%2F..%2F%C3%BC%3F%23%26%25/%2E%2E/runs"
+			    "/api/v1/devices/a%20b%2F..%2F%C3%BC%3F%23%26%25/%2E%2E/%2E/runs"
 			    "?from=2026-11-15T10%3A02%3A30%2B01%3A00&comm=a%26b%3Dc&empty=");
 	assert_false(u.full);
 }

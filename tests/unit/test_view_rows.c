@@ -104,7 +104,10 @@ static void test_losses(void **state)
 		const struct store_loss loss = nth_loss(i);
 
 		assert_true(view_losses_next(&l, &w, &row));
-		assert_memory_equal(&row, &loss, sizeof(row));
+		/* By field: what pads a structure is of no value. */
+		assert_true(row.run == loss.run && row.stream == loss.stream);
+		assert_true(row.cause == loss.cause && row.count == loss.count);
+		assert_true(row.from_tick == loss.from_tick && row.to_tick == loss.to_tick);
 	}
 	assert_false(view_losses_next(&l, &w, &row));
 	chain_done(&l.chain);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vm_guest: a guest's clock on the host's, which machine speaks, its kernel's addresses, and its rows in a recording. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 #include "device/vm/vm_guest_names.h"
 #include "device/vm/vm_guest_objects.h"
 #include "device/vm/vm_guest_rows.h"
+#include "fuzz/starve.h"
 #include "wire/sample_meta_decode.h"
 
 #define S 1000000000ULL
@@ -86,11 +88,11 @@ static void test_cid(void **state)
 	assert_false(has_cid("", 7));
 }
 
+static const uint8_t uuid[GUEST_UUID_LEN] = { 0x8a, 0x2b, 0x7c, 0x1e, 0x5d, 0x44, 0x4f, 0x1b,
+					      0x9a, 0x63, 0x0c, 0x55, 0xd2, 0xe7, 0xf9, 0x10 };
+
 static void test_uuid(void **state)
 {
-	static const uint8_t uuid[GUEST_UUID_LEN] = { 0x8a, 0x2b, 0x7c, 0x1e, 0x5d, 0x44,
-						      0x4f, 0x1b, 0x9a, 0x63, 0x0c, 0x55,
-						      0xd2, 0xe7, 0xf9, 0x10 };
 	static const char *const yes[] = { "uuid=8a2b7c1e-5d44-4f1b-9a63-0c55d2e7f910,x",
 					   "8A2B7C1E-5D44-4F1B-9A63-0C55D2E7F910",
 					   "8a2b7c1e5d444f1b9a630c55d2e7f910" };
@@ -126,9 +128,61 @@ static void make_process(const char *proc, int pid, const char *line, bool is_vm
 	assert_int_equal(symlink(is_vmm ? "anon_inode:kvm-vm" : "anon_inode:kvm-vcpu:0", path), 0);
 }
 
+static void remove_folder(const char *path)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", path);
+	assert_int_equal(system(command), 0);
+}
+
+static void add_file(const char *proc, int pid, int fd, const char *target)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%d/fd/%d", proc, pid, fd);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static const char *long_line(const char *begin, const char *end)
+{
+	static char line[200U << 10];
+	int n = snprintf(line, sizeof(line), "%s", begin);
+
+	memset(line + n, 'x', sizeof(line) - 1 - (size_t)n);
+	snprintf(line + sizeof(line) - 1 - strlen(end), strlen(end) + 1, "%s", end);
+	return line;
+}
+
+/* Of a process with very many files not all are looked at. */
+static void test_many_files(void **state)
+{
+	char proc[32], path[64];
+	struct error e = ERROR_INIT;
+	int folder, i;
+
+	(void)state;
+	snprintf(proc, sizeof(proc),
+		 "%s/vm_guest_XXXXXX", /* where files are cheap, if it is there */
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	assert_non_null(mkdtemp(proc));
+	make_process(proc, 10, "", false);
+	snprintf(path, sizeof(path), "%s/10/fd", proc);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(folder >= 0);
+	for (i = 100; i < 100 + 65536; i++) {
+		snprintf(path, sizeof(path), "%d", i);
+		assert_int_equal(symlinkat("x", folder, path), 0);
+	}
+	close(folder);
+	assert_int_equal(vm_guest_identity_by_pid(proc, 10, &e), -EPERM);
+	remove_folder(proc);
+}
+
 static void test_processes(void **state)
 {
-	char proc[] = "/tmp/vm_guest_XXXXXX", command[64];
+	static const uint8_t none[GUEST_UUID_LEN];
+	char proc[] = "/tmp/vm_guest_XXXXXX", path[64];
 	struct error e = ERROR_INIT;
 
 	(void)state;
@@ -144,8 +198,30 @@ static void test_processes(void **state)
 	assert_int_equal(vm_guest_identity_by_pid(proc, 12, &e), -EPERM);
 	assert_int_equal(vm_guest_identity_by_pid(proc, 99, &e), -EPERM);
 	assert_int_equal(vm_guest_identity_by_pid(proc, 0, &e), -EPERM);
-	snprintf(command, sizeof(command), "rm -r %s", proc);
-	assert_int_equal(system(command), 0);
+	make_process(proc, 14, "qemu guest-cid=5", false);
+	add_file(proc, 14, 6, "anon_inode:kvm-v?"); /* as long, but another one */
+	assert_int_equal(vm_guest_identity_by_cid(proc, 5, &e), -ENOENT);
+	add_file(proc, 14, 7, "anon_inode:kvm-vm");
+	assert_int_equal(vm_guest_identity_by_cid(proc, 5, &e), 14);
+	snprintf(path, sizeof(path), "%s/15", proc); /* gone but for its folder */
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(vm_guest_identity_by_cid(proc, 5, &e), 14);
+	/* What is behind the first 128 KiB of a command line is not looked at. */
+	make_process(proc, 16, long_line("guest-cid=6 ", ""), true);
+	make_process(proc, 17, long_line("", " guest-cid=6"), true);
+	assert_int_equal(vm_guest_identity_by_cid(proc, 6, &e), 16);
+	assert_int_equal(vm_guest_identity_by_cid("/nowhere", 6, &e), -ENOENT);
+	make_process(proc, 18, "qemu -uuid 8a2b7c1e-5d44-4f1b-9a63-0c55d2e7f910", true);
+	assert_int_equal(vm_guest_identity_by_uuid(proc, uuid, &e), 18);
+	assert_int_equal(vm_guest_identity_by_uuid(proc, none, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "does not know its UUID"));
+	starve_begin(0);
+	assert_int_equal(vm_guest_identity_by_cid(proc, 3, &e), -ENOMEM);
+	assert_true(starve_end());
+	starve_begin(0);
+	assert_int_equal(vm_guest_identity_by_uuid(proc, uuid, &e), -ENOMEM);
+	assert_true(starve_end());
+	remove_folder(proc);
 }
 
 /* --- names --- */
@@ -412,9 +488,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clock),	  cmocka_unit_test(test_clock_lies),
 		cmocka_unit_test(test_cid),	  cmocka_unit_test(test_uuid),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_objects),	  cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_rows_bad),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_rows),	  cmocka_unit_test(test_rows_bad),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,6 +265,17 @@ static void test_left(void **state)
 	close_chunk(&s);
 	vm_reader_feed(&r, s.data, s.len);
 	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_CORRUPT);
+
+	/* Nor is one that was taken outside of guests. */
+	memset(&s, 0, sizeof(s));
+	open_chunk(&s, 1, 0);
+	put_sample(&s, 65, 1, 1);
+	s.data[sizeof(struct vm_chunk) + offsetof(struct vm_record, mode)] = SAMPLE_USER;
+	put_left(&s, SAMPLE_ENTRY, 66);
+	close_chunk(&s);
+	vm_reader_feed(&r, s.data, s.len);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_OK);
+	assert_int_equal(vm_reader_next(&r, &e, &lost), WIRE_CORRUPT);
 }
 
 /* Every cut but those between chunks. */

@@ -44,15 +44,21 @@ static void gives(const char *text, uint64_t want)
 	gives_at(text, NOW, want);
 }
 
-static void refuses(const char *text)
+static void refuses_at(const char *text, uint64_t now_ns, const char *why)
 {
 	struct error e = ERROR_INIT;
 	uint64_t got = 42;
 
-	if (when_parse(text, NOW, &got, &e) != -EINVAL)
+	if (when_parse(text, now_ns, &got, &e) != -EINVAL)
 		fail_msg("\"%s\" is taken as %" PRIu64, text, got);
 	assert_int_equal(got, 42);
-	assert_non_null(strstr(e.text, "cannot "));
+	if (!strstr(e.text, why))
+		fail_msg("\"%s\": %s, not %s", text, e.text, why);
+}
+
+static void refuses(const char *text)
+{
+	refuses_at(text, NOW, "cannot ");
 }
 
 static void length_is(const char *text, uint64_t want)
@@ -153,6 +159,11 @@ static void test_dates(void **state)
 	refuses("1969-12-31T23:59:59Z");
 	refuses("1970-01-01T00:00:00+00:01");
 	refuses("1900-01-01");
+	/* The C library's own word for what it cannot tell is the second before 1970. */
+	refuses_at("1969-12-31 23:59:59", NOW, "not from 1970");
+	/* The first months of the year 0 are of the year before it, where years begin in March. */
+	refuses_at("0000-02-29T00:00Z", NOW, "not from 1970");
+	refuses_at("0000-02-30T00:00Z", NOW, "cannot understand");
 	refuses("2025-02-29");
 	refuses("1900-02-29T00:00:00Z");
 	refuses("2025-11-31");
@@ -179,6 +190,8 @@ static void test_dates(void **state)
 	refuses("25-11-15");
 	refuses("02025-11-15");
 	refuses("2025-1-5");
+	refuses("2025/11-15");
+	refuses("11-15");
 }
 
 static void test_time_of_day(void **state)
@@ -201,6 +214,10 @@ static void test_time_of_day(void **state)
 	refuses("09:46pm");
 	refuses("09.46");
 	refuses("09:46:40,5");
+	/* Neither today nor yesterday is of 1970 where it still is the evening of 1969. */
+	set_zone(NEW_YORK);
+	gives_at("19:00", 1, 0);
+	refuses_at("18:59", 1, "not from 1970");
 }
 
 static void test_zones(void **state)
@@ -242,6 +259,12 @@ static void test_clock_changes(void **state)
 	gives_at("23:00", spring + 7200 * S, spring - 3 * 3600 * S);
 	gives_at("-1d", autumn + 7200 * S, autumn + 7200 * S - 86400 * S);
 	gives_at("04:00", autumn + 7199 * S, autumn + 7200 * S - 25 * 3600 * S);
+	/* Half an hour, and half a minute, that are not there: 2025-10-05 is a first Sunday. */
+	set_zone("LHST-10:30LHDT-11,M10.1.0,M4.1.0");
+	gives("2025-10-05 02:15:00", 1759592700 * S);
+	set_zone("AAA0BBB-0:00:30,M10.1.0,M4.1.0");
+	gives("2025-10-05 02:00:15", 1759629615 * S);
+	gives("2025-10-05 02:00:45", 1759629615 * S);
 }
 
 static void test_garbage(void **state)

@@ -211,6 +211,23 @@ static uint64_t tick_length(const struct agent *a)
 	return a->config.flush_ms < TICK_MS ? a->config.flush_ms : TICK_MS;
 }
 
+/* One failure is none: what the kernel holds is still there, and the next time may be a better one. */
+static void take_failure(struct agent *a, const struct error *e)
+{
+	a->tick_ms = a->now_ms + tick_length(a);
+	if (!a->failing_ms) {
+		agent_log(a, "%s; tries again", e->text);
+		a->failing_ms = a->now_ms;
+	}
+	if (a->now_ms - a->failing_ms < PATIENCE_MS)
+		return;
+	agent_log(a, "%s", e->text);
+	a->failure = *e;
+	a->failing_ms = 0;
+	a->retry_ms = a->now_ms + RETRY_MS;
+	agent_stop(a, NULL);
+}
+
 static void turn_tracing(struct agent *a)
 {
 	struct error e = ERROR_INIT;
@@ -224,15 +241,26 @@ static void turn_tracing(struct agent *a)
 	}
 	r = tracing_drain(&a->tracing, a->now_ms, &e);
 	if (r < 0) {
-		agent_log(a, "%s", e.text);
-		a->failure = e;
-		a->retry_ms = a->now_ms + RETRY_MS;
-		agent_stop(a, NULL);
+		take_failure(a, &e);
 		return;
 	}
+	a->failing_ms = 0;
 	/* On the same grid, also after a turn out of it. */
 	a->tick_ms = r > 0 ? a->now_ms + (SOON_MS < length ? SOON_MS : length)
 			   : (a->now_ms / length + 1) * length;
+}
+
+/* A disk that fails takes the safety from a loss of power, not the events: they are still in memory, and go on to the
+ * collector. */
+static void turn_spool(struct agent *a)
+{
+	struct error e = ERROR_INIT;
+	int r = spool_sync(a->spool, a->now_ms, &e);
+
+	if (r < 0 && strcmp(e.text, a->disk_failure.text))
+		agent_log(a, "%s", e.text);
+	if (r)
+		a->disk_failure = e;
 }
 
 static void turn_status(struct agent *a)
@@ -344,6 +372,7 @@ int agent_run(struct agent *a, struct error *e)
 		if (!agent_is_tracing(a) || a->now_ms >= a->tick_ms)
 			turn_tracing(a);
 		agent_turn_feed(a);
+		turn_spool(a);
 		turn_status(a);
 		agent_turn_link(a);
 		turn_end(a);

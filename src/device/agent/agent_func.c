@@ -67,8 +67,6 @@ void agent_turn_feed(struct agent *a)
 	if (!a->feed || a->now_ms < func_feed_next(a->feed))
 		return;
 	func_feed_turn(a->feed, a->now_ms, &e);
-	if (!agent_is_tracing(a) && !e.text[0])
-		spool_sync(a->spool, a->now_ms, &e); /* else the recorder does it */
 	if (!e.text[0] || !strcmp(e.text, a->feed_failure.text))
 		return;
 	a->feed_failure = e;

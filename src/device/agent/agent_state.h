@@ -20,6 +20,7 @@
 #define TICK_MS 100U
 #define SOON_MS 10U /* when a ring was more than half full */
 #define RETRY_MS 10000U
+#define PATIENCE_MS 3000U /* with a kernel that does not give what it recorded */
 #define STATUS_MS 1000U
 #define STATUS_IDLE_MS 10000U
 #define LAST_MS 3000U	  /* to send the rest when the agent ends */
@@ -33,6 +34,8 @@ struct agent {
 	struct message_config config; /* what is traced, or would be */
 	bool wanted;		      /* to trace */
 	struct error failure;	      /* why it does not */
+	uint64_t failing_ms;	      /* since when the kernel gives nothing; 0: it does */
+	struct error disk_failure;    /* the last of the spool's disk that was logged */
 	uint32_t origins;	      /* bits of the sources that this machine can use */
 	struct memory *memory;
 	struct spool *spool;

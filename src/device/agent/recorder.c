@@ -274,14 +274,13 @@ static void tick_lane(struct recorder *r, uint32_t cpu)
 		save(r, cpu);
 }
 
-int recorder_tick(struct recorder *r, uint64_t now_ms, struct error *e)
+void recorder_tick(struct recorder *r, uint64_t now_ms)
 {
 	uint32_t cpu;
 
 	r->now_ms = now_ms;
 	for (cpu = 0; r->source && cpu < r->cpus; cpu++)
 		tick_lane(r, cpu);
-	return spool_sync(r->spool, now_ms, e);
 }
 
 int recorder_new(struct recorder **ret, const struct recorder_options *o, struct error *e)

@@ -54,8 +54,8 @@ int recorder_start(struct recorder *r, const struct recorder_run *run, struct er
 int recorder_resume(struct recorder *r, const struct recorder_run *run, struct error *e);
 
 /* After the CPUs were drained: puts the blocks that have waited long enough. now_ms is
- * CLOCK_MONOTONIC. An error is that of writing the spool to its disk. */
-int recorder_tick(struct recorder *r, uint64_t now_ms, struct error *e);
+ * CLOCK_MONOTONIC. */
+void recorder_tick(struct recorder *r, uint64_t now_ms);
 
 /* Puts what is there, and the run's end. The source was stopped and drained. */
 int recorder_stop(struct recorder *r, struct error *e);

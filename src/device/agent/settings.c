@@ -127,7 +127,7 @@ static void default_name(struct settings *s)
 
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = 0;
-	if (!host[0] || settings_set(s, "name", host, NULL) < 0)
+	if (settings_set(s, "name", host, NULL) < 0)
 		snprintf(s->name, sizeof(s->name), "device");
 }
 

@@ -31,6 +31,7 @@
 #include "ftrace/sched.h"
 
 #define RING_KIB 1024U	/* where the configuration says nothing */
+#define STATS_TRIES 3	/* to read them */
 #define STATS_EVERY 64U /* drains between two looks at counts that no page speaks of */
 #define RECORD_BITS 16	/* of a position */
 #define WORD_INSTANCE 0 /* of the memory's words: inode of the instance */
@@ -322,19 +323,35 @@ static int stop(struct device_source *base, struct error *e)
 	return tracefs_write(get(base)->folder, "tracing_on", "0", e);
 }
 
+/* 0, -EBADMSG of a kernel that does not count so, or why it does not say. */
+static int read_stats(const struct cpu_ring *c, struct tracefs_stats *ret)
+{
+	char text[1024];
+	int tries = STATS_TRIES;
+	ssize_t n;
+
+	do
+		n = pread(c->stats_fd, text, sizeof(text) - 1, 0);
+	while (n < 0 && --tries);
+	if (n < 0)
+		return -errno;
+	text[n] = 0;
+	return tracefs_parse_stats(ret, text);
+}
+
 /* Books what the kernel has counted as lost since the last look. `missed` is what a page says, for
- * a kernel that says nothing else. */
+ * a kernel that says nothing else. If it does not answer the last time, that may have been anything. */
 static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder *r, uint64_t missed)
 {
 	struct cpu_ring *c = &s->rings[cpu];
 	uint64_t known = recorder_ring_total(r, cpu), sum, read;
 	struct tracefs_stats stats;
-	char text[1024];
-	ssize_t n = pread(c->stats_fd, text, sizeof(text) - 1, 0);
+	int failed = read_stats(c, &stats);
 
-	text[n > 0 ? n : 0] = 0;
+	if (failed < 0 && failed != -EBADMSG && s->is_stopped && !missed)
+		missed = LOSS_UNKNOWN;
 	/* A new instance knows nothing of pages that are from the one before it. */
-	if (c->is_gone || tracefs_parse_stats(&stats, text) < 0) {
+	if (c->is_gone || failed < 0) {
 		if (missed)
 			recorder_lose(r, cpu, LOSS_RING, missed,
 				      missed == LOSS_UNKNOWN ? known : known + missed);

@@ -440,11 +440,14 @@ int spool_put(struct spool *s, const struct spool_entry *entry, uint32_t cpu,
 
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e)
 {
+	int r;
+
 	if (!s->sync_ms || !s->is_dirty || now_ms - s->synced_ms < s->sync_ms)
 		return 0;
 	s->synced_ms = now_ms;
-	s->is_dirty = false;
-	return memory_sync(s->memory, e);
+	r = memory_sync(s->memory, e);
+	s->is_dirty = r < 0;
+	return r < 0 ? r : 1;
 }
 
 void spool_rewind(struct spool *s)

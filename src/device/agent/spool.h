@@ -130,7 +130,7 @@ void spool_save(struct spool *s, uint32_t cpu, const struct checkpoint *at);
 /* Would a block of so many bytes be taken? */
 bool spool_has_room(const struct spool *s, uint32_t len);
 
-/* Writes to the disk what is due by now. */
+/* Writes to the disk what is due by now. 1: it did, 0: nothing was due. After a failure it is due again. */
 int spool_sync(struct spool *s, uint64_t now_ms, struct error *e);
 
 /* Puts an entry with the state after it; streams of calls, boot charts and profiles have none. The body is copied. An end also

@@ -117,13 +117,17 @@ int tracefs_write(const char *folder, const char *name, const char *text, struct
 	char path[TRACEFS_PATH_MAX];
 	_cleanup_close_ int fd = -1;
 	int r = join(path, folder, name, e);
+	ssize_t n;
 
 	if (r < 0)
 		return r;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(e, errno, "cannot open %s: %m", path);
-	if (write(fd, text, strlen(text)) < 0)
+	do
+		n = write(fd, text, strlen(text));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
 		return error_set(e, errno, "cannot write \"%s\" to %s: %m", text, path);
 	return 0;
 }

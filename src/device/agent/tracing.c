@@ -13,6 +13,7 @@
 
 #define REFRESH_MS 1000U     /* of the members of cgroups */
 #define LAST_ROUNDS_MAX 1000 /* to drain a source that was stopped */
+#define LAST_TRIES 10	     /* of a CPU that does not let itself be read */
 
 static const struct device_source_ops *source_of(uint8_t origin)
 {
@@ -154,44 +155,58 @@ int tracing_resume(struct tracing *t, struct message_config *ret_config, struct 
 	return r;
 }
 
+/* A CPU that cannot be read is no reason to leave the others full. */
 static int drain_all(struct tracing *t, struct error *e)
 {
 	uint32_t cpu;
-	int r, much = 0;
+	int r, much = 0, first = 0;
 
 	for (cpu = 0; cpu < t->cpus; cpu++) {
-		r = t->source->ops->drain(t->source, cpu, t->recorder, e);
-		if (r < 0)
-			return r;
-		much |= r;
+		r = t->source->ops->drain(t->source, cpu, t->recorder, first < 0 ? NULL : e);
+		if (r < 0 && !first)
+			first = r;
+		much |= r > 0;
 	}
-	return much;
+	return first < 0 ? first : much;
+}
+
+/* The last of a CPU. What was not read goes with the source: nobody will know how much it was. */
+static int drain_last(struct tracing *t, uint32_t cpu, struct error *e)
+{
+	int rounds = LAST_ROUNDS_MAX, tries = LAST_TRIES, r;
+
+	do {
+		r = t->source->ops->drain(t->source, cpu, t->recorder, e);
+		tries -= r < 0;
+	} while ((r > 0 && --rounds) || (r < 0 && tries));
+	if (r < 0)
+		recorder_lose(t->recorder, cpu, LOSS_RING, LOSS_UNKNOWN,
+			      recorder_ring_total(t->recorder, cpu));
+	return r < 0 ? r : 0;
 }
 
 int tracing_drain(struct tracing *t, uint64_t now_ms, struct error *e)
 {
-	int much, r;
+	int much;
 
 	if (t->filter && now_ms - t->refreshed_ms >= REFRESH_MS) {
 		t->refreshed_ms = now_ms;
 		filter_refresh(t->filter, NULL); /* a cgroup may come and go */
 	}
 	much = drain_all(t, e);
-	if (much < 0)
-		return much;
-	r = recorder_tick(t->recorder, now_ms, e);
-	return r < 0 ? r : much;
+	recorder_tick(t->recorder, now_ms);
+	return much;
 }
 
 int tracing_stop(struct tracing *t, struct error *e)
 {
-	int rounds = LAST_ROUNDS_MAX, much, r, first;
+	int r, first = t->source->ops->stop(t->source, e);
+	uint32_t cpu;
 
-	first = t->source->ops->stop(t->source, e);
-	do
-		much = drain_all(t, first < 0 ? NULL : e);
-	while (much > 0 && --rounds);
-	first = first < 0 ? first : much < 0 ? much : 0;
+	for (cpu = 0; cpu < t->cpus; cpu++) {
+		r = drain_last(t, cpu, first < 0 ? NULL : e);
+		first = first < 0 ? first : r;
+	}
 	r = recorder_stop(t->recorder, first < 0 ? NULL : e);
 	put_away(t, false);
 	return first < 0 ? first : r;

@@ -45,11 +45,12 @@ int tracing_start(struct tracing *t, const struct message_config *c, struct erro
  * what the kernel had of it is gone, the run is left as it is. */
 int tracing_resume(struct tracing *t, struct message_config *ret_config, struct error *e);
 
-/* Takes what the kernel has. 1: it has much, come again soon. On failure the run should be
- * stopped. */
+/* Takes what the kernel has. 1: it has much, come again soon. After a failure what could not be read is
+ * still there: it may be tried again, and if that does not help the run should be stopped. */
 int tracing_drain(struct tracing *t, uint64_t now_ms, struct error *e);
 
-/* Ends the run and puts its end into the spool. Off afterwards, even if that failed. */
+/* Ends the run and puts its end into the spool. Off afterwards, even if that failed. What the kernel still has
+ * and does not give is told as lost. */
 int tracing_stop(struct tracing *t, struct error *e);
 
 /* Off, and the kernel goes on recording for the next agent. */

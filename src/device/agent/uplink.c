@@ -103,12 +103,10 @@ static void put_small(struct uplink *u, uint32_t type, const struct byte_writer 
 	put_frame(u, type, w->start, (uint32_t)writer_len(w));
 }
 
+/* What is longer than MESSAGE_TEXT_MAX the encoders cut. */
 static struct message_text text_of(const char *s)
 {
-	size_t len = strlen(s);
-
-	return (struct message_text){ s,
-				      len < MESSAGE_TEXT_MAX ? (uint32_t)len : MESSAGE_TEXT_MAX };
+	return (struct message_text){ s, (uint32_t)strlen(s) };
 }
 
 static void put_hello(struct uplink *u, enum device_state state)
@@ -201,15 +199,14 @@ static bool put_entry(struct uplink *u)
 	return true;
 }
 
-/* Only where nothing waits, neither here nor in the spool. */
+/* Only where nothing waits, neither here nor in the spool: so there is room, as uplink_new() has made it. */
 static void put_piece(struct uplink *u)
 {
 	uint8_t body[MESSAGE_PIECE_ROOM];
 	struct spool_entry entry;
 	uint32_t len;
 
-	if (!u->o.hooks.piece || u->out_len || spool_peek(u->o.spool, &entry) ||
-	    out_room(u) < PIECE_FRAME)
+	if (!u->o.hooks.piece || u->out_len || spool_peek(u->o.spool, &entry))
 		return;
 	len = u->o.hooks.piece(u->o.hooks.context, body);
 	if (len)
@@ -302,8 +299,9 @@ static int take_ack(struct uplink *u, const struct frame *f, struct error *e)
 
 	if (ack_decode(&frames, f->body, f->body_len) != WIRE_OK)
 		return broke(u, e, "a damaged ACK");
-	if (!flight_acked(&u->flight, frames) || spool_ack(u->o.spool, frames) < 0)
+	if (spool_ack(u->o.spool, frames) < 0)
 		return broke(u, e, "an ACK of more than was sent");
+	flight_acked(&u->flight, frames); /* it has counted the same */
 	return 0;
 }
 
@@ -368,7 +366,7 @@ static int take_bye(struct uplink *u, const struct frame *f, struct error *e)
 	    m.code == BYE_REFUSED)
 		retry_punish(&u->retry);
 	return error_set(e, ECONNRESET, "the collector said BYE %u: %.*s", m.code, (int)m.text.len,
-			 m.text.at ? m.text.at : "");
+			 m.text.at);
 }
 
 static int take_frame(struct uplink *u, const struct frame *f, struct error *e)

@@ -48,6 +48,8 @@ static int parse_time(uint64_t *ret, const char *text)
 			part = part * 10 + (uint64_t)(*p - '0');
 	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (!strcmp(p, units[i].unit)) {
+			if (whole >= UINT64_MAX / units[i].ns)
+				return -EINVAL;
 			*ret = whole * units[i].ns + part * units[i].ns / scale;
 			return 0;
 		}
@@ -273,17 +275,10 @@ int boot_settings_load(struct boot_settings *s, const struct args *a, const char
 {
 	const struct setting_list l = list_of(s);
 	int r = setting_load(&l, a, e);
-	const struct setting *t;
 
-	if (r >= 0 && *kernel)
+	if (r >= 0)
 		r = boot_settings_parse_kernel(s, kernel, strlen(kernel), e);
-	for (t = table; r >= 0 && *kernel && t->key; t++) {
-		const char *value = args_get(a, t->key);
-
-		if (value)
-			r = boot_settings_set(s, t->key, *value ? value : "yes", e);
-	}
-	return r;
+	return r < 0 ? r : setting_load_options(&l, a, e);
 }
 
 void boot_settings_finish(struct boot_settings *s)

@@ -233,7 +233,7 @@ struct request {
 	const char *text;
 };
 
-static int ask(int fd, const struct request *r)
+static int send_request(int fd, const struct request *r)
 {
 	uint8_t m[256] = { 0 };
 	size_t text = strlen(r->text) + 1;
@@ -280,7 +280,7 @@ static int find_family(int fd, uint16_t *ret)
 	const struct request r = { ABI_GENERIC_CONTROL, ABI_GENERIC_GET_FAMILY,
 				   ABI_GENERIC_FAMILY_NAME, FAMILY_NAME };
 	uint16_t ignored;
-	int e = ask(fd, &r);
+	int e = send_request(fd, &r);
 
 	if (!e)
 		e = take_answer(fd, ret);
@@ -290,29 +290,36 @@ static int find_family(int fd, uint16_t *ret)
 	return 0;
 }
 
+int exit_account_ask(int fd, const char *cpus, struct error *e)
+{
+	struct request r = { 0, COMMAND_GET, ATTRIBUTE_REGISTER, cpus };
+	int failed = find_family(fd, &r.family);
+
+	if (failed < 0)
+		return error_set(e, -failed,
+				 "no exit accounts: the kernel lacks CONFIG_TASKSTATS (%s)",
+				 strerror(-failed));
+	failed = send_request(fd, &r);
+	if (!failed)
+		failed = take_answer(fd, &r.family);
+	if (failed < 0)
+		return error_set(e, -failed, "no exit accounts: the kernel refuses them (%s)",
+				 strerror(-failed));
+	return 0;
+}
+
 int exit_account_open(uint32_t buffer, const char *cpus, struct error *e)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, ABI_NETLINK_GENERIC);
 	struct abi_netlink_address address = { .family = AF_NETLINK };
 	struct timeval patience = { .tv_sec = 1 };
-	struct request r = { 0, COMMAND_GET, ATTRIBUTE_REGISTER, cpus };
-	int size = (int)buffer, failed;
+	int size = (int)buffer, r;
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		return error_set(e, errno, "no exit accounts: %s", strerror(errno));
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	failed = find_family(fd, &r.family);
-	if (failed < 0)
-		return error_set(e, -failed,
-				 "no exit accounts: the kernel lacks CONFIG_TASKSTATS (%s)",
-				 strerror(-failed));
-	failed = ask(fd, &r);
-	if (!failed)
-		failed = take_answer(fd, &r.family);
-	if (failed < 0)
-		return error_set(e, -failed, "no exit accounts: the kernel refuses them (%s)",
-				 strerror(-failed));
-	return take_fd(&fd);
+	r = exit_account_ask(fd, cpus, e);
+	return r < 0 ? r : take_fd(&fd);
 }

@@ -44,6 +44,9 @@ struct exit_sums {
 /* The socket, registered for all CPUs of a list as the kernel prints it ("0-3"); or a negative errno. */
 int exit_account_open(uint32_t buffer, const char *cpus, struct error *e);
 
+/* What it does behind opening its socket: asks the kernel, and takes its answers. 0 or a negative errno. */
+int exit_account_ask(int fd, const char *cpus, struct error *e);
+
 /* The next account of what a read gave; false at the end. */
 bool exit_account_next(struct exit_account *ret, const uint8_t *bytes, size_t len, size_t *at);
 

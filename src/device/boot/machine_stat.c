@@ -33,7 +33,7 @@ static void take_cpu(struct machine_stat *m, const struct machine_cpus *each, st
 	cpu.number = (uint32_t)n;
 	take_times(cpu.times, w);
 	m->cpus++;
-	if (each && each->take)
+	if (each)
 		each->take(each->context, &cpu);
 }
 

@@ -159,7 +159,7 @@ static void put_word(uint8_t *m, size_t at, uint32_t v)
 	memcpy(m + at, &v, sizeof(v));
 }
 
-static int ask(int fd)
+static int send_request(int fd)
 {
 	uint8_t m[HEAD + 4] = { 0 };
 	uint16_t type = ABI_MESSAGE_DONE, len = 4;
@@ -189,6 +189,23 @@ static int take_answer(int fd)
 	return -EPERM;
 }
 
+int process_event_ask(int fd, struct error *e)
+{
+	int r = send_request(fd);
+
+	if (r < 0)
+		return error_set(e, -r,
+				 "no process events: the kernel lacks CONFIG_PROC_EVENTS (%s)",
+				 strerror(-r));
+	r = take_answer(fd);
+	if (r < 0)
+		return error_set(e, -r,
+				 "no process events: the kernel refuses them here (%s), as it does "
+				 "in a name space of processes",
+				 strerror(-r));
+	return 0;
+}
+
 int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -205,16 +222,6 @@ int process_event_open(uint32_t buffer, enum process_event_choice choice, struct
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (set_filter(fd, choice) || bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		return error_set(e, errno, "no process events: %s", strerror(errno));
-	r = ask(fd);
-	if (r < 0)
-		return error_set(e, -r,
-				 "no process events: the kernel lacks CONFIG_PROC_EVENTS (%s)",
-				 strerror(-r));
-	r = take_answer(fd);
-	if (r < 0)
-		return error_set(e, -r,
-				 "no process events: the kernel refuses them here (%s), as it does "
-				 "in a name space of processes",
-				 strerror(-r));
-	return take_fd(&fd);
+	r = process_event_ask(fd, e);
+	return r < 0 ? r : take_fd(&fd);
 }

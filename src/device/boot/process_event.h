@@ -44,6 +44,9 @@ enum process_event_choice {
 /* The descriptor, or a negative errno. buffer: bytes of the kernel's memory for it. */
 int process_event_open(uint32_t buffer, enum process_event_choice choice, struct error *e);
 
+/* What it does behind opening its socket: asks the kernel, and takes its answer. 0 or a negative errno. */
+int process_event_ask(int fd, struct error *e);
+
 /* The message at *at of what a read gave; false at the end, or where the rest is none. */
 bool process_event_next(struct process_event *ret, const uint8_t *bytes, size_t len, size_t *at);
 

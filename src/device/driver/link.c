@@ -92,6 +92,7 @@ static void listen_to(struct link *l, struct socket *sock)
 	l->is_corked = false;
 	l->low_mark = 1;
 	l->key_bytes = 0;
+	l->tickets = 0;
 	l->has_tls = inet_csk(sock->sk)->icsk_ulp_ops;
 	add_wait_queue(&sock->wq.wait, &l->wait);
 }
@@ -309,11 +310,12 @@ static int receive(struct link *l, void *room, u32 len)
 int link_receive(struct link *l, void *room, u32 len)
 {
 	struct stopwatch watch;
-	int i, r = TICKET;
+	int r;
 
 	stopwatch_start(&watch);
-	for (i = 0; i < TICKETS_MAX && r == TICKET; i++)
+	do
 		r = receive(l, room, len);
+	while (r == TICKET && ++l->tickets < TICKETS_MAX);
 	l->busy_ns += stopwatch_stop(&watch);
 	if (r == TICKET)
 		return -EKEYREJECTED;

@@ -27,6 +27,7 @@ struct link {
 	bool has_tls;
 	bool is_corked; /* something was sent with the promise that more follows */
 	int low_mark;
+	u32 tickets;   /* that came on this connection */
 	u64 key_bytes; /* sent with the key of this connection, if it has TLS */
 	u64 busy_ns;   /* spent in sending and receiving */
 };

@@ -157,7 +157,7 @@ int func_traced_take(struct func_traced *t, int folder, const char *name, struct
 	t->fd = t->pidfd = -1;
 	if (!is_record_name(name))
 		return error_set(e, ENOENT, "cannot take up %s: it is no record", name);
-	snprintf(t->name, sizeof(t->name), "%s", name);
+	memcpy(t->name, name, strlen(name)); /* which fits, and zeroes are behind it */
 	t->fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (t->fd < 0 || fstat(t->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		func_traced_close(t);

@@ -70,6 +70,20 @@ static int allow(int fd, uint64_t end_ns)
 	return 0;
 }
 
+/* Makes the call until no signal comes in between: what it gave, or a negative errno. */
+static ssize_t call_in_time(int fd, uint64_t end_ns, ssize_t (*call)(int fd, void *what),
+			    void *what)
+{
+	ssize_t n;
+
+	do {
+		n = allow(fd, end_ns);
+		if (!n && (n = call(fd, what)) < 0)
+			n = -errno;
+	} while (n == -EINTR);
+	return n;
+}
+
 static bool is_trusted(int fd)
 {
 	struct ucred peer = { 0, 1, 1 };
@@ -80,24 +94,28 @@ static bool is_trusted(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == 0;
 }
 
+static ssize_t call_connect(int fd, void *to)
+{
+	return sys_connect(fd, to, sizeof(struct sockaddr_un));
+}
+
 static int connect_to(int fd, const char *path, uint64_t end_ns)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int rc;
 
 	memcpy(to.sun_path, path, strlen(path) + 1);
-	do {
-		rc = allow(fd, end_ns);
-		if (!rc && sys_connect(fd, &to, sizeof(to)) < 0)
-			rc = -errno;
-	} while (rc == -EINTR);
-	return rc;
+	return (int)call_in_time(fd, end_ns, call_connect, &to);
+}
+
+static ssize_t call_send(int fd, void *bytes)
+{
+	return sys_send(fd, bytes, FUNC_DOOR_REQUEST);
 }
 
 static int send_request(int fd, const struct door_request *q, uint64_t end_ns)
 {
 	uint8_t bytes[FUNC_DOOR_REQUEST] = { 0 };
-	int rc;
+	ssize_t n;
 
 	memcpy(bytes + FUNC_DOOR_AT_MAGIC, FUNC_DOOR_MAGIC, 8);
 	put_le32(bytes + FUNC_DOOR_AT_VERSION, FUNC_DOOR_VERSION);
@@ -106,12 +124,8 @@ static int send_request(int fd, const struct door_request *q, uint64_t end_ns)
 	memcpy(bytes + FUNC_DOOR_AT_COMM, q->comm, DOOR_COMM_BYTES);
 	put_le32(bytes + FUNC_DOOR_AT_CLOCK, q->clock);
 	put_le32(bytes + FUNC_DOOR_AT_SHIFT, q->shift);
-	do {
-		rc = allow(fd, end_ns);
-		if (!rc && sys_send(fd, bytes, sizeof(bytes)) < 0)
-			rc = -errno;
-	} while (rc == -EINTR);
-	return rc;
+	n = call_in_time(fd, end_ns, call_send, bytes);
+	return n < 0 ? (int)n : 0;
 }
 
 static void close_all(struct door_answer *a)
@@ -145,6 +159,11 @@ static uint32_t take_descriptors(struct msghdr *m, struct door_answer *ret)
 	return n;
 }
 
+static ssize_t call_receive(int fd, void *message)
+{
+	return sys_receive(fd, message);
+}
+
 static int receive_answer(int fd, uint32_t wanted, uint64_t end_ns, struct door_answer *ret)
 {
 	uint8_t bytes[FUNC_DOOR_ANSWER + 1];
@@ -155,7 +174,7 @@ static int receive_answer(int fd, uint32_t wanted, uint64_t end_ns, struct door_
 	struct iovec part = { bytes, sizeof(bytes) };
 	struct msghdr m;
 	uint32_t n_fds;
-	ssize_t n = 0;
+	ssize_t n;
 	int rc;
 
 	memset(&control, 0, sizeof(control));
@@ -164,13 +183,9 @@ static int receive_answer(int fd, uint32_t wanted, uint64_t end_ns, struct door_
 	m.msg_iovlen = 1;
 	m.msg_control = &control;
 	m.msg_controllen = sizeof(control);
-	do {
-		rc = allow(fd, end_ns);
-		if (!rc && (n = sys_receive(fd, &m)) < 0)
-			rc = -errno;
-	} while (rc == -EINTR);
-	if (rc < 0)
-		return rc;
+	n = call_in_time(fd, end_ns, call_receive, &m);
+	if (n < 0)
+		return (int)n;
 	n_fds = take_descriptors(&m, ret);
 	rc = n ? door_parse(bytes, (size_t)n, ret) : -ECONNRESET;
 	if (!rc && n_fds < wanted && m.msg_flags & MSG_CTRUNC)

@@ -56,11 +56,14 @@ static bool get_task(struct sample_task *to, const struct vm_record_task *from)
 	return from->tid >= 0 && from->pid >= 0 && from->vcpu >= SAMPLE_NO_VCPU;
 }
 
-static bool get_value(const uint8_t *at, struct sample_event *ret)
+static bool get_value(const struct vm_reader *r, const struct vm_record *base,
+		      struct sample_event *ret)
 {
 	struct vm_record_value v;
 
-	memcpy(&v, at, sizeof(v));
+	if (base->size != sizeof(v))
+		return false;
+	memcpy(&v, r->at, sizeof(v));
 	ret->value = v.value;
 	ret->detail = v.detail;
 	return true;
@@ -165,7 +168,7 @@ static bool get_record(struct vm_reader *r, const struct vm_record *base, struct
 		return base->size == sizeof(struct vm_record_exit) && get_exit(r->at, ret);
 	case SAMPLE_OUTSIDE:
 	case SAMPLE_POLL:
-		return base->size == sizeof(struct vm_record_value) && get_value(r->at, ret);
+		return get_value(r, base, ret);
 	default:
 		return false;
 	}

@@ -132,7 +132,9 @@ bool settings_is_name(const char *text)
 
 static bool set_name(struct settings *s, const char *value)
 {
-	return (!*value || settings_is_name(value)) && get_text(value, s->name);
+	if (*value && !settings_is_name(value))
+		return false;
+	return get_text(value, s->name);
 }
 
 static int hex_digit(char c)
@@ -253,7 +255,7 @@ static bool set_block(struct settings *s, const char *value)
 static bool set_pids(struct settings *s, const char *value)
 {
 	const char *again = value;
-	uint32_t count = 0, pid;
+	uint32_t count = 0, pid = 0;
 	char part[16];
 	int n;
 
@@ -263,16 +265,17 @@ static bool set_pids(struct settings *s, const char *value)
 	if (n < 0)
 		return false;
 	memset(s->config.pids, 0, sizeof(s->config.pids));
-	for (s->config.n_pids = 0; next_part(&again, part, sizeof(part)) > 0;)
-		if (get_number(part, INT32_MAX, &pid))
-			s->config.pids[s->config.n_pids++] = (int32_t)pid;
+	for (s->config.n_pids = 0; next_part(&again, part, sizeof(part)) > 0;) {
+		get_number(part, INT32_MAX, &pid);
+		s->config.pids[s->config.n_pids++] = (int32_t)pid;
+	}
 	return true;
 }
 
 static bool set_comms(struct settings *s, const char *value)
 {
 	const char *again = value;
-	char part[SCHED_COMM_LEN];
+	char part[SCHED_COMM_LEN + 1]; /* a name that is cut by a '*' has all bytes */
 	uint32_t count = 0;
 	int n;
 
@@ -330,7 +333,7 @@ static const struct {
 	[SETTING_FLUSH] = { "flush_ms", set_flush, "1 to 60000", CONFIG_FLUSH },
 	[SETTING_BLOCK] = { "block", set_block, "4096 to 65536", CONFIG_BLOCK_BYTES },
 	[SETTING_PIDS] = { "pids", set_pids, "a list of at most 64 numbers", CONFIG_PIDS },
-	[SETTING_COMMS] = { "comms", set_comms, "a list of at most 32 names of up to 15 bytes",
+	[SETTING_COMMS] = { "comms", set_comms, "a list of at most 32 names of up to 16 bytes",
 			    CONFIG_COMMS },
 	[SETTING_CGROUPS] = { "cgroups", set_cgroups, "a list of at most 4 paths",
 			      CONFIG_CGROUP_PATHS },
@@ -356,12 +359,12 @@ const char *settings_key(uint32_t key)
 }
 
 /* Adds what fits; of what others wrote, plain characters only: it goes to a log. */
-static void add(char why[SETTINGS_WHY_LEN], const char *text, uint32_t most)
+static void add(char why[SETTINGS_WHY_LEN], const char *text)
 {
-	uint32_t at = length(why), i;
+	uint32_t at = length(why);
 
-	for (i = 0; i < most && text[i] && at + 1 < SETTINGS_WHY_LEN; i++)
-		why[at++] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+	for (; *text && at + 1 < SETTINGS_WHY_LEN; text++)
+		why[at++] = *text < ' ' || *text > '~' ? '?' : *text;
 	why[at] = 0;
 }
 
@@ -374,18 +377,18 @@ bool settings_set(struct settings *s, const char *key, const char *value,
 		;
 	why[0] = 0;
 	if (i == SETTINGS) {
-		add(why, "there is no setting '", UINT32_MAX);
-		add(why, key, 24);
-		add(why, "'", 1);
+		add(why, "there is no setting '");
+		add(why, key);
+		add(why, "'");
 		return false;
 	}
 	if (!table[i].set(s, value)) {
-		add(why, table[i].key, UINT32_MAX);
-		add(why, " is ", UINT32_MAX);
-		add(why, table[i].is, UINT32_MAX);
-		add(why, ", not '", UINT32_MAX);
-		add(why, value, 40);
-		add(why, "'", 1);
+		add(why, table[i].key);
+		add(why, " is ");
+		add(why, table[i].is);
+		add(why, ", not '");
+		add(why, value);
+		add(why, "'");
 		return false;
 	}
 	if (table[i].field)
@@ -439,8 +442,8 @@ bool settings_parse(struct settings *s, char *line, char why[SETTINGS_WHY_LEN])
 			*value++ = 0;
 		if (is_for_load_only(word)) {
 			why[0] = 0;
-			add(why, word, UINT32_MAX);
-			add(why, " can be set only when the driver is loaded", UINT32_MAX);
+			add(why, word);
+			add(why, " can be set only when the driver is loaded");
 			return false;
 		}
 		if (!settings_set(s, word, value, why))
