@@ -103,25 +103,25 @@ def compile_program(board, sources, output, options=()):
 def build_part(board, folder, target, options, packages=None, is_system=False):
     """A file of a build for the board, in a folder of its own; `packages` is where its libraries are, if it needs any, and whether
     those are all of a system."""
-    folder.mkdir(parents=True, exist_ok=True)
     cross, name = folder / "cross.ini", Path(target).name
     text = CROSS_FILE.format(family=FAMILIES[board.kbuild], more="pkgconfig = 'pkg-config'\n" if packages else "",
                              **{x: board.tool(x) for x in ("gcc", "ar", "objcopy", "strip")})
     if packages:
         text += (PACKAGE_FILE + (SYSTEM_FILE if is_system else "")).format(root=packages, triplet=board.compiler[:-1])
-    if not cross.exists() or cross.read_text() != text:
-        cross.write_text(text)
-        shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
-    if not (folder / "build/build.ninja").exists():
-        run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *options)
-    run(name, "ninja", "-C", folder / "build", target)
+    with locked(folder):
+        if not cross.exists() or cross.read_text() != text:
+            cross.write_text(text)
+            shutil.rmtree(folder / "build", ignore_errors=True)  # made by other tools
+        if not (folder / "build/build.ninja").exists():
+            run(name, "meson", "setup", folder / "build", ROOT, "--cross-file", cross, *options)
+        run(name, "ninja", "-C", folder / "build", target)
     return folder / "build" / target
 
 
-def build_device_part(board, target, output=None, more=""):
-    """A file of the device's part of the build for the board: static, and with BPF if `more` is "bpf", by the
-    board's own libbpf; or with keys ("tls"), by its GnuTLS, which a static program could not load."""
-    folder = Path(output or ROOT / f"build/boards/{board.name}") / "-".join(filter(None, ("agent", more)))
+def build_device_part(board, target, more=""):
+    """A file of the device's part of the build, one for all boards of an architecture: static, and with BPF if `more` is
+    "bpf", by the board's own libbpf; or with keys ("tls"), by its GnuTLS, which a static program could not load."""
+    folder = ROOT / "build/boards" / f"for-{board.architecture}" / "-".join(filter(None, ("agent", more)))
     options = [*(AGENT_OPTIONS if more == "tls" else STATIC_OPTIONS), f"-Dbpf={'enabled' if more == 'bpf' else 'disabled'}"]
     if more == "tls":
         options.append("-Dtls=enabled")
@@ -137,14 +137,14 @@ def build_collector_part(board, target, output=None):
     return [(program, f"/bin/{program.name}"), *elf.closure(program, [root])]
 
 
-def build_agent(board, output=None, has_bpf=False):
+def build_agent(board, has_bpf=False):
     """kiseki-agent, static, for the board."""
-    return build_device_part(board, "src/device/agent/kiseki-agent", output, "bpf" if has_bpf else "")
+    return build_device_part(board, "src/device/agent/kiseki-agent", "bpf" if has_bpf else "")
 
 
-def build_tls_agent(board, output=None):
+def build_tls_agent(board):
     """What a board needs for an agent with keys: pairs (file here, path there)."""
-    agent = build_device_part(board, "src/device/agent/kiseki-agent", output, "tls")
+    agent = build_device_part(board, "src/device/agent/kiseki-agent", "tls")
     root = fetch_root(board, TLS_PACKAGE)
     library = root / "usr/lib" / board.compiler[:-1] / TLS_LIBRARY
     files = {there: here for program in (agent, library) for here, there in elf.closure(program, [root])}
@@ -152,16 +152,16 @@ def build_tls_agent(board, output=None):
             *((here, there) for there, here in files.items())]
 
 
-def build_boot(board, output=None):
+def build_boot(board):
     """kiseki-boot, static, for the board."""
-    return build_device_part(board, "src/device/boot/kiseki-boot", output)
+    return build_device_part(board, "src/device/boot/kiseki-boot")
 
 
-def build_guest(board, output=None):
+def build_guest(board):
     """kiseki-guest, static, for the board."""
-    return build_device_part(board, "src/device/guest/kiseki-guest", output)
+    return build_device_part(board, "src/device/guest/kiseki-guest")
 
 
-def build_func(board, output=None):
+def build_func(board):
     """libkiseki-func.a for programs of the board."""
-    return build_device_part(board, "src/device/func/libkiseki-func.a", output)
+    return build_device_part(board, "src/device/func/libkiseki-func.a")

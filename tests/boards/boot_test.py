@@ -9,7 +9,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from board_test import KISEKI, SRC, WORK, Failed, build
+from board_test import KISEKI, SRC, Failed, build
 from boards.debian import fetch_debian
 from boards.machine import Disk, Machine
 
@@ -22,7 +22,7 @@ PATIENCE_S = 300
 
 
 def build_recorder(board):
-    return build.build_boot(board, WORK / board.name)
+    return build.build_boot(board)
 
 
 def settings(**values):

@@ -88,7 +88,7 @@ def check_log(machine):
 def run(arguments):
     board = get_board(arguments.board)
     files = {there: here for here, there in build.build_collector_part(board, "src/cli/kiseki", WORK / board.name) +
-             build.build_tls_agent(board, WORK / board.name)}
+             build.build_tls_agent(board)}
     files |= {f"/data/{name}": SRC / "tests/data" / name for name in FOREIGN}
     with Machine(board, [(here, there) for there, here in files.items()], memory="1536", timeout_s=1800) as machine:
         record(machine)

@@ -86,7 +86,7 @@ def check_duty(samples, events, guest, phase):
 def test(arguments):
     board = get_board(arguments.board)
     init = build.compile_program(board, [SRC / "tests/tools/vm_guest.c"], WORK / board.name / "vm_guest", ["-no-pie"])
-    agent = build.build_agent(board, WORK / board.name, has_bpf=True)
+    agent = build.build_agent(board, has_bpf=True)
     with tempfile.TemporaryDirectory() as work:
         parts = guest_parts(board, init, work)
         parts["files"] += [(agent, "/kiseki-agent")]

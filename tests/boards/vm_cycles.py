@@ -52,7 +52,7 @@ def check(path, guest, phase, places):
 def test(arguments):
     board = get_board(arguments.board)
     init = build.compile_program(board, [SRC / "tests/tools/vm_guest.c"], WORK / board.name / "vm_guest", ["-no-pie"])
-    module, agent = build.build_vm_module(board, WORK / board.name), build.build_agent(board, WORK / board.name)
+    module, agent = build.build_vm_module(board, WORK / board.name), build.build_agent(board)
     with tempfile.TemporaryDirectory() as work:
         parts = guest_parts(board, init, work)
         parts["files"] += [(module, "/kiseki_vm.ko"), (agent, "/kiseki-agent")]

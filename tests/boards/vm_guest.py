@@ -198,14 +198,14 @@ def build_program(board):
     if board.is_native and subprocess.run([SRC / "tools/build-static-agent", "--bpf", folder], stdout=subprocess.DEVNULL,
                                           stderr=subprocess.DEVNULL).returncode == 0:
         return folder / "kiseki-guest"
-    return build.build_guest(board, WORK / board.name)
+    return build.build_guest(board)
 
 
 def test(arguments):
     board = get_board(arguments.board)
     spin = build.compile_program(board, [SRC / "tests/tools/vm_spin.c"], WORK / board.name / "vm_spin")
     module = build.build_vm_module(board, WORK / board.name)
-    agent = build.build_agent(board, WORK / board.name)
+    agent = build.build_agent(board)
     program = build_program(board)
     with tempfile.TemporaryDirectory() as work:
         script = Path(work) / "main"

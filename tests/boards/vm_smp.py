@@ -146,7 +146,7 @@ def test(arguments):
     board, begin = get_board(arguments.board), time.monotonic()
     init = build.compile_program(board, [SRC / "tests/tools/vm_guest.c"], WORK / board.name / "vm_guest", ["-no-pie"])
     module = build.build_vm_module(board, WORK / board.name)
-    agent = build.build_agent(board, WORK / board.name)
+    agent = build.build_agent(board)
     with tempfile.TemporaryDirectory() as work:
         work = Path(arguments.keep or work)
         work.mkdir(parents=True, exist_ok=True)

@@ -66,8 +66,8 @@ def test(arguments):
     board = get_board(arguments.board)
     spin = build.compile_program(board, [SRC / "tests/tools/vm_spin.c"], WORK / board.name / "vm_spin")
     module = build.build_vm_module(board, WORK / board.name)
-    agent = build.build_agent(board, WORK / board.name)
-    program = build.build_guest(board, WORK / board.name)
+    agent = build.build_agent(board)
+    program = build.build_guest(board)
     with tempfile.TemporaryDirectory() as work:
         script = Path(work) / "main"
         script.write_text(SCRIPT)

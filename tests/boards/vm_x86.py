@@ -326,7 +326,7 @@ def test(arguments):
     board = get_board(arguments.board)
     vmm = build.compile_program(board, [SRC / "tests/tools/tiny_vmm.c"], WORK / board.name / "tiny_vmm")
     module = build.build_vm_module(board, WORK / board.name)
-    agent = build.build_agent(board, WORK / board.name, has_bpf=True)
+    agent = build.build_agent(board, has_bpf=True)
     files = [(vmm, "/tiny_vmm"), (module, "/kiseki_vm.ko"), (agent, "/kiseki-agent")]
     with tempfile.TemporaryDirectory() as work, Machine(board, files, timeout_s=1800) as machine:
         check_without_module(machine)

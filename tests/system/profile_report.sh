@@ -134,7 +134,7 @@ crash_lines()
 {
 	local cache=$work/tables crash=(strace -f -o calls -e trace=seccomp -e inject=seccomp:signal=SEGV)
 
-	if [ "$id" = - ] || ldd "$KISEKI" | grep -q libasan || ! strace -f -o /dev/null true 2>/dev/null; then
+	if [ "$id" = - ] || grep -qaE '__(asan|tsan)_init' "$KISEKI" || ! strace -f -o /dev/null true 2>/dev/null; then
 		echo "no build-id, no strace or no sandbox: no reader was made to crash"
 		return
 	fi
