@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analysis/boot_load.h"
+#include "base/saturate.h"
 
 #define BUSY_MOST 20U	/* a twentieth */
 #define BLIP_PART 4U	/* of the shortest stretch: so long may somebody run within one */
@@ -85,7 +86,7 @@ static int push_idle(struct idle_build *b, uint64_t from_ns, uint64_t to_ns, uin
 	l->list[l->n++] = (struct boot_idle){
 		.from_ns = from_ns,
 		.to_ns = to_ns,
-		.busy_permille = (uint32_t)((double)busy_ns * 1000 / all),
+		.busy_permille = (uint32_t)saturate_u64((double)busy_ns * 1000 / all),
 		.ended_by = BOOT_NONE,
 	};
 	return 0;
@@ -301,8 +302,8 @@ static void cut_load(struct boot_load *l, uint64_t to_ns)
 	last = l->n ? &l->list[l->n - 1] : NULL;
 	if (!last || last->to_ns <= to_ns)
 		return;
-	last->busy_ns = (uint64_t)((double)last->busy_ns * (double)(to_ns - last->from_ns) /
-				   (double)(last->to_ns - last->from_ns));
+	last->busy_ns = saturate_u64((double)last->busy_ns * (double)(to_ns - last->from_ns) /
+				     (double)(last->to_ns - last->from_ns));
 	last->to_ns = to_ns;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analysis/boot_build.h"
+#include "base/saturate.h"
 
 #define PROC_ERROR_NS 10000000ULL /* what a start from /proc may be off by */
 
@@ -418,9 +419,13 @@ static int put_word(struct boot_build *b, const struct boot_event *ev, uint64_t 
 
 /* --- what it used --- */
 
-static uint64_t share_of(uint64_t whole, uint64_t part, uint64_t sum)
+/* Of the whole, as the part is to the part and the rest; never more, whatever a file says. */
+static uint64_t share_of(uint64_t whole, uint64_t part, uint64_t rest)
 {
-	return sum ? (uint64_t)((double)whole * ((double)part / (double)sum)) : 0;
+	double sum = (double)part + (double)rest;
+	uint64_t share = part ? saturate_u64((double)whole * ((double)part / sum)) : 0;
+
+	return share < whole ? share : whole;
 }
 
 static int put_account(struct boot_build *b, const struct boot_event *ev, uint64_t ns)
@@ -436,7 +441,8 @@ static int put_account(struct boot_build *b, const struct boot_event *ev, uint64
 		return 0;
 	l->has_account = true;
 	l->account_ns = n[BOOT_ACCOUNT_RAN] ? n[BOOT_ACCOUNT_RAN] : times;
-	l->account.system_ns = share_of(l->account_ns, n[BOOT_ACCOUNT_SYSTEM], times);
+	l->account.system_ns =
+		share_of(l->account_ns, n[BOOT_ACCOUNT_SYSTEM], n[BOOT_ACCOUNT_USER]);
 	l->account.user_ns = l->account_ns - l->account.system_ns;
 	l->account.waited_ns = n[BOOT_ACCOUNT_WAITED];
 	l->account.disk_ns = n[BOOT_ACCOUNT_DISK];
@@ -515,12 +521,12 @@ void boot_life_pass(struct boot_build *b)
 
 static void set_account(const struct boot_life *l, struct boot_process *p)
 {
-	uint64_t sum = l->user_ns + l->system_ns, cpu = get_cpu(l);
+	uint64_t cpu = get_cpu(l);
 
 	p->account = l->account;
 	if (l->has_account)
 		return;
-	p->account.system_ns = share_of(cpu, l->system_ns, sum);
+	p->account.system_ns = share_of(cpu, l->system_ns, l->user_ns);
 	p->account.user_ns = cpu - p->account.system_ns;
 	p->account.waited_ns = l->waited_ns;
 	p->account.faults = l->faults;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
+
 /* A process begins or ends to use a share of a CPU. */
 struct edge {
 	uint64_t ns;
@@ -70,7 +72,7 @@ static int load_from_spans(struct boot_load *l, const struct boot *b)
 	for (i = 0; i < n; i++) {
 		if (edges[i].ns > at) {
 			push(l, at, edges[i].ns,
-			     (uint64_t)((double)(edges[i].ns - at) * (double)share / 1000));
+			     saturate_u64((double)(edges[i].ns - at) * (double)share / 1000));
 			at = edges[i].ns;
 		}
 		share += edges[i].share;
@@ -96,7 +98,7 @@ static int load_from_points(struct boot_load *l, const struct boot *b)
 		if (!all)
 			continue;
 		push(l, from, p[i].ns,
-		     (uint64_t)((double)busy / (double)all * (double)(p[i].ns - from) * l->cpus));
+		     saturate_u64((double)busy / (double)all * (double)(p[i].ns - from) * l->cpus));
 		from = p[i].ns;
 	}
 	return 0;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/boot_build.h"
+#include "base/saturate.h"
 
 static uint64_t grown(uint64_t now, uint64_t before)
 {
@@ -357,9 +358,9 @@ static void spread_burst(struct boot *boot, const struct boot_burst *burst, uint
 	for (i = low; whole && i < boot->n_points && p[i].ns <= burst->ns; i++) {
 		length = i ? p[i].ns - (p[i - 1].ns > from ? p[i - 1].ns : from) : 0;
 		p[i].some_ns[burst->resource] +=
-			(uint64_t)((double)burst->some_ns * (double)length / (double)whole);
+			saturate_u64((double)burst->some_ns * (double)length / (double)whole);
 		p[i].full_ns[burst->resource] +=
-			(uint64_t)((double)burst->full_ns * (double)length / (double)whole);
+			saturate_u64((double)burst->full_ns * (double)length / (double)whole);
 	}
 }
 

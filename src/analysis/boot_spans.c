@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "analysis/boot_build.h"
+#include "base/saturate.h"
 
 struct boot_cell {
 	uint64_t from_ns, to_ns;
@@ -84,8 +85,8 @@ static uint64_t spread(struct boot_cell *c, size_t n, uint64_t cpu_ns)
 	for (i = 0; i < n; i++)
 		room += length_of(&c[i]) - c[i].cpu_ns;
 	for (i = 0; i < n && room; i++) {
-		part = (uint64_t)((double)(length_of(&c[i]) - c[i].cpu_ns) / (double)room *
-				  (double)cpu_ns);
+		part = saturate_u64((double)(length_of(&c[i]) - c[i].cpu_ns) / (double)room *
+				    (double)cpu_ns);
 		part = part > left ? left : part;
 		left -= part - fill(&c[i], part);
 	}
@@ -240,7 +241,7 @@ static uint16_t take_share(struct spans *s, const struct boot_cell *c)
 
 	if (c->state == BOOT_ZOMBIE) /* whatever rounding left */
 		return 0;
-	share = cpu <= 0 ? 0 : (uint64_t)((double)cpu * 1000 / (double)length + 0.5);
+	share = cpu <= 0 ? 0 : saturate_u64((double)cpu * 1000 / (double)length + 0.5);
 	said.share = (uint16_t)(share > 1000 ? 1000 : share);
 	s->carry_ns = cpu - (int64_t)boot_span_ran(&said);
 	return said.share;
@@ -304,7 +305,7 @@ static struct boot_cell cut(struct boot_cell *c, uint64_t to_ns)
 
 	part.to_ns = to_ns;
 	part.cpu_ns =
-		(uint64_t)((double)c->cpu_ns * (double)length_of(&part) / (double)length_of(c));
+		saturate_u64((double)c->cpu_ns * (double)length_of(&part) / (double)length_of(c));
 	if (part.cpu_ns > c->cpu_ns)
 		part.cpu_ns = c->cpu_ns;
 	if (part.cpu_ns > length_of(&part))

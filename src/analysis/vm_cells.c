@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/vm_exit.h"
+#include "base/saturate.h"
 #include "store/array.h"
 #include "store/hashtable.h"
 
@@ -446,7 +447,8 @@ static int share_cell(struct vm_cells *c, const struct work *w, struct vm_cell *
 	for (i = first; i < w->n && is_same_work(w->cells[i], cell); i++)
 		weight += w->cells[i]->weight;
 	for (i = first; r >= 0 && i < w->n && is_same_work(w->cells[i], cell); i++) {
-		part = (uint64_t)((double)cell->ns * (double)w->cells[i]->weight / (double)weight);
+		part = saturate_u64((double)cell->ns * (double)w->cells[i]->weight /
+				    (double)weight);
 		part = part > cell->ns || weight == w->cells[i]->weight ? cell->ns : part;
 		like.stack = w->cells[i]->stack;
 		r = get_cell(c, &like, &to);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "store/array.h"
 #include "store/hashtable.h"
 
@@ -439,5 +440,5 @@ uint64_t vm_stat_error(const struct vm_stat *s)
 {
 	if (!s->samples)
 		return s->true_ns;
-	return (uint64_t)((double)s->true_ns / sqrt((double)s->samples));
+	return saturate_u64((double)s->true_ns / sqrt((double)s->samples));
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/memfile.h"
+#include "base/saturate.h"
 #include "base/when.h"
 #include "cli/device_json.h"
 #include "cli/jsonout.h"
@@ -91,7 +92,7 @@ static void print_head(const struct view *v, FILE *f)
 
 	fprintf(f, "%s  %s  %s of events, %" PRIu64 "/s", v->device, v->state,
 		units_duration(length, text),
-		length ? (uint64_t)((double)total->events * 1e9 / (double)length) : 0);
+		length ? saturate_u64((double)total->events * 1e9 / (double)length) : 0);
 	if (total->losses)
 		fprintf(f, "  %" PRIu64 " lost in %" PRIu64 " gaps", total->lost, total->losses);
 	if (v->left_out)
