@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "device/driver/core/session.h"
+#include "tools/welcome.h"
 
 #define WINDOW (1U << 20)
 #define CPUS 4U
@@ -202,17 +203,11 @@ static inline int say(uint32_t type, const void *body, size_t len)
 static inline size_t make_welcome(uint8_t *out, uint32_t version, uint64_t window,
 				  const struct message_resume *rows, uint32_t n)
 {
-	struct message_welcome m = {
-		.version = version, .session = 9, .window = window, .n_rows = n
-	};
 	uint8_t body[MESSAGE_ROOM];
 	struct byte_writer w;
-	uint32_t i;
 
 	writer_init(&w, body, sizeof(body));
-	welcome_encode(&w, &m);
-	for (i = 0; i < n; i++)
-		welcome_put(&w, &rows[i]);
+	write_welcome(&w, version, window, rows, n);
 	assert_false(w.full);
 	return make(out, FRAME_WELCOME, body, writer_len(&w));
 }

@@ -12,6 +12,7 @@
 
 #include "device/agent/uplink.h"
 #include "tools/fake_spool.h"
+#include "tools/welcome.h"
 
 #define WINDOW (1U << 20)
 
@@ -128,17 +129,11 @@ static inline int say_writer(struct peer *p, uint32_t type, const struct byte_wr
 static inline int say_welcome(struct peer *p, uint32_t version, uint64_t window,
 			      const struct message_resume *rows, uint32_t n)
 {
-	struct message_welcome m = {
-		.version = version, .session = 9, .window = window, .n_rows = n
-	};
 	uint8_t body[MESSAGE_ROOM];
 	struct byte_writer w;
-	uint32_t i;
 
 	writer_init(&w, body, sizeof(body));
-	welcome_encode(&w, &m);
-	for (i = 0; i < n; i++)
-		welcome_put(&w, &rows[i]);
+	write_welcome(&w, version, window, rows, n);
 	return say_writer(p, FRAME_WELCOME, &w);
 }
 
