@@ -4,8 +4,9 @@
 #include "command/command.h"
 
 static const struct command *const commands[] = {
-	&command_keys_init,   &command_keys_enroll, &command_keys_list, &command_keys_revoke,
-	&command_keys_rotate, &command_keys_token,  &command_keys_user, NULL,
+	&command_keys_init,   &command_keys_enroll, &command_keys_list,
+	&command_keys_revoke, &command_keys_rotate, &command_keys_repair,
+	&command_keys_token,  &command_keys_user,   NULL,
 };
 
 /* How each of the three is let in, seen and taken out. */

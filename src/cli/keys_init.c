@@ -10,6 +10,7 @@
 #include "cli/key_folder.h"
 #include "cli/kiseki.h"
 #include "command/say.h"
+#include "keys/people.h"
 
 /* The folder above it: that of the collector's data, on a machine where none has run yet. */
 static int make_parent(const char *folder, struct error *e)
@@ -49,6 +50,7 @@ static int run(const struct args *a)
 	char room[KEY_FOLDER_ROOM], own[HOST_NAME_MAX + 1];
 	const char *folder = key_folder_get(a, room);
 	const char *hosts[AUTHORITY_HOSTS_MAX];
+	CLEANUP(people) struct people *p = NULL;
 	CLEANUP(keys) struct keys *k = NULL;
 	struct error e = ERROR_INIT;
 	size_t n = list_hosts(a, hosts, own);
@@ -58,6 +60,8 @@ static int run(const struct args *a)
 		r = authority_init(folder, hosts, n, &e);
 	if (r == 0)
 		r = keys_open(&k, folder, &e); /* makes the roster, too */
+	if (r == 0)
+		r = people_open(&p, folder, &e); /* so one that is not there was lost */
 	if (r < 0)
 		return say_failure(&e);
 	printf("keys in %s\n", folder);

@@ -20,6 +20,8 @@ static const struct table_column columns[] = {
 
 static const char *state_of(const struct roster_entry *entry, uint64_t now_s)
 {
+	if (entry->is_damaged)
+		return "damaged";
 	if (entry->row.revoked_s)
 		return "revoked";
 	if (entry->row.until_s <= now_s)

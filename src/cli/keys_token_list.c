@@ -18,7 +18,7 @@ static const struct table_column columns[] = {
 static void push_token(struct table *t, json_t *list, const struct people_token *token)
 {
 	bool has_ended = token->until_s && token->until_s <= (uint64_t)time(NULL);
-	const char *state = has_ended ? "ended" : "holds";
+	const char *state = token->is_damaged ? "damaged" : has_ended ? "ended" : "holds";
 	char made[PEOPLE_WHEN_MAX], until[PEOPLE_WHEN_MAX];
 
 	people_list_when(token->made_s, made);

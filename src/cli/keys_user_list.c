@@ -15,15 +15,15 @@ static const struct table_column columns[] = {
 
 static void push_user(struct table *t, json_t *list, const struct people_user *u)
 {
+	const char *role = u->is_damaged ? "damaged" : people_role_name(u->role);
 	char made[PEOPLE_WHEN_MAX], changed[PEOPLE_WHEN_MAX];
 
 	people_list_when(u->made_s, made);
 	people_list_when(u->changed_s, changed);
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "user", u->name, "role",
-					      people_role_name(u->role), "made", made, "password",
-					      changed));
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "user", u->name, "role", role,
+					      "made", made, "password", changed));
 	table_push(t, u->name);
-	table_push(t, people_role_name(u->role));
+	table_push(t, role);
 	table_push(t, made);
 	table_push(t, changed);
 }

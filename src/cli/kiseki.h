@@ -37,6 +37,7 @@ extern const struct command command_keys;
 extern const struct command command_keys_enroll;
 extern const struct command command_keys_init;
 extern const struct command command_keys_list;
+extern const struct command command_keys_repair;
 extern const struct command command_keys_revoke;
 extern const struct command command_keys_rotate;
 extern const struct command command_keys_token;

@@ -23,7 +23,8 @@
 #define ID_TEXT 33
 
 /* What a folder holds beside the log and cannot be made again from it. */
-static const char *const databases[] = { "facts.sqlite", "fleet.db", "keys/roster.db" };
+static const char *const databases[] = { "facts.sqlite", "fleet.db", "keys/roster.db",
+					 "keys/people.db" };
 #define DATABASES (sizeof(databases) / sizeof(*databases))
 
 struct store_digest {

@@ -21,6 +21,7 @@
 #include "collector/http_symbols.h"
 #include "collector/objects.h"
 #include "collector/server.h"
+#include "collector/soundness.h"
 #include "collector/summaries.h"
 #include "collector/work.h"
 #include "keys/keys.h"
@@ -258,6 +259,7 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		       struct server_options *s, struct error *e)
 {
 	struct store_options store = o->store;
+	struct soundness sound;
 	uint32_t missing = 0;
 	int r = make_folder(o->data, e);
 
@@ -266,8 +268,10 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	store.say_context = o->log_context;
 	if (r == 0)
 		r = store_open(&c->store, place_of(o), &store, e);
-	if (r == 0)
+	if (r == 0) {
 		missing = find_missing(c, o);
+		soundness_look(&sound, o->data, c->keys);
+	}
 	if (r == 0)
 		r = registry_open(&c->registry, o->data, c->store, e);
 	if (r < 0)
@@ -288,8 +292,10 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		r = start_work(c, o, e);
 	if (r == 0)
 		r = start_http(c, o, e);
-	if (r == 0)
+	if (r == 0) {
 		tell_missing(o, missing);
+		soundness_tell(&sound, o);
+	}
 	return r;
 }
 

@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/sealed_table.h"
 
-#define VERSION "1"
+#define VERSION "2"
 #define BUSY_MS 10000
 #define CONFIG_ROOM 4096U
 #define DROP_EVERY 256U /* rows beyond the ceiling are dropped so many at once */
+#define DAMAGED "this row was damaged on the disk: nothing in it can be trusted"
 
 enum statement {
 	ST_PUSH,
@@ -55,7 +57,7 @@ static const char *const texts[STATEMENTS] = {
 		    " LIMIT 1",
 	[ST_LIST_DEVICE] = "SELECT " COLUMNS " FROM instruction WHERE device = ?1 AND number < ?2"
 			   " ORDER BY number DESC LIMIT 1",
-	[ST_PUT_GROUP] = "INSERT OR REPLACE INTO device VALUES (?1, ?2)",
+	[ST_PUT_GROUP] = "INSERT OR REPLACE INTO device (id, name) VALUES (?1, ?2)",
 	[ST_DROP_GROUP] = "DELETE FROM device WHERE id = ?1",
 	[ST_DEVICES] = "SELECT id, name, 0 FROM device UNION ALL"
 		       " SELECT DISTINCT device, '', 1 FROM instruction WHERE outcome IN (3, 4)",
@@ -75,6 +77,17 @@ static const char schema[] =
 	"CREATE TABLE IF NOT EXISTS device (id BLOB PRIMARY KEY, name TEXT);"
 	"PRAGMA user_version = " VERSION ";"
 	"COMMIT;";
+
+static const char *const tables[] = { "instruction", "device", NULL };
+
+/* What the disk has damaged. That there was an instruction is kept, and that nobody knows which; sealed anew, so it is found once. */
+static const char repair[] = "BEGIN;"
+			     "UPDATE instruction SET outcome = 2, code = 0, text = '" DAMAGED "',"
+			     " seal = row_seal(number, device, at_ns, settled_ns, verb, config, "
+			     "whence, client, 2, 0, '" DAMAGED "')"
+			     " WHERE seal IS NOT row_seal(" COLUMNS ");"
+			     "DELETE FROM device WHERE seal IS NOT row_seal(id, name);"
+			     "COMMIT;";
 
 /* Whoever waited for these answers has ended with the collector. */
 static const char orphans[] =
@@ -136,9 +149,12 @@ static int open_file(struct fleet *f, const char *path, struct error *e)
 	sqlite3_busy_timeout(f->db, BUSY_MS);
 	if (sqlite3_exec(f->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(f->db, "PRAGMA user_version", take_version, &is_made, NULL) != SQLITE_OK ||
-	    (!is_made && sqlite3_exec(f->db, schema, NULL, NULL, NULL) != SQLITE_OK))
+	    (!is_made && sqlite3_exec(f->db, schema, NULL, NULL, NULL) != SQLITE_OK) ||
+	    sealed_table_keep(f->db, tables) != SQLITE_OK)
 		return set_error(f, "open", e);
-	/* It is no matter if that has to wait for the next start. */
+	/* It is no matter if these have to wait for the next start. */
+	if (sqlite3_exec(f->db, repair, NULL, NULL, NULL) != SQLITE_OK)
+		sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_exec(f->db, orphans, NULL, NULL, NULL);
 	return prepare(f, e);
 }

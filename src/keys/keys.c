@@ -195,6 +195,13 @@ int keys_revoke(struct keys *k, const char *name, uint64_t now_s, struct error *
 	return r < 0 ? r : settle(k, roster_revoke(k->roster, name, now_s, e), e);
 }
 
+int keys_drop_damaged(struct keys *k, struct error *e)
+{
+	int r = roster_begin(k->roster, e);
+
+	return r < 0 ? r : settle(k, roster_drop_damaged(k->roster, e), e);
+}
+
 int keys_rotate(struct keys *k, bool collector_alone, struct error *e)
 {
 	int r = collector_alone ? authority_renew_collector(k->authority, k->folder, e)

@@ -38,6 +38,9 @@ int keys_make_token(struct keys *k, const struct keys_wish *w, char ret[TOKEN_TE
 /* How many certificates and tokens that was. */
 int keys_revoke(struct keys *k, const char *name, uint64_t now_s, struct error *e);
 
+/* Rows of the roster that the disk has damaged: how many were dropped. */
+int keys_drop_damaged(struct keys *k, struct error *e);
+
 /* A new authority; only the collector's own certificate, if `collector_alone`. */
 int keys_rotate(struct keys *k, bool collector_alone, struct error *e);
 

@@ -11,6 +11,7 @@
 #include "keys/certificate.h"
 #include "keys/roster.h"
 #include "keys/row.h"
+#include "store/sealed_table.h"
 
 #define FILE_NAME "people.db"
 #define BUSY_MS 5000
@@ -26,25 +27,33 @@ enum statement {
 	ST_GET_TOKEN,
 	ST_REMOVE_TOKEN,
 	ST_TOKENS,
+	ST_DROP_DAMAGED_USERS,
+	ST_DROP_DAMAGED_TOKENS,
 	STATEMENTS,
 };
 
 #define USER "name, role, hash, stamp, made, changed"
+#define USER_FITS "seal IS row_seal(" USER ")"
 #define TOKEN "name, role, hash, made, until"
+#define TOKEN_FITS "seal IS row_seal(" TOKEN ")"
+
+static const char *const tables[] = { "user", "token", NULL };
 
 /* The ceilings stand in the statements, so that two programs at once keep them, too. */
 static const char *const texts[STATEMENTS] = {
-	[ST_ADD_USER] = "INSERT INTO user SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+	[ST_ADD_USER] = "INSERT INTO user (" USER ") SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
 			"WHERE (SELECT count(*) FROM user) < ?7",
 	[ST_CHANGE_USER] = "UPDATE user SET hash = ?2, stamp = ?3, changed = ?4 WHERE name = ?1",
-	[ST_GET_USER] = "SELECT " USER " FROM user WHERE name = ?1",
+	[ST_GET_USER] = "SELECT " USER ", " USER_FITS " FROM user WHERE name = ?1",
 	[ST_REMOVE_USER] = "DELETE FROM user WHERE name = ?1",
-	[ST_USERS] = "SELECT " USER " FROM user ORDER BY name",
-	[ST_ADD_TOKEN] = "INSERT INTO token SELECT ?1, ?2, ?3, ?4, ?5 "
+	[ST_USERS] = "SELECT " USER ", " USER_FITS " FROM user ORDER BY name",
+	[ST_ADD_TOKEN] = "INSERT INTO token (" TOKEN ") SELECT ?1, ?2, ?3, ?4, ?5 "
 			 "WHERE (SELECT count(*) FROM token) < ?6",
-	[ST_GET_TOKEN] = "SELECT " TOKEN " FROM token WHERE hash = ?1",
+	[ST_GET_TOKEN] = "SELECT " TOKEN ", " TOKEN_FITS " FROM token WHERE hash = ?1",
 	[ST_REMOVE_TOKEN] = "DELETE FROM token WHERE name = ?1",
-	[ST_TOKENS] = "SELECT " TOKEN " FROM token ORDER BY name",
+	[ST_TOKENS] = "SELECT " TOKEN ", " TOKEN_FITS " FROM token ORDER BY name",
+	[ST_DROP_DAMAGED_USERS] = "DELETE FROM user WHERE NOT " USER_FITS,
+	[ST_DROP_DAMAGED_TOKENS] = "DELETE FROM token WHERE NOT " TOKEN_FITS,
 };
 
 static const char schema[] =
@@ -117,7 +126,8 @@ int people_open(struct people **ret, const char *folder, struct error *e)
 		return p->db ? say(p, e, "open")
 			     : error_set(e, ENOMEM, "cannot open %s: out of memory", path);
 	sqlite3_busy_timeout(p->db, BUSY_MS);
-	if (sqlite3_exec(p->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(p->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+	    sealed_table_keep(p->db, tables) != SQLITE_OK)
 		return say(p, e, "open");
 	for (i = 0; i < STATEMENTS; i++)
 		if (sqlite3_prepare_v2(p->db, texts[i], -1, &p->st[i], NULL) != SQLITE_OK)
@@ -165,6 +175,22 @@ static int added(int r, const char *what, const char *name, struct error *e)
 static int removed(int r, const char *what, const char *name, struct error *e)
 {
 	return r ? (r < 0 ? r : 0) : error_set(e, ENOENT, "there is no %s %s", what, name);
+}
+
+/* Who asks may be anybody, and is not told whose. */
+static int refuse_damaged(struct error *e)
+{
+	return error_set(e, EBADMSG,
+			 "cannot use the list of people: the row is damaged; "
+			 "`kiseki keys repair` drops it");
+}
+
+int people_drop_damaged(struct people *p, struct error *e)
+{
+	int users = run(p, ST_DROP_DAMAGED_USERS, e);
+	int tokens = users < 0 ? users : run(p, ST_DROP_DAMAGED_TOKENS, e);
+
+	return tokens < 0 ? tokens : users + tokens;
 }
 
 /* --- users --- */
@@ -226,6 +252,8 @@ static void get_user(sqlite3_stmt *s, struct people_user *ret)
 	row_get_bytes(s, 3, ret->stamp, sizeof(ret->stamp));
 	ret->made_s = row_get_number(s, 4);
 	ret->changed_s = row_get_number(s, 5);
+	ret->is_damaged = !row_get_number(s, 6);
+	ret->role = ret->is_damaged ? ROLE_NOBODY : ret->role;
 }
 
 int people_get_user(struct people *p, const char *name, struct people_user *ret, struct error *e)
@@ -241,7 +269,7 @@ int people_get_user(struct people *p, const char *name, struct people_user *ret,
 		code = rc == SQLITE_DONE ? error_set(e, ENOENT, "there is no user %s", name)
 					 : say(p, e, "read");
 	sqlite3_reset(s);
-	return code;
+	return code == 0 && ret->is_damaged ? refuse_damaged(e) : code;
 }
 
 int people_remove_user(struct people *p, const char *name, struct error *e)
@@ -319,6 +347,8 @@ static void get_token(sqlite3_stmt *s, struct people_token *ret)
 	row_get_bytes(s, 2, ret->hash, sizeof(ret->hash));
 	ret->made_s = row_get_number(s, 3);
 	ret->until_s = row_get_number(s, 4);
+	ret->is_damaged = !row_get_number(s, 5);
+	ret->role = ret->is_damaged ? ROLE_NOBODY : ret->role;
 }
 
 int people_get_token(struct people *p, const uint8_t hash[PEOPLE_HASH_LEN],
@@ -335,7 +365,7 @@ int people_get_token(struct people *p, const uint8_t hash[PEOPLE_HASH_LEN],
 		code = rc == SQLITE_DONE ? error_set(e, ENOENT, "the token is not known here")
 					 : say(p, e, "read");
 	sqlite3_reset(s);
-	return code;
+	return code == 0 && ret->is_damaged ? refuse_damaged(e) : code;
 }
 
 int people_find_token(struct people *p, const char *text, struct people_token *ret, struct error *e)

@@ -43,6 +43,9 @@ int people_open(struct people **ret, const char *folder, struct error *e);
 void people_close(struct people *p);
 DEFINE_CLEANUP(people, people_close)
 
+/* Rows that the disk has damaged (store/sealed_table.h) let nobody in. They are dropped: how many. */
+int people_drop_damaged(struct people *p, struct error *e);
+
 struct people_user {
 	char name[PEOPLE_NAME_MAX];
 	enum people_role role;
@@ -50,12 +53,14 @@ struct people_user {
 	uint8_t stamp
 		[PEOPLE_STAMP_LEN]; /* a new one with each password: logins of before have the old one */
 	uint64_t made_s, changed_s;
+	bool is_damaged; /* what else it says may be wrong */
 };
 
 /* -EEXIST: there is one of this name. The stamp is made here, and here below. */
 int people_add_user(struct people *p, struct people_user *u, struct error *e);
 /* Another password; -ENOENT. */
 int people_change_user(struct people *p, struct people_user *u, struct error *e);
+/* -ENOENT; -EBADMSG: its row is damaged, as with tokens below. */
 int people_get_user(struct people *p, const char *name, struct people_user *ret, struct error *e);
 int people_remove_user(struct people *p, const char *name, struct error *e); /* -ENOENT */
 int people_dup_users(struct people *p, struct people_user **ret, size_t *n, struct error *e);
@@ -66,6 +71,7 @@ struct people_token {
 	uint8_t hash[PEOPLE_HASH_LEN];
 	uint64_t made_s;
 	uint64_t until_s; /* 0: for ever */
+	bool is_damaged;
 };
 
 /* Makes the token itself, which nobody can show again; hash is set. -EEXIST: there is one of this name. */

@@ -13,6 +13,7 @@
 
 #include "base/key_file.h"
 #include "keys/row.h"
+#include "store/sealed_table.h"
 
 #define BUSY_MS 5000
 #define ENTRIES_MAX 1000000U
@@ -31,35 +32,47 @@ enum statement {
 	ST_GET_OWNER,
 	ST_REVOKE,
 	ST_DROP_TOKENS,
+	ST_DROP_DAMAGED_TOKENS,
+	ST_DROP_DAMAGED,
 	ST_DROP_ENDED,
 	ST_SHORTEN,
 	ST_ENTRIES,
 	STATEMENTS,
 };
 
+#define TOKEN "hash, name, made, until, valid, used, used_from"
+#define TOKEN_FITS "seal IS row_seal(" TOKEN ")"
+#define CERTIFICATE "serial, name, device, made, until, valid, revoked"
+#define CERTIFICATE_FITS "seal IS row_seal(" CERTIFICATE ")"
+
+static const char *const tables[] = { "token", "certificate", NULL };
+
 static const char *const texts[STATEMENTS] = {
 	[ST_BEGIN] = "BEGIN IMMEDIATE",
 	[ST_COMMIT] = "COMMIT",
 	[ST_ROLLBACK] = "ROLLBACK",
 	[ST_VERSION] = "PRAGMA data_version",
-	[ST_PUT_TOKEN] = "INSERT INTO token VALUES (?1, ?2, ?3, ?4, ?5, 0, '')",
+	[ST_PUT_TOKEN] = "INSERT INTO token (" TOKEN ") VALUES (?1, ?2, ?3, ?4, ?5, 0, '')",
 	[ST_COUNT_TOKENS] = "SELECT count(*) FROM token WHERE used = 0",
-	[ST_GET_TOKEN] = "SELECT name, made, until, valid, used, used_from FROM token "
-			 "WHERE hash = ?1",
+	[ST_GET_TOKEN] = "SELECT " TOKEN ", " TOKEN_FITS " FROM token WHERE hash = ?1",
 	[ST_USE_TOKEN] = "UPDATE token SET used = ?2, used_from = ?3 WHERE hash = ?1",
-	[ST_PUT] = "INSERT INTO certificate VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
-	[ST_GET] = "SELECT serial, name, device, made, until, valid, revoked FROM certificate "
+	[ST_PUT] = "INSERT INTO certificate (" CERTIFICATE ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
+	[ST_GET] = "SELECT " CERTIFICATE ", " CERTIFICATE_FITS " FROM certificate "
 		   "WHERE serial = ?1",
 	[ST_GET_OWNER] = "SELECT name FROM certificate WHERE device = ?1 AND name <> ?2 AND "
 			 "revoked = 0 AND until > ?3 LIMIT 1",
 	[ST_REVOKE] = "UPDATE certificate SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
 	[ST_DROP_TOKENS] = "DELETE FROM token WHERE name = ?1 AND used = 0",
+	[ST_DROP_DAMAGED_TOKENS] = "DELETE FROM token WHERE NOT " TOKEN_FITS,
+	[ST_DROP_DAMAGED] = "DELETE FROM certificate WHERE NOT " CERTIFICATE_FITS,
 	[ST_DROP_ENDED] = "DELETE FROM certificate WHERE name = ?1 AND until < ?2",
 	[ST_SHORTEN] = "UPDATE certificate SET made = ?2 - 1, until = ?2 + valid WHERE name = ?1 "
 		       "AND revoked = 0 AND made >= ?2",
-	[ST_ENTRIES] = "SELECT serial, name, device, max(made), until, valid, revoked, 0 "
+	[ST_ENTRIES] = "SELECT serial, name, device, max(made), until, valid, revoked, "
+		       "sum(NOT " CERTIFICATE_FITS "), 0 "
 		       "FROM certificate GROUP BY name UNION ALL "
-		       "SELECT x'', name, x'', max(made), until, valid, 0, 1 FROM token WHERE "
+		       "SELECT x'', name, x'', max(made), until, valid, 0, "
+		       "sum(NOT " TOKEN_FITS "), 1 FROM token WHERE "
 		       "used = 0 AND name NOT IN (SELECT name FROM certificate) GROUP BY name "
 		       "ORDER BY 2",
 };
@@ -115,7 +128,8 @@ int roster_open(struct roster **ret, const char *folder, struct error *e)
 		return r->db ? say(r, e, "open")
 			     : error_set(e, ENOMEM, "cannot open %s: out of memory", path);
 	sqlite3_busy_timeout(r->db, BUSY_MS);
-	if (sqlite3_exec(r->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(r->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+	    sealed_table_keep(r->db, tables) != SQLITE_OK)
 		return say(r, e, "open");
 	for (i = 0; i < STATEMENTS; i++)
 		if (sqlite3_prepare_v2(r->db, texts[i], -1, &r->st[i], NULL) != SQLITE_OK)
@@ -203,15 +217,17 @@ int roster_get_token(struct roster *r, const uint8_t hash[ROSTER_HASH_LEN],
 		code = -ENOENT;
 	else if (rc != SQLITE_ROW)
 		code = say(r, e, "read");
+	else if (!row_get_number(s, 7))
+		code = error_set(e, EBADMSG, "the row of its token is damaged; make another");
 	if (code == 0) {
 		memset(ret, 0, sizeof(*ret));
 		memcpy(ret->hash, hash, ROSTER_HASH_LEN);
-		row_get_text(s, 0, ret->name, sizeof(ret->name));
-		ret->made_s = row_get_number(s, 1);
-		ret->until_s = row_get_number(s, 2);
-		ret->valid_s = row_get_number(s, 3);
-		ret->used_s = row_get_number(s, 4);
-		row_get_text(s, 5, ret->used_from, sizeof(ret->used_from));
+		row_get_text(s, 1, ret->name, sizeof(ret->name));
+		ret->made_s = row_get_number(s, 2);
+		ret->until_s = row_get_number(s, 3);
+		ret->valid_s = row_get_number(s, 4);
+		ret->used_s = row_get_number(s, 5);
+		row_get_text(s, 6, ret->used_from, sizeof(ret->used_from));
 	}
 	sqlite3_reset(s);
 	return code;
@@ -268,8 +284,11 @@ int roster_get(struct roster *r, const uint8_t serial[AUTHORITY_SERIAL_LEN], str
 
 	row_bind_bytes(s, 1, serial, AUTHORITY_SERIAL_LEN);
 	rc = sqlite3_step(s);
-	if (rc == SQLITE_ROW)
+	if (rc == SQLITE_ROW && row_get_number(s, 7))
 		get_row(s, ret);
+	else if (rc == SQLITE_ROW)
+		code = error_set(e, EBADMSG,
+				 "the row of its certificate is damaged; enroll it again");
 	else
 		code = rc == SQLITE_DONE ? -ENOENT : say(r, e, "read");
 	sqlite3_reset(s);
@@ -311,6 +330,17 @@ int roster_revoke(struct roster *r, const char *name, uint64_t now_s, struct err
 	return code < 0 ? code : n + sqlite3_changes(r->db);
 }
 
+int roster_drop_damaged(struct roster *r, struct error *e)
+{
+	int n, code = run(r, ST_DROP_DAMAGED_TOKENS, e, "write");
+
+	if (code < 0)
+		return code;
+	n = sqlite3_changes(r->db);
+	code = run(r, ST_DROP_DAMAGED, e, "write");
+	return code < 0 ? code : n + sqlite3_changes(r->db);
+}
+
 int roster_shorten(struct roster *r, const char *name, uint64_t now_s, struct error *e)
 {
 	row_bind_text(r->st[ST_SHORTEN], 1, name);
@@ -338,7 +368,8 @@ int roster_dup_entries(struct roster *r, struct roster_entry **ret, size_t *ret_
 			list = more;
 		}
 		get_row(s, &list[n].row);
-		list[n++].is_token = row_get_number(s, 7);
+		list[n].is_damaged = row_get_number(s, 7);
+		list[n++].is_token = row_get_number(s, 8);
 	}
 	sqlite3_reset(s);
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)

@@ -4,7 +4,8 @@
  * `roster.db` of the folder of keys.
  *
  * The collector and `kiseki keys` have it open at the same time. Of a token only a hash is kept. The
- * rows of a name's certificates that have ended go when it gets the next one.
+ * rows of a name's certificates that have ended go when it gets the next one. Rows are sealed
+ * (store/sealed_table.h): a damaged one lets nobody in, whatever it says.
  */
 #ifndef KISEKI_KEYS_ROSTER_H
 #define KISEKI_KEYS_ROSTER_H
@@ -49,7 +50,7 @@ struct roster_token {
 };
 
 int roster_put_token(struct roster *r, const struct roster_token *t, struct error *e);
-/* -ENOENT: no such token. */
+/* -ENOENT: no such token. -EBADMSG: its row is damaged. */
 int roster_get_token(struct roster *r, const uint8_t hash[ROSTER_HASH_LEN],
 		     struct roster_token *ret, struct error *e);
 int roster_use_token(struct roster *r, const struct roster_token *t, struct error *e);
@@ -63,7 +64,7 @@ struct roster_row {
 };
 
 int roster_put(struct roster *r, const struct roster_row *row, struct error *e);
-/* -ENOENT: never given out here. */
+/* -ENOENT: never given out here. -EBADMSG: its row is damaged. */
 int roster_get(struct roster *r, const uint8_t serial[AUTHORITY_SERIAL_LEN], struct roster_row *ret,
 	       struct error *e);
 
@@ -77,11 +78,15 @@ int roster_revoke(struct roster *r, const char *name, uint64_t now_s, struct err
 /* Certificates of the name that are of the future hold from now on, for as long as they were made for. */
 int roster_shorten(struct roster *r, const char *name, uint64_t now_s, struct error *e);
 
+/* Rows that are damaged go: how many. Who they were of needs a new token. */
+int roster_drop_damaged(struct roster *r, struct error *e);
+
 /* The latest certificate of each name, or the latest token of one that has none yet (until_s is the
  * token's then, and is_token set); by name. */
 struct roster_entry {
 	struct roster_row row;
 	bool is_token;
+	bool is_damaged; /* a row of the name is */
 };
 int roster_dup_entries(struct roster *r, struct roster_entry **ret, size_t *ret_n, struct error *e);
 

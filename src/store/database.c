@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/sealed_table.h"
+
 #define BUSY_MS 500
 #define URI_MAX 4096
 #define LEAST_BYTES                                                                                \
@@ -44,7 +46,9 @@ static int look(sqlite3 *db, const char *path, struct error *e)
 	else if (strcmp(text, "ok") != 0)
 		r = error_set(e, EBADMSG, "%.*s", (int)strcspn(text, "\n"), text);
 	sqlite3_finalize(s);
-	return r;
+	if (r == 0)
+		r = sealed_table_check(db, e);
+	return r == -EIO ? fail(db, path, e) : r;
 }
 
 /* SQLite has files beside it while somebody uses it, or after that was broken off. */

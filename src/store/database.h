@@ -4,7 +4,7 @@
  *
  * A page that the disk lost may just answer less than there was. So `kiseki check` looks at all pages of those that cannot be made again, at the order of
  * their rows, and whether tables and their indexes say the same; the catalog looks at itself so when it is opened. A number that was flipped inside a row is
- * no contradiction and is not found by this.
+ * no contradiction; it is found in tables that are sealed (sealed_table.h).
  */
 #ifndef KISEKI_STORE_DATABASE_H
 #define KISEKI_STORE_DATABASE_H

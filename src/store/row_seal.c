@@ -36,6 +36,7 @@ static void row_seal(sqlite3_context *context, int n, sqlite3_value **values)
 
 int row_seal_register(sqlite3 *db)
 {
-	return sqlite3_create_function(db, "row_seal", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+	return sqlite3_create_function(db, "row_seal", -1,
+				       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
 				       row_seal, NULL, NULL);
 }

@@ -2,8 +2,8 @@
 /*
  * row_seal: checksums of rows that SQLite keeps (docs/format/store.md, section 7).
  *
- * SQLite finds pages that are no pages, but takes any number for a number, and what a short file lacks for zeros. So rows of what is derived have a checksum:
- * where it does not fit, what has the row is made again.
+ * SQLite finds pages that are no pages, but takes any number for a number, and what a short file lacks for zeros. So rows have a checksum:
+ * where it does not fit, what has the row is made again if it is derived, and else not believed (sealed_table.h).
  */
 #ifndef KISEKI_STORE_ROW_SEAL_H
 #define KISEKI_STORE_ROW_SEAL_H

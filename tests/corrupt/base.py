@@ -2,7 +2,7 @@
 """base: a small collector's folder with every kind of file in it, and what a collector answers of it.
 
 Recordings of the scheduler and of samples, many log files with their indices, catalog, summaries, facts, labels, what
-devices were told, keys with an enrolled device, tables of symbols and an object.
+devices were told, keys with an enrolled device, a user and a token, tables of symbols and an object.
 """
 import json
 import os
@@ -110,6 +110,15 @@ def get_others(server):
     return figures
 
 
+def get_lists(tools, folder):
+    """Who may come in, as the commands say it."""
+    figures = {}
+    for words in (("list",), ("user", "list"), ("token", "list")):
+        done = subprocess.run([tools.kiseki, "keys", *words, "--json", "--dir", folder / "keys"], capture_output=True, timeout=WAIT_S)
+        figures["keys " + " ".join(words)] = done.returncode, json.loads(done.stdout) if done.returncode == 0 else None
+    return figures
+
+
 def fill(tools, work, folder):
     """Runs in the log: real events, and samples."""
     now = int(time.time()) - AGE_S
@@ -132,6 +141,9 @@ def make(tools, work):
     server = Server(tools, folder)
     assert not server.problem, server.problem
     enroll.enroll_device((tools.kiseki, tools.agent), folder, server.port, (work / "state", "11" * 16, "enrolled"))
+    subprocess.run([tools.kiseki, "keys", "user", "add", "ann", "--dir", folder / "keys"], input="correct horse\n", text=True, check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run([tools.kiseki, "keys", "token", "add", "nightly", "--dir", folder / "keys"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([tools.kiseki, "label", "board-1", "place=lab", "--server", server.url], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([tools.kiseki, "configure", "board-0", "--events", "switch", "--server", server.url], check=False, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)

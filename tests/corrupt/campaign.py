@@ -24,18 +24,16 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 SOURCE = Path(__file__).resolve().parent.parent.parent
 
-from base import Server, get_events, get_facts, get_others, get_runs, make  # noqa: E402
+from base import Server, get_events, get_facts, get_lists, get_others, get_runs, make  # noqa: E402
 from harm import HARMS  # noqa: E402
 
 # name: (files, whether what they hold can be made again)
 KINDS = {
     "log": ("log/*.klog", False), "last log": ("log/*.klog", False), "index": ("log/*.kidx", True), "catalog": ("catalog.sqlite", True),
     "summary": ("summary.sqlite", True), "facts": ("facts.sqlite", False), "fleet": ("fleet.db", False), "desired": ("desired", False),
-    "roster": ("keys/roster.db", False), "authority": ("keys/authority.pem", False), "trust": ("keys/ca.pem", False),
+    "roster": ("keys/roster.db", False), "people": ("keys/people.db", False), "authority": ("keys/authority.pem", False), "trust": ("keys/ca.pem", False),
     "certificate": ("keys/collector.pem", False), "symbols": ("symbols/**/*", True), "objects": ("objects/**/*", True),
 }
-# Who told a device what has no checksum (docs/format/store.md): a letter of it may be another without a word.
-UNSEALED = {("fleet", "flip"), ("fleet", "burst")}
 
 
 def find_tools(build):
@@ -81,7 +79,7 @@ class Look:
         self.runs = get_runs(server)
         if isinstance(self.runs, dict):
             self.events = {i: get_events(server, run) for i, run in self.runs.items()}
-        self.facts, self.others = get_facts(server), get_others(server)
+        self.facts, self.others = get_facts(server), get_others(server) | get_lists(tools, folder)
         if is_open_to_all(server):
             self.problems.append("a device without keys is let in")
         for run in self.runs.values() if isinstance(self.runs, dict) else ():
@@ -119,7 +117,7 @@ def judge_run(run, was, events, events_were):
     return None, whole or (told and total <= total_was)
 
 
-def judge(kind, harm, before, after):
+def judge(kind, before, after):
     """What is wrong."""
     problems = list(after.problems)
     if not after.starts:
@@ -141,7 +139,7 @@ def judge(kind, harm, before, after):
         problems.append(f"facts are others, without a word: {differences(before.facts, after.facts)}")
     if kind == "summary" and any(p != before.pictures[i] for i, p in after.pictures.items() if p[0] == 200):
         problems.append("a picture is another one, without a word")
-    if after.others != before.others and not after.has_word() and (kind, harm) not in UNSEALED:
+    if after.others != before.others and not after.has_word():
         problems.append(f"answers are others, without a word: {differences(before.others, after.others)}")
     return problems
 
@@ -176,7 +174,7 @@ def try_one(tools, base, before, trial):
             return None, []
         what = f"{kind}, {harm} {file.relative_to(folder)}: {HARMS[harm](file, dice, others)}"
         try:
-            return what, judge(kind, harm, before, Look(tools, folder))
+            return what, judge(kind, before, Look(tools, folder))
         except subprocess.TimeoutExpired as e:
             return what, [f"hangs: {e}"]
         except (json.JSONDecodeError, KeyError) as e:

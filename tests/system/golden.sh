@@ -40,7 +40,7 @@ for case in *; do
 	"$KISEKI" report latency --json "$work/trace.ksk" | diff latency.json - || failed=1
 done
 
-for name in kiseki record serve devices start stop configure keys keys-init keys-enroll keys-list keys-revoke keys-rotate keys-token keys-token-add keys-token-list keys-token-revoke keys-user keys-user-add keys-user-list keys-user-passwd keys-user-remove label runs ledger export tail top convert \
+for name in kiseki record serve devices start stop configure keys keys-init keys-enroll keys-list keys-revoke keys-rotate keys-repair keys-token keys-token-add keys-token-list keys-token-revoke keys-user keys-user-add keys-user-list keys-user-passwd keys-user-remove label runs ledger export tail top convert \
 	info check report report-sched report-latency func func-run func-kernel func-report func-tree func-graph \
 	func-diff func-export func-on func-off func-split boot boot-record boot-chart boot-report boot-diff boot-export \
 	profile profile-record profile-report profile-flame profile-diff profile-export profile-top profile-trend vm vm-record vm-report vm-steal vm-correct \

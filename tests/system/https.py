@@ -9,7 +9,6 @@ import os
 import pty
 import shutil
 import socket
-import sqlite3
 import ssl
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+import sealed  # noqa: E402
 from browse import PASSWORD, ROLES, Browser, Secured  # noqa: E402
 from served import KISEKI, WAIT_S  # noqa: E402
 
@@ -236,7 +236,7 @@ def scenario_roles(place):
     assert {t["name"] for t in users["tokens"]} == {f"t-{r}" for r in ROLES}
     assert "hash" not in json.dumps(users) and "$y$" not in json.dumps(users)
     # A role that is taken back is so at once.
-    with sqlite3.connect(place.keys / "people.db") as db:
+    with sealed.connect(place.keys / "people.db") as db:
         db.execute("UPDATE user SET role = 1 WHERE name = 'u-admin'")
     assert admin.get("/api/v1/users").status == 403
     c.stop()
@@ -382,7 +382,7 @@ def scenario_tokens(place):
         if end:
             end()
         else:
-            with sqlite3.connect(place.keys / "people.db") as db:
+            with sealed.connect(place.keys / "people.db") as db:
                 db.execute("UPDATE token SET until = 1")
         expect_out(b)
         assert ended.wait(WAIT_S), name
@@ -565,6 +565,52 @@ def scenario_terminal(place):
     assert code == 1 and word not in seen and b"these are two" in seen, (seen, code)
     users = json.loads(place.kiseki("keys", "user", "list", "--json"))["users"]
     assert [u["user"] for u in users] == ["ann"]
+
+
+def check(place):
+    """What `kiseki check` finds in the databases."""
+    done = subprocess.run([KISEKI, "check", place.data, "--json"], capture_output=True, text=True, timeout=WAIT_S, check=False)
+    found = {row["file"]: row["what"] for row in json.loads(done.stdout)["damaged_databases"]}
+    assert done.returncode == bool(found), done
+    return found
+
+
+def scenario_damage(place):
+    """A disk makes admins of those who may look, and tokens last: it is not believed, everybody says so, and `repair` drops it."""
+    for name in ("ann", "bob"):
+        place.user(name)
+    bearer = place.token("nightly")
+    place.kiseki("keys", "enroll", "board-7")
+    assert place.kiseki("keys", "repair") == "nothing is damaged"
+    place.serve().stop()
+    assert check(place) == {}
+    sealed.damage(place.keys / "people.db", "user", "role = 3 WHERE name = 'ann'")
+    sealed.damage(place.keys / "people.db", "token", "role = 3")
+    sealed.damage(place.keys / "roster.db", "token", "until = until + 4294967296")
+    found = check(place)
+    assert found == {"keys/people.db": "1 row of the table user does not fit the checksum",
+                     "keys/roster.db": "1 row of the table token does not fit the checksum"}, found
+    c = place.serve()
+    for name in ("people.db", "roster.db"):
+        c.wait_log(f"{name} is damaged: 1 row")
+    assert place.browser(c).log_in("bob").status == 200
+    b = place.browser(c)
+    answer = b.log_in("ann")
+    assert answer.status == 500 and "damaged" in answer.error, (answer.status, answer.body)
+    assert not is_in(b)
+    b.bearer = bearer
+    assert not is_in(b)
+    for words, key in ((("user", "list"), "role"), (("token", "list"), "state"), (("list",), "state")):
+        rows = json.loads(place.kiseki("keys", *words, "--json"))
+        assert next(iter(rows.values()))[0][key] == "damaged", rows
+    said = place.kiseki("keys", "repair")
+    assert said.startswith("1 damaged row of devices dropped") and "\n2 damaged rows of users and tokens dropped" in said, said
+    assert place.kiseki("keys", "repair") == "nothing is damaged"
+    assert place.browser(c).log_in("ann").status == 401
+    place.user("ann")
+    assert place.browser(c).log_in("ann").status == 200
+    c.stop()
+    assert check(place) == {}
 
 
 def main():

@@ -16,6 +16,8 @@
 
 #include "collector/fleet.h"
 #include "collector/told.h"
+#include "store/database.h"
+#include "tools/damage_row.h"
 
 static char dir[64];
 static struct fleet *fleet;
@@ -250,6 +252,36 @@ static void says_what_is_wrong_with_its_file(void **state)
 	assert_null(fleet);
 }
 
+/* That there was an instruction is still known; of a group nothing. */
+static void marks_what_is_damaged(void **state)
+{
+	struct message_id one = id(1), two = id(2);
+	char path[128], text[256] = "";
+	struct rows *r;
+
+	(void)state;
+	settle(push(1, INSTRUCTION_START), FLEET_DONE, "yes");
+	settle(push(1, INSTRUCTION_STOP), FLEET_DONE, "yes");
+	assert_int_equal(fleet_set_group(fleet, &one, "rack", &e), 0);
+	assert_int_equal(fleet_set_group(fleet, &two, "rack", &e), 0);
+	fleet_free(fleet);
+	snprintf(path, sizeof(path), "%s/fleet.db", dir);
+	damage_row(path, "instruction", "client = 'curm/8' WHERE number = 1");
+	damage_row(path, "device", "name = 'rabk' WHERE substr(id, 4, 1) = x'02'");
+	open_fleet();
+	r = list(NULL, 0, 0);
+	assert_int_equal(r->n, 2);
+	assert_string_equal(r->row[0].result.text, "yes");
+	assert_int_equal(r->row[1].result.outcome, FLEET_FAILED);
+	assert_non_null(strstr(r->row[1].result.text, "damaged"));
+	assert_int_equal(fleet_devices(fleet, see_device, text, &e), 0);
+	assert_string_equal(text, "1=rack ");
+	/* It was said once. */
+	fleet_free(fleet);
+	assert_int_equal(database_check(path, &e), 0);
+	open_fleet();
+}
+
 /* As if so many had been given already. The file is of one at a time. */
 static void make_old(uint64_t number)
 {
@@ -362,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(settles_what_waits, begin, finish),
 		cmocka_unit_test_setup_teardown(keeps_groups, begin, finish),
 		cmocka_unit_test_setup_teardown(the_oldest_go, begin, finish),
+		cmocka_unit_test_setup_teardown(marks_what_is_damaged, begin, finish),
 		cmocka_unit_test_setup_teardown(says_what_is_wrong_with_its_file, begin, finish),
 		cmocka_unit_test(answers_settle),
 		cmocka_unit_test(whoever_is_first_settles),

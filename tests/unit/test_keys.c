@@ -22,6 +22,7 @@
 
 #include "keys/channel.h"
 #include "keys/keys.h"
+#include "tools/damage_row.h"
 
 #define NOW 1763200000ULL
 #define DAY 86400ULL
@@ -292,6 +293,46 @@ static void changes(void **state)
 	device_done(&d);
 }
 
+/* A disk makes a certificate hold again that was revoked, and a token wait that was used: neither is believed. */
+static void damage(void **state)
+{
+	struct roster_entry *entries;
+	struct roster_row row;
+	struct device d;
+	struct token t;
+	char path[96];
+	size_t n;
+
+	(void)state;
+	device_init_usual(&d);
+	make_token("board", DAY, &t);
+	assert_int_equal(enroll(&d, 1, &t, NULL, NOW), 1);
+	assert_int_equal(keys_revoke(keys, "board", NOW, &e), 1);
+	keys_close(keys);
+	snprintf(path, sizeof(path), "%s/roster.db", folder);
+	damage_row(path, "certificate", "revoked = 0");
+	damage_row(path, "token", "used = 0");
+	assert_int_equal(keys_open(&keys, folder, &e), 0);
+	assert_int_equal(judge(&d, NOW, &row), -EBADMSG);
+	assert_non_null(strstr(e.text, "damaged"));
+	assert_int_equal(enroll(&d, 1, &t, NULL, NOW), -EBADMSG);
+	assert_non_null(strstr(e.text, "damaged"));
+	assert_int_equal(keys_dup_entries(keys, &entries, &n, &e), 0);
+	assert_int_equal(n, 1);
+	assert_true(entries[0].is_damaged);
+	free(entries);
+	/* To revoke it is well, but makes nothing whole. */
+	assert_int_equal(keys_revoke(keys, "board", NOW + 1, &e), 2);
+	assert_int_equal(judge(&d, NOW, &row), -EBADMSG);
+	assert_int_equal(keys_drop_damaged(keys, &e), 1); /* the token went with its name */
+	assert_int_equal(keys_drop_damaged(keys, &e), 0);
+	assert_int_equal(judge(&d, NOW, &row), -EKEYREJECTED);
+	make_token("board", DAY, &t);
+	assert_int_equal(enroll(&d, 1, &t, NULL, NOW), 1);
+	assert_int_equal(judge(&d, NOW, &row), 0);
+	device_done(&d);
+}
+
 /* --- TLS, from bytes to bytes --- */
 
 struct ends {
@@ -462,8 +503,8 @@ static void strangers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(once),    CASE(refusals), CASE(renewal),	CASE(made_ahead),
-		CASE(changes), CASE(speaks),   CASE(strangers),
+		CASE(once),    CASE(refusals), CASE(renewal), CASE(made_ahead),
+		CASE(changes), CASE(damage),   CASE(speaks),  CASE(strangers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "keys/people.h"
+#include "tools/damage_row.h"
 
 static char folder[64];
 static struct people *here, *there; /* the collector, and a program */
@@ -129,6 +130,43 @@ static void keeps_tokens(void **state)
 	assert_int_equal(people_remove_token(there, "nightly", &e), -ENOENT);
 }
 
+/* A disk makes admins of those who may look. */
+static void believes_no_damage(void **state)
+{
+	struct people_user zoe = user_of("zoe", ROLE_VIEW), bob = user_of("bob", ROLE_VIEW), u,
+			   *users;
+	struct people_token t = { .name = "nightly", .role = ROLE_VIEW, .made_s = 1, .until_s = 5 };
+	struct people_token *tokens;
+	char text[PEOPLE_TOKEN_LEN + 1], path[96];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(people_add_user(here, &zoe, &e), 0);
+	assert_int_equal(people_add_user(here, &bob, &e), 0);
+	assert_int_equal(people_add_token(here, &t, text, &e), 0);
+	snprintf(path, sizeof(path), "%s/people.db", folder);
+	damage_row(path, "user", "role = 3 WHERE name = 'zoe'");
+	damage_row(path, "token", "role = 3");
+	people_close(there);
+	assert_int_equal(people_open(&there, folder, &e), 0);
+	assert_int_equal(people_get_user(here, "zoe", &u, &e), -EBADMSG);
+	assert_null(strstr(e.text, "zoe")); /* a stranger may have asked */
+	assert_int_equal(people_get_user(here, "bob", &u, &e), 0);
+	assert_int_equal(people_find_token(here, text, &t, &e), -EBADMSG);
+	assert_int_equal(people_dup_users(here, &users, &n, &e), 0);
+	assert_int_equal(n, 2);
+	assert_true(!users[0].is_damaged && users[1].is_damaged && users[1].role == ROLE_NOBODY);
+	free(users);
+	assert_int_equal(people_dup_tokens(here, &tokens, &n, &e), 0);
+	assert_true(n == 1 && tokens[0].is_damaged && tokens[0].role == ROLE_NOBODY);
+	free(tokens);
+	assert_int_equal(people_drop_damaged(there, &e), 2);
+	assert_int_equal(people_drop_damaged(there, &e), 0);
+	assert_int_equal(people_get_user(here, "zoe", &u, &e), -ENOENT);
+	assert_int_equal(people_add_user(here, &zoe, &e), 0);
+	assert_int_equal(people_get_user(there, "zoe", &u, &e), 0);
+}
+
 static void names_roles(void **state)
 {
 	(void)state;
@@ -167,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(keeps_users, begin, finish),
 		cmocka_unit_test_setup_teardown(keeps_tokens, begin, finish),
+		cmocka_unit_test_setup_teardown(believes_no_damage, begin, finish),
 		cmocka_unit_test(names_roles),
 		cmocka_unit_test(checks_passwords),
 	};
