@@ -30,7 +30,7 @@ from pathlib import Path
 
 KISEKI, AGENT, GENERATOR = (os.environ.get(k, "") for k in ("KISEKI", "AGENT", "GENERATOR"))
 TRACEFS = Path("/sys/kernel/tracing")
-PREFIX = "k" + "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=2))  # of generated names
+PREFIX = "q" + "".join(random.choices("bcdfghjklmnpqrtvwxyz", k=2))  # of generated names; nobody else has such a one, as kworker or qemu
 PATIENCE_S = 180  # until something that must happen counts as a failure
 
 
