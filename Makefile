@@ -168,7 +168,7 @@ help:
 	@echo 'make board-boot  how an emulated board boots: boot.html, boot.svg: [BOARD=a9]'
 	@echo 'make board-vm    two virtual machines on an emulated host, seen from outside: [DURATION=10]'
 	@echo 'make test        all gates and tests, about what a merge needs'
-	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, coverage, long fuzzing'
+	@echo 'make check-all   the same and more: TSan, valgrind, big-endian, the other 64-bit machine, coverage, long fuzzing'
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make fuzz-all    all of them, with coverage and a table of what each has had: [TIME=60] [RUNS=10000000 or RUNS=owed] [FAST=1]'
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'

@@ -298,7 +298,8 @@ def fetch_root(board, *packages, name=None, say=lambda text: None, update=False)
             unpack(path, folder)
             path.unlink()
         shutil.rmtree(folder / "usr/share/doc", ignore_errors=True)
-        for link in (p for p in folder.glob("usr/lib/**/*.so") if p.is_symlink() and p.readlink().is_absolute()):
+        libraries = [p for base in ("usr/lib", "lib", "lib64") for p in folder.glob(f"{base}/**/*.so*")]
+        for link in (p for p in libraries if p.is_symlink() and p.readlink().is_absolute()):
             target = folder / link.readlink().relative_to("/")
             link.unlink()
             link.symlink_to(os.path.relpath(target, link.parent))

@@ -69,13 +69,15 @@ int child_frame_send(struct child_pipe *p, enum child_frame_type type, const voi
 
 int child_frame_send_info(struct child_pipe *p, const struct trace_info *info)
 {
-	const struct flat_info flat = { .cpus = info->cpus,
-					.clock = info->clock,
-					.dialect = info->dialect };
+	struct flat_info flat;
 	const char *const texts[] = { info->device, info->kernel, info->machine, info->origin };
 	char joined[4 * (TRACE_STRING_MAX + 1)];
 	size_t i, len = 0, n;
 
+	memset(&flat, 0, sizeof(flat)); /* what lies between the fields goes over, too */
+	flat.cpus = info->cpus;
+	flat.clock = info->clock;
+	flat.dialect = info->dialect;
 	for (i = 0; i < 4; i++) {
 		n = strnlen(texts[i], TRACE_STRING_MAX);
 		memcpy(joined + len, texts[i], n);

@@ -220,7 +220,7 @@ static void make_hostile(struct boot_random *r, struct boot_event *ev)
 	ev->text_len = boot_random_below(r, one_in(r, 9) ? BOOT_TEXT_MAX + 1 : 60);
 	mode = boot_random_below(r, 4); /* 0: the text before, or its start */
 	for (i = 0; mode && i < ev->text_len; i++)
-		r->text[i] = (char)(mode == 1 ? bits(r) >> 20 : mode == 2 ? 'a' : "ab\0c"[i % 4]);
+		r->text[i] = mode == 1 ? (char)(bits(r) >> 20) : mode == 2 ? 'a' : "ab\0c"[i % 4];
 	r->last[boot_random_below(r, 16)] = *ev;
 }
 

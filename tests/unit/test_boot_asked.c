@@ -25,6 +25,7 @@
 #include "device/boot/kernel_abi.h"
 #include "device/boot/process_event.h"
 #include "device/boot/unit_state.h"
+#include "tools/emulator.h"
 #include "tools/syscall_filter.h"
 
 #define FAMILY 0x1cU
@@ -63,6 +64,22 @@ static void put16(uint8_t *m, size_t at, uint16_t v)
 	memcpy(m + at, &v, sizeof(v));
 }
 
+static uint32_t get32(const uint8_t *m, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, m + at, sizeof(v));
+	return v;
+}
+
+static uint16_t get16(const uint8_t *m, size_t at)
+{
+	uint16_t v;
+
+	memcpy(&v, m + at, sizeof(v));
+	return v;
+}
+
 /* --- process events --- */
 
 /* Something happened to a process; of what == 0, the answer to a request, pid is an errno. */
@@ -92,8 +109,9 @@ static void asks_for_events(void **state)
 	say_event(&w, ABI_PROCESS_NONE, 0);
 	assert_int_equal(process_event_ask(w.ours, &e), 0);
 	assert_int_equal(recv(w.kernels, m, sizeof(m), 0), 40);
-	assert_memory_equal(m, "\50\0\0\0\3\0", 6); /* its length, DONE */
-	assert_memory_equal(m + 36, "\1\0\0\0", 4); /* listen */
+	assert_int_equal(get32(m, 0), 40); /* its length */
+	assert_int_equal(get16(m, 4), 3);  /* DONE */
+	assert_int_equal(get32(m, 36), 1); /* listen */
 	close_wire(&w);
 }
 
@@ -155,10 +173,10 @@ static void asks_for_accounts(void **state)
 	say_error(&w, 0);
 	assert_int_equal(exit_account_ask(w.ours, "0-3", &e), 0);
 	assert_int_equal(recv(w.kernels, m, sizeof(m), 0), 20 + 4 + 10);
-	assert_int_equal(m[4], ABI_GENERIC_CONTROL);
+	assert_int_equal(get16(m, 4), ABI_GENERIC_CONTROL);
 	assert_string_equal((char *)m + 24, "TASKSTATS");
 	assert_int_equal(recv(w.kernels, m, sizeof(m), 0), 20 + 4 + 4);
-	assert_int_equal(m[4], FAMILY);
+	assert_int_equal(get16(m, 4), FAMILY);
 	assert_string_equal((char *)m + 24, "0-3");
 	close_wire(&w);
 }
@@ -287,9 +305,12 @@ static void cannot_greet_systemd(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char root[] = "/tmp/kiseki-asked-XXXXXX", path[64];
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int fd;
 
 	(void)state;
+	if (emulator_is_there())
+		skip(); /* before there is a folder: it can deny nothing */
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_non_null(mkdtemp(root));
 	snprintf(path, sizeof(path), "%s/run", root);
 	assert_int_equal(mkdir(path, 0700), 0);

@@ -360,7 +360,7 @@ static void begins_another_run_for_rows(void **state)
 {
 	static const struct func_rig_options few = { 4 * MIB, 5, 8 * MIB };
 	static struct func_rig r;
-	struct source s[24];
+	static struct source s[24];
 	struct func_file *f;
 	uint32_t i;
 

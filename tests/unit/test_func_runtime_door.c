@@ -4,6 +4,7 @@
  * descriptors are counted. Programs that ask are in tests/func.
  */
 #include "device/func/door.h"
+#include "tools/emulator.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -302,6 +303,8 @@ static int ask_in_child(int left, bool is_served)
 static void test_no_descriptors(void **state)
 {
 	(void)state;
+	if (emulator_is_valgrind())
+		skip(); /* it keeps descriptors of its own beyond the limit */
 	prepare(2);
 	assert_int_equal(ask_in_child(1, true), EMFILE);
 	assert_int_equal(ask_in_child(2, true), EMFILE);
@@ -362,7 +365,8 @@ static void test_silent(void **state)
 
 static void on_long_alarm(int number)
 {
-	const struct timespec long_time = { 2, 100000000 };
+	/* Not on the stack: qemu 7.2 aligns that of a handler for x86-64 wrongly. */
+	static const struct timespec long_time = { 2, 100000000 };
 
 	(void)number;
 	nanosleep(&long_time, NULL);

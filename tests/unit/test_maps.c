@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tools/emulator.h"
 #include "trace/maps.h"
 
 #define HEAD "# kiseki maps 1\n"
@@ -208,11 +209,14 @@ static void test_too_many(void **state)
 static void test_this_process(void **state)
 {
 	static char text[1 << 20];
-	FILE *f = fopen("/proc/self/maps", "r");
+	FILE *f;
 	struct maps m;
 	const char *path;
 
 	(void)state;
+	if (emulator_is_qemu())
+		skip(); /* some versions show code as data */
+	f = fopen("/proc/self/maps", "r");
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
 	fclose(f);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
+#include "tools/emulator.h"
 
 #define MEMORY (16U << 20)
 
@@ -245,6 +246,10 @@ int main(void)
 
 	if (SANDBOX_SANITIZED) {
 		puts("skipped: programs with a sanitizer have no filter");
+		return 77;
+	}
+	if (emulator_is_there()) {
+		puts("skipped: what emulates this program knows no filter");
 		return 77;
 	}
 	if (!mkdtemp(folder))

@@ -298,7 +298,11 @@ static void refuse(size_t at, uint64_t value, size_t size)
 	uint32_t n;
 
 	tell(&s);
-	memcpy(s.data + at, &value, size);
+	/* Its lowest bytes, in this machine's order. */
+	memcpy(s.data + at,
+	       (const uint8_t *)&value +
+		       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(value) - size : 0),
+	       size);
 	assert_int_equal(read_all(s.data, s.len, &n), WIRE_CORRUPT);
 }
 

@@ -93,9 +93,11 @@ static void test_shows_what_it_takes(void **state)
 				 .buffer_kib = 64 },
 			   t;
 	char line[VM_SETTINGS_MAX];
+	uint32_t len;
 
 	(void)state;
-	assert_int_equal(vm_settings_format(&s, line), strlen(line));
+	len = vm_settings_format(&s, line);
+	assert_int_equal(len, strlen(line));
 	assert_string_equal(
 		line, "start period_ns=123456 jitter=7 exits=0 switches=1 buffer_kib=64 cycles=0");
 	assert_int_equal(parse(&t, line), VM_ORDER_START);

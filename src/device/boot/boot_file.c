@@ -238,7 +238,7 @@ static void follow_path(struct boot_file *f)
 
 static int write_meta(struct boot_file *f, const struct spool_entry *entry)
 {
-	uint8_t *payload = f->room + BLOCK_HEADER_MAX;
+	uint8_t *payload = f->room + BLOCK_HEADER_MAX, *bytes;
 	struct block b;
 	uint32_t len;
 	int r;
@@ -248,7 +248,8 @@ static int write_meta(struct boot_file *f, const struct spool_entry *entry)
 		return 0;
 	memcpy(payload, b.payload, b.payload_len);
 	b.sequence = f->meta;
-	r = append(f, block_encode(&b, payload, &len), len);
+	bytes = block_encode(&b, payload, &len);
+	r = append(f, bytes, len);
 	if (!r)
 		f->meta++;
 	return r;
