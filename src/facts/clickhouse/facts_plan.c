@@ -364,7 +364,7 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 		   const struct facts_plan_words *w, const struct clickhouse_ask *a,
 		   struct error *e)
 {
-	const struct facts_plan_row *rows = p->plan->rows + p->from;
+	const struct facts_plan_row *rows;
 	struct clickhouse_rows ids = { 0 };
 	struct clickhouse_list list = { .type = "UInt64" };
 	struct clickhouse_ask ask = *a;
@@ -376,6 +376,7 @@ int facts_plan_ask(const struct facts_plan_part *p, struct facts_clickhouse *c,
 
 	if (!p->n)
 		return 0;
+	rows = p->plan->rows + p->from;
 	if (clickhouse_rows_reserve(&ids, p->n * 8) < 0)
 		return error_set(e, ENOMEM, "cannot ask for facts: out of memory");
 	for (i = 0; i < p->n; i++) {
