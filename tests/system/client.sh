@@ -175,10 +175,11 @@ if command -v script >/dev/null; then
 		rm -f before after code
 		{
 			until_there grep -qF "$(printf '\033[?1049h')" screen
-			# Again, until it has listened: what is typed before the keyboard is its own is thrown away.
+			# Again, until it has listened: what is typed before the keyboard is its own is thrown away. Not while it ends.
 			for _ in $(seq 240); do
 				sleep 0.5
 				[ ! -s code ] || break
+				! grep -qF "$(printf '\033[?1049l')" screen || continue
 				if [ $how = INT ]; then printf '\003'; else printf '%sq' $how; fi
 			done
 		} | script -qfec "trap : INT; stty -a >before; $KISEKI top board-1 -i 200ms; r=\$?; stty -a >after; echo \$r >code" \
