@@ -166,10 +166,11 @@ BOARDS = {board.name: board for board in (
         modules=(*VIRTIO_NET, "kvm_amd"), nic=VIRTIO_NIC, memory="1024"),
 )}
 
-# The oldest kernel that the driver is for.
-for made in [replace(BOARDS[name], name=f"{name}-old", release="bullseye", slow=True,
-                     about=f"as {name}, with Linux 5.10") for name in ("a9", "arm64", "x86_64")]:
-    BOARDS[made.name] = made
+# The oldest kernel that the driver is for, and the newest of the distribution's.
+for suffix, release, linux in (("old", "bullseye", "5.10"), ("new", "trixie", "6.12")):
+    for made in [replace(BOARDS[name], name=f"{name}-{suffix}", release=release, slow=True,
+                         about=f"as {name}, with Linux {linux}") for name in ("a9", "arm64", "x86_64")]:
+        BOARDS[made.name] = made
 
 
 def get_board(name):

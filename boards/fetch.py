@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 from boards.catalog import BoardError
+from boards.headers import LIBRARIES, adapt_headers, wants_library, wrap_programs
 from boards.source_kernel import fill_source_kernel
 
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -242,43 +243,30 @@ class Kernel:
         return self.folder / f"usr/lib/linux-image-{self.version}/{name}" if name else None
 
 
-def link_headers(folder, version):
-    """Makes the headers usable where they lie: the packages name folders of an installed system."""
-    headers = folder / f"usr/src/linux-headers-{version}"
-    common = next(folder.glob("usr/src/linux-headers-*-common"))
-    kbuild = next(folder.glob("usr/lib/linux-kbuild-*"))
-    for path in (headers, common):
-        for name in ("scripts", "tools"):
-            link = path / name
-            if link.is_symlink():
-                link.unlink()
-                link.symlink_to(os.path.relpath(kbuild / name, path))
-    # It names the compiler of the kernel's release; modules are built with the one that is here.
-    variables = headers / ".kernelvariables"
-    variables.write_text(re.sub(r"(?<=gcc)-\d+", "", variables.read_text()))
-    # This folder is renamed when it is complete, so the makefile must not name it.
-    makefile = headers / "Makefile"
-    text = makefile.read_text()
-    there = f"$(dir $(abspath $(lastword $(MAKEFILE_LIST))))../{common.name}"
-    makefile.write_text(text.replace(f"/usr/src/{common.name}", there))
-
-
 def fill_kernel(board, archive, folder, work):
     a, native = board.architecture, native_architecture()
     depends = archive.show(f"linux-image-{board.flavour}:{a}")["Depends"]
     version = re.match(r"linux-image-(\S+)", depends)[1]
     headers = archive.show(f"linux-headers-{version}:{a}")["Depends"]
-    common = re.search(r"linux-headers-\S+-common", headers)[0]
-    kbuild = re.search(r"linux-kbuild-[^\s:]+", headers)[0]
+    common = re.search(r"linux-headers-[^\s,]+-common", headers)[0]
+    kbuild = re.search(r"linux-kbuild-[^\s:,]+", headers)[0]
     for package in archive.download([
             f"linux-image-{version}:{a}", f"linux-headers-{version}:{a}", common,
             f"{kbuild}:{native}", f"busybox-static:{a}"], work):
         unpack(package, folder, UNWANTED)
         package.unlink()
+    for name in ("bin", "lib"):  # since trixie, what was there is in /usr
+        if not (folder / name).exists():
+            (folder / name).symlink_to(f"usr/{name}")
     (folder / "version").write_text(version + "\n")
     shutil.rmtree(folder / "usr/share", ignore_errors=True)
     run("depmod", "-b", folder, version)
-    link_headers(folder, version)
+    adapt_headers(folder, version, board.tool("gcc"))
+    if wants_library(folder):
+        for package in archive.download([f"{x}:{native}" for x in LIBRARIES], work):
+            unpack(package, folder)
+            package.unlink()
+        wrap_programs(folder)
 
 
 def fetch_kernel(board, say=lambda text: None, update=False):
