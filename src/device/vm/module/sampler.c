@@ -135,7 +135,8 @@ void sampler_take(struct recorder_cpu *cpu)
 	s->period_ns = r->period;
 	is_guest = put_guest(cpu);
 	if (!is_guest) {
-		memset(&s->guest, 0,
+		/* From `guest` on, and not by its address: more than that member is meant. */
+		memset((u8 *)s + offsetof(struct vm_record_sample, guest), 0,
 		       offsetof(struct vm_record_sample, chain) -
 			       offsetof(struct vm_record_sample, guest));
 		if (regs && user_mode(regs))
