@@ -261,7 +261,7 @@ def fill_kernel(board, archive, folder, work):
     (folder / "version").write_text(version + "\n")
     shutil.rmtree(folder / "usr/share", ignore_errors=True)
     run("depmod", "-b", folder, version)
-    adapt_headers(folder, version, board.tool("gcc"))
+    adapt_headers(folder, version, board)
     if wants_library(folder):
         for package in archive.download([f"{x}:{native}" for x in LIBRARIES], work):
             unpack(package, folder)

@@ -34,13 +34,14 @@ def link_headers(headers, common, kbuild):
     makefile.write_text(text.replace(f"/usr/src/{common.name}", there))
 
 
-def forget_alignment(headers, gcc):
+def forget_alignment(headers, board):
     """An older compiler cannot align all functions; the kernel's makefiles and headers do without, if they are told."""
-    if not subprocess.run([gcc, "-fmin-function-alignment=8", "-E", "-x", "c", "/dev/null"], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode:
+    files = [headers / "include" / name for name in ("config/auto.conf", "generated/autoconf.h")]
+    if "CC_HAS_MIN_FUNCTION_ALIGNMENT" not in files[0].read_text():
         return
-    for name in ("config/auto.conf", "generated/autoconf.h"):
-        path = headers / "include" / name
+    done = subprocess.run([board.tool("gcc"), "-fmin-function-alignment=8", "-E", "-x", "c", "/dev/null"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for path in files if done.returncode else ():
         path.write_text(re.sub(r"^.*CONFIG_CC_HAS_(MIN|SANE)_FUNCTION_ALIGNMENT.*\n", "", path.read_text(), flags=re.M))
 
 
@@ -48,10 +49,10 @@ def kbuild_folder(folder):
     return next(folder.glob("usr/lib/linux-kbuild-*"))
 
 
-def adapt_headers(folder, version, gcc):
+def adapt_headers(folder, version, board):
     headers = folder / f"usr/src/linux-headers-{version}"
     link_headers(headers, next(folder.glob("usr/src/linux-headers-*-common")), kbuild_folder(folder))
-    forget_alignment(headers, gcc)
+    forget_alignment(headers, board)
     (headers / "vmlinux").unlink(missing_ok=True)  # types that a module's own would refer to: for them, make wants the pahole of that release
 
 
