@@ -14,7 +14,7 @@ from pathlib import Path
 SRC = Path(os.environ.get("SRC") or Path(__file__).resolve().parents[2])
 WORK = Path(os.environ.get("WORK") or SRC / "build/boards")
 KISEKI = os.environ.get("KISEKI") or str(SRC / "build/bin/kiseki")
-PATIENCE_S = 120  # until something that must happen counts as a failure
+PATIENCE_S = 300  # until something that must happen counts as a failure
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SRC))
 

@@ -196,9 +196,10 @@ class Renewal(Secure, Scenario):
     """Certificates of a few seconds, and a board whose clock is wrong: by the collector's clock the agent gets
     the next ones, and hands over new connections."""
     word = "renewal"
-    enroll_options = ("--valid", "45s")
 
     def play(self, system):
+        # The last third of it is for the next one, and a kernel that watches itself takes half a minute to connect.
+        self.enroll_options = ("--valid", "180s" if system.machine.board.source else "45s")
         system.machine.check("date -s @1000000000")
         super().play(system)
         system.machine.check(f"date -s @{int(time.time())}")
@@ -227,7 +228,7 @@ class OldKey(Secure, Scenario):
     def disturb(self, system):
         wait_for("the third connection", lambda: system.statistics()["connections"] >= 3)
         log = system.machine.check("dmesg")
-        if "EKEYEXPIRED" not in log:
+        if "EKEYEXPIRED" not in log and ": -127" not in log:  # a kernel need not know names of errors
             raise Failed("a connection ended, and not because of its key")
 
 
