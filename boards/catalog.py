@@ -44,6 +44,7 @@ class Board:
     image: str = ""
     has_driver: bool = False  # in the kernel, not as a module
     slow: bool = False  # takes long to prepare: only when asked for
+    patience: int = 1  # how many times as long as the others it may take for anything
 
     @property
     def is_native(self):
@@ -145,7 +146,7 @@ BOARDS = {board.name: board for board in (
         qemu=VIRT,
         console="ttyAMA0", channel="ttyS0", serial=("-device", "pci-serial,chardev={}"),
         modules=(), nic=VIRTIO_NIC, memory="1024",
-        source=SOURCE, config=("virt.config", "debug.config"), image="Image", slow=True),
+        source=SOURCE, config=("virt.config", "debug.config"), image="Image", slow=True, patience=10),
     Board(
         name="x86_64",
         about="two x86-64 CPUs and room for two more, q35, virtio",

@@ -28,8 +28,8 @@ from boards.catalog import BoardError
 from boards.device_tree import remove_nodes
 from boards.fetch import fetch_kernel
 
-# Until init answers, on a machine that is busy with other things: `debug` takes 75 s of one that is not; systemd has more to do before.
-BOOT_S, DEBIAN_BOOT_S = 600, 900
+# Until init answers, on a machine that is busy with other things; systemd has more to do before.
+BOOT_S, DEBIAN_BOOT_S = 180, 900
 STOP_S = 20
 SHOWN_LINES = 30
 
@@ -159,8 +159,8 @@ class Machine:
                  is_plugged=True, say=lambda text: None):
         """`system` is what init is there: initramfs.SYSTEMS; `is_plugged` whether the network's cable
         is when it is switched on."""
-        self.board, self.timeout_s, self.say = board, timeout_s, say
-        self.boot_s = DEBIAN_BOOT_S if system == "debian" else BOOT_S
+        self.board, self.timeout_s, self.say = board, timeout_s * board.patience, say
+        self.boot_s = (DEBIAN_BOOT_S if system == "debian" else BOOT_S) * board.patience
         self.kernel = fetch_kernel(board, say)
         self.work = tempfile.TemporaryDirectory(prefix=f"kiseki-board-{board.name}-")
         self.logs = Path(logs or self.work.name)
@@ -237,7 +237,7 @@ class Machine:
         """Runs a command on the board. What it leaves running must not hold on to its output."""
         if "\0" in command:
             raise BoardError("a command cannot hold a zero byte")
-        word = secrets.token_hex(16)
+        word, timeout_s = secrets.token_hex(16), timeout_s * self.board.patience
         escaped = command.replace("\\", "\\\\").replace("\n", "\\n")
         self.channel.send(f"{word} {escaped}\n".encode())
         got, end = self.channel.read_until(rf"{word} (\d+)\n".encode(),
