@@ -147,16 +147,17 @@ def check_tables(path, guest):
         return
     text = subprocess.run([SAMPLE_DUMP, path], stdout=subprocess.PIPE, text=True, check=True).stdout
     samples = [s for s in parse(text.splitlines())[0] if s.task.pid == guest.pid and s.context]
-    found = {"right": 0, "wrong": 0, "not known": 0, "in a switch": 0}
+    found = {"right": 0, "wrong": 0, "not known": 0}
     for s in samples:
-        is_user = s.mode == "guest-user"
-        got = owner(rows, 3, s.table & 0xfffffffffffe, s.tick) if is_user else owner(rows, 4, s.current, s.tick)
-        found["not known" if not got else "right" if got == s.context else "wrong" if is_user else "in a switch"] += 1
+        if s.mode == "guest-user":
+            got = owner(rows, 3, s.table & 0xfffffffffffe, s.tick)
+        else:
+            got = owner(rows, 4, s.current, s.tick)
+        found["not known" if not got else "right" if got == s.context else "wrong"] += 1
+        if got and got != s.context:
+            print(f"  process {got} by what the guest told, {s.context} by its register: {s}")
     print(f"  by page table and task: {found}; {sum(len(x) > 1 for x in users.values())} tables were used again")
     expect("samples of another process", found["wrong"], 0)
-    # A kernel that switches changes the register a moment before it has the other task.
-    if found["in a switch"] > len(samples) / 1000:
-        raise Failed(f"{found['in a switch']} samples of another task")
     if found["right"] < 0.8 * len(samples):
         raise Failed(f"of {len(samples)} samples only {found['right']} have an owner")
 
