@@ -361,7 +361,7 @@ def test(arguments):
              (build_tool(board, "tests/tools/rename_generator.c"), "/rename_generator"),
              (build_tool(board, "tests/tools/hand_socket.c"), "/bin/hand_socket")]
     accounting.System, accounting.SCENARIOS = SecureSystem, SCENARIOS
-    modules = () if board.source else build.TLS_MODULES[board.kbuild]  # a kernel of ours has TLS in it
+    modules = () if board.source else build.TLS_MODULES[board.kbuild]  # `debug` has TLS in its kernel
     with Machine(board, files, modules, timeout_s=1800) as machine:
         for name in arguments.scenarios or SCENARIOS:
             print(f"{name}: {SCENARIOS[name].__doc__}", flush=True)
