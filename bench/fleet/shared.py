@@ -25,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "tests/tools")]
 
-from clickhouse import Server, free_ports, program  # noqa: E402
+from clickhouse import Server, program  # noqa: E402
+from ports import free_ports  # noqa: E402
 
 BUILD = Path(os.environ.get("BUILD", ROOT / "build"))
 KISEKI, FLEET, SAMPLE_MAKE = BUILD / "src/cli/kiseki", BUILD / "bench/fleet/fleet", BUILD / "tests/sample_make"

@@ -20,9 +20,11 @@ from pathlib import Path
 
 from strike import Tally, count_calls, count_struck, name, plan, read_allocations, read_calls, wrap, wrap_count
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "bench/fleet"), str(ROOT / "tests/tools")]
 
 from account import account  # noqa: E402
+from ports import free_ports  # noqa: E402
 
 WAIT_S = 60
 DEVICES = 4
@@ -118,14 +120,6 @@ class Server:
             if status < 0 or status > 128:
                 return signal.Signals(-status if status < 0 else status - 128).name
         return None
-
-
-def free_ports(n):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def make_recordings(tools, work):

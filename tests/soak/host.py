@@ -45,7 +45,7 @@ class Host:
     # --- what there is ---
 
     def make_programs(self):
-        from clickhouse import free_ports
+        from ports import free_ports
         a, work = self.accounting, self.work
         self.port, self.http = free_ports(2)
         self.links = {AGENT_LINK: Link(self.port), DEVICES_LINK: Link(self.port)}

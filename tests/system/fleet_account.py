@@ -8,7 +8,6 @@
 not hold, which the ledger must have to the event. *failover*: the collector is killed again and again and comes back elsewhere with the
 same store. *short*: an account with an event too few is noticed.
 """
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ KISEKI, FLEET, SAMPLE_MAKE, SRC = sys.argv[1], *sys.argv[2:]
 sys.path[:0] = [f"{SRC}/tests/tools", f"{SRC}/bench/fleet"]
 
 from account import account  # noqa: E402
+from ports import free_ports  # noqa: E402
 from served import WAIT_S, Collector  # noqa: E402
 
 
@@ -80,15 +80,6 @@ def scenario_spool(work, files):
     sums = check(work, [url(collector)], counted)
     collector.stop()
     return f"{sums['events']} events, {sums['ledger']} in the ledger"
-
-
-def free_ports(n):
-    """Some that are free now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def scenario_failover(work, files):

@@ -23,7 +23,8 @@ KISEKI, FLEET, SAMPLE_MAKE, SRC = sys.argv[1], *sys.argv[2:]
 sys.path[:0] = [f"{SRC}/tests/tools", f"{SRC}/bench/fleet"]
 
 from account import account, read_sent  # noqa: E402
-from clickhouse import Server, free_ports, program  # noqa: E402
+from clickhouse import Server, program  # noqa: E402
+from ports import free_ports  # noqa: E402
 from served import WAIT_S, Collector  # noqa: E402
 
 DATABASE = "shared"

@@ -19,6 +19,11 @@ import threading
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent / "tools")]
+
+from ports import free_ports  # noqa: E402
+
 KISEKI, RECORD, GUEST = (os.environ[x] for x in ("KISEKI", "VM_GUESTS_RECORD", "KISEKI_GUEST"))
 UUID = "8a2b7c1e-5d44-4f1b-9a63-0c55d2e7f910"
 VM = "77777"  # of fake VMMs whose pid does not matter
@@ -32,12 +37,6 @@ class Failed(Exception):
 def need(what, condition, text=""):
     if not condition:
         raise Failed(f"{what}: {text}")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def varint(v):
@@ -294,7 +293,7 @@ def test_addresses(work):
 
 
 def test_tcp(work):
-    port = free_port()
+    port = free_ports(1)[0]
     host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID], "99": ["qemu", "-uuid", "0" * 32]})
     guest = Guest(f"tcp:127.0.0.1:{port}", "--name", "story-guest", "--uuid", UUID)
     try:
@@ -306,7 +305,7 @@ def test_tcp(work):
 
 def test_refused(work):
     """Who cannot be told apart, and who says what no guest's program says."""
-    port = free_port()
+    port = free_ports(1)[0]
     vmms = {VM: ["qemu", "-uuid", UUID], "500": ["a", "uuid=" + "1" * 32], "501": ["b", "uuid=" + "1" * 32]}
     host = Host(work, [f"tcp:127.0.0.1:{port}"], vmms)
     cases = (  # what it sends, what is said of it, whether its machine is known by then
@@ -379,7 +378,7 @@ def send_bad_rows(host, port):
 
 def test_flood(work):
     """One that never stops is read as fast as it may be, up to a ceiling; meanwhile the host goes on."""
-    port = free_port()
+    port = free_ports(1)[0]
     host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID]})
     row = b"\x02\x02\x01\x00\x00\x00\x01x"  # pid 1, tid 1, tick 1
     rows = frame(2, b"\x17" + varint(1000 * len(row)) + 1000 * row)
@@ -406,7 +405,7 @@ def test_flood(work):
 
 def test_silent(work):
     """One that is stopped is silent, one that goes on talks again, one that is killed is gone."""
-    port = free_port()
+    port = free_ports(1)[0]
     host = Host(work, [f"tcp:127.0.0.1:{port}"], {VM: ["qemu", "-uuid", UUID]})
     guest = Guest(f"tcp:127.0.0.1:{port}", "--name", "story-guest", "--uuid", UUID)
     try:

@@ -11,7 +11,6 @@ machine is used or started.
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from ports import free_ports
 
 WAIT_S = 60
 CONFIG = """<yandex>
@@ -44,14 +45,6 @@ USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></n
 def program():
     """The server, or None."""
     return shutil.which("clickhouse-server") or shutil.which("clickhouse-server", path="/usr/sbin:/usr/bin")
-
-
-def free_ports(n):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 class Server:

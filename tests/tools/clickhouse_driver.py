@@ -19,7 +19,8 @@ import urllib.request
 from pathlib import Path
 
 import fake_device as fd
-from clickhouse import Server, free_ports
+from clickhouse import Server
+from ports import free_ports
 from served import KISEKI, WAIT_S, Collector, database, ident, place, stored, token
 from streamer import Streamer, check
 
