@@ -2,11 +2,9 @@
 // web_vm: virtual machines over time, their tables and their flame graph. What is to be seen is worked out here from the
 // collector's answers, apart from the page's own code.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 
 import { addressHas, lengthText, params, percent, start, until } from "./page.mjs";
+import { Recorder } from "./recorder.mjs";
 
 const web = await start();
 const { machines: run, before } = web.data.runs;
@@ -15,6 +13,7 @@ const LANE = 30;
 const CLASSES = ["unknown", "guest", "vmm-kernel", "vmm-user", "steal", "waiting", "halt", "halt-polling", "asleep"];
 const FROM = 7_000_000_000;
 const TO = FROM + 30_000_000;
+const GLIDE_MS = 1500; /* by then a picture is at rest that nobody moves any more */
 
 const rows = (page) => page.locator(".vm-rows[data-pending='0']");
 const tip = (page) => page.getByRole("tooltip");
@@ -274,30 +273,6 @@ async function checkLooks() {
 	await small.context().close();
 }
 
-/** A recorder whose file comes to the collector in parts. */
-class Recorder {
-	constructor() {
-		const { work } = web.data;
-		const port = readFileSync(`${work}/listen`, "utf8").trim();
-		const program = `${process.env.SRC}/tests/tools/bringer.py`;
-		this.child = spawn("python3", [program, port, `${work}/growing.ksk`], { stdio: ["pipe", "pipe", "inherit"] });
-		this.lines = createInterface(this.child.stdout)[Symbol.asyncIterator]();
-	}
-
-	/** So many blocks more; how many are left. */
-	async send(blocks) {
-		this.child.stdin.write(`${blocks}\n`);
-		const { value } = await this.lines.next();
-		return Number(value);
-	}
-
-	async end() {
-		const ended = new Promise((done) => this.child.on("exit", done));
-		this.child.stdin.end();
-		assert.equal(await ended, 0, "the recorder has sent all");
-	}
-}
-
 const spanOf = async (page) => {
 	const canvas = page.locator(".vm-rows");
 	const [from, to] = await Promise.all(["data-from", "data-to"].map((k) => canvas.getAttribute(k)));
@@ -323,9 +298,29 @@ async function checkEnd(page, grown, length) {
 	return to;
 }
 
+/** From the end into the past. */
+async function moveBack(page, end) {
+	await page.keyboard.down("a");
+	await until(
+		() => spanOf(page),
+		(s) => s.to < end - 1000,
+		"it moves back",
+	);
+	await page.keyboard.up("a");
+}
+
+/** Whoever follows while the picture still moves is led to the end, and stays there. */
+async function checkHaste(page, end) {
+	await moveBack(page, end);
+	await page.keyboard.press("l");
+	await addressHas(page, "follow", "1");
+	await page.waitForTimeout(GLIDE_MS);
+	assert.equal((await spanOf(page)).to, end, "the end is still in sight");
+}
+
 /** A run that grows: its end stays in sight, until somebody moves away or it is over. */
 async function checkFollow() {
-	const recorder = new Recorder();
+	const recorder = new Recorder(web.data.work);
 	let left = await recorder.send(20);
 	const isNew = ({ runs }) => runs.find((r) => r.device === "host" && !r.ended && r.events > 0);
 	const grown = isNew(await until(() => web.api("runs"), isNew, "the recording is there")).run;
@@ -344,13 +339,7 @@ async function checkFollow() {
 	await web.keep(page, "vm-follow");
 
 	await page.locator(".vm-rows").focus();
-	await page.keyboard.down("a");
-	await until(
-		() => spanOf(page),
-		(s) => s.to < second - 1000,
-		"it moves back",
-	);
-	await page.keyboard.up("a");
+	await moveBack(page, second);
 	await addressHas(page, "follow", "");
 	await page.waitForFunction((end) => Number(new URLSearchParams(location.hash.split("?")[1]).get("to")) < end, second);
 	const resting = params(page).get("to");
@@ -358,9 +347,10 @@ async function checkFollow() {
 	const { profile: more } = await web.api(`runs/${grown}`);
 	assert.ok(more.to_ns > second);
 	await page.keyboard.press("l");
-	await checkEnd(page, grown, length);
+	const third = await checkEnd(page, grown, length);
 	await page.locator("button[aria-pressed=true]", { hasText: "Follow" }).waitFor();
 	assert.equal(params(page).get("to"), resting, "what is followed is not written into the address");
+	await checkHaste(page, third);
 
 	await recorder.send(left);
 	await recorder.end();

@@ -99,7 +99,7 @@ export class Stage implements Plot {
 		/* What this stage wrote itself may come back when somebody has moved on already. */
 		if (keyOf(state.span) !== keyOf(old.span) && keyOf(state.span) !== this.written)
 			this.setSpan(state.span ?? this.bounds);
-		if (state.follow && !old.follow) this.toEnd();
+		if (state.follow && !old.follow) this.startFollow();
 		/* What was followed is where it stays. */ else if (!state.follow && old.follow) this.setSpan(this.view);
 		this.redraw();
 	}
@@ -113,6 +113,12 @@ export class Stage implements Plot {
 		if (this.state.follow) this.toEnd();
 		else if (isAll && !this.isPlaced) this.view = bounds;
 		void this.askWhole();
+	}
+
+	/** A movement that has not come to rest would lead away from the end. */
+	private startFollow(): void {
+		this.motion.stop();
+		this.toEnd();
 	}
 
 	private toEnd(): void {
