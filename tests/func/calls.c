@@ -152,10 +152,15 @@ QUIET static int run_plain(const char *name, int argument)
 	return NO_SUCH_CASE;
 }
 
+QUIET int number_at(int argc, char **argv, int at, int otherwise)
+{
+	return argc > at ? (int)strtol(argv[at], NULL, 10) : otherwise;
+}
+
 QUIET int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "walk";
-	int status = run_plain(name, argc > 2 ? atoi(argv[2]) : 1000);
+	int status = run_plain(name, number_at(argc, argv, 2, 1000));
 
 	if (status == NO_SUCH_CASE)
 		status = case_process(name, argc, argv);

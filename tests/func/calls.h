@@ -22,6 +22,9 @@ int case_process(const char *name, int argc, char **argv);
 int case_thread(const char *name, int argc, char **argv);
 int case_jump(const char *name, int argc, char **argv);
 
+/* An argument, or another number if there are not so many. Not by atoi(), which some compilers take from the header, and instrument. */
+int number_at(int argc, char **argv, int at, int otherwise);
+
 #define NO_SUCH_CASE 64
 
 #endif

@@ -170,8 +170,7 @@ QUIET int case_jump(const char *name, int argc, char **argv)
 	if (!strcmp(name, "signal_stack"))
 		return case_signals(1);
 	if (!strcmp(name, "siglongjmp"))
-		return case_siglongjmp(argc > 2 ? atoi(argv[2]) : 50,
-				       argc > 3 ? atoi(argv[3]) : 100);
+		return case_siglongjmp(number_at(argc, argv, 2, 50), number_at(argc, argv, 3, 100));
 	if (!strcmp(name, "contexts"))
 		return case_contexts();
 	return NO_SUCH_CASE;

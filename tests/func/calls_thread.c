@@ -151,7 +151,7 @@ static int case_plugins(int argc, char **argv)
 
 QUIET int case_thread(const char *name, int argc, char **argv)
 {
-	int n = argc > 2 ? atoi(argv[2]) : 8;
+	int n = number_at(argc, argv, 2, 8);
 
 	if (n > THREADS_MAX)
 		return 1;
