@@ -85,6 +85,7 @@ gives 2 convert a.ksk --cpu x -o x.ndjson
 "$KISEKI" report sched trace.txt | grep -q "$(printf '\033')" && bad "colours in a pipe"
 
 # Manual pages are clean roff; completion is valid shell that knows the commands.
+command -v man >/dev/null || echo "skipped: man is not installed, pages were not read by it"
 for page in "" record serve devices start stop configure runs ledger export tail top convert info \
 	check report "report sched" "report latency" doctor help completion; do
 	# shellcheck disable=SC2086 # the words of a command
@@ -106,7 +107,24 @@ complete_words()
 [ "$(complete_words kiseki convert x --form)" = "--format" ] || bad "completion of an option"
 [ "$(complete_words kiseki convert -f nd)" = ndjson ] || bad "completion of a format"
 [ "$(complete_words kiseki check tra)" = trace.txt ] || bad "completion of a file"
+
+# What a terminal with zsh shows after a tab: a pattern in it. What was typed comes back, too, so the pattern is not in it.
+zsh_shows()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	timeout 60 zsh -f -c 'zmodload zsh/zpty; zpty shell "zsh -f -i"
+		zpty -w shell "fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D; echo ready-\$((1 + 1))"
+		zpty -r shell out "*ready-2*" && zpty -w -n shell "$1" && zpty -r shell out "*$2*"' x "$1"$'\t' "$2" ||
+		bad "completion for zsh: $1 has no $2"
+}
 if command -v zsh >/dev/null; then
 	"$KISEKI" completion zsh >_kiseki && zsh -n _kiseki || bad "completion for zsh"
+	zsh_shows "kiseki rep" report
+	zsh_shows "kiseki report " "latency*sched"
+	zsh_shows "kiseki convert x --form" --format
+	zsh_shows "kiseki convert -f nd" ndjson
+	zsh_shows "kiseki check tra" trace.txt
+else
+	echo "skipped: zsh is not installed, its completion was not tried"
 fi
 exit $failed

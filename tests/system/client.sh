@@ -189,6 +189,8 @@ if command -v script >/dev/null; then
 		grep -qF "$(printf '\033[?1049h')" screen && grep -qF "$(printf '\033[?1049l')" screen ||
 			bad "top: no screen of its own"
 	done
+else
+	echo "skipped: script is not installed, nobody typed"
 fi
 
 # The collector is started anew: those without an end of their own go on, with what comes then.

@@ -128,7 +128,7 @@ if command -v protoc >/dev/null; then
 	[ "$(grep -c TYPE_SLICE_BEGIN "$work/perfetto")" = 12 ] || fail "perfetto: begins"
 	[ "$(grep -c TYPE_SLICE_END "$work/perfetto")" = 12 ] || fail "perfetto: ends"
 else
-	echo "protoc is not installed: pprof and Perfetto were not decoded"
+	echo "skipped: protoc is not installed, pprof and Perfetto were not decoded"
 fi
 
 # Wrong command lines are said and have their own status.

@@ -86,6 +86,8 @@ lines()
 		# shellcheck disable=SC2086 # a command and its arguments
 		${PPROF:-go tool pprof} -top -lines -symbolize=none lines.pb.gz 2>/dev/null >shown || fail "pprof"
 		grep -q " burn_the_candle $PWD/this.c:" shown || fail "pprof shows no lines: $(cat shown)"
+	else
+		echo "skipped: pprof is not installed, its lines were not looked at"
 	fi
 }
 lines

@@ -26,6 +26,7 @@ offered()
 	bash -c 'source "$1"; shift; name=$1; COMP_WORDS=("$@" -); COMP_CWORD=$#; "_$name"; printf "%s\n" "${COMPREPLY[@]}"' x "$@" | sort -u
 }
 
+command -v zsh >/dev/null || echo "skipped: zsh is not installed, its scripts were not read"
 count=0
 : >"$work/missing"
 for program in "$KISEKI" "$AGENT" "$KISEKI_BOOT" "$GUEST"; do
@@ -34,7 +35,7 @@ for program in "$KISEKI" "$AGENT" "$KISEKI_BOOT" "$GUEST"; do
 	zsh=$SCRIPTS/_$name
 	[ -s "$script" ] && [ -s "$zsh" ] || bad "$name has no completion"
 	head -n 1 "$zsh" | grep -qx "#compdef $name" || bad "zsh will not find $zsh"
-	if command -v zsh >/dev/null; then zsh -n "$zsh" || bad "$zsh is no script"; fi
+	! command -v zsh >/dev/null || zsh -n "$zsh" || bad "$zsh is no script"
 	words_of <"$zsh" >"$work/zsh"
 	commands_of "$name" "$script" >"$work/commands"
 	grep -qx "$name" "$work/commands" || bad "$script has no commands"

@@ -108,7 +108,7 @@ if command -v protoc >/dev/null; then
 		fail "protoc cannot decode pprof"
 	grep -qE '^ *[0-9]+: ' pprof && fail "pprof has fields that the format has not"
 else
-	echo "protoc is not installed: pprof was decoded by our own reader alone"
+	echo "skipped: protoc is not installed, pprof was decoded by our own reader alone"
 fi
 "$KISEKI" profile diff before.ksk after.ksk --flame diff.html >/dev/null 2>&1 && grep -q '"diff":true' diff.html || fail "flame graph of a diff"
 "$KISEKI" profile diff before.ksk after.ksk --flame diff.svg >/dev/null 2>&1 && grep -q 'before 0.00%' diff.svg || fail "SVG of a diff"
