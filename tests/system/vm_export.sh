@@ -45,7 +45,7 @@ if command -v protoc >/dev/null; then
 		fail "protoc cannot decode pprof"
 	grep -qE '^ *[0-9]+: ' pprof && fail "pprof has fields that the format has not"
 else
-	echo "protoc is not installed: pprof was decoded by our own reader alone"
+	echo "skipped: protoc is not installed, pprof was decoded by our own reader alone"
 fi
 
 "$KISEKI" vm export two.ksk --threads -f folded -o - | grep -q '^host1;VM 400 qemu-one;pid 101;pid 101;guest;user;' || fail "--threads"
