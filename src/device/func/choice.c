@@ -14,6 +14,7 @@ enum choice_state {
 	CHOICE_LEFT_OUT = 0,
 	CHOICE_WAITS = 1,    /* to last long enough */
 	CHOICE_RECORDED = 2, /* its entry is */
+	CHOICE_GOES = 3,     /* it was too short: left out, as soon as `filtered` has changed */
 };
 
 enum choice_role {
@@ -227,20 +228,32 @@ static void enter(struct gate *g, struct slot *t, const struct func_event *ev, u
 		stop(g);
 }
 
+/* A call that waited was too short: it and its return are left out. Frame and count cannot change at once, and who is left by a jump in
+ * between must not count the call again: so the frame says what to look at. */
+static void leave_out(struct slot *t, struct choice_frame *f)
+{
+	t->choice.filtered = (uint32_t)word_get64(&t->filtered);
+	IN_ORDER();
+	f->state = CHOICE_GOES;
+	IN_ORDER();
+	slot_filter(t, 2);
+	IN_ORDER();
+}
+
 /* The return of a call that has a frame. */
 static void leave(struct gate *g, struct slot *t, const struct func_event *ev)
 {
 	struct choice *c = &t->choice;
 	struct choice_frame *f = &c->frame[c->depth - 1];
-	bool waits = f->state == CHOICE_WAITS;
 
-	if (waits && ev->tick - f->tick >= g->min_ticks && is_running(g))
+	if (f->state == CHOICE_WAITS && ev->tick - f->tick >= g->min_ticks && is_running(g))
 		release(g, t, c->depth);
-	waits = f->state == CHOICE_WAITS;
 	if (f->state == CHOICE_RECORDED && is_running(g)) {
 		record(g, t, FUNC_EXIT, ev->value, ev->tick);
+	} else if (f->state == CHOICE_WAITS) {
+		leave_out(t, f);
 	} else {
-		slot_filter(t, waits ? 2 : 1);
+		slot_filter(t, 1);
 		if (f->state == CHOICE_RECORDED) {
 			func_hook_pass_exit(&t->hook, ev->value);
 			slot_break(t);
@@ -287,14 +300,26 @@ static void leave_any(struct gate *g, struct slot *t, const struct func_event *e
 		stop(g);
 }
 
+/* It waited, and nobody has counted it yet. */
+static bool is_pending(const struct slot *t, const struct choice_frame *f)
+{
+	if (f->state == CHOICE_GOES)
+		return (uint32_t)word_get64(&t->filtered) == t->choice.filtered;
+	return f->state == CHOICE_WAITS;
+}
+
+/* No signal comes in between: who is left by a jump halfway would count a frame twice. */
 void choice_reset(struct slot *t)
 {
 	struct choice *c = &t->choice;
+	struct sys_signals held;
 
+	sys_hold_signals(&held);
 	for (; c->depth; c->depth--)
-		if (c->frame[c->depth - 1].state == CHOICE_WAITS)
+		if (is_pending(t, &c->frame[c->depth - 1]))
 			word_add64(&t->lost, 1);
 	memset(c, 0, offsetof(struct choice, frame));
+	sys_release_signals(&held);
 }
 
 void choice_push(struct gate *g, struct slot *t, const struct func_event *ev, uintptr_t sp)

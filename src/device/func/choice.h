@@ -39,6 +39,7 @@ struct choice {
 	uint32_t turn;	     /* of trees */
 	uint32_t waiting;    /* the outermost frame that waits; depth if none does */
 	uint32_t generation; /* of the maps that the cache is from */
+	uint32_t filtered;   /* what was, before the frame with CHOICE_GOES was counted */
 	struct choice_frame frame[CHOICE_FRAMES];
 	uint64_t function[CHOICE_CACHE];
 	uint16_t bits[CHOICE_CACHE];

@@ -20,7 +20,6 @@
 #include "device/func/sys.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define IN_ORDER() __asm__ volatile("" ::: "memory") /* for signal handlers of this thread */
 #define PUBLIC __attribute__((visibility("default")))
 
 static __thread struct slot *hook_self __attribute__((tls_model("initial-exec"))) = &slot_unborn;

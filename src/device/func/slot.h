@@ -21,6 +21,7 @@
 #include "wire/func_hook_encode.h"
 
 #define SLOT_SEGMENT_BYTES (256U << 10)
+#define IN_ORDER() __asm__ volatile("" ::: "memory") /* for signal handlers of this thread */
 
 struct slot {
 	/* Little-endian, for everybody (enum func_buffer_slot). */
@@ -76,7 +77,7 @@ static inline void slot_begin(struct slot *t)
 {
 	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
 	t->began_events = (uint32_t)word_get64(&t->events);
-	__asm__ volatile("" ::: "memory");
+	IN_ORDER();
 }
 
 /* From here on the event at hand is somebody else's to count: a jump out of the hook loses nothing. The
@@ -85,9 +86,9 @@ static inline void slot_begin(struct slot *t)
 static inline void slot_settle(struct slot *t)
 {
 	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED) - 1;
-	__asm__ volatile("" ::: "memory");
+	IN_ORDER();
 	t->began_events = (uint32_t)word_get64(&t->events) - 1;
-	__asm__ volatile("" ::: "memory");
+	IN_ORDER();
 }
 
 /* The event at hand is lost. */
