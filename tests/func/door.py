@@ -165,6 +165,7 @@ def case_switch():
             wait_for(lambda: [p for p in a_run.records_at.iterdir() if p.suffix != ".maps"])
             file, = [p for p in a_run.records_at.iterdir() if p.suffix != ".maps"]
             wait_for(lambda: file.read_bytes()[:8] == b"KSKFUNC\n")
+            wait_for(lambda: a_run.made() > 1)  # the first one may still be about to look whether it is on
             with file.open("r+b") as f:
                 f.seek(384)
                 assert f.read(4) == bytes(4)

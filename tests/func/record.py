@@ -153,3 +153,11 @@ class Run:
 
     def references(self):
         return read_references(self.references_at)
+
+    def made(self):
+        """How many calls and returns its programs have begun so far."""
+        count = 0
+        for path in self.references_at.iterdir():
+            with path.open("rb") as f:
+                count += struct.unpack(ORDER + "I", f.read(4) or bytes(4))[0]
+        return count
