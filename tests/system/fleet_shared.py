@@ -35,10 +35,10 @@ random.seed(9)
 
 
 class Sharing(Collector):
-    """A collector of the shared store, which comes back at its own port."""
+    """A collector of the shared store."""
 
     def __init__(self, work, n, place, *options):
-        super().__init__(str(work / f"collector{n}"), "--store", place, *options, port=free_ports(1)[0])
+        super().__init__(str(work / f"collector{n}"), "--store", place, *options)
 
     def start(self, port):
         super().start(port)

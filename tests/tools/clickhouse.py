@@ -22,6 +22,7 @@ from pathlib import Path
 from ports import free_ports
 
 WAIT_S = 60
+STARTS = 3  # ClickHouse 18.16 damages its heap at about one start of a thousand, and dies of it or hangs
 CONFIG = """<yandex>
 <logger><level>warning</level><log>{folder}/log</log><errorlog>{folder}/errors</errorlog></logger>
 <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port>
@@ -76,20 +77,31 @@ class Server:
             (f"/{database}" if database else "")
 
     def start(self, new_session=False):
+        for _ in range(STARTS):
+            if self.comes_up(new_session):
+                return self
+            self.kill()
+        raise AssertionError(f"no server: {self.said()}")
+
+    def comes_up(self, new_session):
         with open(self.folder / "output", "ab") as output:
             self.process = subprocess.Popen(
                 [program(), f"--config-file={self.folder}/config.xml"], cwd=self.folder,
                 stdout=output, stderr=output, start_new_session=new_session)
         deadline = time.monotonic() + WAIT_S
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                break
+        while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/", timeout=5):
-                    return self
+                    return True
             except OSError:
                 time.sleep(0.05)
-        raise AssertionError(f"no server: {(self.folder / 'output').read_text()}")
+        return False
+
+    def said(self):
+        """Of a test that failed: whether it lives, and its last words."""
+        state = "not started" if not self.process else f"status {self.process.poll()}"
+        words = [f.read_text(errors="replace")[-1000:] for f in (self.folder / "output", self.folder / "errors") if f.exists()]
+        return f"{self.folder.name}, {state}: " + "".join(words)
 
     def kill(self):
         if self.process and self.process.poll() is None:

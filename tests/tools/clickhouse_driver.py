@@ -391,6 +391,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kiseki-clickhouse-") as folder:
         try:
             scenario(folder)
+        except Exception:
+            for server in Server.all:
+                print(server.said())
+            raise
         finally:
             Server.kill_all()
 

@@ -15,6 +15,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from ports import free_ports
+
 KISEKI = sys.argv[1]
 WAIT_S = 150  # against a hang; LeakSanitizer alone takes seconds to end a program
 
@@ -31,12 +33,12 @@ def place(data):
 
 
 class Collector:
-    """A `kiseki serve`, with what it logged."""
+    """A `kiseki serve`, with what it logged. It comes back at its port, which nobody else is handed meanwhile."""
 
-    def __init__(self, data, *options, port=0):
+    def __init__(self, data, *options, port=None):
         self.data, self.options = data, options
         self.log = []
-        self.start(port)
+        self.start(port or free_ports(1)[0])
 
     def start(self, port):
         self.process = subprocess.Popen(
