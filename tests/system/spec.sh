@@ -40,7 +40,7 @@ END
 same()
 {
 	local events
-	"$KISEKI" convert "$1" -o program.ndjson 2>/dev/null || fail "kiseki does not read $1"
+	"$KISEKI" convert "$1" -o program.ndjson 2>said || fail "kiseki does not read $1: status $?, $(cat said)"
 	python3 "$SRC/tests/tools/ksk_decode.py" "$1" >decoder.ndjson || fail "ksk_decode.py: $1"
 	events=$(python3 compare.py program.ndjson decoder.ndjson) || fail "$1 is read differently"
 	[ "${events:-0}" -ge "$2" ] || fail "$1 has ${events:-no} events, not $2"
@@ -50,9 +50,9 @@ same()
 # for the bounds of losses, which a .ksk takes from the events around them.
 imported()
 {
-	"$KISEKI" convert "$1" -o in.ksk 2>/dev/null || fail "kiseki does not convert $1"
+	"$KISEKI" convert "$1" -o in.ksk 2>said || fail "kiseki does not convert $1: status $?, $(cat said)"
 	same in.ksk "$2"
-	"$KISEKI" convert "$1" -o direct.ndjson 2>/dev/null || fail "kiseki does not convert $1"
+	"$KISEKI" convert "$1" -o direct.ndjson 2>said || fail "kiseki does not convert $1: status $?, $(cat said)"
 	grep -v '"kind":"lost"' direct.ndjson >a
 	grep -v '"kind":"lost"' decoder.ndjson >b
 	python3 compare.py a b >/dev/null || fail "$1 is not in its .ksk"
