@@ -154,10 +154,26 @@ static void unlink_connection(struct connection *c)
 
 /* --- ending --- */
 
+/* Was it the last recorder of a kind beside the device's agent, nobody answers what it was told. */
+static void leave_recorders(struct connection *c)
+{
+	const struct connection *other;
+	uint32_t of, left = c->paces;
+
+	c->paces = 0;
+	for (other = c->server->connections; other && left; other = other->next)
+		if (other->slot == c->slot && other->greeted)
+			left &= ~(uint32_t)other->paces;
+	for (of = 0; of < PACES; of++)
+		if (left & 1U << of)
+			registry_push_absent(c->server->o.registry, c->slot, of);
+}
+
 static void leave_registry(struct connection *c)
 {
 	struct server *s = c->server;
 
+	leave_recorders(c);
 	if (!c->has_slot)
 		return;
 	connection_push_traffic(c);

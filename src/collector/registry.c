@@ -392,13 +392,14 @@ bool registry_get_pace(struct registry *r, uint32_t slot, enum config_pace_of of
 	return has;
 }
 
-void registry_push_absent(struct registry *r, uint32_t slot, uint64_t id)
+void registry_push_absent(struct registry *r, uint32_t slot, enum config_pace_of of)
 {
 	struct registry_waiter *w;
 
 	pthread_mutex_lock(&r->lock);
 	for (w = r->waiters; w; w = w->next)
-		if (w->slot == slot && w->instruction.id == id)
+		if (w->sent && !w->done && w->slot == slot &&
+		    config_get_pace(&w->instruction.config) == of)
 			w->done = w->is_absent = true;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);

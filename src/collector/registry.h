@@ -137,8 +137,8 @@ void registry_set_wake(struct registry *r, void (*wake)(void *context), void *co
 /* One that gives the pace of a recorder alone (config_get_pace()) is for that, beside the agent. */
 bool registry_pop_instruction(struct registry *r, uint32_t *ret_slot,
 			      struct message_instruction *ret);
-/* … and nobody was there to whom it could be sent. */
-void registry_push_absent(struct registry *r, uint32_t slot, uint64_t id);
+/* … and nobody is there, or any longer, to whom it could be sent. */
+void registry_push_absent(struct registry *r, uint32_t slot, enum config_pace_of of);
 
 /* Once a second or so: the rates. */
 void registry_tick(struct registry *r, uint64_t mono_ns);

@@ -110,7 +110,7 @@ static void send_pace(struct server *s, uint32_t slot, const struct message_inst
 		connection_settle(c);
 	}
 	if (!is_sent)
-		registry_push_absent(s->o.registry, slot, m->id);
+		registry_push_absent(s->o.registry, slot, of);
 }
 
 static void send_instructions(struct server *s)

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from ksk_decode import Cut
@@ -196,7 +197,14 @@ def scenario_told(folder):
     m.path.unlink()  # not read while the next one begins it
     m = Machine(c, folder, "--rate", "1000", "--budget", "1")
     wait_until("what was said", lambda: m.last()[1:] == (GOES, S // 50))
-    m.stop()
+    # It dies instead of answering: nobody waits for it.
+    m.agent.send_signal(signal.SIGSTOP)
+    asked = subprocess.Popen([sys.argv[1], "configure", "board", "--profile-rate", "70", "--server", f"http://127.0.0.1:{c.http_port}"],
+                             stdout=subprocess.PIPE, text=True)
+    time.sleep(1)
+    m.kill()
+    said = asked.communicate(timeout=WAIT_S)[0]
+    assert asked.returncode == 0 and "told when somebody does" in said, (asked.returncode, said)
     # One that can do without, of a command, is not asked.
     burner = subprocess.Popen(
         [os.environ["AGENT"], "profile", "--collector", f"127.0.0.1:{c.port}", "--name", "board", "--state-dir", str(folder), "--", sys.executable,
