@@ -17,7 +17,7 @@ from boards.guests import Guest, guest_parts
 from boards.machine import Machine
 from vm_account import account, parse
 from vm_bench import NS, SAMPLE_DUMP, Bench, near, run
-from vm_module import check_exits, functions
+from vm_module import check_exits, check_process, functions
 
 ROUNDS, CYCLES = 2600, 500_000
 HEAVY = 80  # percent of the work
@@ -40,7 +40,7 @@ def check(path, guest, phase, places):
     near("samples in heavy() and light(), %", 100 * sum(counts.values()) / len(user), 100, 1)
     near("share of heavy(), %", 100 * counts["heavy"] / sum(counts.values()), HEAVY,
          500 * math.sqrt(HEAVY / 100 * (1 - HEAVY / 100) / len(user)))
-    expect("processes, by CONTEXTIDR", {s.context for s in user}, {phase.answers[0]["pid"]})
+    check_process(user, places, phase.answers[0]["pid"])
     check_exits(samples, events, guest)
     report = json.loads(run(KISEKI, "profile", "report", path, "--json"))
     expect("unit of the report", report["totals"]["unit"], "cycles")
