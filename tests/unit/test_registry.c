@@ -358,6 +358,40 @@ static void test_taken_over(void **state)
 	assert_false(result.deferred);
 }
 
+/* A recorder beside the agent is told something and goes, after one of another kind did. */
+static void *go_away(void *context)
+{
+	struct message_instruction m;
+	uint32_t *slot = context;
+
+	while (!registry_pop_instruction(registry, slot, &m))
+		usleep(1000);
+	registry_push_absent(registry, *slot, PACE_OF_VM);
+	registry_push_absent(registry, *slot + 1, PACE_OF_PROFILE);
+	registry_leave(registry, *slot, 1, 1);
+	usleep(20000);
+	registry_push_absent(registry, *slot, PACE_OF_PROFILE);
+	return NULL;
+}
+
+static void test_recorder_gone(void **state)
+{
+	struct registry_request q = { .device = id(1), .timeout_ms = 60000 };
+	struct registry_result result;
+	uint32_t slot = arrive(1, "one", 1);
+	pthread_t thread;
+
+	(void)state;
+	q.instruction.verb = INSTRUCTION_CONFIGURE;
+	q.instruction.config.given = 1U << CONFIG_PACE_FIELD(PACE_OF_PROFILE, PACE_RATE);
+	q.instruction.config.paces[PACE_OF_PROFILE].rate_hz = 99;
+	assert_int_equal(pthread_create(&thread, NULL, go_away, &slot), 0);
+	assert_int_equal(registry_instruct(registry, &q, &result, &e), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result.code, 0);
+	assert_string_equal(result.text, "nobody records there now; it is told when somebody does");
+}
+
 static void test_many(void **state)
 {
 	struct registry_row row;
@@ -451,10 +485,10 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_names),	 TEST(test_ids),	   TEST(test_online),
-		TEST(test_deferred),	 TEST(test_deferred_func), TEST(test_instruct),
-		TEST(test_taken_over),	 TEST(test_many),	   TEST(test_same_name),
-		TEST(test_damaged_file),
+		TEST(test_names),      TEST(test_ids),		 TEST(test_online),
+		TEST(test_deferred),   TEST(test_deferred_func), TEST(test_instruct),
+		TEST(test_taken_over), TEST(test_recorder_gone), TEST(test_many),
+		TEST(test_same_name),  TEST(test_damaged_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
