@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -358,7 +359,10 @@ static void test_taken_over(void **state)
 	assert_false(result.deferred);
 }
 
-/* A recorder beside the agent is told something and goes, after one of another kind did. */
+/* A recorder beside the agent is told something and goes. Before it do one of another kind, another device's, and the agent: none
+ * of them is waited for. */
+static atomic_bool is_gone;
+
 static void *go_away(void *context)
 {
 	struct message_instruction m;
@@ -370,6 +374,7 @@ static void *go_away(void *context)
 	registry_push_absent(registry, *slot + 1, PACE_OF_PROFILE);
 	registry_leave(registry, *slot, 1, 1);
 	usleep(20000);
+	is_gone = true;
 	registry_push_absent(registry, *slot, PACE_OF_PROFILE);
 	return NULL;
 }
@@ -387,6 +392,7 @@ static void test_recorder_gone(void **state)
 	q.instruction.config.paces[PACE_OF_PROFILE].rate_hz = 99;
 	assert_int_equal(pthread_create(&thread, NULL, go_away, &slot), 0);
 	assert_int_equal(registry_instruct(registry, &q, &result, &e), 0);
+	assert_true(is_gone);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result.code, 0);
 	assert_string_equal(result.text, "nobody records there now; it is told when somebody does");
