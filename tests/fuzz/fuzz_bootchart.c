@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct boot_item item;
 
 	bootchart_archive_is(data, size);
-	read_file(data, size);
+	if (as_file_is_due(data, size))
+		read_file(data, size);
 	if (source_bootchart_open_memory(data, size, &s, &e) < 0)
 		return 0;
 	while (s->ops->next(s, &item, &e) > 0)

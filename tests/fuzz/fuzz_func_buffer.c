@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func_buffer: any bytes as the record of a process, and as its maps: read through, twice; and as a file, alone and in a folder. Files take a hundred
- * times as long as memory and are read by the same code, so a search does that with one input of 64, which its bytes choose; a replay always.
+ * func_buffer: any bytes as the record of a process, and as its maps: read through, twice; and, where that is due, as
+ * a file, alone and in a folder.
  */
 #include <assert.h>
 #include <errno.h>
@@ -84,21 +84,6 @@ static void read_file(const uint8_t *data, size_t size)
 	as_file_done(&f);
 }
 
-static bool is_for_files(const uint8_t *data, size_t size)
-{
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < size; i++)
-		sum += data[i];
-	return sum % 64 == 0;
-#else
-	(void)data;
-	(void)size;
-	return true;
-#endif
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct func_buffer_bytes bytes = { .data = data, .len = size };
@@ -107,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t n, again;
 	int r;
 
-	if (is_for_files(data, size)) {
+	if (as_file_is_due(data, size)) {
 		read_file(data, size);
 		read_folder(data, size);
 	}

@@ -2,32 +2,11 @@
 /* sample_ksk: any bytes as a file with a profile, its checksums made right. */
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "ksk_bytes.h"
 #include "trace/sample_ksk.h"
-#include "wire/crc32c.h"
-#include "wire/varint.h"
 
 #define ITEMS_MAX 2000U
-
-/* Checksums keep a fuzzer out of all that lies behind them. */
-static void repair(uint8_t *data, size_t size)
-{
-	size_t at = 16;
-	struct block b;
-	uint32_t crc;
-
-	while (at < size) {
-		if (block_peek(data + at, size - at, &b) != WIRE_OK) {
-			at++;
-			continue;
-		}
-		crc = crc32c(0, data + at, 4);
-		put_le32(data + at + 4, crc32c(crc, data + at + 8, b.len - 8));
-		at += b.len;
-	}
-}
 
 static void read_file(const uint8_t *data, size_t size)
 {
@@ -48,14 +27,6 @@ static void read_file(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = malloc(size + 1);
-
-	if (!copy)
-		return 0;
-	read_file(data, size);
-	memcpy(copy, data, size);
-	repair(copy, size);
-	read_file(copy, size);
-	free(copy);
+	ksk_bytes_read(data, size, read_file);
 	return 0;
 }
