@@ -6,14 +6,23 @@ It can be killed and started again on the same ports with the same data.
 import json
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 from boards import child
 from boards.catalog import BoardError
 
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests/tools"))
+from ports import free_ports  # noqa: E402
+
 HOST = "10.0.2.2"  # this machine, as a board sees it
 READY_S = 60
+
+
+def at_port(address):
+    """An address with a port that stays ours while the collector is down, if it asks for any (port 0)."""
+    return f"{address[:-1]}{free_ports(1)[0]}" if address.endswith(":0") else address
 
 
 class Collector:
@@ -21,7 +30,7 @@ class Collector:
         """`symbols` is a folder with devices' programs."""
         self.program, self.data, self.log = Path(program), Path(data), Path(log)
         self.options = ["--symbols", symbols] if symbols else []
-        self.listen, self.http, self.process = listen, http, None
+        self.listen, self.http, self.process = at_port(listen), at_port(http), None
 
     @property
     def port(self):
@@ -52,7 +61,6 @@ class Collector:
             if self.process.poll() is not None or time.monotonic() > end:
                 raise BoardError(f"the collector does not start: {self.tail()}")
             time.sleep(0.02)
-        # Port 0 was a question: the next start wants the same.
         self.listen = re.search(r"^devices +(\S+)", out.read_text(), re.M)[1]
         self.http = re.search(r"^web +http://([^\s/]+)", out.read_text(), re.M)[1]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import counters
 from boards.catalog import BoardError
-from boards.collector import Collector
+from boards.collector import Collector, free_ports
 
 PATIENCE_S = 60
 
@@ -121,18 +121,13 @@ class NetGzip(NetText):
     reader = staticmethod(gzip.open)
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
-
-
 class TraceCmd(Method):
     key, name = "trace_cmd", "trace-cmd record, Ethernet"
 
     def __enter__(self):
         if not shutil.which("trace-cmd"):
             raise BoardError("trace-cmd is not installed (tools/setup bench)")
-        self.folder, self.port = self.work / "listen", free_port()
+        self.folder, self.port = self.work / "listen", free_ports(1)[0]
         self.folder.mkdir()
         self.log = (self.work / "listen.log").open("wb")
         self.listener = subprocess.Popen(
