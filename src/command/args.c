@@ -155,6 +155,24 @@ static int find_command(struct args *a, struct cursor *c, struct error *e)
 	return 0;
 }
 
+/* The first operand that is not given, as the usage has it: its n-th word that is neither an option nor optional. */
+static int missing(const struct args *a, struct error *e)
+{
+	const char *at = a->command->usage;
+	size_t skip = a->n_operands, len;
+	int depth = 0;
+
+	for (; *at; at += len + (at[len] == ' ')) {
+		len = strcspn(at, " ");
+		depth += *at == '[';
+		if (!depth && *at != '-' && !skip--)
+			break;
+		depth -= at[len - 1] == ']';
+	}
+	assert(*at);
+	return wrong(a, e, "%.*s is missing", (int)strcspn(at, " ."), at);
+}
+
 int args_parse(struct args *a, const struct command *root, int argc, char *const argv[],
 	       struct error *e)
 {
@@ -169,8 +187,7 @@ int args_parse(struct args *a, const struct command *root, int argc, char *const
 	if (a->help)
 		return 0; /* help is wanted more than anything else is wrong */
 	if (r >= 0 && a->n_operands < a->command->operands_min)
-		return wrong(a, e, "%s is missing",
-			     a->command->operands ? a->command->operands : "an argument");
+		return missing(a, e);
 	return r;
 }
 

@@ -45,8 +45,8 @@ struct cli_example {
 
 struct command {
 	const char *name;
-	const char *summary;	 /* lower case, no full stop */
-	const char *usage;	 /* what follows the name */
+	const char *summary; /* lower case, no full stop */
+	const char *usage;   /* what follows the name; operands that must be there in their order */
 	const char *description; /* paragraphs, separated by an empty line; NULL: none */
 	const struct cli_option *options;
 	const struct cli_example *examples;

@@ -87,7 +87,11 @@ static void test_refused(void **state)
 		{ { "convert", "x", "-z" }, "unknown option -z" },
 		{ { "convert", "x", "-o" }, "--output needs OUT" },
 		{ { "check", "x", "--json=yes" }, "--json takes no argument" },
-		{ { "check" }, "FILE is missing" },
+		{ { "check" }, "FILE|FOLDER is missing" },
+		{ { "completion" }, "bash|zsh is missing" },
+		{ { "func", "graph", "x" }, "FUNCTION is missing" },
+		{ { "func", "run", "--split" }, "COMMAND is missing" },
+		{ { "keys", "revoke" }, "DEVICE is missing" },
 		{ { "check", "x", "y" }, "'y' is one argument too many" },
 	};
 	struct error e;
