@@ -56,6 +56,44 @@ cmp -s first second || fail "packed anew it says something else"
 "$KISEKI" func run --split -- /bin/sh -c 'echo ran; exit 5' >out.plain 2>err
 [ $? = 5 ] && grep -q ran out.plain && grep -q 'no calls were recorded' err || fail "a program without hooks: $(cat out.plain err)"
 
+# A child that has more of it at once than is held of a thread nobody knows yet: it is known from its first call on.
+cat >eager.c <<'END'
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void ask(void)
+{
+	int i;
+
+	for (i = 0; i < 12000; i++)
+		syscall(SYS_getppid);
+}
+
+__attribute__((no_instrument_function)) int main(void)
+{
+	int status = 1;
+
+	if (fork() == 0) {
+		ask();
+		_exit(0);
+	}
+	wait(&status);
+	return status;
+}
+END
+cc -D_GNU_SOURCE -O1 -g -finstrument-functions eager.c -o eager || exit 1
+for i in 1 2 3; do
+	"$KISEKI" func run --split -o eager$i -- ./eager >out.eager 2>err || fail "a busy child: $(cat err)"
+	"$KISEKI" func report eager$i --json --limit 0 >report 2>err || fail "its report: $(cat err)"
+	python3 - report <<'END' || fail "a busy child is not known from its beginning: $(cat report)"
+import json, sys
+report = json.load(open(sys.argv[1]))
+ask = next(f for f in report["functions"] if f["function"] == "ask")
+sys.exit(ask["unknown_ns"] != 0 or ask["kernel_ns"] == 0 or report["all"]["os_losses"] != 0)
+END
+done
+
 # Through an agent that is killed, and switched off and on.
 cat >forever.c <<'END'
 #include <sys/random.h>

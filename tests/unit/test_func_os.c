@@ -31,6 +31,8 @@
 #define CALLS 1000U
 #define INNER_CALLS 500U
 #define MANY_CALLS 200000U
+#define LATE_CALLS 12000U
+#define LATE_KIB 8192U
 #define SLEEP_NS 20000000U
 #define ROUNDS 500
 
@@ -256,6 +258,37 @@ static void test_all(void **state)
 	close_os();
 }
 
+/* More than all room for what has no row: it is asked for, and nothing is missing. */
+static void test_late_row(void **state)
+{
+	struct worker w = { .calls = LATE_CALLS };
+	struct error e = ERROR_INIT;
+	bool has_row = false;
+	int r;
+
+	(void)state;
+	check(open_os(LATE_KIB), &e);
+	start_worker(&w);
+	check(func_os_watch(os, w.tid, &e), &e);
+	assert_int_equal(write(w.go[1], "", 1), 1);
+	end_worker(&w);
+	do {
+		r = func_os_drain(os, clock_mono_ms(), &e);
+		check(r, &e);
+		if (r == FUNC_OS_ROWS)
+			check(func_os_add(os, w.tid, 0, &e), &e);
+		has_row |= r == FUNC_OS_ROWS;
+	} while (r != FUNC_OS_ALL);
+	assert_true(has_row);
+	check(func_os_stop(os, &e), &e);
+	assert_int_equal(run->rows[0].lost, 0);
+	assert_int_equal(run->rows[0].events[0].os, FUNC_OS_WATCH);
+	assert_int_equal(count(0, FUNC_OS_SYSCALL, SYS_getppid), LATE_CALLS);
+	assert_int_equal(count(0, FUNC_OS_SYSCALL_RETURN, SYS_getppid), LATE_CALLS);
+	check_order(0);
+	close_os();
+}
+
 static uint64_t sum_overruns(void)
 {
 	struct tracefs_stats stats;
@@ -347,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_late_row),
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_list),
 	};

@@ -195,6 +195,7 @@ static void test_folded(void **state)
 	push(OS_SYSCALL, SECOND + 10, 20, 0, 73);
 	push(OS_SWITCH, SECOND + 20, 20, 1, 2);
 	push(OS_WAKING, SECOND + 30, 20, 1, 0);
+	assert_int_equal(os_threads_flush(threads, 9 * SECOND, false), 1);
 	assert_int_equal(os_threads_flush(threads, 9 * SECOND, false), 0);
 	push(OS_SWITCH, 10 * SECOND, 1, 20, 0);
 	assert_int_equal(os_threads_set_row(threads, 20, 4), 0);
@@ -219,6 +220,77 @@ static void test_folded(void **state)
 	expect(5, 11 * SECOND, FUNC_OS_SYSCALL, 221);
 	expect(5, 12 * SECOND, FUNC_OS_SYSCALL_RETURN, 221);
 	expect_end(5);
+}
+
+static void push_calls(int32_t tid, uint64_t from_ns, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n; i++)
+		push(i % 2 ? OS_SYSCALL : OS_RETURN, from_ns + i, tid, 0, i % 400);
+}
+
+static void expect_calls(uint32_t row, uint64_t from_ns, uint64_t n)
+{
+	uint64_t i;
+
+	expect(row, from_ns, FUNC_OS_WATCH, ALL);
+	for (i = 0; i < n; i++)
+		expect(row, from_ns + i, i % 2 ? FUNC_OS_SYSCALL : FUNC_OS_SYSCALL_RETURN, i % 400);
+	expect_end(row);
+}
+
+/* Before anything of a thread is forgotten its row is asked for; one that gets it keeps all. */
+static void test_asks(void **state)
+{
+	const uint64_t n = OS_HELD_MAX + 1000;
+
+	(void)state;
+	begin();
+	push_calls(20, 100, n);
+	assert_int_equal(os_threads_flush(threads, 10000, false), 1);
+	assert_int_equal(os_threads_set_row(threads, 20, 4), 0);
+	assert_int_equal(os_threads_flush(threads, 10000, true), 0);
+	expect_calls(4, 100, n);
+	/* One that has none is asked for again when there are as many again, but not for its age. */
+	push_calls(21, SECOND, n);
+	assert_int_equal(os_threads_flush(threads, 2 * SECOND, false), 1);
+	assert_int_equal(os_threads_flush(threads, 2 * SECOND, false), 0);
+	push_calls(21, 2 * SECOND, n);
+	assert_int_equal(os_threads_flush(threads, 3 * SECOND, false), 1);
+	assert_int_equal(os_threads_flush(threads, 3 * SECOND, false), 0);
+	assert_int_equal(os_threads_flush(threads, 9 * SECOND, false), 1);
+	assert_int_equal(os_threads_flush(threads, 9 * SECOND, false), 0);
+	push(OS_SYSCALL, 9 * SECOND, 21, 0, 5);
+	assert_int_equal(os_threads_flush(threads, 19 * SECOND, false), 0);
+	push(OS_SYSCALL, 19 * SECOND, 21, 0, 6);
+	assert_int_equal(os_threads_flush(threads, 29 * SECOND, false), 0);
+	assert_int_equal(os_threads_set_row(threads, 21, 5), 0);
+	assert_int_equal(os_threads_flush(threads, 29 * SECOND, true), 0);
+	expect(5, 19 * SECOND, FUNC_OS_WATCH, ALL);
+	expect(5, 19 * SECOND, FUNC_OS_SYSCALL, 6);
+	expect_end(5);
+}
+
+/* The same when each has few, but all together have no room. */
+static void test_asks_for_room(void **state)
+{
+	int32_t tid;
+
+	(void)state;
+	begin();
+	for (tid = 20; tid < 36; tid++)
+		push_calls(tid, (uint64_t)tid * 1000, 1000);
+	while (os_threads_has_room(threads))
+		push(OS_WAKING, 40000, 20, 1, 0);
+	assert_int_equal(os_threads_flush(threads, 50000, true), 1);
+	assert_false(os_threads_has_room(threads)); /* nothing was forgotten */
+	for (tid = 21; tid < 24; tid++)
+		assert_int_equal(os_threads_set_row(threads, tid, (uint32_t)tid - 21), 0);
+	assert_int_equal(os_threads_flush(threads, 50000, true), 0);
+	assert_true(os_threads_has_room(threads));
+	for (tid = 21; tid < 24; tid++)
+		expect_calls((uint32_t)tid - 21, (uint64_t)tid * 1000, 1000);
 }
 
 /* The number is told once; that there is a gap, by all. */
@@ -349,9 +421,10 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain), TEST(test_held),   TEST(test_folded),
-		TEST(test_gap),	  TEST(test_before), TEST(test_full),
-		TEST(test_many),  TEST(test_again),  TEST(test_not_followed),
+		TEST(test_plain), TEST(test_held),	    TEST(test_folded),
+		TEST(test_gap),	  TEST(test_before),	    TEST(test_full),
+		TEST(test_many),  TEST(test_again),	    TEST(test_not_followed),
+		TEST(test_asks),  TEST(test_asks_for_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,8 +417,8 @@ static void finish_turn(struct func_feed *f, bool soon)
 }
 
 /* The kernel's rings are small beside what a program can make them write: they are looked at more often
- * than programs are. */
-static void turn_os(struct func_feed *f, struct error *e)
+ * than programs are. True: threads need their rows first. */
+static bool turn_os(struct func_feed *f, struct error *e)
 {
 	struct error one = ERROR_INIT;
 	int r = func_feed_turn_os(f, &one);
@@ -428,6 +428,7 @@ static void turn_os(struct func_feed *f, struct error *e)
 	f->os_ms = UINT64_MAX;
 	if (f->os && count_programs(f))
 		f->os_ms = f->now_ms + (r > 0 ? FUNC_FEED_SOON_MS : FUNC_FEED_OS_MS);
+	return r == FUNC_OS_ROWS;
 }
 
 static void turn_programs(struct func_feed *f, struct error *e)
@@ -466,10 +467,14 @@ static void turn_programs(struct func_feed *f, struct error *e)
 
 void func_feed_turn(struct func_feed *f, uint64_t now_ms, struct error *e)
 {
+	bool needs_rows;
+
 	f->now_ms = now_ms;
-	turn_os(f, e);
-	if (now_ms >= f->next_ms)
+	needs_rows = turn_os(f, e);
+	if (needs_rows || now_ms >= f->next_ms)
 		turn_programs(f, e);
+	if (needs_rows)
+		turn_os(f, e);
 }
 
 /* Which programs record now: these are switched on again by the next agent. */

@@ -95,7 +95,7 @@ void func_feed_watch(struct func_feed *f, int32_t pid);
 void func_feed_add_os(struct func_feed *f, const struct func_drain_thread *t);
 void func_feed_remove_os(struct func_feed *f, const struct func_drain_thread *t);
 
-/* As the mode has it, and takes what the kernel recorded. 1: there is more. */
+/* As the mode has it, and takes what the kernel recorded. enum func_os_drained. */
 int func_feed_turn_os(struct func_feed *f, struct error *e);
 
 /* Before the run ends; nobody is left: the kernel's memory is given back, too. */

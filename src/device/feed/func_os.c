@@ -107,7 +107,7 @@ void func_os_remove(struct func_os *o, int32_t tid, uint32_t row)
 	os_instance_put_all(&o->instance, o->tids, os_threads_get_tids(o->threads, o->tids), NULL);
 }
 
-/* Takes records up to safe_ns. 1: there are more. -ENOSPC: nor is there room. */
+/* Takes records up to safe_ns. enum func_os_drained; -ENOSPC: there are more, but no room. */
 static int take_records(struct func_os *o, uint64_t safe_ns, uint32_t most, struct error *e)
 {
 	struct os_record record;
@@ -117,16 +117,16 @@ static int take_records(struct func_os *o, uint64_t safe_ns, uint32_t most, stru
 	while (most--) {
 		if (!os_threads_has_room(o->threads)) {
 			r = os_threads_flush(o->threads, o->last_ns, true);
-			if (r < 0)
-				return r;
+			if (r)
+				return r < 0 ? r : FUNC_OS_ROWS;
 		}
 		r = os_rings_next(o->rings, safe_ns, &record, e);
 		if (r <= 0)
-			return r;
+			return r < 0 ? r : FUNC_OS_ALL;
 		os_threads_push(o->threads, &record, o->instance.follows);
 		o->last_ns = record.ns;
 	}
-	return 1;
+	return FUNC_OS_MORE;
 }
 
 /* At the rate of this drain, would a ring be a quarter full in so many milliseconds? */
@@ -148,14 +148,18 @@ int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e)
 	os_clock_push(&o->clock, now);
 	more = take_records(o, safe, TURN_RECORDS, e);
 	busy = is_busy(o, now_ms);
-	if (more == 0)
+	if (more == FUNC_OS_ALL)
 		o->last_ns = safe;
 	if (more == -ENOSPC)
-		return 0;
-	if (more < 0)
+		return FUNC_OS_ALL;
+	if (more < 0 || more == FUNC_OS_ROWS)
 		return more;
 	r = os_threads_flush(o->threads, o->last_ns, false);
-	return r < 0 && r != -ENOSPC ? r : more || busy;
+	if (r > 0)
+		return FUNC_OS_ROWS;
+	if (r < 0 && r != -ENOSPC)
+		return r;
+	return more || busy ? FUNC_OS_MORE : FUNC_OS_ALL;
 }
 
 int func_os_stop(struct func_os *o, struct error *e)

@@ -55,8 +55,13 @@ int func_os_watch(struct func_os *o, int32_t tid, struct error *e);
 int func_os_add(struct func_os *o, int32_t tid, uint32_t row, struct error *e);
 void func_os_remove(struct func_os *o, int32_t tid, uint32_t row);
 
-/* Takes what the kernel recorded, and puts blocks that are due. 1: there is more, or so much came that it
- * must come again soon; 0; < 0: failed. */
+enum func_os_drained {
+	FUNC_OS_ALL,
+	FUNC_OS_MORE, /* there is more, or so much came that it must come again soon */
+	FUNC_OS_ROWS, /* so, and what is held is too much: threads that have a row by now should get it first */
+};
+
+/* Takes what the kernel recorded, and puts blocks that are due. enum func_os_drained, or < 0: failed. */
 int func_os_drain(struct func_os *o, uint64_t now_ms, struct error *e);
 
 /* All up to now is put, and every row is forgotten; tids stay watched. -ENOSPC: the spool is full, so not

@@ -41,6 +41,7 @@ struct thread {
 	bool dead;    /* it left its CPU for good */
 	bool removed; /* and since when */
 	bool hashed;
+	bool asked; /* for its row, before anything of it is forgotten */
 	uint64_t removed_ns;
 	uint64_t watch, watch_tick; /* FUNC_OS_WATCH that its stream begins with */
 	uint64_t ended_tick; /* where it ended the last time, if it goes on; 0: it does not */
@@ -568,18 +569,37 @@ static bool is_due(const struct os_threads *s, const struct thread *t, uint64_t 
 	return t->n >= OS_BLOCK_RECORDS || oldest <= limit_tick;
 }
 
-/* Keeps what it says about now. */
-static void hold(struct os_threads *s, struct thread *t, uint64_t limit_tick)
+/* Those of rows are put by then, if `all`: what is in the way is of threads without. */
+static bool has_too_many(const struct os_threads *s, const struct thread *t, bool all)
 {
-	bool is_tight = s->n_free < OS_POOL_RECORDS / 4;
+	return t->first && (t->n > OS_HELD_MAX || (all && s->n_free < OS_POOL_RECORDS / 4));
+}
 
+static bool is_too_old(const struct os_threads *s, const struct thread *t, uint64_t limit_tick)
+{
+	return t->first ? s->records[t->first].tick < limit_tick
+			: t->dead && t->last_tick < limit_tick;
+}
+
+/* Keeps what it says about now. 1: its row is needed first, or this will be forgotten the next time. */
+static int hold(struct os_threads *s, struct thread *t, uint64_t limit_tick, bool all)
+{
+	bool many = has_too_many(s, t, all);
+
+	if (!many && !is_too_old(s, t, limit_tick))
+		return 0;
+	if (!t->asked) {
+		t->asked = true;
+		return 1;
+	}
+	t->asked = !many; /* it may have one by the time there are as many again */
 	if (t->dead && t->last_tick < limit_tick) {
 		drop(s, t);
-		return;
+		return 0;
 	}
-	while (t->first &&
-	       (t->n > OS_HELD_MAX || is_tight || s->records[t->first].tick < limit_tick))
+	while (has_too_many(s, t, all) || (t->first && is_too_old(s, t, limit_tick)))
 		fold_first(s, t);
+	return 0;
 }
 
 /* 0, or < 0 and it stays. */
@@ -604,7 +624,7 @@ int os_threads_flush(struct os_threads *s, uint64_t ns, bool all)
 	uint64_t held = os_clock_tick(s->o.clock, ns > OS_HELD_NS ? ns - OS_HELD_NS : 0);
 	struct thread *t;
 	uint32_t i;
-	int r = 0;
+	int r = 0, asks = 0;
 
 	for (i = 1; i <= OS_THREADS_MAX && r == 0; i++) {
 		t = &s->threads[i];
@@ -613,10 +633,10 @@ int os_threads_flush(struct os_threads *s, uint64_t ns, bool all)
 		else if (t->tid && t->row != NO_ROW && (all || is_due(s, t, due)))
 			r = put_thread(s, t);
 	}
-	for (i = 1; i <= OS_THREADS_MAX; i++)
+	for (i = 1; i <= OS_THREADS_MAX && r == 0; i++)
 		if (s->threads[i].tid && s->threads[i].row == NO_ROW)
-			hold(s, &s->threads[i], held);
-	return r;
+			asks |= hold(s, &s->threads[i], held, all);
+	return r < 0 ? r : asks;
 }
 
 int os_threads_stop(struct os_threads *s, uint64_t ns)

@@ -5,9 +5,9 @@
  *
  * A thread is known by its tid from the first record or watch on; its row in the run comes later.
  * Records wait in one pool of fixed size, a list for each thread. Those of a thread that has a row
- * become blocks; those of one that has none yet are held. When they grow old or many, the oldest are
- * forgotten but for what they say about now: whether it runs, was woken, is in a system call. These
- * few are true records, and its stream begins with them.
+ * become blocks; those of one that has none yet are held. When they grow old or many, its row is asked
+ * for; if it gets none, the oldest are forgotten but for what they say about now: whether it runs, was
+ * woken, is in a system call. These few are true records, and its stream begins with them.
  *
  * A stream begins with FUNC_OS_WATCH, from where on nothing of it is missing, and these few. Around a gap in any CPU's
  * records each thread has two of them, because each may have been there.
@@ -56,8 +56,8 @@ bool os_threads_has_room(const struct os_threads *s);
 /* The next record of all CPUs. Threads that are made are met here, if `follows`. */
 void os_threads_push(struct os_threads *s, const struct os_record *r, bool follows);
 
-/* All records up to ns were pushed. Puts the blocks that are due, with `all` every record. 0, or -ENOSPC: the
- * spool is full. */
+/* All records up to ns were pushed. Puts the blocks that are due, with `all` every record. 1: a thread's row
+ * is needed, or the next time something of it will be forgotten; 0; -ENOSPC: the spool is full. */
 int os_threads_flush(struct os_threads *s, uint64_t ns, bool all);
 
 /* Every thread is told to be no longer watched, and all of it is put. -ENOSPC as above. */
