@@ -51,7 +51,7 @@ static inline void as_file_init_pipe(struct as_file *f, const uint8_t *data, siz
 /* In a search one input of many, which its bytes choose; in a replay each. */
 static inline bool as_file_is_due(const uint8_t *data, size_t size)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#ifdef FUZZ_SEARCH
 	unsigned int sum = 0;
 
 	for (size_t i = 0; i < size; i++)
