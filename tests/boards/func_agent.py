@@ -9,7 +9,6 @@ asked as a user asks it: every call of every thread and child is there, in its o
 none is lost; also if the agent is killed while the program runs.
 """
 import collections
-import gzip
 import io
 import json
 import struct
@@ -33,7 +32,7 @@ AGENT = (f"kiseki-agent --collector {HOST}:{{}} --name {NAME} --func on --func-s
          "--state-dir /tmp --spool-file /tmp/spool >>/tmp/agent.log 2>&1 & echo $! >/tmp/agent.pid")
 # A reference is a number of calls and as many words, in a file that is much longer.
 CUT = ("cd /tmp/references; for f in *; do n=$(od -An -tu4 -N4 $f); head -c $((8 + 8 * n)) $f >/tmp/cut/$f; done; "
-       "tar -c -f - -C /tmp/cut . | gzip -c")
+       "tar -c -f - -C /tmp/cut .")
 
 
 def build_program(board):
@@ -65,9 +64,8 @@ class Board:
 
     def references(self):
         """{(pid, tid): [words]}: what was called, in order; address * 2, + 1 for a return."""
-        answer = self.machine.call(CUT, timeout_s=300)
         lists = {}
-        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(answer.output))) as tar:
+        with tarfile.open(fileobj=io.BytesIO(self.machine.read(CUT))) as tar:
             for member in filter(tarfile.TarInfo.isfile, tar):
                 pid, tid, _ = map(int, Path(member.name).name.split("."))
                 data = tar.extractfile(member).read()

@@ -9,7 +9,6 @@ each recording, whether it ended by itself, failed, was interrupted or killed, t
 they were.
 """
 import collections
-import gzip
 import os
 import re
 import shutil
@@ -58,9 +57,8 @@ class Board:
 
     def fetch(self, name):
         """A file of the board."""
-        answer = self.machine.call(f"gzip -c < /tmp/{name}", timeout_s=PATIENCE_S)
         path = Path(self.work) / name
-        path.write_bytes(gzip.decompress(answer.output))
+        path.write_bytes(self.machine.read(f"cat /tmp/{name}", PATIENCE_S))
         return path
 
 
