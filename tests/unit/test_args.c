@@ -136,6 +136,27 @@ static void test_values(void **state)
 	assert_int_equal(args_get_count(&a, "limit", &n, &e), -EINVAL);
 }
 
+/* The usage has a word for each operand that must be there. */
+static void check_missing(const struct command *c)
+{
+	const char *words[16] = { NULL };
+	const struct command *up;
+	size_t depth = 0, i;
+	struct error e;
+	struct args a;
+
+	for (up = c; up->parent; up = up->parent)
+		depth++;
+	for (up = c, i = depth; i--; up = up->parent)
+		words[i] = up->name;
+	for (i = 0; i < c->operands_min; i++) {
+		assert_int_equal(parse(&a, &e, words), -EINVAL);
+		assert_ptr_equal(a.command, c);
+		assert_non_null(strstr(e.text, " is missing"));
+		words[depth + i] = "x";
+	}
+}
+
 /* The tables themselves: what help, completion and the parser rely on. */
 static void check_table(const struct command *c)
 {
@@ -150,6 +171,7 @@ static void check_table(const struct command *c)
 		assert_true(o->name[0] && o->help[0]);
 		assert_true(o->letter != command_help_option.letter);
 	}
+	check_missing(c);
 	for (i = 0; c->children && c->children[i]; i++) {
 		assert_ptr_equal(c->children[i]->parent, c);
 		check_table(c->children[i]);
