@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "as_file.h"
+#include "in_place.h"
 #include "trace/func_buffer.h"
 
 static int read_all(struct func_source *s, uint64_t *ret_n)

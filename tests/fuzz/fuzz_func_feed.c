@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "in_place.h"
 #include "tools/func_rig.h"
 #include "wire/varint.h"
 
