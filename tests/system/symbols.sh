@@ -58,7 +58,7 @@ check 0 500 -a "$KISEKI"
 # for ASan (_sub_I_…, _sub_D_…).
 python3 -c '
 for n, line in enumerate(open("truth")):
-    if n % 7 == 0 and "_sub_" not in line: print(f"{int(line.split()[0], 16) + 4 * (n % 5):x}")' >asked
+    if n % 7 == 0 and " _sub_" not in line: print(f"{int(line.split()[0], 16) + 4 * (n % 5):x}")' >asked
 "$SYMBOLISE" -m -a -l "$KISEKI" <asked >answers
 # Elfutils does not understand all that clang writes; binutils does, and takes much longer.
 # A program with sanitizers in it has much that was compiled without lines.
