@@ -19,8 +19,9 @@
 #include "device/agent/memory.h"
 #include "device/agent/run_meta.h"
 
-#define SHARE 64U	  /* an END may take this part of the spool */
-#define NOBODY UINT32_MAX /* process of a row whose owner is not known any more */
+#define SHARE 64U		     /* an END may take this part of the spool */
+#define NUMBER_MOST (UINT64_MAX / 2) /* of a place: no agent writes one so often */
+#define NOBODY UINT32_MAX	     /* process of a row whose owner is not known any more */
 #define ORIGIN "programs"
 #define TEXT_MOST 1024U /* bytes, as readers keep */
 #define BUILD_ID_MOST 20U
@@ -113,7 +114,8 @@ static void check_places(struct memory_func_row *row)
 	struct memory_func_place *p;
 
 	for (p = row->places; p < row->places + 2; p++)
-		if (p->crc != memory_crc(p, offsetof(struct memory_func_place, crc)))
+		if (p->crc != memory_crc(p, offsetof(struct memory_func_place, crc)) ||
+		    p->number > NUMBER_MOST)
 			memset(p, 0, sizeof(*p));
 }
 
