@@ -433,18 +433,16 @@ static void start(struct connection *c)
 	connection_settle(c);
 }
 
-void connection_accept(struct server *s)
+bool connection_accept(struct server *s)
 {
 	struct connection *c = calloc(1, sizeof(*c));
 
-	if (!c)
-		return;
+	if (!c || uv_tcp_init(&s->loop, &c->tcp) < 0) {
+		free(c);
+		return false;
+	}
 	c->server = s;
 	session_init(&c->session, &s->env, c, ++s->sessions);
-	if (uv_tcp_init(&s->loop, &c->tcp) < 0) {
-		free(c);
-		return;
-	}
 	c->tcp.data = c;
 	link_connection(c);
 	if (uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) < 0 ||
@@ -452,4 +450,5 @@ void connection_accept(struct server *s)
 		connection_close(c);
 	else
 		start(c);
+	return true;
 }

@@ -55,6 +55,7 @@ struct server {
 	uint64_t last_second_ms;
 	bool stopping, finishing;
 	bool turns_away;  /* connections could not be taken, and that was said */
+	bool has_caller;  /* one waits at the listener for memory */
 	int reserve_fd;	  /* to take one and close it where no file is left; < 0: none */
 	uint64_t stop_ms; /* when it stops waiting for a commit */
 	atomic_bool stop;
@@ -93,8 +94,8 @@ struct connection {
 /* What the sessions need of us: ingest.c. */
 extern const struct session_ops ingest_ops;
 
-/* Takes a connection that waits at the listener. */
-void connection_accept(struct server *s);
+/* Takes a connection that waits at the listener. False: there is no memory, and it waits on. */
+bool connection_accept(struct server *s);
 /* After anything that may have changed the session: reads on or not, waits, says goodbye. */
 void connection_settle(struct connection *c);
 /* A commit ended. */

@@ -171,11 +171,35 @@ static void on_second(struct server *s)
 	registry_tick(s->o.registry, session_clock_now().mono_ns);
 }
 
+/* What keeps connections from being taken is said once. */
+static void note_refusal(struct server *s, int status)
+{
+	char line[120];
+
+	if (!s->turns_away) {
+		snprintf(line, sizeof(line), "cannot take connections: %s", uv_strerror(status));
+		s->o.log(s->o.log_context, line);
+	}
+	s->turns_away = true;
+}
+
+/* libuv has one, and listens no further until it is taken. If there is no memory for it now, there may be later. */
+static void take_connection(struct server *s)
+{
+	s->has_caller = !connection_accept(s);
+	if (s->has_caller)
+		note_refusal(s, UV_ENOMEM);
+	else
+		s->turns_away = false;
+}
+
 static void on_timer(uv_timer_t *handle)
 {
 	struct server *s = handle->data;
 	struct wheel_entry *entry;
 
+	if (s->has_caller && !s->stopping)
+		take_connection(s);
 	while ((entry = wheel_pop(&s->wheel, server_now_ms(s))))
 		connection_deadline(connection_of(entry));
 	guard_turn(s);
@@ -208,18 +232,12 @@ static void turn_away(struct server *s)
 static void on_connection(uv_stream_t *listener, int status)
 {
 	struct server *s = listener->data;
-	char line[120];
 
 	if (status >= 0) {
-		s->turns_away = false;
-		connection_accept(s);
+		take_connection(s);
 		return;
 	}
-	if (!s->turns_away) {
-		snprintf(line, sizeof(line), "cannot take connections: %s", uv_strerror(status));
-		s->o.log(s->o.log_context, line);
-	}
-	s->turns_away = true;
+	note_refusal(s, status);
 	if (status == UV_EMFILE || status == UV_ENFILE)
 		turn_away(s);
 }

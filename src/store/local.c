@@ -419,12 +419,14 @@ static int cut_runs(struct local_store *s)
 
 	while (r == 0 && (run = hashtable_next(&s->runs.by_number, &at))) {
 		struct cut_search c = { .run = run->number, .in = run->in, .in_len = run->in_len };
+		const struct run_before before = { c.in, c.in_len, &c.cuts };
 
 		if (!run->in_totals.streams)
 			continue;
 		r = local_find_cuts(s, &c);
 		if (r == 0)
-			r = shown_run_cut(run, &c.cuts);
+			r = shown_run_shorten(run, 0, &before);
+		cuts_done(&c.cuts);
 	}
 	return r;
 }

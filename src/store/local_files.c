@@ -195,11 +195,12 @@ int local_show_run(struct local_store *s, uint32_t file, const struct index_run 
 
 int local_show(struct local_store *s, const struct log_record *r, uint32_t offset)
 {
-	struct view_run *live = NULL;
+	/* A file declares a run once: if the view has it, this record came before, and there was no memory for what follows. */
+	struct view_run *live = r->kind == LOG_RUN ? log_view_run(s->view, r->run) : NULL;
 	struct index_run declared = { 0 };
 	struct store_device d;
 	struct shown_run *run;
-	int error = log_view_apply(s->view, r, offset, &live);
+	int error = live ? 0 : log_view_apply(s->view, r, offset, &live);
 
 	if (error < 0)
 		return error;

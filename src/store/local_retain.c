@@ -293,20 +293,16 @@ static int copy_in(struct local_store *s, uint32_t run, uint32_t file, uint8_t *
 /* The lock is held. */
 static int drop_files(struct local_store *s, const struct survivor *v, struct cut_search *c)
 {
+	const struct run_before before = { c->in, c->in_len, &c->cuts };
 	struct shown_run *run = shown_runs_get(&s->runs, v->run);
-	int r = 0;
 
 	if (v->next_file && s->view->head.number != c->live)
 		return -EAGAIN; /* a file became full: it may have more that is cut off */
-	while (run && r == 0 && run->n_files &&
-	       (!v->next_file || run->files[0].file < v->next_file)) {
-		bool last = run->n_files == 1;
-
-		r = shown_runs_drop(&s->runs, run, c->in, c->in_len);
-		if (last)
-			run = NULL;
-	}
-	return run && r == 0 ? shown_run_cut(run, &c->cuts) : r;
+	if (run && v->next_file)
+		return shown_run_shorten(run, v->next_file, &before);
+	if (run)
+		shown_runs_remove(&s->runs, run);
+	return 0;
 }
 
 /* Takes the files before its next one from a run. */

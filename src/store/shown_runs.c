@@ -75,9 +75,11 @@ static int set_in(struct shown_run *run, const uint8_t *in, size_t len)
 
 	if (r < 0)
 		return r;
-	run->in_totals = s.totals;
+	r = set_bytes(&run->in, &run->in_len, in, len);
+	if (r == 0)
+		run->in_totals = s.totals;
 	run_state_done(&s);
-	return set_bytes(&run->in, &run->in_len, in, len);
+	return r;
 }
 
 static int add_run(struct shown_runs *t, const struct index_run *r, struct shown_run **ret)
@@ -90,6 +92,9 @@ static int add_run(struct shown_runs *t, const struct index_run *r, struct shown
 	run->number = r->number;
 	run->ids = r->ids;
 	error = set_in(run, r->in, r->in_len);
+	if (error == 0) /* for its first file: nobody sees a run without one */
+		error = array_grow(&run->files, 0, &run->room_files, sizeof(*run->files),
+				   SHOWN_FILES_MAX);
 	if (error == 0)
 		error = hashtable_add(&t->by_number, hashtable_hash_number(run->number), run);
 	if (error == 0) {
@@ -149,40 +154,34 @@ int shown_run_rest(struct shown_run *run, const struct index_run *r)
 	return error;
 }
 
-int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *in, size_t in_len)
+void shown_runs_remove(struct shown_runs *t, struct shown_run *run)
 {
-	int error = 0;
-
-	if (run->n_files <= 1) {
-		hashtable_remove(&t->by_number, hashtable_hash_number(run->number), run);
-		hashtable_remove(&t->by_id, hashtable_hash_id(run->ids.run.bytes), run);
-		free_run(run);
-		return 0;
-	}
-	error = set_in(run, in, in_len);
-	if (error < 0)
-		return error;
-	run->n_files--;
-	memmove(run->files, run->files + 1, run->n_files * sizeof(*run->files));
-	return 0;
+	hashtable_remove(&t->by_number, hashtable_hash_number(run->number), run);
+	hashtable_remove(&t->by_id, hashtable_hash_id(run->ids.run.bytes), run);
+	free_run(run);
 }
 
-int shown_run_cut(struct shown_run *run, struct cuts *cuts)
+int shown_run_shorten(struct shown_run *run, uint32_t next, const struct run_before *before)
 {
-	struct run_state s;
-	int error = 0;
+	struct run_state out = { 0 };
+	size_t n = 0;
+	int error = run->out ? run_state_decode(&out, run->out, run->out_len) : 0;
 
-	cuts_done(&run->cuts);
-	run->cuts = *cuts;
-	*cuts = (struct cuts){ 0 };
-	if (!run->out)
-		return 0;
-	error = run_state_decode(&s, run->out, run->out_len);
-	if (error < 0)
-		return error;
-	shown_run_facts(run, &s, NULL, &run->facts);
-	run_state_done(&s);
-	return 0;
+	if (error == 0)
+		error = set_in(run, before->in, before->in_len);
+	if (error == 0) {
+		while (n < run->n_files && run->files[n].file < next)
+			n++;
+		run->n_files -= n;
+		memmove(run->files, run->files + n, run->n_files * sizeof(*run->files));
+		cuts_done(&run->cuts);
+		run->cuts = *before->cuts;
+		*before->cuts = (struct cuts){ 0 };
+		if (run->out)
+			shown_run_facts(run, &out, NULL, &run->facts);
+	}
+	run_state_done(&out);
+	return error;
 }
 
 static void count_streams(const struct run_state *s, struct store_run *ret)

@@ -54,12 +54,18 @@ int shown_runs_add(struct shown_runs *t, uint32_t file, const struct index_run *
 /* Sets the state at rest, and the ticks of its last file. */
 int shown_run_rest(struct shown_run *run, const struct index_run *r);
 
-/* The first file goes; `in` is the state before the next, NULL if there is none: then the run is
- * freed. */
-int shown_runs_drop(struct shown_runs *t, struct shown_run *run, const uint8_t *in, size_t in_len);
+/* All of its files are gone; it is freed. */
+void shown_runs_remove(struct shown_runs *t, struct shown_run *run);
 
-/* Takes the cuts; the facts at rest are made again. */
-int shown_run_cut(struct shown_run *run, struct cuts *cuts);
+/* What was before a file: the state, encoded, and what of the file nobody can decode without that. */
+struct run_before {
+	const uint8_t *in;
+	size_t in_len;
+	struct cuts *cuts;
+};
+
+/* The files before `next`, which it has, go; 0: they are gone. Takes the cuts. < 0: nothing was changed. */
+int shown_run_shorten(struct shown_run *run, uint32_t next, const struct run_before *before);
 
 /* What the interface tells of a run in this state: that of the view, or that at rest. */
 void shown_run_facts(const struct shown_run *run, const struct run_state *s,

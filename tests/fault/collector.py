@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from strike import Tally, count_calls, count_struck, name, plan, read_allocations, read_calls, wrap, wrap_count
@@ -29,6 +30,8 @@ from ports import free_ports  # noqa: E402
 WAIT_S = 60
 DEVICES = 4
 SECONDS = "0.6"
+AT_ONCE = 2  # for each processor: a collector mostly waits
+STEP = 100  # faults, between two lines of progress
 # libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd, to wait for one more descriptor, or a pipe when it starts. All else must hold.
 ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT"), ("epoll_ctl", "SIGABRT")}
 
@@ -229,6 +232,9 @@ def campaign(tools, most, random, only=""):
         allocations, calls, before = count(tools, files)
         faults = [f for f in plan(allocations, calls, before, most, random) if only in name(f)]
         print(f"  {allocations[0]} allocations in {len(allocations[1])} places, {sum(map(sum, calls.values()))} system calls; {len(faults)} faults", flush=True)
-        for fault in faults:
-            tally.add("collector", fault, *judge(tools, files, fault))
+        with ThreadPoolExecutor(AT_ONCE * tools.jobs) as pool:
+            for i, (fault, took) in enumerate(zip(faults, pool.map(lambda f: judge(tools, files, f), faults)), 1):
+                tally.add("collector", fault, *took)
+                if i % STEP == 0:
+                    print(f"  {i} of {len(faults)}, {len(tally.wrong)} wrong", flush=True)
     return tally

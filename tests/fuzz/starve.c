@@ -6,6 +6,7 @@
  */
 #include "starve.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 void *__real_malloc(size_t size);
@@ -19,8 +20,8 @@ void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 
-static bool is_armed;
-static uint32_t left;
+static atomic_bool is_armed;
+static atomic_uint left;
 
 void starve_begin(uint32_t n)
 {

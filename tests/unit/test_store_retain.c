@@ -186,6 +186,33 @@ static void test_age(void **state)
 	store_free(s);
 }
 
+/* A run that is over goes with its files, however many of them go at once. */
+static void test_over(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000, .retain_bytes = 6000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), next, i;
+	struct error e = ERROR_INIT;
+	struct store_run facts;
+
+	(void)state;
+	for (i = 0; i < 200; i++)
+		put(s, run, i);
+	assert_true(has_log(4));
+	next = stored_run(s, 1, 11, 21); /* the device has booted again */
+	for (i = 0; i < 200; i++)
+		put(s, next, i);
+	retain(s);
+	assert_int_equal(store_get_run(s, run, &facts, &e), -ENOENT);
+	assert_in_range(stored_facts(s, next, NULL).blocks, 1, 199);
+	for (i = 1; i <= 4; i++)
+		assert_false(has_log(i));
+	store_free(s);
+	s = stored_open(dir, &o);
+	assert_int_equal(store_get_run(s, run, &facts, &e), -ENOENT);
+	store_free(s);
+}
+
 static atomic_bool over;
 
 /* In a thread of its own cmocka cannot fail a test. */
@@ -366,8 +393,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_size), TEST(test_programs), TEST(test_held),
-		TEST(test_age),	 TEST(test_threads),  TEST(test_steps),
+		TEST(test_size), TEST(test_programs), TEST(test_held),	TEST(test_age),
+		TEST(test_over), TEST(test_threads),  TEST(test_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
