@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * json_value: the values that reports and answers in JSON are made of. jansson builds the document; a
- * failure to allocate anywhere in it shows as NULL at the end, so the builders need no checks.
+ * failure to allocate anywhere in it is known at the end (json_whole.h), so the builders need no checks.
  */
 #ifndef KISEKI_ANALYSIS_JSON_VALUE_H
 #define KISEKI_ANALYSIS_JSON_VALUE_H

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/json_value.h"
+#include "analysis/json_whole.h"
 #include "analysis/vm_slices.h"
 #include "base/memfile.h"
 
@@ -23,9 +24,8 @@ struct shape {
 /* An object that is not closed: more follows in it. */
 static int print_open(FILE *f, json_t *value)
 {
-	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+	char *text = json_whole_text(value, JSON_COMPACT);
 
-	json_decref(value);
 	if (!text)
 		return -ENOMEM;
 	text[strlen(text) - 1] = 0;
@@ -214,7 +214,6 @@ static json_t *head_json(const struct vm_slices *s, const struct vm_slices_about
 static int print_document(FILE *f, struct vm_slices *s, const struct vm_slices_about *about)
 {
 	char *legend;
-	json_t *tables;
 	int r = print_open(f, head_json(s, about));
 
 	if (r == 0)
@@ -223,9 +222,7 @@ static int print_document(FILE *f, struct vm_slices *s, const struct vm_slices_a
 		r = print_cpus(f, s);
 	if (r < 0)
 		return r;
-	tables = legend_json(s);
-	legend = tables ? json_dumps(tables, JSON_COMPACT) : NULL;
-	json_decref(tables);
+	legend = json_whole_text(legend_json(s), JSON_COMPACT);
 	if (!legend)
 		return -ENOMEM;
 	fprintf(f, ",%s\n", legend + 1);

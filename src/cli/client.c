@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/json_whole.h"
 #include "cli/access.h"
 #include "cli/table.h"
 
@@ -417,7 +418,7 @@ int client_post_json(struct client *c, const struct url *u, const json_t *body, 
 {
 	_cleanup_free_ char *text = json_dumps(body, JSON_COMPACT);
 
-	if (!text)
+	if (!json_whole_is() || !text)
 		return error_set(e, ENOMEM, "cannot ask %s: out of memory", c->server);
 	return ask(c, u, text, ret, e);
 }

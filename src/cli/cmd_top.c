@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/json_whole.h"
 #include "base/clock.h"
 #include "base/memfile.h"
 #include "base/saturate.h"
@@ -173,7 +174,7 @@ static int print_json(struct view *v)
 		      jsonout_count(total->events), "gaps", jsonout_count(total->losses), "lost",
 		      jsonout_count(total->lost), "left_out", jsonout_count(v->left_out), "cpus",
 		      cpus_json(v->top), "tasks", list);
-	r = o ? json_dumpf(o, stdout, JSON_COMPACT) : -1;
+	r = json_whole_is() && o ? json_dumpf(o, stdout, JSON_COMPACT) : -1;
 	json_decref(o);
 	putchar('\n');
 	return r;

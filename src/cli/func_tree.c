@@ -12,6 +12,7 @@
 #include "analysis/call_json.h"
 #include "analysis/call_list.h"
 #include "analysis/call_tree.h"
+#include "analysis/json_whole.h"
 #include "cli/func_print.h"
 #include "cli/func_reading.h"
 #include "cli/jsonout.h"
@@ -92,29 +93,34 @@ static int print_list(struct call_list *l, struct func_reading *in, const struct
 	return 0;
 }
 
+/* Prints it and drops it; -ENOMEM. */
+static int print_part(json_t *o, struct error *e)
+{
+	bool is_whole = json_whole_is() && o;
+
+	if (is_whole)
+		json_dumpf(o, stdout, 0);
+	json_decref(o);
+	return is_whole ? 0 : error_set(e, ENOMEM, "cannot print the calls: out of memory");
+}
+
 /* Row by row: the document may be larger than memory. */
 static int print_list_json(struct call_list *l, const struct func_reading *in, struct error *e)
 {
 	const char *comma = "";
 	struct call_row row;
-	json_t *o;
 	int r;
 
 	fputs("{\"report\": \"func calls\", \"all\": ", stdout);
-	o = call_totals_json(call_list_totals(l));
-	json_dumpf(o, stdout, 0);
-	json_decref(o);
+	r = print_part(call_totals_json(call_list_totals(l)), e);
 	fputs(", \"calls\": [", stdout);
-	while ((r = call_list_next(l, &row, e)) > 0) {
-		o = call_row_json(&row, l, in->source, in->names);
-		if (!o)
-			return error_set(e, ENOMEM, "cannot print the calls: out of memory");
+	while (r == 0 && (r = call_list_next(l, &row, e)) > 0) {
 		printf("%s\n", comma);
-		json_dumpf(o, stdout, 0);
-		json_decref(o);
+		r = print_part(call_row_json(&row, l, in->source, in->names), e);
 		comma = ",";
 	}
-	puts("\n]}");
+	if (r == 0)
+		puts("\n]}");
 	return r;
 }
 

@@ -5,18 +5,20 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analysis/json_whole.h"
 #include "command/command.h"
 #include "command/say.h"
 
 int jsonout_print(json_t *document)
 {
 	struct error e = ERROR_INIT;
-	int r = document ? json_dumpf(document, stdout, JSON_INDENT(2)) : -1;
+	bool is_whole = json_whole_is() && document;
+	int r = is_whole ? json_dumpf(document, stdout, JSON_INDENT(2)) : -1;
 
 	json_decref(document);
 	if (r < 0) {
 		error_set(&e, ENOMEM, "cannot print the result: %s",
-			  document ? "the output failed" : "out of memory");
+			  is_whole ? "the output failed" : "out of memory");
 		return say_failure(&e);
 	}
 	putchar('\n');

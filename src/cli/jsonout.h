@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * jsonout: what the commands need to print JSON. jansson builds the document; a failure to allocate
- * anywhere in it shows as NULL at the end, so the builders need no checks.
+ * anywhere in it is known at the end (analysis/json_whole.h), so the builders need no checks.
  */
 #ifndef KISEKI_CLI_JSONOUT_H
 #define KISEKI_CLI_JSONOUT_H

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/json_whole.h"
 #include "cli/kiseki.h"
 #include "command/args.h"
 #include "command/help.h"
@@ -34,6 +35,7 @@ int main(int argc, char **argv)
 	struct args args;
 	int status;
 
+	json_whole_init();
 	if (args_parse(&args, &command_kiseki, argc, argv, &e) < 0)
 		return say_usage(&e);
 	if (args.help) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/json_whole.h"
 #include "base/clock.h"
 #include "collector/alert_json.h"
 #include "collector/webhook.h"
@@ -69,7 +70,6 @@ static void tell(void *context, const struct alert *alert)
 	struct wanted w = { .id = &alert->device };
 	struct error e = ERROR_INIT;
 	char text[1024], line[1200];
-	json_t *document;
 	char *post;
 
 	keep(a, alert);
@@ -80,9 +80,7 @@ static void tell(void *context, const struct alert *alert)
 		a->o.log(a->o.log_context, line);
 	if (!a->webhook)
 		return;
-	document = alert_json(alert, w.name);
-	post = document ? json_dumps(document, JSON_COMPACT) : NULL;
-	json_decref(document);
+	post = json_whole_text(alert_json(alert, w.name), JSON_COMPACT);
 	if (post)
 		webhook_post(a->webhook, post);
 }

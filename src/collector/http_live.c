@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/json_whole.h"
 #include "base/clock.h"
 #include "base/memfile.h"
 #include "collector/http_device.h"
@@ -92,14 +93,11 @@ static void put_state(struct live *l, const struct registry_row *row, FILE *out)
 {
 	struct seen *s = get_seen(l, &row->device.id);
 	uint64_t important = sum_important(row), now = clock_mono_ms(), all;
-	json_t *object;
 	char *text;
 
 	if (!s || (s->important == important && now - s->sent_ms < STATE_MS))
 		return;
-	object = http_device_json(row);
-	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-	json_decref(object);
+	text = json_whole_text(http_device_json(row), JSON_COMPACT);
 	if (!text)
 		return;
 	all = sum(1, text, strlen(text));

@@ -7,6 +7,7 @@
  * or putting our pages into other sites' frames.
  */
 #include "collector/http_reply.h"
+#include "analysis/json_whole.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,10 +66,9 @@ int http_reply_text(struct http_reply *reply, const char *type, char *text, size
 
 int http_reply_json(struct http_reply *reply, json_t *document, size_t flags, struct error *e)
 {
-	char *text = document ? json_dumps(document, flags) : NULL, *line;
+	char *text = json_whole_text(document, flags), *line;
 	size_t len = text ? strlen(text) : 0;
 
-	json_decref(document);
 	line = text ? realloc(text, len + 2) : NULL;
 	if (!line) {
 		free(text);

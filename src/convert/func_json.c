@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/json_whole.h"
 #include "convert/escape.h"
 
 #define PART 1024U /* bytes at a time; names of C++ may be longer */
@@ -42,7 +43,8 @@ static int put(const char *bytes, size_t len, void *out)
 
 int func_json_document(struct outfile *out, json_t *document, struct error *e)
 {
-	int r = document ? json_dump_callback(document, put, out, JSON_INDENT(1)) : -1;
+	int r = json_whole_is() && document ? json_dump_callback(document, put, out, JSON_INDENT(1))
+					    : -1;
 
 	json_decref(document);
 	if (r < 0)
