@@ -172,7 +172,7 @@ help:
 	@echo 'make fuzz        run the fuzz targets: [TIME=60] seconds each, [NAME=target]'
 	@echo 'make fuzz-all    all of them, with coverage and a table of what each has had: [TIME=60] [RUNS=10000000 or RUNS=owed] [FAST=1]'
 	@echo 'make faults      let memory, disk and sockets fail, one call after the other: [MOST=60] of a kind'
-	@echo '                 [PART="commands collector agent clocks"]'
+	@echo '                 [PART="commands collector answers agent clocks"]'
 	@echo 'make corrupt     damage the files of a store, and see that somebody says so: [MOST=10] of a kind [SEED=7]'
 	@echo 'make soak        kill, cut and restart at random, and count every event: [TIME=30m] [BOARD=a9]'
 	@echo '                 [KEYS=0] [SEED=7] [RATE=2100]'

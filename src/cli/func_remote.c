@@ -35,7 +35,7 @@ static void push_span(struct url *u, const struct func_source *calls)
 	struct func_store_span s;
 	uint64_t off = (uint64_t)calls->clock.realtime_off_ns;
 
-	if (!calls->clock.has_realtime || !func_store_get_span(calls, &s))
+	if (!calls->clock.has_realtime || func_store_get_span(calls, &s) <= 0)
 		return;
 	url_push_param(u, "from", when_format(s.from_ns + off, from));
 	url_push_param(u, "to", when_format(s.to_ns + off, to));

@@ -398,6 +398,7 @@ static void put_cursors(FILE *out, const struct page *p, uint64_t first_ns)
 static int put_page(const struct page *p, uint64_t first_ns, FILE *out)
 {
 	struct event_text *t = event_text_new(&p->counted->source.info);
+	bool is_whole;
 	size_t i;
 
 	if (!t)
@@ -410,8 +411,9 @@ static int put_page(const struct page *p, uint64_t first_ns, FILE *out)
 	fputs("\n]", out);
 	put_cursors(out, p, first_ns);
 	fputs("}\n", out);
+	is_whole = event_text_is_whole(t);
 	event_text_free(t);
-	return ferror(out) ? -ENOMEM : 0;
+	return !is_whole || ferror(out) ? -ENOMEM : 0;
 }
 
 int event_page_make(struct store *s, struct event_query *q, char **ret, size_t *ret_len,

@@ -97,6 +97,7 @@ const char *event_names_get(const struct event_names *n, const struct trace_item
 struct event_text {
 	const struct trace_info *info;
 	struct ftrace_line line;
+	bool has_gap;
 	char raw[FTRACE_LINE_MAX];
 	char escaped[FTRACE_LINE_MAX * ESCAPE_GROWTH];
 };
@@ -115,6 +116,11 @@ struct event_text *event_text_new(const struct trace_info *info)
 void event_text_free(struct event_text *t)
 {
 	free(t);
+}
+
+bool event_text_is_whole(const struct event_text *t)
+{
+	return !t->has_gap;
 }
 
 static void put_string(struct event_text *t, const char *text, size_t len, FILE *out)
@@ -152,7 +158,7 @@ static void put_fields(struct event_text *t, const struct trace_item *item, enum
 	char *text = malloc(room), *end;
 
 	if (!text) {
-		fputs("{}", out);
+		t->has_gap = true;
 		return;
 	}
 	end = item_put_json_from(text, item, t->info, first);

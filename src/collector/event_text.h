@@ -24,5 +24,7 @@ struct event_text *event_text_new(const struct trace_info *info);
 void event_text_free(struct event_text *t);
 void event_text_put(struct event_text *t, const struct trace_item *item,
 		    const char comm[SCHED_COMM_LEN], FILE *out);
+/* Whether there was memory for all that was put. */
+bool event_text_is_whole(const struct event_text *t);
 
 #endif

@@ -65,27 +65,35 @@ static int find_run(struct http_calls *c, const struct http_range_part *p, struc
 	return r;
 }
 
-static void find_span(struct http_calls *c)
+static int find_span(struct http_calls *c, struct error *e)
 {
 	uint64_t from, to;
+	int r = func_ksk_span(c->source, &from, &to);
 
-	if (!func_ksk_span(c->source, &from, &to))
-		return;
+	if (r < 0)
+		return error_set(e, -r, "cannot read the calls: %s", strerror(-r));
+	if (!r)
+		return 0;
 	c->selection.run.first_tick = from;
 	c->from_ns = clock_ns(&c->source->clock, from);
 	c->to_ns = clock_ns(&c->source->clock, to);
+	return 0;
 }
 
 static int find_ends(struct http_calls *c, struct error *e)
 {
+	uint64_t tick;
 	uint32_t i;
+	int r = 0;
 
 	c->last_ns = calloc(c->source->n_threads + 1, sizeof(*c->last_ns));
 	if (!c->last_ns)
 		return error_set(e, ENOMEM, "cannot read the calls: out of memory");
-	for (i = 0; i < c->source->n_threads; i++)
-		c->last_ns[i] = clock_ns(&c->source->clock, func_ksk_last_tick(c->source, i));
-	return 0;
+	for (i = 0; i < c->source->n_threads && r == 0; i++) {
+		r = func_ksk_last_tick(c->source, i, &tick);
+		c->last_ns[i] = clock_ns(&c->source->clock, tick);
+	}
+	return r < 0 ? error_set(e, -r, "cannot read the calls: %s", strerror(-r)) : 0;
 }
 
 static int open_source(struct http_calls *c, const struct http_range_part *p, struct error *e)
@@ -97,7 +105,9 @@ static int open_source(struct http_calls *c, const struct http_range_part *p, st
 		return r;
 	s->clock = c->source->clock;
 	s->to_tick = UINT64_MAX;
-	find_span(c);
+	r = find_span(c, e);
+	if (r < 0)
+		return r;
 	r = http_range_select_times(c->q, p->from, p->to, s, e);
 	if (r < 0)
 		return r;
@@ -224,11 +234,16 @@ json_t *http_calls_json(struct http_request *q, const struct store_run *run)
 	struct http_calls c = { .q = q, .selection = { .run = *run } };
 	struct store *store = q->http->options.store;
 	json_t *o = NULL;
+	int r = func_store_find_sched(store, run, &c.sched, NULL);
 
-	if (func_store_find_sched(store, run, &c.sched, NULL) < 0 ||
-	    func_ksk_open_run(store, run->number, &c.source, NULL) < 0)
-		return json_null();
-	find_span(&c);
+	if (r >= 0)
+		r = func_ksk_open_run(store, run->number, &c.source, NULL);
+	if (r >= 0)
+		r = find_span(&c, NULL);
+	if (r < 0) {
+		func_source_free(c.source);
+		return r == -ENOMEM ? NULL : json_null();
+	}
 	c.window.to_ns = UINT64_MAX;
 	find_join(&c);
 	if (c.to_ns)
@@ -237,6 +252,8 @@ json_t *http_calls_json(struct http_request *q, const struct store_run *run)
 			      c.join.run ? json_pack("{so so}", "run", json_value_count(c.join.run),
 						     "offset_ns", json_integer(c.join.offset_ns))
 					 : json_null());
+	else
+		o = json_null();
 	func_source_free(c.source);
-	return o ? o : json_null();
+	return o;
 }

@@ -36,7 +36,7 @@ int http_calls_open(struct http_calls *c, struct http_request *q, const struct h
 void http_calls_close(struct http_calls *c);
 #define CLEANUP_HTTP_CALLS __attribute__((cleanup(http_calls_close)))
 
-/* What is known of a run of programs without reading its calls: {"from_ns", "to_ns", "sched"}. */
+/* What is known of a run of programs without reading its calls: {"from_ns", "to_ns", "sched"}; NULL: no memory. */
 json_t *http_calls_json(struct http_request *q, const struct store_run *run);
 
 #endif

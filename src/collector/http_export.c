@@ -250,6 +250,7 @@ static int open_events(struct http_request *q, struct extract *x, struct error *
 /* The run, by the format where nothing else says which kind: some formats are of calls, and of profiles, too. */
 static int find_run(struct http_request *q, struct extract *x, struct error *e)
 {
+	struct error other = ERROR_INIT;
 	enum http_run_kind kind;
 	int r = http_range_get_kind(q, &kind, e);
 
@@ -261,9 +262,11 @@ static int find_run(struct http_request *q, struct extract *x, struct error *e)
 		kind = HTTP_RUN_PROFILE;
 	r = http_range_find_run(q, kind, &x->selection.run, e);
 	if (r == -ENOENT && kind == HTTP_RUN_FUNC &&
-	    profile_export_find(http_target_get(&q->target, "format")) &&
-	    !http_range_find_run(q, HTTP_RUN_PROFILE, &x->selection.run, NULL))
-		r = 0;
+	    profile_export_find(http_target_get(&q->target, "format"))) {
+		r = http_range_find_run(q, HTTP_RUN_PROFILE, &x->selection.run, &other);
+		if (r < 0 && r != -ENOENT)
+			*e = other; /* else nothing is said of profiles, which nobody has named */
+	}
 	return r;
 }
 

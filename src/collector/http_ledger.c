@@ -102,19 +102,24 @@ static int add_loss(void *context, const struct store_loss *l)
 }
 
 /* Counts are told also where nobody understands what the threads' ticks are. */
-static void open_clocks(struct http_request *q, const struct http_selection *s, struct ledger *b)
+static int open_clocks(struct http_request *q, const struct http_selection *s, struct ledger *b,
+		       struct error *e)
 {
-	if (s->run.threads &&
-	    func_ksk_open_run(q->http->options.store, s->run.number, &b->calls, NULL) < 0)
+	int r = s->run.threads
+			? func_ksk_open_run(q->http->options.store, s->run.number, &b->calls, NULL)
+			: 0;
+
+	if (r < 0)
 		b->calls = NULL;
 	b->clock = s->clock;
 	b->from = s->from;
 	b->to = s->to;
+	return r == -ENOMEM ? error_set(e, ENOMEM, "cannot read the clocks: out of memory") : 0;
 }
 
 /* Of a run, or of all of a device that are of its kind. Of a part of the time nobody knows. */
-static json_t *uncovered_json(struct http_request *q, const struct store_run *run,
-			      const struct ledger *b)
+static int uncovered_json(struct http_request *q, const struct store_run *run,
+			  const struct ledger *b, json_t **ret, struct error *e)
 {
 	struct store *s = q->http->options.store;
 	struct coverage c;
@@ -122,28 +127,32 @@ static json_t *uncovered_json(struct http_request *q, const struct store_run *ru
 		: strstr(q->route->pattern, "{device}") ? coverage_of_device(s, run, &c, NULL)
 							: coverage_of_run(s, run, &c, NULL);
 
-	return r < 0 ? json_null() : http_coverage_json(&c);
+	if (r == -ENOMEM)
+		return error_set(e, ENOMEM, "cannot tell what is not covered: out of memory");
+	*ret = r < 0 ? json_null() : http_coverage_json(&c);
+	return 0;
 }
 
 static int list(struct http_request *q, const struct store_run *run, struct ledger *b,
 		struct http_reply *reply, struct error *e)
 {
+	json_t *uncovered = NULL;
 	int r = store_ledger(q->http->options.store, run->number, add_loss, b, e);
 
+	if (r >= 0)
+		r = uncovered_json(q, run, b, &uncovered, e);
 	if (r < 0) {
 		json_decref(b->rows);
 		return r;
 	}
-	return http_reply_json(reply,
-			       json_pack("{so so so so so so so so}", "run",
-					 json_value_count(run->number), "events",
-					 json_value_count(run->events), "lost",
-					 http_lost_json(b->lost), "lost_uncounted",
-					 json_value_count(b->uncounted), "ended",
-					 json_boolean(run->ended), "uncovered",
-					 uncovered_json(q, run, b), "rows", b->rows, "more",
-					 json_value_count(b->n > ROWS_MOST ? b->n - ROWS_MOST : 0)),
-			       JSON_INDENT(2), e);
+	return http_reply_json(
+		reply,
+		json_pack("{so so so so so so so so}", "run", json_value_count(run->number),
+			  "events", json_value_count(run->events), "lost", http_lost_json(b->lost),
+			  "lost_uncounted", json_value_count(b->uncounted), "ended",
+			  json_boolean(run->ended), "uncovered", uncovered, "rows", b->rows, "more",
+			  json_value_count(b->n > ROWS_MOST ? b->n - ROWS_MOST : 0)),
+		JSON_INDENT(2), e);
 }
 
 int http_ledger(struct http_request *q, struct http_reply *reply, struct error *e)
@@ -155,8 +164,9 @@ int http_ledger(struct http_request *q, struct http_reply *reply, struct error *
 
 	if (r >= 0)
 		r = http_range_select_kind(q, kind, &s, e);
+	if (r >= 0)
+		r = open_clocks(q, &s, &b, e);
 	if (r >= 0) {
-		open_clocks(q, &s, &b);
 		b.rows = json_array();
 		r = list(q, &s.run, &b, reply, e);
 	}

@@ -46,7 +46,10 @@ static int select_times(struct http_profile *p, const struct http_range_part *pa
 
 	s->clock = p->source->info.clock;
 	s->to_tick = UINT64_MAX;
-	if (sample_ksk_span(p->source, &from, &to))
+	r = sample_ksk_span(p->source, &from, &to);
+	if (r < 0)
+		return error_set(e, -r, "cannot read the profile: %s", strerror(-r));
+	if (r)
 		s->run.first_tick = from;
 	else
 		from = to = 0;
@@ -201,11 +204,14 @@ json_t *http_profile_json(struct http_request *q, const struct store_run *run)
 	struct error e = ERROR_INIT;
 	uint64_t from, to;
 	json_t *o = NULL;
+	int r = sample_ksk_open_run(q->http->options.store, run->number, &s, &e);
 
-	if (sample_ksk_open_run(q->http->options.store, run->number, &s, &e) < 0)
-		return json_null();
-	if (sample_ksk_span(s, &from, &to))
+	if (r >= 0)
+		r = sample_ksk_span(s, &from, &to);
+	if (r > 0)
 		o = sampling_json(s, clock_ns(&s->info.clock, from), clock_ns(&s->info.clock, to));
+	else if (r != -ENOMEM)
+		o = json_null();
 	sample_source_free(s);
-	return o ? o : json_null();
+	return o;
 }

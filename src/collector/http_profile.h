@@ -38,7 +38,7 @@ void http_profile_close(struct http_profile *p);
 /* After each item of a reading, with the profile as its data: -ECANCELED when the client has gone. */
 int http_profile_step(void *data);
 
-/* What is known of a run's samples without reading them; null: nothing that is understood. */
+/* What is known of a run's samples without reading them; null: nothing that is understood; NULL: no memory. */
 json_t *http_profile_json(struct http_request *q, const struct store_run *run);
 
 #endif

@@ -74,16 +74,17 @@ int http_device_runs(struct http_request *q, struct http_reply *reply, struct er
 	return r < 0 ? r : list_runs(q, &row.device.id, reply, e);
 }
 
-/* Whose calls it has; a description that is not understood does not hide the run. */
-static void add_processes(struct http_request *q, const struct store_run *run, json_t *o)
+/* Whose calls it has; a description that is not understood does not hide the run. 0 or -ENOMEM. */
+static int add_processes(struct http_request *q, const struct store_run *run, json_t *o)
 {
 	struct func_source *calls = NULL;
 	_cleanup_free_ uint32_t *threads = NULL;
 	json_t *list;
 	size_t i;
+	int r = func_ksk_open_run(q->http->options.store, run->number, &calls, NULL);
 
-	if (func_ksk_open_run(q->http->options.store, run->number, &calls, NULL) < 0)
-		return;
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	list = json_array();
 	threads = calloc(calls->n_processes + 1, sizeof(*threads));
 	for (i = 0; threads && i < calls->n_threads; i++)
@@ -99,7 +100,20 @@ static void add_processes(struct http_request *q, const struct store_run *run, j
 						json_value_count(threads[i])));
 	}
 	func_source_free(calls);
-	json_object_set_new(o, "processes", list);
+	r = json_object_set_new(o, "processes", list);
+	return threads && r == 0 ? 0 : -ENOMEM;
+}
+
+/* What there is to say of a run of its kind. 0 or -ENOMEM. */
+static int add_kind(struct http_request *q, const struct store_run *run, json_t *o)
+{
+	int r = run->threads ? add_processes(q, run, o) : 0;
+
+	if (r == 0 && run->threads)
+		r = json_object_set_new(o, "calls", http_calls_json(q, run));
+	if (r == 0 && run->samplers)
+		r = json_object_set_new(o, "profile", http_profile_json(q, run));
+	return r < 0 ? -ENOMEM : 0;
 }
 
 int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
@@ -115,11 +129,9 @@ int http_run(struct http_request *q, struct http_reply *reply, struct error *e)
 		return r;
 	o = http_run_json(&run, &names);
 	http_names_done(&names);
-	if (o && run.threads) {
-		add_processes(q, &run, o);
-		json_object_set_new(o, "calls", http_calls_json(q, &run));
+	if (o && add_kind(q, &run, o) < 0) {
+		json_decref(o);
+		o = NULL;
 	}
-	if (o && run.samplers)
-		json_object_set_new(o, "profile", http_profile_json(q, &run));
 	return http_reply_json(reply, o, JSON_INDENT(2), e);
 }

@@ -174,6 +174,8 @@ int registry_open(struct registry **ret, const char *dir, struct store *s, struc
 	}
 	if (result >= 0)
 		result = fleet_devices(r->fleet, add_said, r, e);
+	if (result == -ENOMEM)
+		return error_set(e, ENOMEM, "cannot list the devices: out of memory");
 	if (result < 0)
 		return result;
 	*ret = take_ptr(r);

@@ -153,7 +153,10 @@ static int open_db(struct summaries *s, struct error *e)
 	if (r < 0)
 		return r;
 	r = summariser_new(&s->summariser, s->store, s->db, &s->stop);
-	return r < 0 ? error_set(e, -r, "cannot summarise: out of memory") : 0;
+	if (r == 0)
+		return 0;
+	summary_db_free(take_ptr(s->db)); /* the next pass tries again */
+	return error_set(e, -r, "cannot summarise: out of memory");
 }
 
 /* What the store has forgotten. */

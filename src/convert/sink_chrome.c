@@ -180,7 +180,7 @@ static int on_switch(struct sink_chrome *c, uint32_t cpu, const struct sched_eve
 	char text[STATE_TEXT_MAX];
 
 	if ((e->task.pid && !prev) || (e->other.pid && !next))
-		return -E2BIG;
+		return pidmap_why(c->tasks);
 	close_cpu(c, cpu, &e->task, now, partial ? "partial" : NULL);
 	if (prev) {
 		if (prev->phase != PHASE_RUNNING) {
@@ -216,7 +216,7 @@ static int on_wakeup(struct sink_chrome *c, const struct sched_event *e, uint64_
 	struct chrome_task *by;
 
 	if (!t)
-		return e->task.pid ? -E2BIG : 0;
+		return e->task.pid ? pidmap_why(c->tasks) : 0;
 	if (t->phase == PHASE_RUNNING || t->phase == PHASE_RUNNABLE)
 		return 0; /* the second of waking and wakeup, or one that came too late to matter */
 	close_phase(c, t, now, NULL);
@@ -226,7 +226,7 @@ static int on_wakeup(struct sink_chrome *c, const struct sched_event *e, uint64_
 	if (e->pid > 0 && e->pid != t->pid) { /* pid 0 is an interrupt while idle: no slice */
 		by = see_task(c, &waker);
 		if (!by)
-			return -E2BIG;
+			return pidmap_why(c->tasks);
 		/* Around a switch the event may name a task that has left already: no slice either. One
 		 * without slices yet is in a running one that is still to come. */
 		if (by->phase != PHASE_RUNNING && by->written_ns)
@@ -254,7 +254,7 @@ static int on_mark(struct sink_chrome *c, const struct trace_item *item, uint64_
 		return 0;
 	t = see_task(c, &who);
 	if (!t)
-		return -E2BIG;
+		return pidmap_why(c->tasks);
 	at.process = t->process;
 	at.thread = t->pid;
 	chrome_json_mark(&c->json, &at, item, c->info);

@@ -301,40 +301,37 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 	return c ? func_cursor_totals(c) : NULL;
 }
 
-bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to)
+int func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to)
 {
 	const struct func_ksk *k = (const struct func_ksk *)s;
-	uint64_t first, last, from = UINT64_MAX, to = 0;
-	uint32_t stream;
+	struct stream_span span = STREAM_SPAN_INIT;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < k->n_cursors; i++) {
-		if (!k->cursors[i])
-			continue;
-		stream = STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2);
-		first = stream_span_first(k->reader, stream);
-		last = stream_span_last(k->reader, stream);
-		from = first && first < from ? first : from;
-		to = last > to ? last : to;
-	}
-	*ret_from = from;
-	*ret_to = to;
-	return from <= to;
+	for (i = 0; i < k->n_cursors && r == 0; i++)
+		if (k->cursors[i])
+			r = stream_span_add(&span, k->reader,
+					    STREAM_FUNC(k->numbers[i / 2]) + (uint32_t)(i % 2));
+	*ret_from = span.from;
+	*ret_to = span.to;
+	return r < 0 ? r : span.from <= span.to;
 }
 
-uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread)
+int func_ksk_last_tick(const struct func_source *s, uint32_t thread, uint64_t *ret)
 {
 	const struct func_ksk *k = (const struct func_ksk *)s;
-	uint64_t last = 0, one;
+	uint64_t one;
 	uint32_t i;
+	int r = 0;
 
-	for (i = 0; i < 2; i++) {
+	*ret = 0;
+	for (i = 0; i < 2 && r == 0; i++) {
 		if (!k->cursors[2 * (size_t)thread + i])
 			continue;
-		one = stream_span_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i);
-		last = one > last ? one : last;
+		r = stream_span_last(k->reader, STREAM_FUNC(k->numbers[thread]) + i, &one);
+		*ret = one > *ret ? one : *ret;
 	}
-	return last;
+	return r;
 }
 
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread)

@@ -37,11 +37,11 @@ const struct func_totals *func_ksk_totals(const struct func_source *s, uint32_t 
 /* The number of its threads' first stream. */
 uint32_t func_ksk_stream(const struct func_source *s, uint32_t thread);
 
-/* The ticks of its first and its last event, as the headers of its blocks tell; false: it has none. */
-bool func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to);
+/* The ticks of its first and its last event, as the headers of its blocks tell. 1, 0: it has none, or < 0. */
+int func_ksk_span(const struct func_source *s, uint64_t *ret_from, uint64_t *ret_to);
 
-/* The tick of a thread's last event likewise; 0: it has none. */
-uint64_t func_ksk_last_tick(const struct func_source *s, uint32_t thread);
+/* The tick of a thread's last event likewise; 0: it has none. Returns 0 or < 0. */
+int func_ksk_last_tick(const struct func_source *s, uint32_t thread, uint64_t *ret);
 
 /* Of a source opened from a file: that file, with its damage. */
 struct ksk_file *func_ksk_file(const struct func_source *s);

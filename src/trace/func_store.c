@@ -43,34 +43,38 @@ int func_store_find_sched(struct store *s, const struct store_run *calls, struct
 	return r;
 }
 
-bool func_store_get_span(const struct func_source *calls, struct func_store_span *ret)
+int func_store_get_span(const struct func_source *calls, struct func_store_span *ret)
 {
 	uint64_t from, to;
+	int r = func_ksk_span(calls, &from, &to);
 
-	if (!func_ksk_span(calls, &from, &to))
-		return false;
+	if (r <= 0)
+		return r;
 	from = func_clock_ns(calls, from);
 	ret->from_ns = from > MARGIN_NS ? from - MARGIN_NS : 0;
 	ret->to_ns = func_clock_ns(calls, to) + MARGIN_NS;
-	return true;
+	return 1;
 }
 
 /* Only the time of the calls: a trace of the scheduler may be of days. Where nobody knows when they
  * were, all of it. */
-static bool get_range(const struct func_source *calls, const struct trace_clock *c,
-		      struct store_range *ret)
+static int get_range(const struct func_source *calls, const struct trace_clock *c,
+		     struct store_range *ret)
 {
 	bool mono = !strcmp(c->name, "mono");
 	struct func_store_span span;
 	uint64_t off;
+	int r;
 
-	if ((!mono && !(c->has_realtime && calls->clock.has_realtime)) ||
-	    !func_store_get_span(calls, &span))
-		return false;
+	if (!mono && !(c->has_realtime && calls->clock.has_realtime))
+		return 0;
+	r = func_store_get_span(calls, &span);
+	if (r <= 0)
+		return r;
 	off = mono ? 0 : (uint64_t)(calls->clock.realtime_off_ns - c->realtime_off_ns);
 	ret->from_tick = clock_tick_at(c, span.from_ns + off);
 	ret->to_tick = clock_tick_at(c, span.to_ns + off);
-	return true;
+	return 1;
 }
 
 int func_store_open_sched(struct store *s, uint32_t run, const struct func_source *calls,
@@ -78,13 +82,20 @@ int func_store_open_sched(struct store *s, uint32_t run, const struct func_sourc
 {
 	struct store_range range = { .to_tick = UINT64_MAX };
 	struct trace_source *sched = NULL;
-	int r = source_run_open(&sched, s, run, &range, e);
+	int r = source_run_open(&sched, s, run, &range, e), known;
 
-	if (r >= 0 && get_range(calls, &sched->info.clock, &range)) {
+	if (r < 0)
+		return r;
+	known = get_range(calls, &sched->info.clock, &range);
+	if (known) {
 		source_free(sched);
 		sched = NULL;
-		r = source_run_open(&sched, s, run, &range, e);
 	}
+	if (known < 0)
+		return error_set(e, -known, "cannot read when the calls were: %s",
+				 strerror(-known));
+	if (known)
+		r = source_run_open(&sched, s, run, &range, e);
 	if (r >= 0)
 		*ret = sched;
 	return r;

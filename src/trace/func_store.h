@@ -16,11 +16,11 @@ int func_store_find_sched(struct store *s, const struct store_run *calls, struct
 			  struct error *e);
 
 /* When the calls of a source of func_ksk.h were, by CLOCK_MONOTONIC, and a little more on both sides;
- * false: it has none. */
+ * 1, 0: it has none, or < 0. */
 struct func_store_span {
 	uint64_t from_ns, to_ns;
 };
-bool func_store_get_span(const struct func_source *calls, struct func_store_span *ret);
+int func_store_get_span(const struct func_source *calls, struct func_store_span *ret);
 
 /* That run, as far as it is of the time of the calls. */
 int func_store_open_sched(struct store *s, uint32_t run, const struct func_source *calls,

@@ -5,6 +5,7 @@
  */
 #include "trace/pidmap.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,4 +123,9 @@ void *pidmap_add(struct pidmap *m, int32_t pid)
 	found = pidmap_at(m, m->count++);
 	memcpy(found, &pid, sizeof(pid));
 	return found;
+}
+
+int pidmap_why(const struct pidmap *m)
+{
+	return m->count >= TRACE_TASKS_MAX ? -E2BIG : -ENOMEM;
 }

@@ -20,6 +20,7 @@ void *pidmap_get(const struct pidmap *m, int32_t pid); /* NULL: not there */
 
 /* The record of this pid, made if it was not there. NULL: out of memory, or the table is full. */
 void *pidmap_add(struct pidmap *m, int32_t pid);
+int pidmap_why(const struct pidmap *m); /* then: -ENOMEM or -E2BIG */
 
 /* In the order in which they were added. */
 size_t pidmap_count(const struct pidmap *m);

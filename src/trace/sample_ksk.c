@@ -367,21 +367,18 @@ struct ksk_file *sample_ksk_file(const struct sample_source *s)
 	return ((const struct sample_ksk *)s)->file;
 }
 
-bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to)
+int sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to)
 {
 	const struct sample_ksk *k = (const struct sample_ksk *)s;
-	uint64_t first, last, from = UINT64_MAX, to = 0;
+	struct stream_span span = STREAM_SPAN_INIT;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < k->n_lanes; i++) {
-		first = stream_span_first(k->reader, STREAM_SAMPLE(k->lanes[i].cpu));
-		last = stream_span_last(k->reader, STREAM_SAMPLE(k->lanes[i].cpu));
-		from = first && first < from ? first : from;
-		to = last > to ? last : to;
-	}
-	*ret_from = from;
-	*ret_to = to;
-	return from <= to;
+	for (i = 0; i < k->n_lanes && r == 0; i++)
+		r = stream_span_add(&span, k->reader, STREAM_SAMPLE(k->lanes[i].cpu));
+	*ret_from = span.from;
+	*ret_to = span.to;
+	return r < 0 ? r : span.from <= span.to;
 }
 
 struct block_reader *sample_ksk_reader(const struct sample_source *s)

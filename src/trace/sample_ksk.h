@@ -37,8 +37,8 @@ uint32_t sample_ksk_cpu(const struct sample_source *s, size_t n);
 const struct sample_totals *sample_ksk_totals(const struct sample_source *s, size_t n);
 struct ksk_file *sample_ksk_file(const struct sample_source *s);
 
-/* When its records begin and end, without reading them; false: it has none. */
-bool sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to);
+/* When its records begin and end, without reading them. 1, 0: it has none, or < 0. */
+int sample_ksk_span(const struct sample_source *s, uint64_t *ret_from, uint64_t *ret_to);
 
 /* Of a source opened here, while somebody else reads it: as sample_ahead.h has them. */
 uint64_t sample_ksk_help(struct sample_source *s);

@@ -4,7 +4,7 @@
 
 	campaign.py [--build FOLDER] [--most N] [--seed N] [--only TEXT] [PART...]
 
-Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), agent (with a known number of events), clocks (of collector and
+Parts: commands (what reads a file and answers), collector (with devices that send meanwhile), answers (of a collector, about recordings of all kinds), agent (with a known number of events), clocks (of collector and
 devices, set while they run).
 --most: how many faults of a kind at most, chosen by the seed. Prints what was taken wrongly, how many faults there really were of each kind, and exits with 1
 if any was taken wrongly or there was none.
@@ -42,7 +42,7 @@ def main():
     tools = find_tools(options.build.resolve())
     print(f"seed {options.seed}, at most {options.most} faults of a kind")
     struck, missed, wrong = collections.Counter(), 0, []
-    for part in options.parts or ("commands", "collector", "agent", "clocks"):
+    for part in options.parts or ("commands", "collector", "answers", "agent", "clocks"):
         print(f"{part}:", flush=True)
         tally = __import__(part).campaign(tools, options.most, random.Random(options.seed), options.only)
         struck, missed, wrong = struck + tally.struck, missed + tally.missed, wrong + tally.wrong

@@ -8,6 +8,7 @@ import atexit
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -32,16 +33,26 @@ DEVICES = 4
 SECONDS = "0.6"
 AT_ONCE = 2  # for each processor: a collector mostly waits
 STEP = 100  # faults, between two lines of progress
-# libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd, to wait for one more descriptor, or a pipe when it starts. All else must hold.
+# libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd, to wait for one more descriptor, or a pipe when it starts, and where it has
+# no memory for its list of descriptors. All else must hold.
 ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT"), ("epoll_ctl", "SIGABRT")}
+FRAME = re.compile(r"^(\S+)\(.*\)\[0x[0-9a-f]+\]$", re.MULTILINE)  # of what KISEKI_FAULT_TELL says
+
+
+def dress(fault, library, log):
+    """How a collector is started with the fault. Where it was is told in the collector's own log."""
+    def wear(line):
+        line, environment = wrap(fault, library, line, log)
+        return line, {**environment, "KISEKI_FAULT_TELL": "1"}
+    return wear
 
 
 class Server:
     """A collector that somebody starts again, as systemd would."""
 
-    def __init__(self, tools, work, dress):
-        """dress: of a command, how it is started the first time, and its environment."""
-        self.tools, self.work, self.dress = tools, work, dress
+    def __init__(self, tools, work, wear):
+        """wear: of a command, how it is started the first time, and its environment; see dress()."""
+        self.tools, self.work, self.wear = tools, work, wear
         self.port, self.http = free_ports(2)
         self.log, self.statuses, self.ends = work / "collector.log", [], False
         self.process, self.is_silent = None, False
@@ -54,7 +65,7 @@ class Server:
                 str(self.work / "store"), "--config", "/dev/null", "--plain-http"]
 
     def keep(self):
-        line, environment = self.dress(self.line())
+        line, environment = self.wear(self.line())
         while not self.ends:
             with self.log.open("ab") as log:
                 self.process = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -123,6 +134,21 @@ class Server:
             if status < 0 or status > 128:
                 return signal.Signals(-status if status < 0 else status - 128).name
         return None
+
+    def is_libuvs(self):
+        """Whether it was libuv that had no memory."""
+        frames = [frame for frame in FRAME.findall(self.log.read_text(errors="replace")) if "libfault" not in frame]
+        return bool(frames) and "libuv" in frames[0]
+
+    def judge(self, fault, problem):
+        """What is wrong with how it took the fault, or None. The problem is the one that is known, or None."""
+        crash = self.crash()
+        if crash and (fault.kind, crash) not in ENDS and not (crash == "SIGABRT" and self.is_libuvs()):
+            problem = f"ended by {crash}"
+        if self.is_silent and not crash:
+            problem = f"ended without a word: {self.statuses}"
+        said = self.log.read_text(errors="replace").strip().splitlines()
+        return problem and f"{problem} ({len(self.statuses)} starts; it said: {' | '.join(said)[-2000:]})"
 
 
 def make_recordings(tools, work):
@@ -194,32 +220,26 @@ def judge(tools, files, fault):
     """(how often the fault came to be, what is wrong with how it was taken or None)."""
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         log = Path(folder) / "struck"
-        server = Server(tools, Path(folder), lambda line: wrap(fault, tools.library, line, log))
+        server = Server(tools, Path(folder), dress(fault, tools.library, log))
         # What it says is stored must still be there when it is started again, without the fault that may be in its answer.
         problem = send(tools, server, files) or server.turn() or settle(server)
-        problem = server.stop() or problem
-        if server.crash() and (fault.kind, server.crash()) not in ENDS:
-            problem = f"ended by {server.crash()}"
-        if server.is_silent and not server.crash():
-            problem = f"ended without a word: {server.statuses}"
+        problem = server.judge(fault, server.stop() or problem)
         if not problem:
             check = subprocess.run([tools.kiseki, "check", server.work / "store"], stdout=subprocess.PIPE, text=True)
             problem = f"kiseki check: {check.stdout.strip()[-300:]}" if check.returncode else None
-        said = server.log.read_text(errors="replace").strip().splitlines()
-        said = f" ({len(server.statuses)} starts; it said: {' | '.join(said[-3:])[-400:]})"
-        return count_struck(fault, log), problem and problem + said
+        return count_struck(fault, log), problem
 
 
-def count(tools, files):
-    """How many allocations and system calls there are in that time."""
+def count_server(tools, start, use):
+    """How many allocations and system calls there are while it is used. start: of a folder and how."""
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         work = Path(folder)
-        dresses = [lambda line: wrap_count(tools.library, line, work / "allocations"),
-                   lambda line: (["strace", "-f", "-qq", "-o", str(work / "calls"), *line], None)]
-        for i, dress in enumerate(dresses):
+        ways = [lambda line: wrap_count(tools.library, line, work / "allocations"),
+                lambda line: (["strace", "-f", "-qq", "-o", str(work / "calls"), *line], None)]
+        for i, wear in enumerate(ways):
             (work / str(i)).mkdir()
-            server = Server(tools, work / str(i), dress)
-            problem = send(tools, server, files) or server.stop()
+            server = start(work / str(i), wear)
+            problem = use(server) or server.stop()
             if problem:
                 raise SystemExit(f"fault: the collector fails by itself: {problem}")
         return read_allocations(work / "allocations"), read_calls(work / "calls"), count_calls([tools.kiseki, "--version"], work, {})
@@ -229,7 +249,7 @@ def campaign(tools, most, random, only=""):
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         files = make_recordings(tools, Path(folder))
-        allocations, calls, before = count(tools, files)
+        allocations, calls, before = count_server(tools, lambda work, wear: Server(tools, work, wear), lambda server: send(tools, server, files))
         faults = [f for f in plan(allocations, calls, before, most, random) if only in name(f)]
         print(f"  {allocations[0]} allocations in {len(allocations[1])} places, {sum(map(sum, calls.values()))} system calls; {len(faults)} faults", flush=True)
         with ThreadPoolExecutor(AT_ONCE * tools.jobs) as pool:

@@ -46,7 +46,7 @@ static uint64_t last_sample_ns(const char *path)
 	struct error e = ERROR_INIT;
 	uint64_t from, to;
 
-	if (sample_ksk_open(path, &source, &e) < 0 || !sample_ksk_span(source, &from, &to))
+	if (sample_ksk_open(path, &source, &e) < 0 || sample_ksk_span(source, &from, &to) != 1)
 		return 0;
 	return clock_ns(&source->info.clock, to);
 }

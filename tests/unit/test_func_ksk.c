@@ -415,7 +415,7 @@ static void test_span(void **state)
 		seen |= 1U << item.thread; /* later ones may step back */
 		last = item.event.tick > last ? item.event.tick : last;
 	}
-	assert_true(func_ksk_span(back, &from, &to));
+	assert_int_equal(func_ksk_span(back, &from, &to), 1);
 	assert_int_equal(from, first);
 	assert_int_equal(to, last);
 	func_source_free(back);
@@ -487,13 +487,15 @@ static void check_from(struct store *store, uint32_t run)
 {
 	struct func_source *s = NULL;
 	struct error e = ERROR_INIT;
-	uint64_t from, to, last = 0;
+	uint64_t from, to, tick, last = 0;
 	uint32_t i;
 
 	assert_int_equal(func_ksk_open_run(store, run, &s, &e), 0);
-	assert_true(func_ksk_span(s, &from, &to));
-	for (i = 0; i < s->n_threads; i++)
-		last = func_ksk_last_tick(s, i) > last ? func_ksk_last_tick(s, i) : last;
+	assert_int_equal(func_ksk_span(s, &from, &to), 1);
+	for (i = 0; i < s->n_threads; i++) {
+		assert_int_equal(func_ksk_last_tick(s, i, &tick), 0);
+		last = tick > last ? tick : last;
+	}
 	assert_int_equal(last, to);
 	func_source_free(s);
 	for (i = 0; i <= 20; i++)
