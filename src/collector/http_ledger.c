@@ -101,12 +101,18 @@ static int add_loss(void *context, const struct store_loss *l)
 	return 0;
 }
 
+/* A machine in trouble, rather than a run that is not understood: nothing is said then. */
+static bool is_trouble(int r)
+{
+	return r == -ENOMEM || r == -EIO || r == -EMFILE || r == -ENFILE;
+}
+
 /* Counts are told also where nobody understands what the threads' ticks are. */
 static int open_clocks(struct http_request *q, const struct http_selection *s, struct ledger *b,
 		       struct error *e)
 {
 	int r = s->run.threads
-			? func_ksk_open_run(q->http->options.store, s->run.number, &b->calls, NULL)
+			? func_ksk_open_run(q->http->options.store, s->run.number, &b->calls, e)
 			: 0;
 
 	if (r < 0)
@@ -114,7 +120,7 @@ static int open_clocks(struct http_request *q, const struct http_selection *s, s
 	b->clock = s->clock;
 	b->from = s->from;
 	b->to = s->to;
-	return r == -ENOMEM ? error_set(e, ENOMEM, "cannot read the clocks: out of memory") : 0;
+	return is_trouble(r) ? r : 0;
 }
 
 /* Of a run, or of all of a device that are of its kind. Of a part of the time nobody knows. */
@@ -124,11 +130,11 @@ static int uncovered_json(struct http_request *q, const struct store_run *run,
 	struct store *s = q->http->options.store;
 	struct coverage c;
 	int r = b->from.given || b->to.given		? -ENODATA
-		: strstr(q->route->pattern, "{device}") ? coverage_of_device(s, run, &c, NULL)
-							: coverage_of_run(s, run, &c, NULL);
+		: strstr(q->route->pattern, "{device}") ? coverage_of_device(s, run, &c, e)
+							: coverage_of_run(s, run, &c, e);
 
-	if (r == -ENOMEM)
-		return error_set(e, ENOMEM, "cannot tell what is not covered: out of memory");
+	if (is_trouble(r))
+		return r;
 	*ret = r < 0 ? json_null() : http_coverage_json(&c);
 	return 0;
 }
