@@ -164,17 +164,20 @@ static int keep_description(struct kept *k, uint32_t run, const struct log_index
 	return r;
 }
 
+/* Of a file that somebody has removed by hand there is nothing to keep, and that must not keep the others. */
 static int keep_of_file(struct local_store *s, struct log_file *f, const struct survivors *v,
 			struct kept *k, struct error *e)
 {
 	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
 	const struct log_index *x;
 	size_t i;
-	int r = local_file_index(s, f, &x, e);
+	int r = log_map_open(&map, s->log_fd, f->number, e);
 
 	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = local_file_index(s, f, &x, e);
+	if (r < 0)
 		return r;
-	r = log_map_open(&map, s->log_fd, f->number, e);
 	for (i = 0; i < v->n && r == 0; i++) {
 		r = keep_description(k, v->list[i].run, x, &map);
 		if (r < 0)

@@ -213,6 +213,28 @@ static void test_over(void **state)
 	store_free(s);
 }
 
+/* Somebody has made room by hand, while the collector runs: the rest can still be removed. */
+static void test_vanished(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000, .retain_bytes = 6000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), i;
+	char path[128];
+
+	(void)state;
+	for (i = 0; i < 300; i++)
+		put(s, run, i);
+	for (i = 1; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/log/%08u.klog", dir, i);
+		assert_int_equal(unlink(path), 0);
+	}
+	retain(s);
+	for (i = 1; i <= 4; i++)
+		assert_false(has_log(i));
+	assert_in_range(stored_facts(s, run, NULL).blocks, 1, 299);
+	store_free(s);
+}
+
 static atomic_bool over;
 
 /* In a thread of its own cmocka cannot fail a test. */
@@ -393,8 +415,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_size), TEST(test_programs), TEST(test_held),	TEST(test_age),
-		TEST(test_over), TEST(test_threads),  TEST(test_steps),
+		TEST(test_size), TEST(test_programs), TEST(test_held),	  TEST(test_age),
+		TEST(test_over), TEST(test_vanished), TEST(test_threads), TEST(test_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
