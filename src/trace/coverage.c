@@ -69,12 +69,14 @@ static int read_description(struct part *p, struct store *s, struct error *e)
 static int add_hole(void *context, const struct store_loss *l)
 {
 	struct part *p = context;
+	int r;
 
 	if (l->cause == LOSS_STORE || l->from_tick <= p->run->first_tick ||
 	    l->to_tick <= l->from_tick || l->stream == STREAM_META || stream_is_func(l->stream))
 		return 0;
-	if (array_grow(&p->holes, p->n_holes, &p->room, sizeof(*p->holes), COVERAGE_ROWS_MAX) < 0)
-		return 1;
+	r = array_grow(&p->holes, p->n_holes, &p->room, sizeof(*p->holes), COVERAGE_ROWS_MAX);
+	if (r < 0)
+		return r == -E2BIG ? 1 : r;
 	p->holes[p->n_holes++] = (struct hole){ l->stream, l->from_tick, l->to_tick };
 	return 0;
 }
@@ -150,6 +152,8 @@ static int part_load(struct part *p, struct store *s, const struct store_run *ru
 	r = read_description(p, s, e);
 	if (r == 0)
 		r = store_ledger(s, run->number, add_hole, p, e);
+	if (r == -ENOMEM)
+		error_set(e, ENOMEM, "cannot measure run %u: out of memory", run->number);
 	if (r < 0)
 		return r;
 	measure(p);
@@ -193,11 +197,13 @@ struct list {
 static int add_run(void *context, const struct store_run *run)
 {
 	struct list *l = context;
+	int r;
 
 	if (!is_measurable(run) || strcmp(store_run_kind(run), store_run_kind(l->like)) != 0)
 		return 0;
-	if (array_grow(&l->runs, l->n, &l->room, sizeof(*l->runs), COVERAGE_RUNS_MAX) < 0)
-		return 1;
+	r = array_grow(&l->runs, l->n, &l->room, sizeof(*l->runs), COVERAGE_RUNS_MAX);
+	if (r < 0)
+		return r == -E2BIG ? 1 : r; /* those before are too many to look at */
 	l->runs[l->n++] = *run;
 	return 0;
 }
@@ -254,6 +260,8 @@ int coverage_of_device(struct store *s, const struct store_run *run, struct cove
 	if (!is_measurable(run))
 		return error_set(e, ENODATA, "run %u is no recording over time", run->number);
 	r = store_runs(s, &run->device, add_run, &l, e);
+	if (r == -ENOMEM)
+		error_set(e, ENOMEM, "cannot list the runs: out of memory");
 	if (r >= 0)
 		r = add_all(ret, s, &l, e);
 	free(l.runs);

@@ -17,7 +17,7 @@ from pathlib import Path
 from collector import AT_ONCE, STEP, WAIT_S, Server, count_server, dress, wait_until_up
 from strike import Tally, count_struck, name, plan
 
-KINDS = ("sched", "profile", "vm", "boot", "func")  # what sim-0, sim-1 … have
+KINDS = ("sched", "profile", "vm", "boot", "func", "lossy")  # what sim-0, sim-1 … have
 
 
 
@@ -33,6 +33,7 @@ QUESTIONS = {
     "sim-2": ("/vm/report", "/vm/steal", "/vm/correct", "/vm/tree", "/vm/slices"),
     "sim-3": ("/boot.html", "/boot.svg", "/boot.json", "/boot.chart.json", "/boot/report"),
     "sim-4": ("/calls/report", "/calls/tree", "/calls/slices", *exports("ksk perfetto chrome folded kft pprof")),
+    "sim-5": ("/ledger", "/timeline?width=50", "/slices", "/events?limit=50", "/report/sched", "/report/latency", *exports("ksk json perfetto")),
 }
 PATHS = ["/", "/api/v1/formats", "/api/v1/runs", "/api/v1/instructions", "/api/v1/alerts", "/api/v1/labels", "/api/v1/openapi.json",
          *(f"/api/v1/runs/{1 + i}{what}" for i in range(len(KINDS)) for what in ("", "/ledger")),
@@ -46,6 +47,7 @@ def make_recordings(tools, work):
     subprocess.run([tools.sample_make, golden / "vm/two.sample", files["vm"], "100", "400"], check=True)
     subprocess.run([tools.boot_make, tools.source / "tests/data/boot/small.boot", files["boot"]], check=True)
     shutil.copy(tools.source / "tests/data/func/sample.ksk", files["func"])
+    subprocess.run([tools.kiseki, "convert", tools.source / "tests/data/ftrace_6.18_overwritten.txt", "-o", files["lossy"]], check=True)
     return list(files.values())
 
 
