@@ -36,9 +36,11 @@ static int each_entry(const char *path, int (*call)(int fd, const char *name))
 
 	if (!dir)
 		return -errno;
-	while (r == 0 && (d = readdir(dir)))
+	while (errno = 0, r == 0 && (d = readdir(dir)))
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
 			r = call(dirfd(dir), d->d_name);
+	if (r == 0)
+		r = -errno;
 	closedir(dir);
 	return r;
 }

@@ -92,10 +92,45 @@ static int open_page(struct tracedat_spool *s, struct tracedat_spool_cpu *c, uin
 	return 0;
 }
 
+/* The kernel may move a slot in parts. */
+static int write_slot(const struct tracedat_spool *s, const uint8_t *slot, uint64_t number,
+		      struct error *e)
+{
+	size_t at = 0;
+	ssize_t n;
+
+	while (at < SLOT_SIZE) {
+		n = pwrite(s->fd, slot + at, SLOT_SIZE - at, (off_t)(number * SLOT_SIZE + at));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return spool_failed(s, n < 0 ? errno : ENOSPC, e);
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static int read_slot(const struct tracedat_spool *s, uint8_t *slot, uint64_t number,
+		     struct error *e)
+{
+	size_t at = 0;
+	ssize_t n;
+
+	while (at < SLOT_SIZE) {
+		n = pread(s->fd, slot + at, SLOT_SIZE - at, (off_t)(number * SLOT_SIZE + at));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return spool_failed(s, n < 0 ? errno : EIO, e);
+		at += (size_t)n;
+	}
+	return 0;
+}
+
 static int close_page(struct tracedat_spool *s, struct tracedat_spool_cpu *c, struct error *e)
 {
 	uint64_t commit = c->used, next = s->slots++;
-	ssize_t n;
+	int r;
 
 	if (c->lost) {
 		commit |= PAGE_MISSED;
@@ -106,9 +141,9 @@ static int close_page(struct tracedat_spool *s, struct tracedat_spool_cpu *c, st
 	}
 	put(c->slot + 8, commit, s->long_size);
 	put(c->slot + TRACEDAT_SPOOL_PAGE, next, 8);
-	n = pwrite(s->fd, c->slot, SLOT_SIZE, (off_t)(c->slot_number * SLOT_SIZE));
-	if (n != SLOT_SIZE)
-		return spool_failed(s, n < 0 ? errno : ENOSPC, e);
+	r = write_slot(s, c->slot, c->slot_number, e);
+	if (r < 0)
+		return r;
 	c->slot_number = next;
 	c->pages++;
 	c->is_open = false;
@@ -238,12 +273,12 @@ int tracedat_spool_copy(const struct tracedat_spool *s, uint32_t cpu, struct out
 	uint8_t slot[SLOT_SIZE];
 	uint64_t number = c->first_slot, i;
 	unsigned int byte;
-	ssize_t n;
+	int r;
 
 	for (i = 0; i < c->pages && !outfile_error(out); i++) {
-		n = pread(s->fd, slot, SLOT_SIZE, (off_t)(number * SLOT_SIZE));
-		if (n != SLOT_SIZE)
-			return spool_failed(s, n < 0 ? errno : EIO, e);
+		r = read_slot(s, slot, number, e);
+		if (r < 0)
+			return r;
 		outfile_write(out, slot, TRACEDAT_SPOOL_PAGE);
 		for (number = 0, byte = 0; byte < 8; byte++)
 			number |= (uint64_t)slot[TRACEDAT_SPOOL_PAGE + byte] << (8 * byte);

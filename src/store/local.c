@@ -98,7 +98,8 @@ static int list_logs(struct local_store *s, struct numbers *ret, struct error *e
 		return error_set(e, r, "cannot list %s/log: %s", s->dir, strerror(-r));
 	}
 	rewinddir(dir);
-	while (r == 0 && (d = readdir(dir))) {
+	/* A folder that cannot be read to its end is not an empty one. */
+	while (errno = 0, r == 0 && (d = readdir(dir))) {
 		end = 0;
 		if (sscanf(d->d_name, "%8u.klog%n", &number, &end) != 1 || !end || d->d_name[end] ||
 		    !number)
@@ -107,6 +108,8 @@ static int list_logs(struct local_store *s, struct numbers *ret, struct error *e
 		if (r == 0)
 			ret->list[ret->n++] = number;
 	}
+	if (r == 0)
+		r = -errno;
 	closedir(dir);
 	if (ret->n)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_value);

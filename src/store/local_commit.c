@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -65,16 +66,20 @@ static int make_index(struct local_store *s, struct log_index **ret, struct erro
 		     : 0;
 }
 
+/* One that is there may be left over from a try that failed. If it has records, nobody knew of it: they stay. */
 static int create_file(struct local_store *s, const struct log_head *h, int *ret_fd)
 {
 	char name[STORE_LOG_NAME];
 	uint8_t head[LOG_HEAD_LEN];
 	_cleanup_close_ int fd = openat(s->log_fd, local_log_name(h->number, name),
-					O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+					O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	struct stat st;
 	int r;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
+	if (st.st_size > (off_t)LOG_HEAD_LEN)
+		return -EEXIST;
 	log_head_encode(head, h);
 	r = write_all(fd, head, sizeof(head), 0);
 	if (r == 0 && (fdatasync(fd) < 0 || fsync(s->log_fd) < 0))

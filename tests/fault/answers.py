@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """answers: a collector that has recordings of all kinds, and a fault while it is asked about them.
 
-What must come of it: each answer is the right one, or none: a status that says so, or a connection that ends before the answer does. Whoever asks again
-gets the right one, for the fault is over; from the same collector, or from one that was started again because it said that it cannot go on.
+What must come of it: each answer is the right one, or none: a status that says so, or a connection that ends before the answer does. Whoever asks again after
+an allocation has failed gets the right one, for the fault is over; from the same collector, or from one that was started again because it said that it cannot go on.
 """
 import http.client
 import shutil
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from collector import AT_ONCE, STEP, WAIT_S, Server, count_server, dress, wait_until_up
-from strike import Tally, count_struck, name, plan
+from strike import OURS, Tally, count_struck, name, plan
 
 KINDS = ("sched", "profile", "vm", "boot", "func", "lossy")  # what sim-0, sim-1 … have
 
@@ -84,13 +84,17 @@ def ask_again(server, path):
     return got
 
 
-def judge_path(server, path, right):
-    """What is wrong with the answer, or None."""
+def judge_path(server, path, right, again):
+    """What is wrong with the answer, or None. again: the fault is over, so who asks again gets one."""
     status, text = ask(server, path)
     if status == 200:
         return None if text == right else f"{path}: another answer: {text[:200]}"
     if 0 < status < 500:
         return f"{path}: {status}, as if the question were wrong"
+    return judge_again(server, path, right) if again else None
+
+
+def judge_again(server, path, right):
     status, text = ask_again(server, path)
     return None if status == 200 and text == right else f"{path}: {status} again: {text[:200]}"
 
@@ -121,7 +125,7 @@ def judge(tools, store, right, fault):
         server = serve(tools, store, dress(fault, tools.library, log), Path(folder))
         problem = wait_until_up(server)
         for path in PATHS:
-            problem = problem or judge_path(server, path, right[path])
+            problem = problem or judge_path(server, path, right[path], fault.kind in OURS)  # an error of a call strikes once in each thread
         problem = server.stop() or problem
         return count_struck(fault, log), server.judge(fault, problem)
 

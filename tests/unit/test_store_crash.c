@@ -567,6 +567,33 @@ static void test_flipped_catalog(void **state)
 	free(data);
 }
 
+/* A log file that nobody knew of is not written over. Once it is out of the way all goes on. */
+static void test_unknown_file(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000 };
+	struct store *s = stored_open(dir, &o);
+	uint32_t run = stored_run(s, 1, 10, 20), i;
+	struct error e = ERROR_INIT;
+	uint8_t bytes[500];
+	char path[128];
+	struct stat st;
+
+	(void)state;
+	memset(bytes, 7, sizeof(bytes));
+	save("log/00000002.klog", bytes, sizeof(bytes));
+	for (i = 0; i < 100; i++)
+		put_next(s, run, 1, i);
+	assert_int_equal(store_commit(s, NULL, &e), -EEXIST);
+	assert_non_null(strstr(e.text, "log file 2"));
+	snprintf(path, sizeof(path), "%s/log/00000002.klog", dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, sizeof(bytes));
+	assert_int_equal(unlink(path), 0);
+	stored_commit(s);
+	assert_int_equal(stored_facts(s, run, NULL).blocks, 100);
+	store_free(s);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -578,6 +605,7 @@ int main(void)
 		TEST(test_derived),
 		TEST(test_harmed_catalog),
 		TEST(test_flipped_catalog),
+		TEST(test_unknown_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
