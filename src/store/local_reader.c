@@ -328,8 +328,14 @@ static int make_room(struct reader_stream *t, size_t len)
 	return 0;
 }
 
-/* Reads and checks the record at this place: 1, 0 if it is torn, -ENOMEM. A first read takes what a
- * small block needs; most are small. */
+/* A file that is there, but for which the machine has nothing left now. */
+static bool is_trouble(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* Reads and checks the record at this place: 1, 0 if it is torn, or < 0: -ENOMEM, -EMFILE and such. A first
+ * read takes what a small block needs; most are small. */
 static int read_record(struct local_reader *r, struct reader_stream *t, size_t file,
 		       uint32_t offset, struct block *ret)
 {
@@ -338,6 +344,8 @@ static int read_record(struct local_reader *r, struct reader_stream *t, size_t f
 	size_t len = 4096;
 	int fd = open_log(r, f->number);
 
+	if (is_trouble(fd))
+		return fd;
 	if (fd < 0 || offset >= f->size)
 		return 0;
 	if (f->size - offset < len)
