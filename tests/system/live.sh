@@ -135,7 +135,9 @@ is_ended()
 }
 until_true is_ended || bad "runs that were stopped have no end: $(kiseki runs)"
 run kiseki export --run 2 -o two.ndjson
-[ "$(jq -r 'select(.ns) | .kind' two.ndjson | sort -u)" = switch ] || bad "configured events"
+kinds=$(jq -r 'select(.ns) | .kind' two.ndjson | sort | uniq -c)
+[ "${kinds##* }" = switch ] && [ "$(wc -l <<<"$kinds")" = 1 ] ||
+	bad "configured events: $kinds; $(kiseki runs; head -c 1000 two.ndjson)"
 stored=$(kiseki runs --json | jq '.runs[] | select(.run == 2).events')
 [ "$(jq -s 'map(select(.kind == "switch")) | length' two.ndjson)" -eq "$stored" ] ||
 	bad "an export has other events than the store counts"
