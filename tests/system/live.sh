@@ -135,7 +135,8 @@ is_ended()
 }
 until_true is_ended || bad "runs that were stopped have no end: $(kiseki runs)"
 run kiseki export --run 2 -o two.ndjson
-kinds=$(jq -r 'select(.ns) | .kind' two.ndjson | sort | uniq -c)
+# A busy machine may lose some of them, which has a row, too.
+kinds=$(jq -r 'select(.ns and .kind != "lost") | .kind' two.ndjson | sort | uniq -c)
 [ "${kinds##* }" = switch ] && [ "$(wc -l <<<"$kinds")" = 1 ] ||
 	bad "configured events: $kinds; $(kiseki runs; head -c 1000 two.ndjson)"
 stored=$(kiseki runs --json | jq '.runs[] | select(.run == 2).events')
