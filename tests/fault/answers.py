@@ -11,15 +11,13 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from collector import AT_ONCE, STEP, WAIT_S, Server, count_server, dress, wait_until_up
-from strike import OURS, Tally, count_struck, name, plan
+from server import WAIT_S, Server, choose, count_server, dress, go_through, wait_until_up
+from strike import OURS, count_struck
 
 MAY_LACK = {("pread64", "EIO")}  # a block that the disk does not give is damaged: what it had is counted as lost, in the same answer
 KINDS = ("sched", "profile", "vm", "boot", "func", "lossy")  # what sim-0, sim-1 … have
-
 
 
 def exports(formats):
@@ -132,8 +130,7 @@ def judge(tools, store, right, fault):
 
 
 def campaign(tools, most, random, only=""):
-    tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder, ThreadPoolExecutor(AT_ONCE * tools.jobs) as pool:
+    with tempfile.TemporaryDirectory(prefix="kiseki-fault-") as folder:
         store = make_store(tools, Path(folder))
         right = learn(tools, store)
 
@@ -141,12 +138,5 @@ def campaign(tools, most, random, only=""):
             for path in PATHS:
                 ask_again(server, path)
 
-        allocations, calls, before = count_server(tools, lambda work, wear: serve(tools, store, wear, work), use)
-        faults = [f for f in plan(allocations, calls, before, most, random) if only in name(f)]
-        print(f"  {len(PATHS)} questions, {allocations[0]} allocations in {len(allocations[1])} places, {sum(map(sum, calls.values()))} system calls; "
-              f"{len(faults)} faults", flush=True)
-        for i, (fault, took) in enumerate(zip(faults, pool.map(lambda f: judge(tools, store, right, f), faults)), 1):
-            tally.add("answers", fault, *took)
-            if i % STEP == 0:
-                print(f"  {i} of {len(faults)}, {len(tally.wrong)} wrong", flush=True)
-    return tally
+        found = count_server(tools, lambda work, wear: serve(tools, store, wear, work), use)
+        return go_through(tools, "answers", choose(found, most, random, only), lambda fault: judge(tools, store, right, fault))

@@ -17,7 +17,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from collector import Server, make_recordings, settle, wait_until_up
+from collector import make_recordings, settle
+from server import Server, wait_until_up
 from strike import Fault, Tally
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent.parent / "bench/fleet")]
