@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/json_whole.h"
+#include "base/mapping.h"
 #include "cli/kiseki.h"
 #include "command/args.h"
 #include "command/help.h"
@@ -36,6 +37,7 @@ int main(int argc, char **argv)
 	int status;
 
 	json_whole_init();
+	mapping_guard();
 	if (args_parse(&args, &command_kiseki, argc, argv, &e) < 0)
 		return say_usage(&e);
 	if (args.help) {

@@ -9,14 +9,13 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/sigmask.h"
 #include "collector/endpoint.h"
 #include "collector/http_symbols.h"
 #include "collector/objects.h"
@@ -337,7 +336,7 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 {
 	CLEANUP(collector) struct collector *c = calloc(1, sizeof(*c));
 	struct server_options s = { 0 };
-	sigset_t all, before;
+	sigset_t before;
 	int r;
 
 	if (!c)
@@ -356,9 +355,7 @@ int collector_start(struct collector **ret, const struct collector_options *o, s
 		return r;
 	s.keys = c->keys[0] ? c->keys : NULL;
 	set_server_options(&s, o);
-	sigfillset(&all);
-	sigdelset(&all, SIGSYS); /* a refused system call: confinement.h */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigmask_leave(&before);
 	r = start_parts(c, o, &s, e);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r < 0)

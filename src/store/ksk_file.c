@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "store/ksk.h"
@@ -149,7 +148,6 @@ static int read_pipe(int fd, uint8_t **ret, size_t *ret_len)
 static int acquire(struct ksk_file *f, int fd)
 {
 	struct stat st;
-	void *map;
 	int r;
 
 	if (fstat(fd, &st) < 0)
@@ -159,16 +157,11 @@ static int acquire(struct ksk_file *f, int fd)
 		f->data = f->owned;
 		return r;
 	}
-	if ((uint64_t)st.st_size > SIZE_MAX)
-		return -EFBIG;
-	f->len = (size_t)st.st_size;
-	if (!f->len)
-		return 0;
-	map = mmap(NULL, f->len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	f->data = map;
-	f->mapped = true;
+	r = mapping_open(&f->file, fd, SIZE_MAX);
+	if (r < 0)
+		return r;
+	f->data = f->file->data;
+	f->len = f->file->len;
 	return 0;
 }
 
@@ -198,8 +191,7 @@ void ksk_file_free(struct ksk_file *f)
 	if (!f)
 		return;
 	ksk_forget(f);
-	if (f->mapped)
-		munmap((void *)f->data, f->len);
+	mapping_close(f->file);
 	free(f->owned);
 	free(f->streams);
 	free(f->chunks);

@@ -17,8 +17,8 @@
 
 #include <stddef.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mapping.h"
 #include "store/block_reader.h"
 
 struct ksk_segment {
@@ -59,8 +59,8 @@ struct ksk_file {
 	const uint8_t *data;
 	size_t len;
 	size_t end;	/* of the blocks: where the index starts */
-	uint8_t *owned; /* what a pipe gave */
-	bool mapped;
+	uint8_t *owned;	      /* what a pipe gave */
+	struct mapping *file; /* or a file */
 	bool indexed;
 	struct ksk_stream **streams; /* by rising number */
 	size_t n_streams, room_streams;

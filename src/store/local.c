@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -61,20 +60,6 @@ static int lock_folder(struct local_store *s, struct error *e)
 				 errno == EWOULDBLOCK ? "another collector uses it"
 						      : strerror(errno));
 	return 0;
-}
-
-static void __attribute__((format(printf, 2, 3)))
-say(const struct local_store *s, const char *format, ...)
-{
-	char line[256];
-	va_list list;
-
-	if (!s->options.say)
-		return;
-	va_start(list, format);
-	vsnprintf(line, sizeof(line), format, list);
-	va_end(list);
-	s->options.say(s->options.say_context, line);
 }
 
 static int by_value(const void *a, const void *b)
@@ -157,12 +142,12 @@ static int sort_row(void *context, const struct catalog_file *row)
 static void say_wrong(const struct local_store *s, uint32_t number)
 {
 	if (s->view && s->view->head.number == number)
-		say(s, "log file %u was full, and is the last one now: those behind it are gone",
+		local_say(s, "log file %u was full, and is the last one now: those behind it are gone",
 		    number);
 	else if (local_find_file((struct local_store *)s, number))
-		say(s, "log file %u has another size than when it was full", number);
+		local_say(s, "log file %u has another size than when it was full", number);
 	else
-		say(s, "log file %u is gone: runs that were only there are missing", number);
+		local_say(s, "log file %u is gone: runs that were only there are missing", number);
 }
 
 static int add_to_catalog(struct local_store *s, struct log_file *f, struct error *e)
@@ -172,13 +157,11 @@ static int add_to_catalog(struct local_store *s, struct log_file *f, struct erro
 
 	if (r < 0)
 		return r;
-	r = catalog_add_file(s->catalog, x, e);
-	if (r == 0) {
-		f->catalogued = true;
-		f->last_ns = x->last_ns;
-	}
-	local_unref_index(s, f);
-	return r;
+	f->last_ns = x->last_ns;
+	if (!x->lacks)
+		r = catalog_add_file(s->catalog, x, e);
+	f->catalogued = r == 0 && !x->lacks;
+	return local_unref_index(s, f, r, e);
 }
 
 static int settle_catalog(struct local_store *s, struct error *e)
@@ -259,13 +242,13 @@ static void keep_rest(struct local_store *s, uint32_t number, const struct log_s
 	if (s->options.read_only || !len || !log_scan_finds(scan, at + 1))
 		return;
 	if (local_save_rest(s, number, scan->data + at, (size_t)len) == 0)
-		say(s,
+		local_say(s,
 		    "log file %u is damaged at %llu and ends there now; the %llu bytes behind it, "
 		    "with whole records, are kept in log/%s",
 		    number, (unsigned long long)at, (unsigned long long)len,
 		    local_rest_name(number, name));
 	else
-		say(s,
+		local_say(s,
 		    "log file %u is damaged at %llu and ends there now; %llu bytes with whole "
 		    "records are lost",
 		    number, (unsigned long long)at, (unsigned long long)len);
@@ -274,15 +257,18 @@ static void keep_rest(struct local_store *s, uint32_t number, const struct log_s
 /* -EBADMSG if its head is not sound. */
 static int scan_last(struct local_store *s, uint32_t number, struct error *e)
 {
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
 	struct log_scan scan = { 0 };
-	int r = log_map_open(&map, s->log_fd, number, e);
+	int r = local_map_log(s, number, &log, e);
 
 	if (r < 0)
 		return r;
-	scan.data = map.data;
-	scan.len = map.len;
+	scan.data = log->data;
+	scan.len = log->len;
 	r = log_view_scan(&s->view, &scan, e);
+	/* Nothing is cut off because a disk has a bad moment. */
+	if (mapping_is_torn(log))
+		return local_check_log(log, number, e);
 	if (r == 0)
 		keep_rest(s, number, &scan);
 	return r;

@@ -4,9 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,52 +31,64 @@ const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME])
 	return out;
 }
 
-int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e)
+void local_say(const struct local_store *s, const char *format, ...)
 {
-	char name[STORE_LOG_NAME];
-	_cleanup_close_ int fd = openat(log_fd, local_log_name(number, name), O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *map;
+	char line[256];
+	va_list list;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_set(e, errno, "cannot read %s: %s", name, strerror(errno));
-	*ret = (struct log_map){ .len = (size_t)st.st_size };
-	if ((uint64_t)st.st_size > SIZE_MAX)
-		return error_set(e, EFBIG, "cannot read %s: %s", name, strerror(EFBIG));
-	if (!ret->len)
-		return 0;
-	map = mmap(NULL, ret->len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return error_set(e, errno, "cannot read %s: %s", name, strerror(errno));
-	ret->data = map;
-	return 0;
+	if (!s->options.say)
+		return;
+	va_start(list, format);
+	vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	s->options.say(s->options.say_context, line);
 }
 
-void log_map_done(struct log_map *m)
+int local_map_log(struct local_store *s, uint32_t number, struct mapping **ret, struct error *e)
 {
-	if (m->data)
-		munmap((void *)m->data, m->len);
-	m->data = NULL;
+	char name[STORE_LOG_NAME];
+	_cleanup_close_ int fd =
+		openat(s->log_fd, local_log_name(number, name), O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : mapping_open(ret, fd, SIZE_MAX);
+
+	return r < 0 ? error_set(e, r, "cannot read %s: %s", name, strerror(-r)) : 0;
+}
+
+int local_check_log(const struct mapping *log, uint32_t number, struct error *e)
+{
+	char name[STORE_LOG_NAME];
+
+	if (!mapping_is_torn(log))
+		return 0;
+	return error_set(e, EIO, "cannot read log/%s: the disk does not give all of it",
+			 local_log_name(number, name));
 }
 
 int local_make_index(struct local_store *s, uint32_t number, struct log_index **ret,
 		     struct error *e)
 {
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
 	CLEANUP(log_view) struct log_view *v = NULL;
 	struct log_scan scan = { .to_the_end = true, .number = number };
-	int r = log_map_open(&map, s->log_fd, number, e);
+	struct error why = ERROR_INIT;
+	int r = local_map_log(s, number, &log, e);
 
 	if (r < 0)
 		return r;
-	scan.data = map.data;
-	scan.len = map.len;
+	scan.data = log->data;
+	scan.len = log->len;
 	r = log_view_scan(&v, &scan, e);
 	if (r < 0)
 		return error_prefix(e, r, "cannot read log file %u", number);
-	v->size = map.len;
+	v->size = log->len;
 	r = log_index_new(ret, v);
-	return r < 0 ? error_set(e, r, "cannot index log file %u: %s", number, strerror(-r)) : 0;
+	if (r < 0)
+		return error_set(e, r, "cannot index log file %u: %s", number, strerror(-r));
+	/* What can be read is not kept from anybody by what cannot. */
+	(*ret)->lacks = local_check_log(log, number, &why) < 0;
+	if ((*ret)->lacks)
+		local_say(s, "%s; what lacks counts as lost", why.text);
+	return 0;
 }
 
 static int write_file(int dir_fd, const char *name, const uint8_t *data, size_t len)
@@ -103,7 +115,8 @@ bool local_save_index(struct local_store *s, const struct log_index *x)
 {
 	char name[STORE_LOG_NAME], partial[STORE_LOG_NAME + 8];
 
-	if (s->options.read_only)
+	/* Another time the disk may give all of the log. */
+	if (s->options.read_only || x->lacks)
 		return false;
 	local_index_name(x->number, name);
 	snprintf(partial, sizeof(partial), "%s.new", name);
@@ -235,21 +248,28 @@ static int open_index(struct local_store *s, const struct log_file *f, bool *sou
 	return r;
 }
 
+static int error_torn(const struct log_file *f, struct error *e)
+{
+	return error_set(e, EIO, "cannot read the index of log file %u: the disk does not give it",
+			 f->number);
+}
+
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e)
 {
 	struct log_index *x = NULL;
-	bool sound;
+	bool sound, torn;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
-	*ret = f->index;
+	torn = f->index && log_index_is_torn(f->index); /* until the last who has it gives it back */
+	*ret = torn ? NULL : f->index;
 	f->index_refs += *ret != NULL;
 	f->asked = ++s->index_asks;
 	sound = f->sound;
 	pthread_mutex_unlock(&s->lock);
-	if (*ret)
-		return 0;
+	if (*ret || torn)
+		return torn ? error_torn(f, e) : 0;
 	r = open_index(s, f, &sound, &x, e);
 	if (r < 0)
 		return r;
@@ -286,7 +306,7 @@ int local_settle(struct store *store, struct error *e)
 	const struct log_index *x;
 	struct log_file *f;
 	uint32_t after = 0;
-	bool saved;
+	bool saved, lacks;
 	int r = s->options.read_only ? error_set(e, EROFS, "the store is open for reading only")
 				     : 0;
 
@@ -296,14 +316,15 @@ int local_settle(struct store *store, struct error *e)
 		x = NULL;
 		r = local_file_index(s, f, &x, e);
 		saved = r == 0 && local_save_index(s, x);
-		if (r == 0)
+		lacks = r == 0 && x->lacks;
+		if (r == 0 && !lacks)
 			r = catalog_add_file(s->catalog, x, e);
 		pthread_mutex_lock(&s->lock);
-		f->catalogued = r == 0;
+		f->catalogued = r == 0 && !lacks;
 		f->sound |= saved;
 		pthread_mutex_unlock(&s->lock);
 		if (x)
-			local_unref_index(s, f);
+			r = local_unref_index(s, f, r, e);
 		local_unref_file(s, f);
 	}
 	pthread_mutex_unlock(&s->retain_lock);
@@ -332,20 +353,19 @@ static struct log_file *next_to_cut(struct local_store *s, struct cut_search *c)
 
 static int cut_file(struct local_store *s, struct cut_search *c, struct log_file *f)
 {
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
 	const struct log_index *x;
 	struct index_run run;
 	int r = local_file_index(s, f, &x, NULL);
 
 	if (r < 0)
 		return r;
-	r = log_map_open(&map, s->log_fd, f->number, NULL);
+	r = local_map_log(s, f->number, &log, NULL);
 	if (r == 0 && !log_index_run(x, c->run, &run))
 		c->cuts.file = f->number;
-	else if (r == 0)
-		r = cuts_take_index(&c->cuts, x, &run, map.data, map.len);
-	local_unref_index(s, f);
-	return r;
+	else if (r == 0) /* what the disk does not give is damaged: the file goes */
+		r = cuts_take_index(&c->cuts, x, &run, log->data, log->len);
+	return local_unref_index(s, f, r, NULL);
 }
 
 int local_find_cuts(struct local_store *s, struct cut_search *c)
@@ -377,7 +397,7 @@ static struct log_index *take_idle(struct local_store *s)
 		/* Until the catalog has its rows, whoever wants them wants the index. */
 		if (!x || f->index_refs || !f->catalogued)
 			continue;
-		must_go = !x->is_in_file && !s->options.read_only;
+		must_go = !x->file && !s->options.read_only;
 		bytes += x->len;
 		n++;
 		if (must_go || !oldest || f->asked < oldest->asked)
@@ -387,21 +407,27 @@ static struct log_index *take_idle(struct local_store *s)
 	return oldest && must_go ? take_ptr(oldest->index) : NULL;
 }
 
-void local_unref_index(struct local_store *s, struct log_file *f)
+int local_unref_index(struct local_store *s, struct log_file *f, int result, struct error *e)
 {
-	struct log_index *x;
-	bool idle;
+	struct log_index *x = NULL;
+	bool idle, torn;
 
 	pthread_mutex_lock(&s->lock);
+	torn = log_index_is_torn(f->index);
 	idle = !--f->index_refs;
+	if (idle && torn) {
+		x = take_ptr(f->index);
+		f->sound = false;
+	}
 	pthread_mutex_unlock(&s->lock);
 	while (idle) {
+		log_index_free(x);
 		pthread_mutex_lock(&s->lock);
 		x = take_idle(s);
 		pthread_mutex_unlock(&s->lock);
 		idle = x;
-		log_index_free(x);
 	}
+	return torn && result >= 0 ? error_torn(f, e) : result;
 }
 
 void local_unref_file(struct local_store *s, struct log_file *f)

@@ -221,7 +221,9 @@ int local_copy_state(struct local_store *s, uint32_t number, struct run_state *r
  * back; the file must stay as long. */
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e);
-void local_unref_index(struct local_store *s, struct log_file *f);
+/* Gives it back. The result of what was done with it, or -EIO: the disk did not give all of it meanwhile, so what was found need
+ * not be so; the next who asks gets a new one. */
+int local_unref_index(struct local_store *s, struct log_file *f, int result, struct error *e);
 void local_unref_file(struct local_store *s, struct log_file *f);
 
 /* What a run loses with its files before `first`: c->cuts, to be freed. The file that is being
@@ -239,18 +241,19 @@ int local_make_index(struct local_store *s, uint32_t number, struct log_index **
 		     struct error *e);
 /* Writes it beside the log; failing is no harm: false. */
 bool local_save_index(struct local_store *s, const struct log_index *x);
-/* Unlinks log and index. */
 /* Keeps what is cut off the last file, as NNNNNNNN.rest. */
 const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME]);
 int local_save_rest(struct local_store *s, uint32_t number, const uint8_t *data, size_t len);
+/* Unlinks log and index. */
 void local_unlink_file(struct local_store *s, uint32_t number);
 
 /* Maps a whole log file, or what there is of it. */
-struct log_map {
-	const uint8_t *data;
-	size_t len;
-};
-int log_map_open(struct log_map *ret, int log_fd, uint32_t number, struct error *e);
-void log_map_done(struct log_map *m);
+int local_map_log(struct local_store *s, uint32_t number, struct mapping **ret, struct error *e);
+/* -EIO if what was read of it need not be so. */
+int local_check_log(const struct mapping *log, uint32_t number, struct error *e);
+
+/* Tells whoever opened the store. */
+void local_say(const struct local_store *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

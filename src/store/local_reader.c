@@ -227,30 +227,65 @@ static void close_index(struct local_reader *r, size_t file)
 	struct reader_file *f = &r->files[file];
 
 	if (f->index)
-		local_unref_index(r->store, f->file);
+		local_unref_index(r->store, f->file, 0, NULL);
 	f->index = NULL;
 }
 
+/* Whether what it said was so: 0 or -EIO. */
+static int check_index(struct local_reader *r, size_t file)
+{
+	const struct log_index *x = r->files[file].index;
+
+	if (!x || !log_index_is_torn(x))
+		return 0;
+	close_index(r, file);
+	return -EIO;
+}
+
+/* A file that is there, but that the machine cannot read now. */
+static bool is_trouble(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
 /* One more, for which the one that was opened first goes. */
-static bool open_index(struct local_reader *r, size_t file)
+static int open_index(struct local_reader *r, size_t file)
 {
 	struct reader_file *f = &r->files[file];
 	size_t *slot = &r->indexed[r->n_indexed % INDEXES];
+	int error = local_file_index(r->store, f->file, &f->index, NULL);
 
-	if (local_file_index(r->store, f->file, &f->index, NULL) < 0)
-		return false;
+	if (error < 0)
+		return error;
 	if (r->n_indexed >= INDEXES)
 		close_index(r, *slot);
 	*slot = file;
 	r->n_indexed++;
 	f->known = log_index_run(f->index, r->run, &f->run);
-	return true;
+	return 0;
 }
 
-/* The rows of a stream in a file: false if it has none. */
-static bool get_rows(struct local_reader *r, size_t file, uint32_t stream, struct rows *ret)
+/* In the index of a full file. */
+static int find_rows(struct local_reader *r, size_t file, uint32_t stream, struct rows *ret)
 {
 	struct reader_file *f = &r->files[file];
+	int error = f->index ? 0 : open_index(r, file);
+
+	if (error < 0)
+		return is_trouble(error) || error == -EIO ? error : 0;
+	if (f->known && log_index_stream(f->index, &f->run, stream, &ret->index)) {
+		ret->n = ret->index.n;
+		ret->n_keys = ret->index.n_keys;
+	}
+	error = check_index(r, file);
+	return error < 0 ? error : (int)ret->n;
+}
+
+/* The rows of a stream in a file: how many, or < 0 if nobody can tell now. A file that is gone has none. */
+static int get_rows(struct local_reader *r, size_t file, uint32_t stream, struct rows *ret)
+{
+	struct reader_file *f = &r->files[file];
+	int n;
 
 	memset(ret, 0, sizeof(*ret));
 	if (f->live) {
@@ -259,15 +294,11 @@ static bool get_rows(struct local_reader *r, size_t file, uint32_t stream, struc
 					    by_stream);
 		ret->n = ret->live ? ret->live->n : 0;
 		ret->n_keys = ret->live ? ret->live->n_keys : 0;
-		return ret->n;
+		return (int)ret->n;
 	}
-	if (!f->index && !open_index(r, file))
-		return false;
-	if (!f->known || !log_index_stream(f->index, &f->run, stream, &ret->index))
-		return false;
-	ret->n = ret->index.n;
-	ret->n_keys = ret->index.n_keys;
-	return ret->n;
+	n = find_rows(r, file, stream, ret);
+	/* A torn one has been given back; what comes now is made from the log. */
+	return n == -EIO ? find_rows(r, file, stream, ret) : n;
 }
 
 static uint32_t row_at(const struct rows *rows, size_t i)
@@ -326,12 +357,6 @@ static int make_room(struct reader_stream *t, size_t len)
 	t->buffer = grown;
 	t->room = len;
 	return 0;
-}
-
-/* A file that is there, but for which the machine has nothing left now. */
-static bool is_trouble(int error)
-{
-	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
 /* Reads and checks the record at this place: 1, 0 if it is torn, or < 0: -ENOMEM, -EMFILE and such. A first
@@ -399,10 +424,11 @@ static struct reader_stream *get_stream(struct local_reader *r, uint32_t stream)
 }
 
 /* Sets the stream to its first row at or behind a place. */
-static void find_place(struct local_reader *r, struct reader_stream *t, uint64_t place)
+static int find_place(struct local_reader *r, struct reader_stream *t, uint64_t place)
 {
 	size_t lo, hi, mid;
 	struct rows rows;
+	int n;
 
 	t->over = false;
 	t->until = 0;
@@ -410,9 +436,11 @@ static void find_place(struct local_reader *r, struct reader_stream *t, uint64_t
 	for (t->file = 0; t->file + 1 < r->n_files; t->file++)
 		if (place < r->files[t->file + 1].base)
 			break;
-	if (t->file >= r->n_files || place <= r->files[t->file].base ||
-	    !get_rows(r, t->file, t->stream, &rows))
-		return;
+	if (t->file >= r->n_files || place <= r->files[t->file].base)
+		return 0;
+	n = get_rows(r, t->file, t->stream, &rows);
+	if (n <= 0)
+		return n;
 	for (lo = 0, hi = rows.n; lo < hi;) {
 		mid = lo + (hi - lo) / 2;
 		if (r->files[t->file].base + row_at(&rows, mid) < place)
@@ -421,24 +449,30 @@ static void find_place(struct local_reader *r, struct reader_stream *t, uint64_t
 			hi = mid;
 	}
 	t->row = lo;
+	return check_index(r, t->file);
 }
 
-/* The next row of the stream: false if there is none. */
-static bool next_row(struct local_reader *r, struct reader_stream *t, uint32_t *ret_offset)
+/* The next row of the stream: 1, 0 if there is none, or < 0. */
+static int next_row(struct local_reader *r, struct reader_stream *t, uint32_t *ret_offset)
 {
 	struct rows rows;
+	int n;
 
 	while (t->file < r->n_files) {
-		if (get_rows(r, t->file, t->stream, &rows) && t->row < rows.n) {
+		n = get_rows(r, t->file, t->stream, &rows);
+		if (n < 0)
+			return n;
+		if (t->row < rows.n) {
 			*ret_offset = row_at(&rows, t->row);
-			return true;
+			n = check_index(r, t->file);
+			return n < 0 ? n : 1;
 		}
 		if (t->file + 1 == r->n_files) /* more may come here */
-			return false;
+			return 0;
 		t->file++;
 		t->row = 0;
 	}
-	return false;
+	return 0;
 }
 
 /* Whether the block is the first that begins after the range, before it moves the time on. */
@@ -454,13 +488,13 @@ static int next_in_stream(struct local_reader *r, struct reader_stream *t, uint6
 			  struct block *ret, uint64_t *ret_at)
 {
 	uint32_t offset;
-	int got;
+	int got = 0, more;
 
 	if (*place != t->place || !t->place)
-		find_place(r, t, *place);
-	if (t->over)
-		return 0;
-	while (next_row(r, t, &offset)) {
+		got = find_place(r, t, *place);
+	if (got < 0 || t->over)
+		return got;
+	while ((more = next_row(r, t, &offset)) > 0) {
 		*ret_at = r->files[t->file].base + offset;
 		t->row++;
 		got = read_record(r, t, t->file, offset, ret);
@@ -474,7 +508,7 @@ static int next_in_stream(struct local_reader *r, struct reader_stream *t, uint6
 		t->over = is_behind(r, t, ret);
 		return 1;
 	}
-	return 0;
+	return more;
 }
 
 /* --- the description --- */
@@ -506,19 +540,30 @@ static int add_meta(struct local_reader *r, struct reader_stream *t, size_t file
 	return error;
 }
 
+/* Those of a file, from the last on; 1 as add_meta(). */
+static int list_meta_of(struct local_reader *r, struct reader_stream *t, size_t file)
+{
+	struct rows rows;
+	int n = get_rows(r, file, STREAM_META, &rows), got = 0, whole;
+	size_t i;
+
+	if (n <= 0)
+		return n;
+	for (i = rows.n; got == 0 && i-- > 0;)
+		got = add_meta(r, t, file, row_at(&rows, i));
+	whole = check_index(r, file);
+	return whole < 0 ? whole : got;
+}
+
 /* From the end on, since who wants only what is new wants the last ones. */
 static int list_meta(struct local_reader *r, struct reader_stream *t)
 {
 	size_t file = r->n_files, i, kept = 0;
-	struct rows rows;
 	int got = 0;
 
 	r->n_meta = 0;
-	while (got == 0 && file-- > 0) {
-		i = get_rows(r, file, STREAM_META, &rows) ? rows.n : 0;
-		while (got == 0 && i-- > 0)
-			got = add_meta(r, t, file, row_at(&rows, i));
-	}
+	while (got == 0 && file-- > 0)
+		got = list_meta_of(r, t, file);
 	if (got < 0)
 		return got;
 	if (r->n_meta)
@@ -571,7 +616,7 @@ static size_t find_key(struct local_reader *r, struct reader_stream *t, size_t f
 	struct rows rows;
 	struct block b;
 
-	if (!get_rows(r, file, t->stream, &rows))
+	if (get_rows(r, file, t->stream, &rows) <= 0)
 		return SIZE_MAX;
 	for (hi = rows.n_keys; lo < hi;) {
 		mid = lo + (hi - lo) / 2;

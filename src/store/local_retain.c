@@ -128,13 +128,13 @@ static void kept_done(struct kept *k)
 	free(k->list);
 }
 
-static int keep_block(struct kept *k, uint32_t run, const struct log_map *map, uint32_t at)
+static int keep_block(struct kept *k, uint32_t run, const struct mapping *log, uint32_t at)
 {
 	struct kept_block b = { .run = run };
 	struct log_record r;
 	int error;
 
-	if (at >= map->len || log_record_decode(map->data + at, map->len - at, &r) != WIRE_OK ||
+	if (at >= log->len || log_record_decode(log->data + at, log->len - at, &r) != WIRE_OK ||
 	    !log_kind_is_block(r.kind) || r.block.stream != STREAM_META)
 		return 0; /* damaged: there is nothing to keep */
 	error = array_grow(&k->list, k->n, &k->room, sizeof(*k->list), KEPT_MAX);
@@ -150,7 +150,7 @@ static int keep_block(struct kept *k, uint32_t run, const struct log_map *map, u
 }
 
 static int keep_description(struct kept *k, uint32_t run, const struct log_index *x,
-			    const struct log_map *map)
+			    const struct mapping *log)
 {
 	struct index_stream stream;
 	struct index_run entry;
@@ -160,7 +160,7 @@ static int keep_description(struct kept *k, uint32_t run, const struct log_index
 	if (!log_index_run(x, run, &entry) || !log_index_stream(x, &entry, STREAM_META, &stream))
 		return 0;
 	for (i = 0; i < stream.n && r == 0; i++)
-		r = keep_block(k, run, map, index_row(&stream, i));
+		r = keep_block(k, run, log, index_row(&stream, i));
 	return r;
 }
 
@@ -168,10 +168,10 @@ static int keep_description(struct kept *k, uint32_t run, const struct log_index
 static int keep_of_file(struct local_store *s, struct log_file *f, const struct survivors *v,
 			struct kept *k, struct error *e)
 {
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
 	const struct log_index *x;
 	size_t i;
-	int r = log_map_open(&map, s->log_fd, f->number, e);
+	int r = local_map_log(s, f->number, &log, e);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
@@ -179,13 +179,12 @@ static int keep_of_file(struct local_store *s, struct log_file *f, const struct 
 	if (r < 0)
 		return r;
 	for (i = 0; i < v->n && r == 0; i++) {
-		r = keep_description(k, v->list[i].run, x, &map);
+		r = keep_description(k, v->list[i].run, x, log);
 		if (r < 0)
 			error_set(e, r, "cannot keep what log file %u has: %s", f->number,
 				  strerror(-r));
 	}
-	local_unref_index(s, f);
-	return r;
+	return local_unref_index(s, f, r, e);
 }
 
 /* The put side's lock is held: nothing here waits for a disk. */
@@ -267,8 +266,7 @@ static int copy_indexed_in(struct local_store *s, uint32_t run, struct log_file 
 			memcpy(*ret, entry.in, entry.in_len);
 		r = *ret ? 0 : -ENOMEM;
 	}
-	local_unref_index(s, f);
-	return r;
+	return local_unref_index(s, f, r, NULL);
 }
 
 /* The state of a run before its next file, to be freed. */

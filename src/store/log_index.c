@@ -336,25 +336,22 @@ int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool so
 {
 	CLEANUP(log_index) struct log_index *x = calloc(1, sizeof(*x));
 	_cleanup_close_ int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *map;
 	int r;
 
 	if (!x)
 		return -ENOMEM;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		return -errno;
-	if (st.st_size < (off_t)INDEX_HEAD_LEN || st.st_size > (off_t)UINT32_MAX)
-		return -EBADMSG;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	x->data = map;
-	x->len = x->map_len = (size_t)st.st_size;
-	x->is_in_file = true;
+	r = mapping_open(&x->file, fd, UINT32_MAX);
+	if (r < 0)
+		return r;
+	x->data = x->file->data;
+	x->len = x->file->len;
 	r = load(x, sound);
-	if (!sound) /* all of it was read for that; what is wanted of it comes back */
-		(void)madvise(map, x->map_len, MADV_DONTNEED);
+	if (!sound && x->len) /* all of it was read for that; what is wanted of it comes back */
+		(void)madvise((void *)x->data, x->len, MADV_DONTNEED);
+	if (log_index_is_torn(x))
+		r = -EIO;
 	if (r == 0)
 		*ret = take_ptr(x);
 	return r;
@@ -366,6 +363,7 @@ void log_index_free(struct log_index *x)
 		return;
 	if (x->map_len)
 		munmap((void *)x->data, x->map_len);
+	mapping_close(x->file);
 	free(x->owned);
 	free(x);
 }

@@ -14,6 +14,7 @@
 #ifndef KISEKI_STORE_LOG_INDEX_H
 #define KISEKI_STORE_LOG_INDEX_H
 
+#include "base/mapping.h"
 #include "store/log_view.h"
 
 #define INDEX_MAGIC "KISKIDX\n"
@@ -23,9 +24,10 @@
 struct log_index {
 	const uint8_t *data;
 	size_t len;
-	uint8_t *owned;	 /* by malloc(), or it is mapped, */
-	size_t map_len;	 /* in so many bytes: */
-	bool is_in_file; /* a file's, or else memory */
+	uint8_t *owned;	      /* by malloc(), */
+	size_t map_len;	      /* or the kernel's memory of so many bytes, */
+	struct mapping *file; /* or a file */
+	bool lacks;	      /* what the disk did not give of the log */
 	uint32_t number;
 	uint64_t log_size;
 	uint64_t first_ns, last_ns;
@@ -58,10 +60,15 @@ int log_index_new(struct log_index **ret, const struct log_view *v);
 
 /* Takes the bytes, also when it fails. -EBADMSG if they are no index. */
 int log_index_open_memory(struct log_index **ret, uint8_t *bytes, size_t len);
-/* Maps the file; `sound` if its checksum is known to be right. -ENOENT, -EBADMSG, … */
+/* Maps the file; `sound` if its checksum is known to be right. -ENOENT, -EBADMSG, -EIO if the disk does not give it, … */
 int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool sound);
 void log_index_free(struct log_index *x);
 DEFINE_CLEANUP(log_index, log_index_free)
+/* Whether what was found in it since it was opened need not be so, because its file could not be read. */
+static inline bool log_index_is_torn(const struct log_index *x)
+{
+	return mapping_is_torn(x->file);
+}
 
 void log_index_run_at(const struct log_index *x, uint32_t i, struct index_run *ret);
 bool log_index_run(const struct log_index *x, uint32_t number, struct index_run *ret);

@@ -67,25 +67,27 @@ static void check_rest(struct local_store *s, const struct checking *c)
 
 static int check_file(struct local_store *s, struct checking *c, struct error *e)
 {
-	__attribute__((cleanup(log_map_done))) struct log_map map = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
 	CLEANUP(log_view) struct log_view *v = NULL;
 	struct log_scan scan = { .to_the_end = true, .on_damage = on_damage, .context = c };
-	int r = log_map_open(&map, s->log_fd, c->file, e);
+	int r = local_map_log(s, c->file, &log, e);
 
 	if (r < 0)
 		return r;
-	c->size = scan.len = map.len;
-	scan.data = map.data;
+	c->size = scan.len = log->len;
+	scan.data = log->data;
 	scan.number = c->file;
 	r = log_view_scan(&v, &scan, e);
 	if (r < 0)
 		return error_prefix(e, r, "log file %u", c->file);
 	check_rest(s, c);
+	if (mapping_is_torn(log))
+		tell(c, 0, 0, "the disk does not give all of it");
 	if (v->head.number != c->file)
 		tell(c, 0, LOG_HEAD_LEN, "the head of another log file");
-	v->size = map.len;
+	v->size = log->len;
 	c->counts->files++;
-	c->counts->bytes += map.len;
+	c->counts->bytes += log->len;
 	c->counts->blocks += v->n_blocks;
 	r = c->last ? 0 : check_index(s, c, v);
 	return r < 0 ? error_set(e, r, "log file %u: %s", c->file, strerror(-r)) : 0;

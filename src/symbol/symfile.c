@@ -5,17 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/mapping.h"
 #include "wire/crc32c.h"
 
 struct symfile {
 	struct symfile_head head;
 	const uint8_t *bytes;
-	bool mapped;
+	struct mapping *file; /* NULL: somebody else's memory */
 	const uint8_t *segments, *symbols;
 	const char *names;
 	struct edges edges;
@@ -27,8 +26,7 @@ void symfile_close(struct symfile *f)
 {
 	if (!f)
 		return;
-	if (f->mapped)
-		munmap((void *)(uintptr_t)f->bytes, (size_t)f->head.size);
+	mapping_close(f->file);
 	free(f);
 }
 
@@ -121,8 +119,8 @@ int symfile_open_memory(const void *data, size_t len, struct symfile **ret, stru
 int symfile_open(int fd, struct symfile **ret, struct error *e)
 {
 	_cleanup_close_ int taken = fd;
+	CLEANUP(mapping) struct mapping *m = NULL;
 	struct stat st;
-	void *map;
 	int r;
 
 	if (fstat(taken, &st) < 0)
@@ -130,14 +128,12 @@ int symfile_open(int fd, struct symfile **ret, struct error *e)
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SYMFILE_HEAD_LEN ||
 	    (uint64_t)st.st_size > SYMFILE_BYTES_MAX)
 		return error_set(e, EBADMSG, "is no table of symbols");
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, taken, 0);
-	if (map == MAP_FAILED)
-		return error_set(e, errno, "cannot be mapped: %s", strerror(errno));
-	r = symfile_open_memory(map, (size_t)st.st_size, ret, e);
+	r = mapping_open(&m, taken, SYMFILE_BYTES_MAX);
 	if (r < 0)
-		munmap(map, (size_t)st.st_size);
-	else
-		(*ret)->mapped = true;
+		return error_set(e, r, "cannot be mapped: %s", strerror(-r));
+	r = symfile_open_memory(m->data, m->len, ret, e);
+	if (r == 0)
+		(*ret)->file = take_ptr(m);
 	return r;
 }
 

@@ -7,8 +7,8 @@
  * share its pages. Opening one checks the head alone (magic, version, checksum, sizes against the file's
  * own), whatever the number of symbols; all else is bounded when it is used. So a file that is damaged
  * or was made to hurt gives wrong names at the worst, and symfile_check() tells; one that is cut
- * while it is mapped would end the process, which is why such files are only ever replaced (symcache.h),
- * and why only the own cache is opened.
+ * while it is mapped ends a process that does not guard its mappings (mapping.h), which is why such files are only ever
+ * replaced (symcache.h), and why only the own cache is opened.
  */
 #ifndef KISEKI_SYMBOL_SYMFILE_H
 #define KISEKI_SYMBOL_SYMFILE_H

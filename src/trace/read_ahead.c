@@ -9,10 +9,11 @@
 #include "trace/read_ahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/sigmask.h"
 
 #define BATCHES 4U
 #define BATCH_ITEMS 256U
@@ -94,13 +95,12 @@ static void *run(void *argument)
 /* The program's signals are for its own threads. */
 static int start(struct read_ahead *r)
 {
-	sigset_t all, old;
+	sigset_t before;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	sigmask_leave(&before);
 	error = pthread_create(&r->thread, NULL, run, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
