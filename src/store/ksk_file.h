@@ -58,7 +58,7 @@ struct ksk_file {
 	int failure; /* of listing blocks: what was not listed would be missing without a word */
 	const uint8_t *data;
 	size_t len;
-	size_t end;	/* of the blocks: where the index starts */
+	size_t end;	      /* of the blocks: where the index starts */
 	uint8_t *owned;	      /* what a pipe gave */
 	struct mapping *file; /* or a file */
 	bool indexed;

@@ -142,8 +142,9 @@ static int sort_row(void *context, const struct catalog_file *row)
 static void say_wrong(const struct local_store *s, uint32_t number)
 {
 	if (s->view && s->view->head.number == number)
-		local_say(s, "log file %u was full, and is the last one now: those behind it are gone",
-		    number);
+		local_say(s,
+			  "log file %u was full, and is the last one now: those behind it are gone",
+			  number);
 	else if (local_find_file((struct local_store *)s, number))
 		local_say(s, "log file %u has another size than when it was full", number);
 	else
@@ -243,15 +244,17 @@ static void keep_rest(struct local_store *s, uint32_t number, const struct log_s
 		return;
 	if (local_save_rest(s, number, scan->data + at, (size_t)len) == 0)
 		local_say(s,
-		    "log file %u is damaged at %llu and ends there now; the %llu bytes behind it, "
-		    "with whole records, are kept in log/%s",
-		    number, (unsigned long long)at, (unsigned long long)len,
-		    local_rest_name(number, name));
+			  "log file %u is damaged at %llu and ends there now; the %llu bytes "
+			  "behind it, "
+			  "with whole records, are kept in log/%s",
+			  number, (unsigned long long)at, (unsigned long long)len,
+			  local_rest_name(number, name));
 	else
-		local_say(s,
-		    "log file %u is damaged at %llu and ends there now; %llu bytes with whole "
-		    "records are lost",
-		    number, (unsigned long long)at, (unsigned long long)len);
+		local_say(
+			s,
+			"log file %u is damaged at %llu and ends there now; %llu bytes with whole "
+			"records are lost",
+			number, (unsigned long long)at, (unsigned long long)len);
 }
 
 /* -EBADMSG if its head is not sound. */

@@ -262,7 +262,8 @@ int local_file_index(struct local_store *s, struct log_file *f, const struct log
 	int r;
 
 	pthread_mutex_lock(&s->lock);
-	torn = f->index && log_index_is_torn(f->index); /* until the last who has it gives it back */
+	torn = f->index &&
+	       log_index_is_torn(f->index); /* until the last who has it gives it back */
 	*ret = torn ? NULL : f->index;
 	f->index_refs += *ret != NULL;
 	f->asked = ++s->index_asks;

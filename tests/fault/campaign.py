@@ -24,7 +24,7 @@ SOURCE = Path(__file__).resolve().parent.parent.parent
 
 def find_tools(build):
     return types.SimpleNamespace(source=SOURCE, kiseki=build / "src/cli/kiseki", agent=build / "src/device/agent/kiseki-agent",
-                                 sample_make=build / "tests/sample_make", boot_make=build / "tests/boot_make", fleet=build / "bench/fleet/fleet",
+                                 sample_make=build / "tests/sample_make", boot_make=build / "tests/boot_make", fill_store=build / "tests/fill_store", fleet=build / "bench/fleet/fleet",
                                  generator=build / "tests/system/rename_generator",
                                  library=str(build / "tests/fault/libfault.so"),
                                  clock=build / "tests/fault/libclock.so", jobs=os.cpu_count() or 2)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store: a disk that does not give what is mapped of it. Here files are cut off behind the store's back, which the kernel
- * tells in the same way; those that are mapped only as long as they are read, right after that.
+ * store: a disk that does not give what is mapped of it, and a machine without descriptors. Here files are cut off behind the
+ * store's back, which the kernel tells in the same way; those that are mapped only as long as they are read, right after that.
  */
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include "base/mapping.h"
 #include "stored.h"
 
-#define BLOCKS 300U
+#define BLOCKS 900U
 #define FILE_BYTES 2000U
 
 int __real_mapping_open(struct mapping **ret, int fd, uint64_t most);
@@ -196,6 +197,30 @@ static void test_shared_index(void **state)
 	store_free(s);
 }
 
+/* With `room` descriptors left: all blocks or an error, and never fewer. */
+static void test_no_descriptors(void **state)
+{
+	struct store *s = open_it();
+	struct rlimit all, few;
+	int fd = dup(0), room, n, refused = 0;
+
+	(void)state;
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = all;
+	for (room = 0; room < 12; room++) {
+		few.rlim_cur = (rlim_t)(fd + room);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		n = count(s);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+		assert_true(n == BLOCKS || n == -EMFILE);
+		refused += n < 0;
+	}
+	assert_in_range(refused, 2, 11);
+	assert_int_equal(count(s), BLOCKS);
+	store_free(s);
+}
+
 static void test_index_while_it_is_opened(void **state)
 {
 	struct store *s = open_it();
@@ -226,8 +251,9 @@ static void test_full_log(void **state)
 	n = count(s);
 	assert_null(to_cut);
 	assert_in_range(n, 1, BLOCKS - 1);
-	assert_string_equal(said, "cannot read log/00000002.klog: the disk does not give all of it; "
-				  "what lacks counts as lost");
+	assert_string_equal(said,
+			    "cannot read log/00000002.klog: the disk does not give all of it; "
+			    "what lacks counts as lost");
 	store_free(s);
 	assert_int_equal(access(path, F_OK), -1);
 	copy_log(bytes, &len, 2, true);
@@ -270,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_index, make_store, remove_store),
 		cmocka_unit_test_setup_teardown(test_shared_index, make_store, remove_store),
+		cmocka_unit_test_setup_teardown(test_no_descriptors, make_store, remove_store),
 		cmocka_unit_test_setup_teardown(test_index_while_it_is_opened, make_store,
 						remove_store),
 		cmocka_unit_test_setup_teardown(test_full_log, make_store, remove_store),
