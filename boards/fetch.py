@@ -30,6 +30,8 @@ from boards.source_kernel import fill_source_kernel
 
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 LISTS_AGE_S = 6 * 3600  # older lists may name packages that the archive no longer has
+UPDATE_S = 180  # apt that tries again what a mirror in the middle of its own update gave can wait for nobody, forever
+UPDATES = 3
 # Of a kernel's modules: large, and for hardware that no emulated board has.
 UNWANTED = ("drivers/gpu", "drivers/media", "drivers/net/wireless", "drivers/infiniband",
             "drivers/scsi", "drivers/staging", "drivers/usb", "drivers/iio", "drivers/hid",
@@ -57,6 +59,8 @@ def run(*command, **options):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     except FileNotFoundError:
         raise BoardError(f"{command[0]} is not installed (tools/setup boards)") from None
+    except subprocess.TimeoutExpired as e:
+        raise BoardError(f"{Path(command[0]).name} {command[-1]}: no end after {e.timeout:.0f} s") from None
     if done.returncode:
         lines = [x for x in done.stderr.splitlines() if not x.startswith("W:")] or ["no reason given"]
         raise BoardError(f"{Path(command[0]).name} {command[-1]}: {lines[-1]}")
@@ -114,15 +118,20 @@ class Archive:
         stamp = folder / "updated"
         if stamp.exists() and time.time() - stamp.stat().st_mtime < LISTS_AGE_S:
             return
-        self.say(f"reading the package lists of {folder.name}")
-        try:
-            run("apt-get", *options, "update")
-        except BoardError as e:
-            # The lists that are there were verified, and if they do not name a package, that is
-            # said when it is wanted.
-            if not any([*folder.glob("lists/*_Packages*"), *folder.glob("lists/*_Sources*")]):
-                raise
-            self.say(f"not all package lists are up to date: {e}")
+        for left in reversed(range(UPDATES)):
+            self.say(f"reading the package lists of {folder.name}")
+            try:
+                run("apt-get", *options, "update", timeout=UPDATE_S)
+                break
+            except BoardError as e:
+                # The lists that are there were verified, and if they do not name a package, that is
+                # said when it is wanted.
+                if any([*folder.glob("lists/*_Packages*"), *folder.glob("lists/*_Sources*")]):
+                    self.say(f"not all package lists are up to date: {e}")
+                    break
+                if not left:
+                    raise
+                self.say(f"once more: {e}")
         stamp.touch()
 
     def split(self, package):
