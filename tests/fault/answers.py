@@ -5,6 +5,7 @@ What must come of it: each answer is the right one, or none: a status that says 
 an allocation has failed gets the right one, for the fault is over; from the same collector, or from one that was started again because it said that it cannot go on.
 """
 import http.client
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from server import WAIT_S, Server, choose, count_server, dress, go_through, wait
 from strike import OURS, count_struck
 
 MAY_LACK = {("pread64", "EIO")}  # a block that the disk does not give is damaged: what it had is counted as lost, in the same answer
+COUNTED = "/export?format=ndjson"  # where both can be added up
 FILE_BYTES = 16384  # of a log file
 KINDS = ("sched", "profile", "vm", "boot", "func", "lossy")  # what sim-0, sim-1 … have
 
@@ -80,11 +82,28 @@ def ask_again(server, path):
     return got
 
 
+def count_events(text):
+    """(events and what is lost of them, whether that is all) of lines of JSON."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    lost = [line.get("count") for line in lines if line["kind"] == "lost"]
+    return sum("common_pid" in line for line in lines) + sum(n for n in lost if n is not None), None not in lost
+
+
+def judge_other(path, text, right, fault):
+    """What is wrong with an answer that is not the right one, or None."""
+    if (fault.kind, fault.what) not in MAY_LACK:
+        return f"{path}: another answer: {text[:200]}"
+    if not path.endswith(COUNTED):
+        return None
+    (n, is_known), (all_of_them, _) = count_events(text), count_events(right)
+    return None if n == all_of_them or not is_known else f"{path}: {n} events and lost ones of {all_of_them}"
+
+
 def judge_path(server, path, right, fault):
     """What is wrong with the answer, or None."""
     status, text = ask(server, path)
     if status == 200:
-        return None if text == right or (fault.kind, fault.what) in MAY_LACK else f"{path}: another answer: {text[:200]}"
+        return None if text == right else judge_other(path, text, right, fault)
     if 0 < status < 500:
         return f"{path}: {status}, as if the question were wrong"
     return judge_again(server, path, right) if fault.kind in OURS else None  # an error of a call strikes once in each thread

@@ -22,9 +22,9 @@ from ports import free_ports  # noqa: E402
 WAIT_S = 60
 AT_ONCE = 2  # for each processor: a collector mostly waits
 STEP = 100  # faults, between two lines of progress
-# libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd, to wait for one more descriptor, or a pipe when it starts, and where it has
-# no memory for its list of descriptors. All else must hold.
-ENDS = {("write", "SIGABRT"), ("pipe2", "SIGABRT"), ("epoll_ctl", "SIGABRT")}
+# libuv gives up by abort() if the kernel refuses to wake a thread by an eventfd or to say that it was woken, to wait for one more descriptor, or a pipe
+# when it starts, and where it has no memory for its list of descriptors. All else must hold.
+ENDS = {("write", "SIGABRT"), ("read", "SIGABRT"), ("pipe2", "SIGABRT"), ("epoll_ctl", "SIGABRT")}
 FRAME = re.compile(r"^(\S+)\(.*\)\[0x[0-9a-f]+\]$", re.MULTILINE)  # of what KISEKI_FAULT_TELL says
 
 
