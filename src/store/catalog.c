@@ -334,6 +334,8 @@ int catalog_add_file(struct catalog *c, const struct log_index *x, struct error 
 		r = add_devices(c->writer, x, e);
 	if (r == 0)
 		r = add_file(c->writer, x, sqlite3_total_changes(c->writer) - before, e);
+	if (r == 0)
+		r = log_index_check(x, e);
 	return end_transaction(c, r, e);
 }
 

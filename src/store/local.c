@@ -162,7 +162,7 @@ static int add_to_catalog(struct local_store *s, struct log_file *f, struct erro
 	if (!x->lacks)
 		r = catalog_add_file(s->catalog, x, e);
 	f->catalogued = r == 0 && !x->lacks;
-	return local_unref_index(s, f, r, e);
+	return local_unref_index(s, f, x, r, e);
 }
 
 static int settle_catalog(struct local_store *s, struct error *e)
@@ -245,8 +245,7 @@ static void keep_rest(struct local_store *s, uint32_t number, const struct log_s
 	if (local_save_rest(s, number, scan->data + at, (size_t)len) == 0)
 		local_say(s,
 			  "log file %u is damaged at %llu and ends there now; the %llu bytes "
-			  "behind it, "
-			  "with whole records, are kept in log/%s",
+			  "behind it, with whole records, are kept in log/%s",
 			  number, (unsigned long long)at, (unsigned long long)len,
 			  local_rest_name(number, name));
 	else

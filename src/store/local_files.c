@@ -248,29 +248,41 @@ static int open_index(struct local_store *s, const struct log_file *f, bool *sou
 	return r;
 }
 
-static int error_torn(const struct log_file *f, struct error *e)
+static struct log_index *ref_index(struct log_index *x)
 {
-	return error_set(e, EIO, "cannot read the index of log file %u: the disk does not give it",
-			 f->number);
+	if (x)
+		x->refs++;
+	return x;
+}
+
+/* From now on nobody gets the file's index if it is torn. To be freed, unless somebody still has it. */
+static struct log_index *take_torn(struct log_file *f)
+{
+	struct log_index *x;
+
+	if (!f->index || log_index_check(f->index, NULL) == 0)
+		return NULL;
+	x = take_ptr(f->index);
+	f->sound = false;
+	return x->refs ? NULL : x;
 }
 
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e)
 {
-	struct log_index *x = NULL;
-	bool sound, torn;
+	struct log_index *x = NULL, *torn;
+	bool sound;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
-	torn = f->index &&
-	       log_index_is_torn(f->index); /* until the last who has it gives it back */
-	*ret = torn ? NULL : f->index;
-	f->index_refs += *ret != NULL;
+	torn = take_torn(f);
+	*ret = ref_index(f->index);
 	f->asked = ++s->index_asks;
 	sound = f->sound;
 	pthread_mutex_unlock(&s->lock);
-	if (*ret || torn)
-		return torn ? error_torn(f, e) : 0;
+	log_index_free(torn);
+	if (*ret)
+		return 0;
 	r = open_index(s, f, &sound, &x, e);
 	if (r < 0)
 		return r;
@@ -278,8 +290,7 @@ int local_file_index(struct local_store *s, struct log_file *f, const struct log
 	f->sound = sound;
 	if (!f->index) /* else somebody was faster */
 		f->index = take_ptr(x);
-	f->index_refs++;
-	*ret = f->index;
+	*ret = ref_index(f->index);
 	pthread_mutex_unlock(&s->lock);
 	log_index_free(x);
 	return 0;
@@ -325,7 +336,7 @@ int local_settle(struct store *store, struct error *e)
 		f->sound |= saved;
 		pthread_mutex_unlock(&s->lock);
 		if (x)
-			r = local_unref_index(s, f, r, e);
+			r = local_unref_index(s, f, x, r, e);
 		local_unref_file(s, f);
 	}
 	pthread_mutex_unlock(&s->retain_lock);
@@ -366,7 +377,7 @@ static int cut_file(struct local_store *s, struct cut_search *c, struct log_file
 		c->cuts.file = f->number;
 	else if (r == 0) /* what the disk does not give is damaged: the file goes */
 		r = cuts_take_index(&c->cuts, x, &run, log->data, log->len);
-	return local_unref_index(s, f, r, NULL);
+	return local_unref_index(s, f, x, r, NULL);
 }
 
 int local_find_cuts(struct local_store *s, struct cut_search *c)
@@ -396,7 +407,7 @@ static struct log_index *take_idle(struct local_store *s)
 		f = s->files[i];
 		x = f->index;
 		/* Until the catalog has its rows, whoever wants them wants the index. */
-		if (!x || f->index_refs || !f->catalogued)
+		if (!x || x->refs || !f->catalogued)
 			continue;
 		must_go = !x->file && !s->options.read_only;
 		bytes += x->len;
@@ -408,18 +419,19 @@ static struct log_index *take_idle(struct local_store *s)
 	return oldest && must_go ? take_ptr(oldest->index) : NULL;
 }
 
-int local_unref_index(struct local_store *s, struct log_file *f, int result, struct error *e)
+int local_unref_index(struct local_store *s, struct log_file *f, const struct log_index *given,
+		      int result, struct error *e)
 {
-	struct log_index *x = NULL;
-	bool idle, torn;
+	struct log_index *x = (struct log_index *)given;
+	int torn = log_index_check(x, result < 0 ? NULL : e);
+	bool idle;
 
 	pthread_mutex_lock(&s->lock);
-	torn = log_index_is_torn(f->index);
-	idle = !--f->index_refs;
-	if (idle && torn) {
-		x = take_ptr(f->index);
-		f->sound = false;
-	}
+	idle = !--x->refs;
+	if (f->index == x)
+		x = take_torn(f);
+	else if (!idle)
+		x = NULL;
 	pthread_mutex_unlock(&s->lock);
 	while (idle) {
 		log_index_free(x);
@@ -428,7 +440,7 @@ int local_unref_index(struct local_store *s, struct log_file *f, int result, str
 		pthread_mutex_unlock(&s->lock);
 		idle = x;
 	}
-	return torn && result >= 0 ? error_torn(f, e) : result;
+	return result < 0 ? result : torn;
 }
 
 void local_unref_file(struct local_store *s, struct log_file *f)

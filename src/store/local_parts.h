@@ -92,7 +92,6 @@ struct log_file {
 	bool catalogued;
 	struct log_index *index; /* while somebody asks, and some time after; the file being written
 				  * has none */
-	unsigned int index_refs; /* of those who ask */
 	uint64_t asked;		 /* when: a number of index_asks */
 	bool sound;		 /* the file that has it: its checksum is right */
 };
@@ -222,8 +221,9 @@ int local_copy_state(struct local_store *s, uint32_t number, struct run_state *r
 int local_file_index(struct local_store *s, struct log_file *f, const struct log_index **ret,
 		     struct error *e);
 /* Gives it back. The result of what was done with it, or -EIO: the disk did not give all of it meanwhile, so what was found need
- * not be so; the next who asks gets a new one. */
-int local_unref_index(struct local_store *s, struct log_file *f, int result, struct error *e);
+ * not be so; who asks now gets a new one. */
+int local_unref_index(struct local_store *s, struct log_file *f, const struct log_index *x,
+		      int result, struct error *e);
 void local_unref_file(struct local_store *s, struct log_file *f);
 
 /* What a run loses with its files before `first`: c->cuts, to be freed. The file that is being

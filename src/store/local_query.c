@@ -245,7 +245,7 @@ static int list_file(struct local_store *s, struct ledger *l, struct log_file *f
 		log_index_loss_at(x, run.first_loss + k, &row);
 		r = add_row(l, &row);
 	}
-	return local_unref_index(s, f, r, e);
+	return local_unref_index(s, f, x, r, e);
 }
 
 /* Full files from there on: their indexes have the rows. They are referenced, since the lock cannot

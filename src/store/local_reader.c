@@ -5,7 +5,8 @@
  * The reader knows the log files of its run and opens the index of one when it is needed; of the
  * file that is being written it has a copy of the rows, to which it adds those that are new. A place is the number of bytes of the run's
  * files before a record, so it rises through all of them. Blocks are read with pread(): a file may
- * be damaged or on a disk that fails, and a signal is no way to say so.
+ * be damaged or on a disk that fails, and then it can be said which block it was. What indexes say, which are mapped, is
+ * believed after a look whether they are torn (mapping.h).
  *
  * The description (stream 0) is read as a whole and in the order of its sequence, for after a
  * removal of old files parts of it lie behind later ones; there a place is a number in that order.
@@ -227,7 +228,7 @@ static void close_index(struct local_reader *r, size_t file)
 	struct reader_file *f = &r->files[file];
 
 	if (f->index)
-		local_unref_index(r->store, f->file, 0, NULL);
+		local_unref_index(r->store, f->file, f->index, 0, NULL);
 	f->index = NULL;
 }
 
@@ -235,11 +236,11 @@ static void close_index(struct local_reader *r, size_t file)
 static int check_index(struct local_reader *r, size_t file)
 {
 	const struct log_index *x = r->files[file].index;
+	int error = x ? log_index_check(x, NULL) : 0;
 
-	if (!x || !log_index_is_torn(x))
-		return 0;
-	close_index(r, file);
-	return -EIO;
+	if (error < 0)
+		close_index(r, file);
+	return error;
 }
 
 /* A file that is there, but that the machine cannot read now. */

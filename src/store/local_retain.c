@@ -184,7 +184,7 @@ static int keep_of_file(struct local_store *s, struct log_file *f, const struct 
 			error_set(e, r, "cannot keep what log file %u has: %s", f->number,
 				  strerror(-r));
 	}
-	return local_unref_index(s, f, r, e);
+	return local_unref_index(s, f, x, r, e);
 }
 
 /* The put side's lock is held: nothing here waits for a disk. */
@@ -266,7 +266,7 @@ static int copy_indexed_in(struct local_store *s, uint32_t run, struct log_file 
 			memcpy(*ret, entry.in, entry.in_len);
 		r = *ret ? 0 : -ENOMEM;
 	}
-	return local_unref_index(s, f, r, NULL);
+	return local_unref_index(s, f, x, r, NULL);
 }
 
 /* The state of a run before its next file, to be freed. */

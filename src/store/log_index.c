@@ -350,11 +350,19 @@ int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool so
 	r = load(x, sound);
 	if (!sound && x->len) /* all of it was read for that; what is wanted of it comes back */
 		(void)madvise((void *)x->data, x->len, MADV_DONTNEED);
-	if (log_index_is_torn(x))
+	if (log_index_check(x, NULL) < 0)
 		r = -EIO;
 	if (r == 0)
 		*ret = take_ptr(x);
 	return r;
+}
+
+int log_index_check(const struct log_index *x, struct error *e)
+{
+	if (!mapping_is_torn(x->file))
+		return 0;
+	return error_set(e, EIO, "cannot read the index of log file %u: the disk does not give it",
+			 x->number);
 }
 
 void log_index_free(struct log_index *x)

@@ -9,7 +9,8 @@
  * again. Every place in it is checked before it is used, checksum or not.
  *
  * The checksum is looked at once for each file. Who opens one again touches only what it needs, so
- * that a reader of many files does not have all of their indexes in memory.
+ * that a reader of many files does not have all of their indexes in memory. So the disk can still fail then:
+ * log_index_check() says whether it did.
  */
 #ifndef KISEKI_STORE_LOG_INDEX_H
 #define KISEKI_STORE_LOG_INDEX_H
@@ -28,6 +29,7 @@ struct log_index {
 	size_t map_len;	      /* or the kernel's memory of so many bytes, */
 	struct mapping *file; /* or a file */
 	bool lacks;	      /* what the disk did not give of the log */
+	unsigned int refs;    /* of those who have it from a store, whose lock they are under */
 	uint32_t number;
 	uint64_t log_size;
 	uint64_t first_ns, last_ns;
@@ -64,11 +66,8 @@ int log_index_open_memory(struct log_index **ret, uint8_t *bytes, size_t len);
 int log_index_open(struct log_index **ret, int dir_fd, const char *name, bool sound);
 void log_index_free(struct log_index *x);
 DEFINE_CLEANUP(log_index, log_index_free)
-/* Whether what was found in it since it was opened need not be so, because its file could not be read. */
-static inline bool log_index_is_torn(const struct log_index *x)
-{
-	return mapping_is_torn(x->file);
-}
+/* 0, or -EIO: what was found in it since it was opened need not be so, because its file could not be read. */
+int log_index_check(const struct log_index *x, struct error *e);
 
 void log_index_run_at(const struct log_index *x, uint32_t i, struct index_run *ret);
 bool log_index_run(const struct log_index *x, uint32_t number, struct index_run *ret);

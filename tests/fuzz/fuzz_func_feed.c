@@ -17,7 +17,8 @@
 #include "wire/varint.h"
 
 #define RECORD_BYTES (64U << 10)
-#define NAME "sample.4194304" /* no process has that number, and there are few whose map root may not read */
+#define NAME                                                                                       \
+	"sample.4194304" /* no process has that number, and there are few whose map root may not read */
 
 static struct func_rig rig;
 

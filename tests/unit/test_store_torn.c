@@ -176,7 +176,7 @@ static void test_index(void **state)
 	store_free(s);
 }
 
-/* But not while somebody else has the torn one. */
+/* Also while somebody else has the torn one. */
 static void test_shared_index(void **state)
 {
 	struct store *s = open_it();
@@ -188,11 +188,11 @@ static void test_shared_index(void **state)
 	(void)state;
 	name_of(path, 1, "kidx");
 	assert_int_equal(truncate(path, 0), 0);
-	assert_int_equal(r[0]->ops->next(r[0], 1, &place[0], &b, &at), -EIO);
-	assert_int_equal(count(s), -EIO);
-	r[1]->ops->free(r[1]);
 	assert_int_equal(r[0]->ops->next(r[0], 1, &place[0], &b, &at), 1);
+	assert_int_equal(count(s), BLOCKS);
 	r[0]->ops->free(r[0]);
+	assert_int_equal(r[1]->ops->next(r[1], 1, &place[1], &b, &at), 1);
+	r[1]->ops->free(r[1]);
 	assert_int_equal(count(s), BLOCKS);
 	store_free(s);
 }
