@@ -94,6 +94,7 @@ struct log_file {
 				  * has none */
 	uint64_t asked;		 /* when: a number of index_asks */
 	bool sound;		 /* the file that has it: its checksum is right */
+	bool told;		 /* that descriptions lack what cannot be read of it */
 };
 
 /* Whether the real clock may decide what is too old: not for a while after a step forward. */

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/mapping.h"
+#include "store/log.h"
 #include "stored.h"
 
 #define BLOCKS 900U
@@ -69,6 +70,11 @@ static int make_store(void **state)
 	stored_folder(dir);
 	s = open_it();
 	run = stored_run(s, 1, 10, 20);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(stored_put_bare(s, run,
+						 (struct block){ .flags = BLOCK_KEY,
+								 .sequence = i }),
+				 STORE_TAKEN);
 	for (i = 0; i < BLOCKS; i++) {
 		struct block b = { .stream = 1,
 				   .flags = BLOCK_KEY,
@@ -262,6 +268,51 @@ static void test_full_log(void **state)
 	store_free(s);
 }
 
+/* Where the description's first block is in a log file, behind its head. */
+static uint8_t *find_description(uint8_t *bytes, size_t len)
+{
+	size_t at = LOG_HEAD_LEN;
+	struct log_record r;
+
+	while (at < len && log_record_decode(bytes + at, len - at, &r) == WIRE_OK) {
+		if (log_kind_is_block(r.kind) && r.block.stream == STREAM_META)
+			return bytes + at + r.len - 1;
+		at += r.len;
+	}
+	fail_msg("no description");
+	return NULL;
+}
+
+/* Names are in no ledger: it is said that they lack, once. */
+static void test_description(void **state)
+{
+	uint8_t bytes[2 * FILE_BYTES];
+	struct block_reader *r;
+	struct error e = ERROR_INIT;
+	struct store *s;
+	uint64_t place, at;
+	struct block b;
+	size_t len;
+	int i, n;
+
+	(void)state;
+	copy_log(bytes, &len, 1, false);
+	*find_description(bytes, len) ^= 1;
+	copy_log(bytes, &len, 1, true);
+	s = open_it();
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(store_reader_open(&r, s, 1, NULL, &e), 0);
+		for (place = n = 0; r->ops->next(r, STREAM_META, &place, &b, &at) == 1; n++)
+			;
+		r->ops->free(r);
+		assert_int_equal(n, 1);
+		assert_int_equal(!strncmp(said, "log file 1 is damaged at ", 25), i == 0);
+		said[0] = 0;
+	}
+	assert_int_equal(count(s), BLOCKS);
+	store_free(s);
+}
+
 /* The last one is not cut off where the disk has a bad moment. */
 static void test_last_log(void **state)
 {
@@ -300,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_index_while_it_is_opened, make_store,
 						remove_store),
 		cmocka_unit_test_setup_teardown(test_full_log, make_store, remove_store),
+		cmocka_unit_test_setup_teardown(test_description, make_store, remove_store),
 		cmocka_unit_test_setup_teardown(test_last_log, make_store, remove_store),
 	};
 
