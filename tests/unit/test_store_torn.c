@@ -131,20 +131,31 @@ static int count(struct store *s)
 	return got < 0 ? got : n;
 }
 
-static void copy_log(uint8_t bytes[2 * FILE_BYTES], size_t *len, unsigned int number, bool back)
+static size_t read_log(uint8_t bytes[2 * FILE_BYTES], unsigned int number)
+{
+	char path[128];
+	size_t len;
+	FILE *f;
+
+	name_of(path, number, "klog");
+	f = fopen(path, "rb");
+	assert_non_null(f);
+	len = fread(bytes, 1, 2 * FILE_BYTES, f);
+	assert_int_equal(fclose(f), 0);
+	assert_in_range(len, 100, 2 * FILE_BYTES - 1);
+	return len;
+}
+
+static void write_log(const uint8_t *bytes, size_t len, unsigned int number)
 {
 	char path[128];
 	FILE *f;
 
 	name_of(path, number, "klog");
-	f = fopen(path, back ? "wb" : "rb");
+	f = fopen(path, "wb");
 	assert_non_null(f);
-	if (back)
-		assert_int_equal(fwrite(bytes, 1, *len, f), *len);
-	else
-		*len = fread(bytes, 1, 2 * FILE_BYTES, f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
 	assert_int_equal(fclose(f), 0);
-	assert_in_range(*len, 100, 2 * FILE_BYTES - 1);
 }
 
 static struct block_reader *start(struct store *s, uint64_t *place)
@@ -249,7 +260,7 @@ static void test_full_log(void **state)
 	int n;
 
 	(void)state;
-	copy_log(bytes, &len, 2, false);
+	len = read_log(bytes, 2);
 	name_of(path, 2, "kidx");
 	assert_int_equal(unlink(path), 0);
 	s = open_it();
@@ -262,7 +273,7 @@ static void test_full_log(void **state)
 			    "what lacks counts as lost");
 	store_free(s);
 	assert_int_equal(access(path, F_OK), -1);
-	copy_log(bytes, &len, 2, true);
+	write_log(bytes, len, 2);
 	s = open_it();
 	assert_int_equal(count(s), BLOCKS);
 	store_free(s);
@@ -296,9 +307,9 @@ static void test_description(void **state)
 	int i, n;
 
 	(void)state;
-	copy_log(bytes, &len, 1, false);
+	len = read_log(bytes, 1);
 	*find_description(bytes, len) ^= 1;
-	copy_log(bytes, &len, 1, true);
+	write_log(bytes, len, 1);
 	s = open_it();
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(store_reader_open(&r, s, 1, NULL, &e), 0);
@@ -326,7 +337,7 @@ static void test_last_log(void **state)
 
 	(void)state;
 	mapping_guard();
-	copy_log(bytes, &len, last, false);
+	len = read_log(bytes, last);
 	snprintf(name, sizeof(name), "%08u.klog", last);
 	to_cut = name;
 	assert_int_equal(store_open(&s, dir, &o, &e), -EIO);
@@ -334,7 +345,7 @@ static void test_last_log(void **state)
 	snprintf(wanted, sizeof(wanted), "cannot read log/%s: the disk does not give all of it",
 		 name);
 	assert_non_null(strstr(e.text, wanted));
-	copy_log(bytes, &len, last, true);
+	write_log(bytes, len, last);
 	s = open_it();
 	assert_int_equal(count(s), BLOCKS);
 	store_free(s);
