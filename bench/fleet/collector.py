@@ -75,7 +75,7 @@ class Collector:
         """CPU seconds of the summaries when they are complete, or None."""
         last, since, end = -1, time.monotonic(), time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
-            now = self.cpu().get("summarise", 0)
+            now = self.cpu().get("kiseki-summary", 0)
             if now > last + IDLE_CPU_S:
                 last, since = now, time.monotonic()
             if time.monotonic() > since + QUIET_S:

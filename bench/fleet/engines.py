@@ -87,7 +87,7 @@ def send(engine, folder, file, minutes):
     try:
         said = subprocess.run([FLEET, "--devices", str(DEVICES), "--seconds", str(60 * minutes), "--rate", "max", "--patience", str(PATIENCE_S),
                                f"127.0.0.1:{collector.port}", file], check=True, stdout=subprocess.PIPE, text=True).stdout
-        ingest = sum(s for name, s in collector.cpu().items() if name != "summarise")
+        ingest = sum(s for name, s in collector.cpu().items() if name != "kiseki-summary")
         used = engine.cpu() - before
     finally:
         collector.stop()

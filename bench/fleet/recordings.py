@@ -60,7 +60,8 @@ def make_sched(build, to):
 
 def make_profile(build, to):
     with load():
-        subprocess.run([build / "bin/kiseki", "profile", "record", "-a", "-r", str(PROFILE_HZ), "-t", f"{SECONDS}s", "-o", to],
+        subprocess.run([build / "bin/kiseki", "profile", "record", "-a", "-e", "cpu-clock", "-r", str(PROFILE_HZ), "-t", f"{SECONDS}s",
+                        "-o", to],
                        check=True, stderr=subprocess.DEVNULL)
 
 

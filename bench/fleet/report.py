@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """report: RESULTS.md of a bench of many devices, from the figures that run.py wrote. Nothing is on the page that is not in them."""
 DAY_S = 86400
-INGEST = ("ingest", "commit", "keep")  # threads that work for each block; the others decode or answer
+INGEST = ("kiseki-ingest", "kiseki-commit", "kiseki-keep")  # threads that work for each block; the others decode or answer
 
 
 class Point:
@@ -59,7 +59,7 @@ def cost_rows(points):
     for p in points:
         cpu = p.cpu(INGEST)
         yield (f"| {p.name()} | {number(p.n)} | {100 * cpu:.1f} | {1e6 * cpu / p.n:.0f} | "
-               f"{1e6 * cpu / max(p.grown('kiseki_blocks_total'), 1e-9):.1f} | {100 * p.cpu(('summarise',)):.1f} | "
+               f"{1e6 * cpu / max(p.grown('kiseki_blocks_total'), 1e-9):.1f} | {100 * p.cpu(('kiseki-summary',)):.1f} | "
                f"{p.end['rss_kib'] / 1024:.1f} | {p.memory_kib():.1f} | {p.end['fds']} | {p.tally['latest_ms']:.0f} | {p.row['load']:.1f} |")
 
 

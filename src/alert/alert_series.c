@@ -59,6 +59,11 @@ static void judge(const struct alert_series *s, const struct alert_point *p, dou
 			      p->value - p->hour >= needed * ret->spread;
 }
 
+static bool knows_enough(const struct alert_series *s, const struct alert_limits *limits)
+{
+	return s->n >= (limits->least_past ? limits->least_past : ALERT_LEAST);
+}
+
 static void push(struct alert_series *s, double value)
 {
 	s->past[s->at] = (float)value;
@@ -113,7 +118,7 @@ void alert_series_put(struct alert_series *s, const struct alert_point *p,
 	memset(ret, 0, sizeof(*ret));
 	s->peak *= FADES;
 	ret->before = (enum alert_state)s->state;
-	if (s->n >= ALERT_LEAST) {
+	if (knows_enough(s, limits)) {
 		judge(s, p, needed, limits, ret);
 		is_strange = ret->distance >= limits->twice;
 	}
@@ -145,7 +150,7 @@ bool alert_series_peek(const struct alert_series *s, const struct alert_point *p
 {
 	struct alert_verdict v = { .is_out = false };
 
-	if (s->n >= ALERT_LEAST)
+	if (knows_enough(s, limits))
 		judge(s, p, s->state == ALERT_QUIET ? limits->once : limits->twice, limits, &v);
 	return v.is_out;
 }

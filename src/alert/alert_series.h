@@ -19,16 +19,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALERT_PAST 60U	    /* minutes that are usual */
-#define ALERT_LEAST 10U	    /* … that must be known before anything is out */
-#define ALERT_STAYS 30U	    /* minutes after which a new level is the usual one */
-#define ALERT_CALM 3U	    /* minutes in line after which it is over */
+#define ALERT_PAST 60U	/* minutes that are usual */
+#define ALERT_LEAST 10U /* … that must be known before anything is out, if no limit says more */
+#define ALERT_STAYS 30U /* minutes after which a new level is the usual one */
+#define ALERT_CALM 3U	/* minutes in line after which it is over */
 #define ALERT_SAME_HOURS 3U /* of earlier days that make a second opinion */
 
 struct alert_limits {
 	double once, twice;  /* spreads above the usual: of one minute, of each of two */
 	double least_part;   /* larger by this part of the usual */
 	double least_amount; /* … and by this, in the unit of the values */
+	unsigned int
+		least_past; /* minutes that must be known before anything is out; 0: ALERT_LEAST */
 };
 extern const struct alert_limits alert_limits_default;
 

@@ -115,14 +115,24 @@ static bool is_place(const struct function *f)
 	return len && !strncmp(f->name, f->object, len) && !strncmp(f->name + len, "+0x", 3);
 }
 
+/* What Kiseki's own programs and threads are called: what they do follows from what they are asked. */
+static bool is_own(const char *name)
+{
+	return !strncmp(name, "kiseki", 6);
+}
+
 static int add_function(struct alert_view *v, const struct fact_set *s, const struct above *a,
 			uint32_t node, uint32_t key)
 {
 	uint32_t scope = s->key.kind == FACT_VM ? a->machine : a->process;
 	const uint32_t keys[2] = { scope, key };
 	struct alert_thing *t;
-	int r = find(v, s->key.kind == FACT_VM ? ALERT_GUEST : ALERT_FUNCTION, keys, &t);
+	int r;
 
+	if (s->key.kind != FACT_VM && scope != NONE &&
+	    is_own(functions_get(&s->functions, scope)->name))
+		return 0;
+	r = find(v, s->key.kind == FACT_VM ? ALERT_GUEST : ALERT_FUNCTION, keys, &t);
 	if (r < 0 || !t)
 		return r;
 	t->name = functions_get(&s->functions, key)->name;
@@ -138,8 +148,11 @@ static int add_group(struct alert_view *v, const struct fact_set *s, uint8_t kin
 {
 	const uint32_t keys[2] = { key, NONE };
 	struct alert_thing *t;
-	int r = find(v, kind, keys, &t);
+	int r;
 
+	if (kind == ALERT_PROCESS && is_own(functions_get(&s->functions, key)->name))
+		return 0;
+	r = find(v, kind, keys, &t);
 	if (r < 0 || !t)
 		return r;
 	t->name = functions_get(&s->functions, key)->name;
@@ -259,8 +272,11 @@ static int add_task(struct alert_view *v, const struct fact_set *s, uint32_t i)
 	const struct fact_task *task = &s->tasks[i];
 	const uint32_t keys[2] = { i, NONE };
 	struct alert_thing *t;
-	int r = find(v, ALERT_TASK, keys, &t);
+	int r;
 
+	if (is_own(task->name))
+		return 0;
+	r = find(v, ALERT_TASK, keys, &t);
 	if (r < 0 || !t)
 		return r;
 	t->name = task->name;

@@ -24,10 +24,14 @@ static const struct alert_limits fresh_limits = {
 	.once = 6, .twice = 4, .least_part = 0.1, .least_amount = 0.003
 };
 
-/* Seconds that are waited are no shares. */
+/* Seconds that are waited are no shares. Tasks come and go with what people do: an hour of them must be known. */
 static const struct alert_limits wait_limits = {
-	.once = 10, .twice = 6, .least_part = 1, .least_amount = 0.002
+	.once = 10, .twice = 6, .least_part = 1, .least_amount = 0.002, .least_past = ALERT_PAST
 };
+
+/* A task's or a process's growth that nobody would look at: of one CPU, however many there are; and of a task what is over soon. */
+#define WORTH_OF_CPU 0.05
+#define TASK_LASTS 5U /* minutes */
 
 struct entry {
 	uint8_t kind;
@@ -41,6 +45,7 @@ struct entry {
 	struct alert_verdict verdict; /* of a function: about its part */
 	double usual;		      /* share of the machine */
 	bool has_grown;		      /* there, too */
+	bool is_said;		      /* of a task: since it was out */
 	bool is_telling; /* of a process, and of a function that of its own: it has enough samples */
 	struct alert *alert; /* while it goes on */
 };
@@ -207,7 +212,9 @@ static int find_entry(struct alert_watch *w, struct device *d, const struct aler
 	int r;
 
 	*ret = hashtable_get(&d->entries, hash, is_entry, t);
-	if (*ret || t->value < WORTH || w->counters.series >= ALERT_SERIES_MAX)
+	/* A short wait is worth it, too: without it nobody would know that a long one is news. */
+	if (*ret || (t->value < WORTH && t->kind != ALERT_WAIT) ||
+	    w->counters.series >= ALERT_SERIES_MAX)
 		return 0;
 	*ret = new_entry(w, t);
 	if (!*ret)
@@ -300,17 +307,32 @@ static void judge_function(struct entry *n, const struct alert_thing *t,
 	n->has_grown = above >= GROWN * n->usual && above >= limits->least_amount;
 }
 
+/* How much more is worth a word. */
+static void set_least(const struct minute *m, const struct entry *n, struct alert_limits *limits)
+{
+	const double minute_ns = 1e9 * FACT_MINUTE_S;
+	double covered_ns = (double)m->set->covered_ns, least;
+
+	if (n->kind != ALERT_PROCESS && n->kind != ALERT_TASK)
+		return;
+	least = covered_ns > minute_ns ? WORTH_OF_CPU * minute_ns / covered_ns : WORTH_OF_CPU;
+	/* What comes and goes, as jobs do, is no less usual for that. */
+	if (n->usual < WORTH / 2 && least < JOB)
+		least = JOB;
+	limits->least_amount = least > limits->least_amount ? least : limits->least_amount;
+	if (n->kind == ALERT_TASK)
+		limits->least_past = ALERT_PAST;
+}
+
 static void judge(const struct minute *m, struct entry *n, const struct alert_thing *t)
 {
 	struct alert_limits limits = n->kind == ALERT_WAIT ? wait_limits : m->w->o.limits;
 	struct alert_point p = { .value = t->value, .noise = t->noise };
 
+	set_least(m, n, &limits);
 	if (n->kind == ALERT_FUNCTION &&
 	    alert_builds_fresh(&m->d->builds, n->object, m->set->key.start_s))
 		limits = fresh_limits;
-	/* What comes and goes, as jobs do, is no less usual for that. */
-	if ((n->kind == ALERT_PROCESS || n->kind == ALERT_TASK) && n->usual < WORTH / 2)
-		limits.least_amount = JOB;
 	n->thing = *t;
 	n->seen_s = m->set->key.start_s;
 	ask_hour(m, n, &limits, &p);
@@ -359,7 +381,9 @@ static int tell(const struct minute *m, struct entry *n, const char *cause)
 	describe(m, n, n->alert);
 	if (cause)
 		snprintf(n->alert->cause, sizeof(n->alert->cause), "%s", cause);
-	if (n->verdict.before == ALERT_SUSPECT)
+	if (n->kind == ALERT_TASK)
+		n->alert->since_s -= (uint64_t)(n->series.out - 1) * FACT_MINUTE_S;
+	else if (n->verdict.before == ALERT_SUSPECT)
 		n->alert->since_s -= FACT_MINUTE_S;
 	n->alert->number = ++m->w->counters.told;
 	m->w->counters.open++;
@@ -405,10 +429,22 @@ static bool is_renamed(const struct device *d, const struct entry *n)
 	return gone >= n->thing.value / 2;
 }
 
+/* A task is told when it has lasted, once. */
+static bool is_lasting(struct entry *n)
+{
+	bool is_now = !n->is_said && n->series.out >= TASK_LASTS && n->verdict.is_out;
+
+	n->is_said = n->is_said || is_now;
+	return is_now;
+}
+
 static bool is_news(const struct device *d, struct entry *n)
 {
+	n->is_said = n->is_said && n->verdict.now == ALERT_OUT;
 	if (n->alert || n->verdict.now != ALERT_OUT)
 		return false;
+	if (n->kind == ALERT_TASK)
+		return is_lasting(n);
 	if (n->kind != ALERT_FUNCTION)
 		return n->verdict.before != ALERT_OUT;
 	if (!n->has_grown || !is_renamed(d, n))
@@ -483,7 +519,7 @@ static void forget(const struct minute *m)
 
 	while ((n = hashtable_next(&m->d->entries, &at))) {
 		if (!is_kind_of(n->kind, m->set->key.kind) || n->alert ||
-		    n->series.peak >= WORTH / 2)
+		    (n->kind != ALERT_WAIT && n->series.peak >= WORTH / 2))
 			continue;
 		like = (struct alert_thing){
 			.kind = n->kind, .scope = n->scope, .name = n->name, .object = n->object

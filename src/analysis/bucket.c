@@ -17,22 +17,54 @@ void bucket_init(struct bucket *b, uint64_t index, const struct holder *before)
 		b->before = *before;
 }
 
-static uint32_t slot_of(const struct bucket *b, int32_t pid)
+static bool is_task(const struct bucket_task *t, int32_t pid, const char *comm)
+{
+	return t->pid == pid && !memcmp(t->comm, comm, SCHED_COMM_LEN);
+}
+
+static uint32_t slot_of(const struct bucket *b, int32_t pid, const char *comm)
 {
 	uint32_t i = ((uint32_t)pid * 2654435769U) >> 9;
 
 	for (i &= SLOTS - 1; b->slots[i]; i = (i + 1) & (SLOTS - 1))
-		if (b->tasks[b->slots[i] - 1].pid == pid)
+		if (is_task(&b->tasks[b->slots[i] - 1], pid, comm))
 			break;
 	return i;
+}
+
+/* Time whose name nobody said is the pid's last task's; and of a first task that had no name yet, the
+ * name is known with the next. */
+static struct bucket_task *find_unnamed(struct bucket *b, int32_t pid, const char *comm)
+{
+	static const char none[SCHED_COMM_LEN];
+	struct bucket_task *t;
+	uint32_t i;
+
+	if (comm[0]) {
+		i = b->slots[slot_of(b, pid, none)];
+		if (!i)
+			return NULL;
+		t = &b->tasks[i - 1];
+		memcpy(t->comm, comm, SCHED_COMM_LEN);
+		bucket_index(b);
+		return t;
+	}
+	for (i = b->n_tasks; i > 0; i--)
+		if (b->tasks[i - 1].pid == pid)
+			return &b->tasks[i - 1];
+	return NULL;
 }
 
 /* Adds to a task's time, not to the busy time. */
 static void give(struct bucket *b, int32_t pid, const char *comm, uint64_t ns)
 {
-	uint32_t slot = slot_of(b, pid);
-	struct bucket_task *t;
+	uint32_t slot = slot_of(b, pid, comm);
+	struct bucket_task *t = b->slots[slot] ? NULL : find_unnamed(b, pid, comm);
 
+	if (t) {
+		t->ns += ns;
+		return;
+	}
 	if (!b->slots[slot]) {
 		if (b->n_tasks == BUCKET_TASKS_MAX) {
 			b->rest_ns += ns;
@@ -41,12 +73,11 @@ static void give(struct bucket *b, int32_t pid, const char *comm, uint64_t ns)
 		t = &b->tasks[b->n_tasks++];
 		memset(t, 0, sizeof(*t));
 		t->pid = pid;
+		memcpy(t->comm, comm, SCHED_COMM_LEN);
 		b->slots[slot] = (uint16_t)b->n_tasks;
 	}
 	t = &b->tasks[b->slots[slot] - 1];
 	t->ns += ns;
-	if (comm[0])
-		memcpy(t->comm, comm, SCHED_COMM_LEN);
 }
 
 void bucket_add_task(struct bucket *b, int32_t pid, const char comm[SCHED_COMM_LEN], uint64_t ns)
@@ -105,7 +136,7 @@ void bucket_index(struct bucket *b)
 
 	memset(b->slots, 0, sizeof(b->slots));
 	for (i = 0; i < b->n_tasks; i++)
-		b->slots[slot_of(b, b->tasks[i].pid)] = (uint16_t)(i + 1);
+		b->slots[slot_of(b, b->tasks[i].pid, b->tasks[i].comm)] = (uint16_t)(i + 1);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -114,7 +145,9 @@ static int by_time(const void *pa, const void *pb)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return memcmp(a->comm, b->comm, SCHED_COMM_LEN);
 }
 
 void bucket_trim(struct bucket *b)

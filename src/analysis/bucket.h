@@ -11,6 +11,9 @@
  * starts there, and for one that is still being filled. The tasks' times and the rest add up to the
  * busy time, always: tasks that find no room, or were not among those with the most time when the
  * bucket was trimmed, are in the rest.
+ *
+ * A task is here a pid under one name: who had a pid one after the other is told apart by the name. One
+ * CPU does not see when a pid is given out again, for the fork may be on another.
  */
 #ifndef KISEKI_ANALYSIS_BUCKET_H
 #define KISEKI_ANALYSIS_BUCKET_H
@@ -40,7 +43,7 @@ struct holder {
 
 struct bucket_task {
 	int32_t pid;
-	char comm[SCHED_COMM_LEN]; /* as last seen; empty if it was never said */
+	char comm[SCHED_COMM_LEN]; /* empty if it was never said */
 	uint64_t ns;
 };
 
@@ -60,7 +63,7 @@ struct bucket {
 	struct bucket_counts counts;
 	uint64_t rest_ns; /* of tasks that are not in the list */
 	uint32_t n_tasks;
-	uint16_t slots[2 * BUCKET_TASKS_MAX]; /* task + 1 by hash of its pid, 0 is free */
+	uint16_t slots[2 * BUCKET_TASKS_MAX]; /* task + 1 by hash of its pid and name, 0 is free */
 	struct bucket_task tasks[BUCKET_TASKS_MAX];
 };
 

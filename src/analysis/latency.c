@@ -15,11 +15,12 @@
 
 #define PAST_IDLE TRACKER_NONE
 #define PAST_UNKNOWN (TRACKER_NONE - 1)
+#define PAST_FOLDED (TRACKER_NONE - 2)
 
 struct past {
 	uint64_t from_ns;
 	uint64_t to_ns;
-	uint32_t task; /* or one of the two above */
+	uint32_t task; /* or one of those above */
 };
 
 /* What one task had of the CPU within a wait; scratch, all zero between two cases. */
@@ -43,6 +44,7 @@ struct latency {
 	struct latency_task *tasks; /* at the tracker's numbers until sorted */
 	uint32_t n_tasks;
 	uint32_t room_tasks;
+	uint64_t folded;	    /* tasks */
 	struct history **histories; /* by CPU */
 	uint32_t n_histories;
 	struct share *shares; /* by task */
@@ -172,10 +174,11 @@ static void take_shares(struct latency *l, struct latency_case *c)
 	memset(all, 0, sizeof(all));
 	for (i = 0; i < l->n_sharers; i++) {
 		struct share *s = &l->shares[l->sharers[i]];
-		const struct tracker_task *t = tracker_get_task(l->tracker, l->sharers[i]);
+		const struct life *t = tracker_get_task(l->tracker, l->sharers[i]);
 		struct latency_blocker *b = &all[n];
 
 		b->pid = t->pid;
+		b->born_ns = t->born_ns;
 		memcpy(b->comm, t->comm, sizeof(b->comm));
 		b->from_ns = s->from_ns;
 		b->to_ns = s->to_ns;
@@ -211,7 +214,9 @@ static int find_blockers(struct latency *l, struct latency_case *c)
 		if (to_ns <= from_ns)
 			continue;
 		covered_ns += to_ns - from_ns;
-		if (p->task == PAST_UNKNOWN)
+		if (p->task == PAST_FOLDED)
+			c->others_ns += to_ns - from_ns;
+		else if (p->task == PAST_UNKNOWN)
 			c->unknown_ns += to_ns - from_ns;
 		else if (p->task == PAST_IDLE)
 			c->idle_ns += to_ns - from_ns;
@@ -263,9 +268,10 @@ static void sift_up(struct latency_case *heap, uint32_t i)
 
 static int fill_case(struct latency *l, struct latency_case *c, const struct tracker_wait *w)
 {
-	const struct tracker_task *t = tracker_get_task(l->tracker, w->task);
+	const struct life *t = tracker_get_task(l->tracker, w->task);
 
 	c->pid = t->pid;
+	c->born_ns = t->born_ns;
 	memcpy(c->comm, t->comm, sizeof(c->comm));
 	c->cpu = w->cpu;
 	c->target_cpu = w->target_cpu;
@@ -273,6 +279,7 @@ static int fill_case(struct latency *l, struct latency_case *c, const struct tra
 	if (w->waker != TRACKER_NONE) {
 		t = tracker_get_task(l->tracker, w->waker);
 		c->waker_pid = t->pid;
+		c->waker_born_ns = t->born_ns;
 		memcpy(c->waker_comm, t->comm, sizeof(c->waker_comm));
 	}
 	return find_blockers(l, c);
@@ -302,18 +309,20 @@ static int keep_case(struct latency *l, const struct tracker_wait *w)
 }
 
 /* The name it was last seen with, else that of the task table. */
-static const char *get_comm(const struct latency *l, const struct tracker_task *t)
+static const char *get_comm(const struct latency *l, uint32_t task)
 {
-	const struct trace_task *named = t->comm[0] ? NULL : info_get_task(l->info, t->pid);
+	const struct life *t = tracker_get_task(l->tracker, task);
+	const struct trace_task *named =
+		t->comm[0] ? NULL : lives_described(tracker_get_lives(l->tracker), l->info, task);
 
 	return named ? named->comm : t->comm;
 }
 
 static bool is_selected(const struct latency *l, uint32_t task)
 {
-	const struct tracker_task *t = tracker_get_task(l->tracker, task);
+	const struct life *t = tracker_get_task(l->tracker, task);
 
-	return !l->only || filter_has_task(l->only, t->pid, get_comm(l, t));
+	return !l->only || filter_has_task(l->only, t->pid, get_comm(l, task), t->born_ns);
 }
 
 static int on_wait(void *context, const struct tracker_wait *w)
@@ -336,7 +345,75 @@ static int on_wait(void *context, const struct tracker_wait *w)
 	return r;
 }
 
-static const struct tracker_ops ops = { .slice = on_slice, .wait = on_wait };
+static bool is_empty(const struct latency_task *t)
+{
+	uint32_t k;
+
+	for (k = 0; k < WAIT_TYPES * WAIT_ENDS; k++)
+		if (t->waits[k / WAIT_ENDS].ends[k % WAIT_ENDS])
+			return false;
+	return true;
+}
+
+static void free_task(struct latency_task *t)
+{
+	uint32_t k;
+
+	for (k = 0; k < WAIT_TYPES; k++)
+		histogram_done(&t->waits[k].known);
+}
+
+/* The longest waits matter. */
+static uint64_t weigh(const void *context, uint32_t task)
+{
+	const struct latency *l = context;
+
+	return task < l->n_tasks ? l->tasks[task].waits[WAIT_WAKEUP].known.max : 0;
+}
+
+/* Who had a CPU is remembered by numbers, which others will get. */
+static void forget_past(struct latency *l, const bool *folded)
+{
+	struct history *h;
+	uint32_t cpu, i;
+
+	for (cpu = 0; cpu < l->n_histories; cpu++) {
+		h = l->histories[cpu];
+		for (i = 0; h && i < LATENCY_HISTORY; i++)
+			if (h->past[i].task < l->n_tasks && folded[h->past[i].task])
+				h->past[i].task = PAST_FOLDED;
+	}
+}
+
+static int on_fold(void *context, const uint32_t *tasks, uint32_t n)
+{
+	struct latency *l = context;
+	struct latency_task *task;
+	_cleanup_free_ bool *folded = NULL;
+	uint32_t i;
+
+	if (get_task(l, tracker_n_tasks(l->tracker) - 1, &task) < 0)
+		return -ENOMEM;
+	folded = calloc(l->n_tasks, sizeof(*folded));
+	if (!folded)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		task = &l->tasks[tasks[i]];
+		folded[tasks[i]] = true;
+		l->folded += !is_empty(task) || is_selected(l, tasks[i]);
+		free_task(task);
+		memset(task, 0, sizeof(*task));
+	}
+	forget_past(l, folded);
+	return 0;
+}
+
+static const struct tracker_ops ops = {
+	.slice = on_slice,
+	.wait = on_wait,
+	.fold = on_fold,
+	.weight = weigh,
+};
 
 int latency_new(struct latency **ret, const struct trace_info *info, uint32_t n_cases)
 {
@@ -364,8 +441,7 @@ void latency_free(struct latency *l)
 	if (!l)
 		return;
 	for (i = 0; i < l->n_tasks; i++)
-		for (k = 0; k < WAIT_TYPES; k++)
-			histogram_done(&l->tasks[i].waits[k].known);
+		free_task(&l->tasks[i]);
 	for (k = 0; k < WAIT_TYPES; k++)
 		histogram_done(&l->all[k].known);
 	for (i = 0; i < l->n_histories; i++)
@@ -384,6 +460,11 @@ void latency_select(struct latency *l, const struct trace_filter *only)
 	l->only = only;
 }
 
+void latency_allow(struct latency *l, uint32_t most)
+{
+	tracker_allow(l->tracker, most);
+}
+
 int latency_add(struct latency *l, const struct trace_item *item, struct error *e)
 {
 	return tracker_add(l->tracker, item, e);
@@ -398,21 +479,34 @@ static int by_length(const void *a, const void *b)
  * time stays if it waited then. */
 static void drop_tasks(struct latency *l)
 {
-	uint32_t i, k, n = 0;
+	uint32_t i, n = 0;
 
 	for (i = 0; i < l->n_tasks; i++) {
 		struct latency_task *t = &l->tasks[i];
-		uint64_t waits = 0;
 
-		for (k = 0; k < WAIT_TYPES * WAIT_ENDS; k++)
-			waits += t->waits[k / WAIT_ENDS].ends[k % WAIT_ENDS];
-		if (!waits && !is_selected(l, i))
+		if (!tracker_has_task(l->tracker, i) || (is_empty(t) && !is_selected(l, i)))
 			continue; /* its histograms are empty */
 		if (n < i)
 			l->tasks[n] = *t;
 		n++;
 	}
 	l->n_tasks = n;
+}
+
+static void name_task(struct latency *l, uint32_t index)
+{
+	const struct life *t = tracker_get_task(l->tracker, index);
+	const char *comm = get_comm(l, index);
+	struct latency_task *task = &l->tasks[index];
+
+	task->pid = t->pid;
+	task->tgid = lives_tgid(tracker_get_lives(l->tracker), l->info, index);
+	task->birth_seen = t->birth_seen;
+	task->born_ns = t->born_ns;
+	task->ended = t->ended;
+	task->ended_ns = t->ended ? t->ended_ns : 0;
+	memcpy(task->comm, comm, SCHED_COMM_LEN);
+	memcpy(task->first_comm, t->comm[0] ? t->first_comm : comm, SCHED_COMM_LEN);
 }
 
 int latency_finish(struct latency *l, struct error *e)
@@ -425,14 +519,9 @@ int latency_finish(struct latency *l, struct error *e)
 		return r;
 	if (n && get_task(l, n - 1, &task) < 0)
 		return error_set(e, ENOMEM, "cannot sum up the tasks: out of memory");
-	for (i = 0; i < n; i++) {
-		const struct tracker_task *t = tracker_get_task(l->tracker, i);
-		const struct trace_task *named = info_get_task(l->info, t->pid);
-
-		l->tasks[i].pid = t->pid;
-		l->tasks[i].tgid = named ? named->tgid : -1;
-		memcpy(l->tasks[i].comm, get_comm(l, t), SCHED_COMM_LEN);
-	}
+	for (i = 0; i < n; i++)
+		if (tracker_has_task(l->tracker, i))
+			name_task(l, i);
 	drop_tasks(l);
 	qsort(l->cases, l->n_cases, sizeof(*l->cases), by_length);
 	latency_sort(l, LATENCY_BY_MAX);
@@ -476,7 +565,9 @@ static int compare(const void *pa, const void *pb, void *order)
 		return by_name;
 	if (ka != kb)
 		return ka > kb ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->born_ns > b->born_ns) - (a->born_ns < b->born_ns);
 }
 
 void latency_sort(struct latency *l, enum latency_order order)
@@ -500,6 +591,11 @@ const struct latency_case *latency_get_cases(const struct latency *l, size_t *re
 {
 	*ret_n = l->n_cases;
 	return l->cases;
+}
+
+uint64_t latency_get_folded(const struct latency *l)
+{
+	return l->folded;
 }
 
 uint64_t latency_from_ns(const struct latency *l)

@@ -8,6 +8,9 @@
  * that is switched out in state R waits as well, but is no wakeup: those waits are counted apart.
  * Which waits are known is the tracker's business (tracker.h); only those with end WAIT_RAN are in
  * the histograms and cases, the others are counted by their end.
+ *
+ * A task is a life of a pid, here as in running.h. Tasks that ended and are folded are in all figures,
+ * but in no list.
  */
 #ifndef KISEKI_ANALYSIS_LATENCY_H
 #define KISEKI_ANALYSIS_LATENCY_H
@@ -28,6 +31,7 @@
 struct latency_blocker {
 	int32_t pid;
 	char comm[SCHED_COMM_LEN];
+	uint64_t born_ns; /* struct life */
 	uint64_t from_ns; /* first and last moment within the wait */
 	uint64_t to_ns;
 	uint64_t ns; /* how much of it */
@@ -36,17 +40,19 @@ struct latency_blocker {
 struct latency_case {
 	int32_t pid;
 	char comm[SCHED_COMM_LEN];
+	uint64_t born_ns;    /* struct life */
 	uint32_t cpu;	     /* where it ran in the end */
 	uint32_t target_cpu; /* what the wakeup said, or TRACKER_NONE */
 	uint32_t waker_cpu;  /* or TRACKER_NONE */
 	int32_t waker_pid;   /* 0: an interrupt during idle */
 	char waker_comm[SCHED_COMM_LEN];
+	uint64_t waker_born_ns;
 	uint64_t from_ns;
 	uint64_t to_ns;
 	/* from_ns … to_ns on that CPU: the blockers, most time first, and the rest by reason. */
 	uint32_t n_blockers;
 	struct latency_blocker blockers[LATENCY_BLOCKERS];
-	uint64_t others_ns;  /* tasks beyond LATENCY_BLOCKERS */
+	uint64_t others_ns;  /* tasks beyond LATENCY_BLOCKERS, or folded */
 	uint64_t idle_ns;    /* nobody: the CPU was still waking up, or the task came later */
 	uint64_t unknown_ns; /* not known, or longer ago than LATENCY_HISTORY slices */
 };
@@ -60,6 +66,9 @@ struct latency_task {
 	int32_t pid;
 	int32_t tgid; /* -1: not known */
 	char comm[SCHED_COMM_LEN];
+	char first_comm[SCHED_COMM_LEN];
+	bool birth_seen, ended; /* the rest of struct life */
+	uint64_t born_ns, ended_ns;
 	struct latency_waits waits[WAIT_TYPES];
 };
 
@@ -86,6 +95,9 @@ DEFINE_CLEANUP(latency, latency_free)
  * settled and outlive it; only its tasks count. */
 void latency_select(struct latency *l, const struct trace_filter *only);
 
+/* Before the first item: keeps at most so many tasks apart that ended (TRACKER_TASKS_MAX). */
+void latency_allow(struct latency *l, uint32_t most);
+
 int latency_add(struct latency *l, const struct trace_item *item, struct error *e);
 int latency_finish(struct latency *l, struct error *e); /* once, after the last item */
 
@@ -94,6 +106,7 @@ void latency_sort(struct latency *l, enum latency_order order);
 const struct latency_waits *latency_get_all(const struct latency *l, enum wait_type type);
 const struct latency_task *latency_get_tasks(const struct latency *l, size_t *ret_n);
 const struct latency_case *latency_get_cases(const struct latency *l, size_t *ret_n);
+uint64_t latency_get_folded(const struct latency *l); /* tasks that are in no list */
 uint64_t latency_from_ns(const struct latency *l);
 uint64_t latency_to_ns(const struct latency *l);
 

@@ -59,20 +59,30 @@ static json_t *with_histogram(const struct latency_waits *w)
 	return object;
 }
 
+/* A task under its names, and when it lived. */
+static json_t *task_json(const struct latency_task *t)
+{
+	return json_pack("{so so so so so so so}", "pid", json_integer(t->pid), "tgid",
+			 t->tgid < 0 ? json_null() : json_integer(t->tgid), "comm",
+			 json_value_comm(t->comm), "first_comm", json_value_comm(t->first_comm),
+			 "born_ns", json_value_count(t->born_ns), "birth_seen",
+			 json_boolean(t->birth_seen), "ended_ns",
+			 t->ended ? json_value_count(t->ended_ns) : json_null());
+}
+
 static json_t *tasks_json(const struct latency *l, uint64_t limit)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *object;
 	const struct latency_task *t;
 	size_t n, i;
 
 	t = latency_get_tasks(l, &n);
-	for (i = 0; i < n && (!limit || i < limit); i++)
-		json_array_append_new(
-			list, json_pack("{so so so so so}", "pid", json_integer(t[i].pid), "tgid",
-					t[i].tgid < 0 ? json_null() : json_integer(t[i].tgid),
-					"comm", json_value_comm(t[i].comm), "wakeup",
-					with_histogram(&t[i].waits[WAIT_WAKEUP]), "preempted",
-					waits_json(&t[i].waits[WAIT_PREEMPTED])));
+	for (i = 0; i < n && (!limit || i < limit); i++) {
+		object = task_json(&t[i]);
+		json_object_set_new(object, "wakeup", with_histogram(&t[i].waits[WAIT_WAKEUP]));
+		json_object_set_new(object, "preempted", waits_json(&t[i].waits[WAIT_PREEMPTED]));
+		json_array_append_new(list, object);
+	}
 	return list;
 }
 
@@ -83,9 +93,10 @@ static json_t *blockers_json(const struct latency_case *c)
 
 	for (i = 0; i < c->n_blockers; i++)
 		json_array_append_new(list,
-				      json_pack("{so so so so so}", "pid",
+				      json_pack("{so so so so so so}", "pid",
 						json_integer(c->blockers[i].pid), "comm",
-						json_value_comm(c->blockers[i].comm), "from_ns",
+						json_value_comm(c->blockers[i].comm), "born_ns",
+						json_value_count(c->blockers[i].born_ns), "from_ns",
 						json_value_count(c->blockers[i].from_ns), "to_ns",
 						json_value_count(c->blockers[i].to_ns), "ns",
 						json_value_count(c->blockers[i].ns)));
@@ -94,18 +105,20 @@ static json_t *blockers_json(const struct latency_case *c)
 
 static json_t *case_json(const struct latency_case *c)
 {
-	json_t *waker =
-		json_pack("{so so so}", "pid", json_integer(c->waker_pid), "comm",
-			  json_value_comm(c->waker_comm), "cpu", number_or_null(c->waker_cpu));
+	json_t *waker = json_pack("{so so so so}", "pid", json_integer(c->waker_pid), "comm",
+				  json_value_comm(c->waker_comm), "born_ns",
+				  c->waker_pid ? json_value_count(c->waker_born_ns) : json_null(),
+				  "cpu", number_or_null(c->waker_cpu));
 
-	return json_pack("{so so so so so so so so so so so so}", "pid", json_integer(c->pid),
-			 "comm", json_value_comm(c->comm), "cpu", json_value_count(c->cpu),
-			 "target_cpu", number_or_null(c->target_cpu), "from_ns",
-			 json_value_count(c->from_ns), "to_ns", json_value_count(c->to_ns),
-			 "wait_ns", json_value_count(c->to_ns - c->from_ns), "waker", waker,
-			 "ran_instead", blockers_json(c), "others_ns",
-			 json_value_count(c->others_ns), "idle_ns", json_value_count(c->idle_ns),
-			 "unknown_ns", json_value_count(c->unknown_ns));
+	return json_pack("{so so so so so so so so so so so so so}", "pid", json_integer(c->pid),
+			 "comm", json_value_comm(c->comm), "born_ns", json_value_count(c->born_ns),
+			 "cpu", json_value_count(c->cpu), "target_cpu",
+			 number_or_null(c->target_cpu), "from_ns", json_value_count(c->from_ns),
+			 "to_ns", json_value_count(c->to_ns), "wait_ns",
+			 json_value_count(c->to_ns - c->from_ns), "waker", waker, "ran_instead",
+			 blockers_json(c), "others_ns", json_value_count(c->others_ns), "idle_ns",
+			 json_value_count(c->idle_ns), "unknown_ns",
+			 json_value_count(c->unknown_ns));
 }
 
 static json_t *cases_json(const struct latency *l)
@@ -122,10 +135,11 @@ static json_t *cases_json(const struct latency *l)
 
 json_t *latency_json(const struct latency *l, uint64_t limit)
 {
-	return json_pack("{ss so so so so so so}", "report", "latency", "from_ns",
+	return json_pack("{ss so so so so so so so}", "report", "latency", "from_ns",
 			 json_value_count(latency_from_ns(l)), "to_ns",
 			 json_value_count(latency_to_ns(l)), "wakeup",
 			 with_histogram(latency_get_all(l, WAIT_WAKEUP)), "preempted",
 			 with_histogram(latency_get_all(l, WAIT_PREEMPTED)), "tasks",
-			 tasks_json(l, limit), "worst", cases_json(l));
+			 tasks_json(l, limit), "other_tasks",
+			 json_value_count(latency_get_folded(l)), "worst", cases_json(l));
 }

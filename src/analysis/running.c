@@ -146,11 +146,88 @@ static int on_leave(void *context, uint32_t task, bool preempted)
 	return rc;
 }
 
+static void sum_task(struct running_task *t, const struct running_task *k)
+{
+	t->cpu_ns += k->cpu_ns;
+	t->inferred_ns += k->inferred_ns;
+	t->switches += k->switches;
+	t->preemptions += k->preemptions;
+	t->wakeups += k->wakeups;
+	t->migrations += k->migrations;
+	t->waits += k->waits;
+	t->wait_ns += k->wait_ns;
+	t->waits_unknown += k->waits_unknown;
+	t->preempted_waits += k->preempted_waits;
+	t->preempted_ns += k->preempted_ns;
+	t->preempted_unknown += k->preempted_unknown;
+	if (k->wait_max_ns > t->wait_max_ns)
+		t->wait_max_ns = k->wait_max_ns;
+	if (k->preempted_max_ns > t->preempted_max_ns)
+		t->preempted_max_ns = k->preempted_max_ns;
+}
+
+static void name_task(const struct running *r, uint32_t index, struct running_task *k)
+{
+	const struct life *t = tracker_get_task(r->tracker, index);
+	const struct trace_task *named =
+		lives_described(tracker_get_lives(r->tracker), r->info, index);
+
+	k->pid = t->pid;
+	k->tgid = lives_tgid(tracker_get_lives(r->tracker), r->info, index);
+	k->birth_seen = t->birth_seen;
+	k->born_ns = t->born_ns;
+	k->ended = t->ended;
+	k->ended_ns = t->ended ? t->ended_ns : 0;
+	memcpy(k->comm, t->comm, sizeof(k->comm));
+	memcpy(k->first_comm, t->first_comm, sizeof(k->first_comm));
+	if (!k->comm[0] && named) {
+		memcpy(k->comm, named->comm, sizeof(k->comm));
+		memcpy(k->first_comm, named->comm, sizeof(k->first_comm));
+	}
+}
+
+/* A thread that came after the table of tasks was made has no group; its first one names it. */
+static bool is_selected(const struct running *r, const struct running_task *t)
+{
+	if (r->left_out && (t->tgid == r->left_out || t->pid == r->left_out))
+		return false;
+	return !r->only || filter_has_task(r->only, t->pid, t->comm, t->born_ns);
+}
+
+static uint64_t weigh(const void *context, uint32_t task)
+{
+	const struct running *r = context;
+
+	return task < r->n_rows ? r->rows[task].task.cpu_ns : 0;
+}
+
+static int on_fold(void *context, const uint32_t *tasks, uint32_t n)
+{
+	struct running *r = context;
+	struct row *row;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (get_row(r, tasks[i], &row) < 0)
+			return -ENOMEM;
+		name_task(r, tasks[i], &row->task);
+		if (is_selected(r, &row->task)) {
+			sum_task(&r->total.others, &row->task);
+			r->total.folded++;
+		}
+		memset(row, 0, sizeof(*row));
+		row->cpu = TRACKER_NONE;
+	}
+	return 0;
+}
+
 static const struct tracker_ops ops = {
 	.slice = on_slice,
 	.wait = on_wait,
 	.wakeup = on_wakeup,
 	.leave = on_leave,
+	.fold = on_fold,
+	.weight = weigh,
 };
 
 int running_new(struct running **ret, const struct trace_info *info)
@@ -230,38 +307,6 @@ static void sum_cpus(struct running *r)
 	}
 }
 
-static void sum_task(struct running_task *t, const struct running_task *k)
-{
-	t->cpu_ns += k->cpu_ns;
-	t->inferred_ns += k->inferred_ns;
-	t->switches += k->switches;
-	t->preemptions += k->preemptions;
-	t->wakeups += k->wakeups;
-	t->migrations += k->migrations;
-	t->waits += k->waits;
-	t->wait_ns += k->wait_ns;
-	t->waits_unknown += k->waits_unknown;
-	t->preempted_waits += k->preempted_waits;
-	t->preempted_ns += k->preempted_ns;
-	t->preempted_unknown += k->preempted_unknown;
-	if (k->wait_max_ns > t->wait_max_ns)
-		t->wait_max_ns = k->wait_max_ns;
-	if (k->preempted_max_ns > t->preempted_max_ns)
-		t->preempted_max_ns = k->preempted_max_ns;
-}
-
-static void name_task(const struct running *r, uint32_t index, struct running_task *k)
-{
-	const struct tracker_task *t = tracker_get_task(r->tracker, index);
-	const struct trace_task *named = info_get_task(r->info, t->pid);
-
-	k->pid = t->pid;
-	k->tgid = named ? named->tgid : -1;
-	memcpy(k->comm, t->comm, sizeof(k->comm));
-	if (!k->comm[0] && named)
-		memcpy(k->comm, named->comm, sizeof(k->comm));
-}
-
 void running_select(struct running *r, const struct trace_filter *only)
 {
 	r->only = only;
@@ -272,12 +317,9 @@ void running_leave_out(struct running *r, int32_t tgid)
 	r->left_out = tgid;
 }
 
-/* A thread that came after the table of tasks was made has no group; its first one names it. */
-static bool is_selected(const struct running *r, const struct running_task *t)
+void running_allow(struct running *r, uint32_t most)
 {
-	if (r->left_out && (t->tgid == r->left_out || t->pid == r->left_out))
-		return false;
-	return !r->only || filter_has_task(r->only, t->pid, t->comm);
+	tracker_allow(r->tracker, most);
 }
 
 int running_finish(struct running *r, struct error *e)
@@ -296,6 +338,8 @@ int running_finish(struct running *r, struct error *e)
 	for (i = 0; i < n; i++) {
 		struct running_task *task = &r->tasks[r->n_tasks];
 
+		if (!tracker_has_task(r->tracker, i))
+			continue;
 		*task = r->rows[i].task;
 		name_task(r, i, task);
 		if (!is_selected(r, task))
@@ -303,6 +347,8 @@ int running_finish(struct running *r, struct error *e)
 		sum_task(&r->total.task, task);
 		r->n_tasks++;
 	}
+	sum_task(&r->total.task, &r->total.others);
+	r->total.tasks = r->n_tasks + r->total.folded;
 	sum_cpus(r);
 	r->total.from_ns = tracker_from_ns(r->tracker);
 	r->total.to_ns = tracker_to_ns(r->tracker);
@@ -349,7 +395,9 @@ static int compare(const void *pa, const void *pb, void *order)
 		return by_name;
 	if (ka != kb)
 		return ka > kb ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid); /* rows of equal weight keep one order */
+	if (a->pid != b->pid) /* rows of equal weight keep one order */
+		return a->pid < b->pid ? -1 : 1;
+	return (a->born_ns > b->born_ns) - (a->born_ns < b->born_ns);
 }
 
 void running_sort(struct running *r, enum running_order order)

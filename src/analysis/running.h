@@ -6,6 +6,9 @@
  * waited; per CPU how long it was busy, idle, or nobody knows. What counts as known, inferred and
  * unknown is the tracker's business (tracker.h); for every CPU busy + idle + unknown is exactly the
  * length of the trace, which is from its first to its last event.
+ *
+ * A task is a life of a pid: two tasks that had one pid, one after the other, are two rows. Where there
+ * are more than the tracker keeps apart, the ones with the least CPU time that ended are one sum.
  */
 #ifndef KISEKI_ANALYSIS_RUNNING_H
 #define KISEKI_ANALYSIS_RUNNING_H
@@ -17,19 +20,24 @@
 
 struct running_task {
 	int32_t pid;
-	int32_t tgid;		   /* -1: not known */
-	char comm[SCHED_COMM_LEN]; /* as last seen */
-	uint64_t cpu_ns;	   /* all of its time on CPUs */
-	uint64_t inferred_ns;	   /* the part of it with an inferred start or end */
-	uint64_t switches;	   /* recorded switches in which it left a CPU */
-	uint64_t preemptions;	   /* those of them in state R */
-	uint64_t wakeups;	   /* waking and wakeup of the same one are one */
-	uint64_t migrations;	   /* runs on another CPU than the run before */
-	uint64_t waits;		   /* wakeups whose run is known */
-	uint64_t wait_ns;	   /* sum of these: from wakeup to run */
-	uint64_t wait_max_ns;	   /* the longest of these */
-	uint64_t waits_unknown;	   /* across a loss, or with a missing switch, or not ended */
-	uint64_t preempted_waits;  /* the same for the waits that began with a preemption */
+	int32_t tgid;			 /* -1: not known */
+	char comm[SCHED_COMM_LEN];	 /* as last seen, */
+	char first_comm[SCHED_COMM_LEN]; /* and as first */
+	bool birth_seen;		 /* else born_ns is when it was first seen */
+	bool ended;
+	uint64_t born_ns;
+	uint64_t ended_ns;	  /* if it did */
+	uint64_t cpu_ns;	  /* all of its time on CPUs */
+	uint64_t inferred_ns;	  /* the part of it with an inferred start or end */
+	uint64_t switches;	  /* recorded switches in which it left a CPU */
+	uint64_t preemptions;	  /* those of them in state R */
+	uint64_t wakeups;	  /* waking and wakeup of the same one are one */
+	uint64_t migrations;	  /* runs on another CPU than the run before */
+	uint64_t waits;		  /* wakeups whose run is known */
+	uint64_t wait_ns;	  /* sum of these: from wakeup to run */
+	uint64_t wait_max_ns;	  /* the longest of these */
+	uint64_t waits_unknown;	  /* across a loss, or with a missing switch, or not ended */
+	uint64_t preempted_waits; /* the same for the waits that began with a preemption */
 	uint64_t preempted_ns;
 	uint64_t preempted_max_ns;
 	uint64_t preempted_unknown;
@@ -56,6 +64,9 @@ struct running_total {
 	uint64_t to_ns;
 	struct running_cpu cpu;
 	struct running_task task; /* its maxima are the greatest of all; pid and name are empty */
+	uint64_t tasks;		  /* in all, */
+	uint64_t folded;	  /* of which so many are only in the sum `others` */
+	struct running_task others;
 };
 
 enum running_order {
@@ -78,13 +89,17 @@ int running_new(struct running **ret, const struct trace_info *info);
 void running_free(struct running *r);
 DEFINE_CLEANUP(running, running_free)
 
-/* Before running_finish(): only these tasks are listed and summed up, by the name they have in the
+/* Before the first item: only these tasks are listed and summed up, by the name they have in the
  * end; the CPUs are not touched. All events must still be added: who had a CPU follows from those of
  * the others, too. The filter must be settled and outlive it; only its tasks count. */
 void running_select(struct running *r, const struct trace_filter *only);
 
+/* Before the first item: keeps at most so many tasks apart that ended (TRACKER_TASKS_MAX). */
+void running_allow(struct running *r, uint32_t most);
+
 /* Before running_finish(): the tasks of this thread group are neither listed nor summed up; 0 leaves
- * out none. Which tasks belong to it, the trace's table of tasks says. */
+ * out none. Which tasks belong to it, the trace's table of tasks says. Its tasks
+ * must be selected before the first item, since some may have ended and be folded before the last. */
 void running_leave_out(struct running *r, int32_t tgid);
 
 int running_add(struct running *r, const struct trace_item *item, struct error *e);

@@ -75,17 +75,32 @@ static json_t *tasks_json(const struct running *r, uint64_t limit)
 		json_object_set_new(object, "tgid",
 				    t[i].tgid < 0 ? json_null() : json_integer(t[i].tgid));
 		json_object_set_new(object, "comm", json_value_comm(t[i].comm));
+		json_object_set_new(object, "first_comm", json_value_comm(t[i].first_comm));
+		json_object_set_new(object, "born_ns", json_value_count(t[i].born_ns));
+		json_object_set_new(object, "birth_seen", json_boolean(t[i].birth_seen));
+		json_object_set_new(object, "ended_ns",
+				    t[i].ended ? json_value_count(t[i].ended_ns) : json_null());
 		json_array_append_new(list, object);
 	}
 	return list;
+}
+
+/* Tasks that are in no list, as one. */
+static json_t *others_json(const struct running_total *t)
+{
+	json_t *object = task_json(&t->others);
+
+	json_object_set_new(object, "tasks", json_value_count(t->folded));
+	return object;
 }
 
 json_t *running_json(const struct running *r, uint64_t limit)
 {
 	const struct running_total *t = running_get_total(r);
 
-	return json_pack("{ss so so so so so so}", "report", "sched", "from_ns",
+	return json_pack("{ss so so so so so so so so}", "report", "sched", "from_ns",
 			 json_value_count(t->from_ns), "to_ns", json_value_count(t->to_ns), "cpus",
 			 cpus_json(r), "tasks", tasks_json(r, limit), "all_cpus", cpu_json(&t->cpu),
-			 "all_tasks", task_json(&t->task));
+			 "all_tasks", task_json(&t->task), "other_tasks", others_json(t), "n_tasks",
+			 json_value_count(t->tasks));
 }

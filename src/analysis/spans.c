@@ -11,6 +11,7 @@
 
 #include "analysis/spans_walk.h"
 #include "store/array.h"
+#include "trace/pidmap.h"
 
 #define FLAG_HARDIRQ 0x08U
 #define FLAG_SOFTIRQ 0x10U
@@ -151,9 +152,17 @@ static int take_wakeup(void *context, uint32_t task)
 	return 0;
 }
 
+static int take_over(void *context, uint32_t task)
+{
+	const struct spans_work *k = ((struct spans *)context)->work;
+
+	return spans_walk_add(k->walk, task, &(struct span_note){ .type = NOTE_OVER, .ns = k->ns });
+}
+
 static const struct tracker_ops tracker_ops = {
 	.slice = take_slice,
 	.leave = take_leave,
+	.over = take_over,
 	.wakeup = take_wakeup,
 };
 
@@ -292,6 +301,11 @@ static int note_event(struct spans_work *k, const struct sched_event *ev)
 	case SCHED_EXIT:
 		n.type = NOTE_EXIT;
 		break;
+	case SCHED_EXEC:
+		if (ev->value <= 0 || ev->value == ev->task.pid)
+			return 0;
+		n.type = NOTE_LEAD;
+		break;
 	default:
 		return 0;
 	}
@@ -358,12 +372,13 @@ int spans_add(struct spans *s, const struct trace_item *item, struct error *e)
 static void name_task(const struct spans *s, uint32_t task)
 {
 	const struct spans_work *k = s->work;
-	const struct tracker_task *seen = tracker_get_task(k->tracker, task);
-	const struct trace_task *known = info_get_task(k->info, seen->pid);
+	const struct life *seen = tracker_get_task(k->tracker, task);
+	const struct lives *lives = tracker_get_lives(k->tracker);
+	const struct trace_task *known = lives_described(lives, k->info, task);
 	struct span_task *t = &s->tasks[task];
 
 	t->pid = seen->pid;
-	t->tgid = known ? known->tgid : -1;
+	t->tgid = lives_tgid(lives, k->info, task);
 	t->parent = task < k->n_parents && k->parents[task] ? k->parents[task] - 1 : TRACKER_NONE;
 	memcpy(t->comm, seen->comm, sizeof(t->comm));
 	if (!t->comm[0] && known)
@@ -387,6 +402,45 @@ static void show_tasks(struct spans *s)
 		for (i = 0; i < s->cpus[cpu].n; i++)
 			if (s->cpus[cpu].slices[i].type == SLICE_TASK)
 				s->tasks[s->cpus[cpu].slices[i].task].shown = true;
+}
+
+/* Who leads the group of a task that is shown, and is itself in no event: a process has his name. */
+static int add_leader(struct spans *s, struct pidmap *seen, const struct span_task *t)
+{
+	const struct trace_task *leader =
+		t->shown && t->tgid > 0 ? info_get_task(s->work->info, t->tgid) : NULL;
+	struct span_task *tasks;
+
+	if (!leader || leader->tgid != leader->pid || pidmap_get(seen, leader->pid))
+		return 0;
+	if (!pidmap_add(seen, leader->pid))
+		return -ENOMEM;
+	tasks = realloc(s->tasks, ((size_t)s->n_tasks + 2) * sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	s->tasks = tasks;
+	tasks[s->n_tasks] = (struct span_task){
+		.pid = leader->pid, .tgid = leader->tgid, .parent = TRACKER_NONE, .shown = true
+	};
+	memcpy(tasks[s->n_tasks++].comm, leader->comm, SCHED_COMM_LEN);
+	return 0;
+}
+
+static int add_leaders(struct spans *s)
+{
+	struct pidmap *seen = pidmap_new(sizeof(int32_t));
+	uint32_t n = s->n_tasks, i;
+	int r = seen ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && r == 0; i++)
+		if (s->tasks[i].shown && !pidmap_add(seen, s->tasks[i].pid))
+			r = -ENOMEM;
+	for (i = 0; i < n && r == 0; i++)
+		r = add_leader(s, seen,
+			       &(struct span_task){ .tgid = s->tasks[i].tgid,
+						    .shown = s->tasks[i].shown });
+	pidmap_free(seen);
+	return r;
 }
 
 static int by_beginning(const void *a, const void *b)
@@ -449,7 +503,7 @@ static int finish(struct spans *s)
 		qsort(s->losses, s->n_losses, sizeof(*s->losses), by_beginning);
 	sort_wakeups(s);
 	show_tasks(s);
-	return 0;
+	return add_leaders(s);
 }
 
 int spans_finish(struct spans *s, struct error *e)

@@ -9,6 +9,10 @@
  * not known from there until they are seen again: they may have run meanwhile. The same holds for
  * the time before a CPU's first item.
  *
+ * A task is a life of a pid (trace/lives.h): before it, it is not born, and after it, dead; so a pid may
+ * be that of several. The leader of each task's group is there for its name, if the trace's table of
+ * tasks has it.
+ *
  * It takes the items of the trace in order of time, from some time before the range on, and from
  * behind it the first item of each CPU: that one says who had the CPU until then. So the answer for
  * a range is what that range looks like in the whole trace, as far back as was read.

@@ -326,6 +326,30 @@ static int take_fork(struct spans_walk *w, uint32_t task, const struct span_note
 	return r;
 }
 
+/* It ended some time before this. */
+static int take_over(struct spans_walk *w, uint32_t task, const struct span_note *n)
+{
+	struct walker *k = &w->walkers[task];
+	int r = stay(w, task, n->ns, NONE);
+
+	k->state = SPAN_DEAD;
+	k->since_ns = n->ns;
+	k->wakeup = 0;
+	k->running = k->woken_soon = false;
+	return r;
+}
+
+static int take_lead(struct spans_walk *w, uint32_t task, const struct span_note *n)
+{
+	struct walker *k = &w->walkers[task];
+	int r = stay(w, task, n->ns, NONE);
+
+	k->state = SPAN_UNKNOWN;
+	k->since_ns = n->ns;
+	k->exited = false;
+	return r;
+}
+
 static int take_note(struct spans_walk *w, uint32_t task, const struct span_note *n)
 {
 	struct walker *k = &w->walkers[task];
@@ -348,6 +372,12 @@ static int take_note(struct spans_walk *w, uint32_t task, const struct span_note
 		break;
 	case NOTE_FORK:
 		r = take_fork(w, task, n);
+		break;
+	case NOTE_OVER:
+		r = take_over(w, task, n);
+		break;
+	case NOTE_LEAD:
+		r = take_lead(w, task, n);
 		break;
 	default:
 		k->exited = true;

@@ -18,6 +18,8 @@ enum span_note_type {
 	NOTE_WAKE = 2,	/* `first`: a wakeup of its own, not the second event of one */
 	NOTE_FORK = 3,	/* it came to be */
 	NOTE_EXIT = 4,
+	NOTE_OVER = 5, /* its life is over, and nobody saw how */
+	NOTE_LEAD = 6, /* a thread goes on as this one, which had exited */
 };
 
 struct span_note {

@@ -13,62 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum cpu_state {
-	CPU_NEW = 0,	  /* no event yet */
-	CPU_NEW_LOST = 1, /* no event yet, but a loss */
-	CPU_RUNNING = 2,
-	CPU_LOST = 3, /* a loss after `since` */
-};
-
-struct cpu {
-	enum cpu_state state;
-	bool inferred; /* the start of the current stretch */
-	uint32_t task; /* CPU_RUNNING: TRACKER_NONE is the idle task */
-	uint64_t since_ns;
-	uint64_t seen_ns;
-	uint64_t lost_until_ns; /* end of the last unknown stretch */
-	uint32_t deferred; /* first task of the list whose waits need a sign of life from here */
-};
-
-enum off_reason {
-	OFF_UNKNOWN = 0,
-	OFF_SLEEP = 1,
-	OFF_PREEMPTED = 2,
-};
-
-struct task {
-	struct tracker_task known;
-	bool on_cpu;
-	bool woken;	     /* off the CPU and woken at wake_ns */
-	bool woken_on_cpu;   /* woken while it still had a CPU */
-	bool known_off;	     /* since_ns is when it left its CPU */
-	enum off_reason off; /* why it is off the CPU */
-	uint32_t cpu;	     /* the last it was on, or TRACKER_NONE */
-	uint32_t waker;
-	uint32_t waker_cpu;
-	uint32_t target_cpu;
-	uint64_t since_ns; /* when it came to or left `cpu` */
-	uint64_t wake_ns;
-	bool is_deferred; /* then this wait waits, in the list of a CPU */
-	uint32_t next_deferred;
-	struct tracker_wait deferred;
-};
-
-struct tracker {
-	const struct trace_info *info;
-	const struct tracker_ops *ops;
-	void *context;
-	struct cpu *cpus;
-	uint32_t n_cpus;
-	struct task *tasks;
-	uint32_t n_tasks;
-	uint32_t room_tasks;
-	uint32_t *slots;  /* open addressing: task + 1, 0 is free */
-	uint32_t n_slots; /* a power of two, at least twice n_tasks */
-	bool begun;
-	uint64_t from_ns;
-	uint64_t to_ns;
-};
+#include "analysis/tracker_parts.h"
 
 static uint64_t min_ns(uint64_t a, uint64_t b)
 {
@@ -82,60 +27,53 @@ static uint64_t max_ns(uint64_t a, uint64_t b)
 
 /* --- the table of tasks --- */
 
-static uint32_t slot_of(const struct tracker *t, int32_t pid)
+static const struct life *life_of(const struct tracker *t, uint32_t task)
 {
-	uint32_t i = ((uint32_t)pid * 2654435769U) >> 7;
-
-	for (i &= t->n_slots - 1; t->slots[i]; i = (i + 1) & (t->n_slots - 1))
-		if (t->tasks[t->slots[i] - 1].known.pid == pid)
-			break;
-	return i;
+	return lives_get(t->lives, task);
 }
 
-static int grow_tasks(struct tracker *t)
+static int make_room(struct tracker *t, uint32_t task)
 {
-	uint32_t room = t->room_tasks ? t->room_tasks * 2 : 256, i;
-	_cleanup_free_ uint32_t *slots = calloc((size_t)room * 2, sizeof(*slots));
-	struct task *tasks = realloc(t->tasks, (size_t)room * sizeof(*tasks));
+	uint32_t room = t->room_tasks ? t->room_tasks : 256;
+	struct task *tasks;
 
-	if (tasks)
-		t->tasks = tasks;
-	if (!tasks || !slots)
+	if (task < t->room_tasks)
+		return 0;
+	while (room <= task)
+		room *= 2;
+	tasks = realloc(t->tasks, (size_t)room * sizeof(*tasks));
+	if (!tasks)
 		return -ENOMEM;
-	free(t->slots);
-	t->slots = take_ptr(slots);
-	t->n_slots = room * 2;
+	t->tasks = tasks;
 	t->room_tasks = room;
-	for (i = 0; i < t->n_tasks; i++)
-		t->slots[slot_of(t, t->tasks[i].known.pid)] = i + 1;
 	return 0;
 }
 
-/* Finds or adds the task; comm, if there is one, is its name from now on. */
-static int get_task(struct tracker *t, int32_t pid, const char *comm, uint32_t *ret)
-{
-	uint32_t slot, i;
-	struct task *task;
-	int r;
+static int end_task(struct tracker *t, uint32_t index, uint64_t ns);
 
-	if (t->n_tasks == t->room_tasks) {
-		r = t->n_tasks >= TRACE_TASKS_MAX ? -E2BIG : grow_tasks(t);
-		if (r < 0)
-			return r;
+/* The life that an event is evidence of. comm, if there is one, is its name from now on. */
+static int get_task(struct tracker *t, const struct life_sight *sight, uint32_t *ret)
+{
+	uint32_t i;
+	struct task *task;
+	int r = lives_see(t->lives, sight, &i);
+
+	if (r == -E2BIG) {
+		r = tracker_fold(t);
+		if (r >= 0)
+			r = lives_see(t->lives, sight, &i);
 	}
-	slot = slot_of(t, pid);
-	i = t->slots[slot];
-	if (!i) {
-		i = t->slots[slot] = ++t->n_tasks;
-		task = &t->tasks[i - 1];
+	if (r > 0)
+		r = make_room(t, i) < 0 ? -ENOMEM : 1;
+	if (r > 0) {
+		task = &t->tasks[i];
 		memset(task, 0, sizeof(*task));
-		task->known.pid = pid;
 		task->cpu = task->waker = task->waker_cpu = task->target_cpu = TRACKER_NONE;
+		r = end_task(t, life_of(t, i)->before, sight->ns);
 	}
-	if (comm && comm[0])
-		memcpy(t->tasks[i - 1].known.comm, comm, SCHED_COMM_LEN);
-	*ret = i - 1;
-	return 0;
+	if (r >= 0)
+		*ret = i;
+	return r < 0 ? r : 0;
 }
 
 static int get_cpu(struct tracker *t, uint32_t cpu)
@@ -152,7 +90,7 @@ static int get_cpu(struct tracker *t, uint32_t cpu)
 	memset(cpus + t->n_cpus, 0, (cpu + 1 - t->n_cpus) * sizeof(*cpus));
 	t->cpus = cpus;
 	for (; t->n_cpus <= cpu; t->n_cpus++)
-		t->cpus[t->n_cpus].deferred = TRACKER_NONE;
+		t->cpus[t->n_cpus].held = TRACKER_NONE;
 	return 0;
 }
 
@@ -217,19 +155,44 @@ static bool is_silent(const struct tracker *t, uint32_t cpu, uint64_t from_ns)
 	return c->state == CPU_RUNNING && c->task != TRACKER_NONE && c->seen_ns < from_ns;
 }
 
-static int defer_wait(struct tracker *t, uint32_t cpu, const struct tracker_wait *w)
+/* Takes a place off the free list, and makes more of them when there is none. */
+static int take_place(struct tracker *t, uint32_t *ret)
 {
-	struct task *task = &t->tasks[w->task];
-	struct tracker_wait second = *w;
+	uint32_t room = t->room_held ? t->room_held * 2 : 64, i;
+	struct held_wait *held;
 
-	if (task->is_deferred) { /* there is room for one */
-		second.end = WAIT_UNKNOWN;
-		return deliver_wait(t, &second);
+	if (t->free_held == TRACKER_NONE) {
+		if (room > TRACKER_HELD_MAX)
+			return -E2BIG;
+		held = realloc(t->held, (size_t)room * sizeof(*held));
+		if (!held)
+			return -ENOMEM;
+		for (i = t->room_held; i < room; i++)
+			held[i].next = i + 1 < room ? i + 1 : TRACKER_NONE;
+		t->free_held = t->room_held;
+		t->held = held;
+		t->room_held = room;
 	}
-	task->is_deferred = true;
-	task->deferred = *w;
-	task->next_deferred = t->cpus[cpu].deferred;
-	t->cpus[cpu].deferred = w->task;
+	*ret = t->free_held;
+	t->free_held = t->held[*ret].next;
+	return 0;
+}
+
+static int hold_wait(struct tracker *t, uint32_t cpu, const struct tracker_wait *w)
+{
+	struct tracker_wait unknown = *w;
+	uint32_t i;
+	int r = take_place(t, &i);
+
+	if (r == -E2BIG) {
+		unknown.end = WAIT_UNKNOWN;
+		return deliver_wait(t, &unknown);
+	}
+	if (r < 0)
+		return r;
+	t->held[i] = (struct held_wait){ *w, t->cpus[cpu].held };
+	t->cpus[cpu].held = i;
+	t->tasks[w->task].n_held++;
 	return 0;
 }
 
@@ -237,15 +200,19 @@ static int defer_wait(struct tracker *t, uint32_t cpu, const struct tracker_wait
  * unknown. */
 static int release_waits(struct tracker *t, uint32_t cpu, bool alive)
 {
-	uint32_t i = t->cpus[cpu].deferred;
+	struct tracker_wait w;
+	uint32_t i;
 	int r = 0;
 
-	t->cpus[cpu].deferred = TRACKER_NONE;
-	for (; i != TRACKER_NONE && r >= 0; i = t->tasks[i].next_deferred) {
-		t->tasks[i].is_deferred = false;
+	while ((i = t->cpus[cpu].held) != TRACKER_NONE && r >= 0) {
+		w = t->held[i].wait;
+		t->cpus[cpu].held = t->held[i].next;
+		t->held[i].next = t->free_held;
+		t->free_held = i;
+		t->tasks[w.task].n_held--;
 		if (!alive)
-			t->tasks[i].deferred.end = WAIT_UNKNOWN;
-		r = deliver_wait(t, &t->tasks[i].deferred);
+			w.end = WAIT_UNKNOWN;
+		r = deliver_wait(t, &w);
 	}
 	return r;
 }
@@ -266,9 +233,9 @@ static int emit_wait(struct tracker *t, struct tracker_wait w)
 	    lost_since(t, task->cpu, w.from_ns))
 		w.end = WAIT_UNKNOWN;
 	else if (w.target_cpu != w.cpu && is_silent(t, w.target_cpu, w.from_ns))
-		return defer_wait(t, w.target_cpu, &w);
+		return hold_wait(t, w.target_cpu, &w);
 	else if (task->cpu != w.cpu && is_silent(t, task->cpu, w.from_ns))
-		return defer_wait(t, task->cpu, &w);
+		return hold_wait(t, task->cpu, &w);
 	return deliver_wait(t, &w);
 }
 
@@ -331,6 +298,29 @@ static void task_stop(struct tracker *t, uint32_t index, uint32_t cpu, uint64_t 
 	task->known_off = off != OFF_UNKNOWN;
 }
 
+/* The next life of the pid has begun. Whoever saw it die has ended its waits. */
+static int end_task(struct tracker *t, uint32_t index, uint64_t ns)
+{
+	struct tracker_wait w = { .task = index, .end = WAIT_UNKNOWN, .cpu = TRACKER_NONE };
+	struct task *task;
+	bool waited;
+	int r = 0;
+
+	if (index == TRACKER_NONE || t->tasks[index].over)
+		return 0;
+	task = &t->tasks[index];
+	w.to_ns = ns;
+	waited = is_waiting(task, &w) && (task->woken || w.type == WAIT_PREEMPTED);
+	task->over = true;
+	task->on_cpu = task->woken = task->woken_on_cpu = task->known_off = false;
+	task->off = OFF_UNKNOWN;
+	if (waited)
+		r = emit_wait(t, w);
+	if (r >= 0 && t->ops->over)
+		r = t->ops->over(t->context, index);
+	return r;
+}
+
 /* The earliest that this task can have come to a CPU: after its wakeup, after its last CPU. */
 static uint64_t earliest_start(const struct tracker *t, uint32_t task, uint64_t ns)
 {
@@ -339,6 +329,8 @@ static uint64_t earliest_start(const struct tracker *t, uint32_t task, uint64_t 
 	if (task == TRACKER_NONE)
 		return ns;
 	k = &t->tasks[task];
+	if (life_of(t, task)->birth_seen)
+		ns = max_ns(ns, life_of(t, task)->born_ns);
 	if (k->woken)
 		ns = max_ns(ns, k->wake_ns);
 	if (!k->on_cpu && k->known_off)
@@ -359,17 +351,36 @@ static int cpu_run(struct tracker *t, uint32_t cpu, uint32_t task, uint64_t ns, 
 	return task == TRACKER_NONE ? 0 : task_start(t, task, cpu, ns, inferred);
 }
 
+/* When the task that a CPU was thought to run left it, if the other one came at start_ns. */
+static uint64_t latest_end(const struct tracker *t, uint32_t cpu, uint64_t start_ns)
+{
+	const struct cpu *c = &t->cpus[cpu];
+	uint64_t end_ns = start_ns;
+
+	if (c->task == TRACKER_NONE)
+		return end_ns;
+	/* It cannot have been here after it was seen to start elsewhere, nor after its life. */
+	if (t->tasks[c->task].cpu != cpu)
+		end_ns = min_ns(end_ns, t->tasks[c->task].since_ns);
+	if (life_of(t, c->task)->ended)
+		end_ns = min_ns(end_ns, life_of(t, c->task)->ended_ns);
+	return max_ns(c->seen_ns, end_ns);
+}
+
 /* A task was seen that should not be running here: where its run began is inferred. */
 static int cpu_infer(struct tracker *t, uint32_t cpu, uint32_t task, uint64_t ns)
 {
 	struct cpu *c = &t->cpus[cpu];
 	uint64_t start_ns = min_ns(earliest_start(t, task, c->seen_ns), ns);
-	uint64_t end_ns = start_ns;
+	/* Another life of the same pid: it was here when the former one was over. */
+	bool same = c->task != TRACKER_NONE && task != TRACKER_NONE &&
+		    life_of(t, c->task)->pid == life_of(t, task)->pid;
+	uint64_t end_ns;
 	int r;
 
-	/* The other one cannot have been here after it was seen to start elsewhere. */
-	if (c->task != TRACKER_NONE && t->tasks[c->task].cpu != cpu)
-		end_ns = max_ns(c->seen_ns, min_ns(start_ns, t->tasks[c->task].since_ns));
+	if (same)
+		start_ns = max_ns(c->seen_ns, min_ns(life_of(t, c->task)->ended_ns, ns));
+	end_ns = same ? start_ns : latest_end(t, cpu, start_ns);
 	task_stop(t, c->task, cpu, end_ns, OFF_UNKNOWN);
 	r = emit_stretch(t, cpu, end_ns, true);
 	if (r >= 0)
@@ -391,7 +402,7 @@ static int cpu_see(struct tracker *t, uint32_t cpu, uint32_t task, uint64_t ns)
 {
 	struct cpu *c = &t->cpus[cpu];
 	uint64_t from_ns;
-	int r = c->deferred == TRACKER_NONE ? 0 : release_waits(t, cpu, true);
+	int r = c->held == TRACKER_NONE ? 0 : release_waits(t, cpu, true);
 
 	if (r < 0)
 		return r;
@@ -441,23 +452,23 @@ static void cpu_lose(struct tracker *t, uint32_t cpu, int *ret)
 
 static int on_switch(struct tracker *t, uint32_t cpu, const struct sched_event *ev, uint64_t ns)
 {
+	const struct life_sight sight = { ev->other.pid, LIFE_ACTS, ns, ev->other.comm };
 	uint64_t mask = t->info->dialect.state_mask;
 	bool runnable = !(ev->state & mask);
 	uint32_t prev = t->cpus[cpu].task, next = TRACKER_NONE;
-	int r;
+	int r = emit_stretch(t, cpu, ns, false);
 
-	if (ev->other.pid) {
-		r = get_task(t, ev->other.pid, ev->other.comm, &next);
-		if (r < 0)
-			return r;
-	}
-	r = emit_stretch(t, cpu, ns, false);
 	if (r >= 0 && prev != TRACKER_NONE && t->ops->leave)
 		r = t->ops->leave(t->context, prev, runnable);
 	if (r < 0)
 		return r;
 	task_stop(t, prev, cpu, ns, runnable ? OFF_PREEMPTED : OFF_SLEEP);
-	return cpu_run(t, cpu, next, ns, false);
+	if (prev != TRACKER_NONE && ev->state & t->dead_mask) {
+		t->tasks[prev].over = true;
+		lives_end(t->lives, prev, ns);
+	}
+	r = ev->other.pid ? get_task(t, &sight, &next) : 0;
+	return r < 0 ? r : cpu_run(t, cpu, next, ns, false);
 }
 
 static int wake_task(struct tracker *t, uint32_t index, const struct trace_item *item, uint64_t ns)
@@ -492,20 +503,33 @@ static int wake_task(struct tracker *t, uint32_t index, const struct trace_item 
 	return r;
 }
 
+/* Where common_pid is itself inferred it is no evidence. */
+static bool says_who_runs(const struct tracker *t)
+{
+	return !(t->info->dialect.features & DIALECT_NO_CUR);
+}
+
 static int on_wake(struct tracker *t, const struct trace_item *item, uint64_t ns)
 {
 	const struct sched_event *ev = &item->event;
+	const struct life_sight woken = { ev->task.pid,
+					  ev->kind == SCHED_WAKEUP_NEW ? LIFE_STARTS : LIFE_WOKEN,
+					  ns, ev->task.comm };
+	const struct life_sight runs = { ev->pid, says_who_runs(t) ? LIFE_ACTS : LIFE_NAMED, ns,
+					 NULL };
 	uint32_t index, waker = TRACKER_NONE;
 	struct task *task;
 	int r;
 
 	if (!ev->task.pid)
 		return 0;
-	r = get_task(t, ev->task.pid, ev->task.comm, &index);
-	if (r >= 0 && ev->pid)
-		r = get_task(t, ev->pid, NULL, &waker);
+	r = ev->pid ? get_task(t, &runs, &waker) : 0;
+	if (r >= 0)
+		r = get_task(t, &woken, &index);
 	if (r < 0)
 		return r;
+	if (!lives_has(t->lives, waker)) /* that made room for the woken one */
+		waker = TRACKER_NONE;
 	task = &t->tasks[index];
 	if (ev->kind == SCHED_WAKING || !(task->woken || task->woken_on_cpu)) {
 		task->waker = waker;
@@ -514,42 +538,85 @@ static int on_wake(struct tracker *t, const struct trace_item *item, uint64_t ns
 	return wake_task(t, index, item, ns);
 }
 
-static int on_fork(struct tracker *t, const struct sched_event *ev)
+/* A thread that is not the leader of its group calls exec: from now on it has the leader's pid. */
+static bool is_exec_of_thread(const struct tracker *t, const struct trace_item *item)
 {
-	uint32_t index;
-	struct task *task;
-	int r;
+	const struct sched_event *ev = &item->event;
+	const struct cpu *c = &t->cpus[item->cpu];
 
-	if (!ev->other.pid)
-		return 0;
-	r = get_task(t, ev->other.pid, ev->other.comm, &index);
+	return ev->kind == SCHED_EXEC && ev->value > 0 && ev->value != ev->task.pid &&
+	       ev->pid == ev->task.pid && says_who_runs(t) && c->state == CPU_RUNNING &&
+	       c->task != TRACKER_NONE && life_of(t, c->task)->pid == ev->value;
+}
+
+static int on_exec_of_thread(struct tracker *t, const struct trace_item *item, uint64_t ns)
+{
+	const struct sched_event *ev = &item->event;
+	struct cpu *c = &t->cpus[item->cpu];
+	const struct life_sight s = { ev->task.pid, LIFE_NAMED, ns, NULL };
+	uint32_t thread = c->task, leader;
+	int r = get_task(t, &s, &leader);
+
+	if (r >= 0)
+		r = cpu_see(t, item->cpu, thread, ns);
+	if (r >= 0)
+		r = emit_stretch(t, item->cpu, ns, false);
 	if (r < 0)
 		return r;
-	/* A pid that is given out again: what its former owner was waiting for is over. */
-	task = &t->tasks[index];
-	task->on_cpu = task->woken = task->woken_on_cpu = task->known_off = false;
-	task->off = OFF_UNKNOWN;
-	task->cpu = TRACKER_NONE;
-	return 0;
+	task_stop(t, thread, item->cpu, ns, OFF_UNKNOWN);
+	c->task = TRACKER_NONE;
+	lives_replace(t->lives, leader, thread, ns);
+	t->tasks[leader].over = t->tasks[leader].woken = false;
+	t->tasks[leader].off = OFF_UNKNOWN;
+	r = end_task(t, thread, ns);
+	return r < 0 ? r : cpu_run(t, item->cpu, leader, ns, false);
+}
+
+/* Events that only name a task. */
+static int on_named(struct tracker *t, const struct sched_event *ev, uint64_t ns)
+{
+	struct life_sight s = { ev->task.pid, LIFE_NAMED, ns, NULL };
+	uint32_t task;
+	int r;
+
+	if (ev->kind == SCHED_RENAME)
+		s.comm = ev->other.comm;
+	if (ev->kind == SCHED_FORK)
+		s = (struct life_sight){ ev->other.pid, LIFE_FORKED, ns, ev->other.comm };
+	if (!s.pid)
+		return 0;
+	r = get_task(t, &s, &task);
+	if (r >= 0 && ev->kind == SCHED_EXIT)
+		lives_exit(t->lives, task, ns);
+	if (r >= 0 && ev->kind == SCHED_EXEC)
+		lives_lead(t->lives, task);
+	return r;
+}
+
+/* An event says who runs. */
+static int see_current(struct tracker *t, const struct trace_item *item, uint64_t ns)
+{
+	const struct sched_event *ev = &item->event;
+	bool is_switch = ev->kind == SCHED_SWITCH;
+	struct life_sight s = { is_switch ? ev->task.pid : ev->pid, LIFE_ACTS, ns,
+				is_switch ? ev->task.comm : NULL };
+	uint32_t task = TRACKER_NONE;
+	int r = s.pid ? get_task(t, &s, &task) : 0;
+
+	return r < 0 ? r : cpu_see(t, item->cpu, task, ns);
 }
 
 static int on_event(struct tracker *t, const struct trace_item *item, uint64_t ns)
 {
 	const struct sched_event *ev = &item->event;
-	uint32_t task = TRACKER_NONE;
-	bool is_switch = ev->kind == SCHED_SWITCH;
-	int32_t pid = is_switch ? ev->task.pid : ev->pid;
 	int r = 0;
 
-	/* Where common_pid is itself inferred it is no evidence; prev_pid always is. */
-	if (is_switch || !(t->info->dialect.features & DIALECT_NO_CUR)) {
-		if (pid)
-			r = get_task(t, pid, is_switch ? ev->task.comm : NULL, &task);
-		if (r >= 0)
-			r = cpu_see(t, item->cpu, task, ns);
-		if (r < 0)
-			return r;
-	}
+	if (is_exec_of_thread(t, item))
+		return on_exec_of_thread(t, item, ns);
+	if (ev->kind == SCHED_SWITCH || says_who_runs(t))
+		r = see_current(t, item, ns);
+	if (r < 0)
+		return r;
 	switch (ev->kind) {
 	case SCHED_SWITCH:
 		return on_switch(t, item->cpu, ev, ns);
@@ -558,9 +625,10 @@ static int on_event(struct tracker *t, const struct trace_item *item, uint64_t n
 	case SCHED_WAKEUP_NEW:
 		return on_wake(t, item, ns);
 	case SCHED_FORK:
-		return on_fork(t, ev);
 	case SCHED_RENAME:
-		return ev->task.pid ? get_task(t, ev->task.pid, ev->other.comm, &task) : 0;
+	case SCHED_EXIT:
+	case SCHED_EXEC:
+		return on_named(t, ev, ns);
 	default:
 		return 0;
 	}
@@ -577,6 +645,19 @@ static int why(struct error *e, int r)
 	return r < 0 ? error_set(e, r, "cannot follow the tasks: %s", strerror(-r)) : 0;
 }
 
+static void begin(struct tracker *t, uint64_t ns)
+{
+	const struct sched_dialect *d = &t->info->dialect;
+	uint32_t i;
+
+	for (i = 0; i < DIALECT_STATE_BITS; i++)
+		if (d->state_letters[i] && strchr("ZXx", d->state_letters[i]))
+			t->dead_mask |= 1ULL << i;
+	t->dead_mask &= d->state_mask;
+	t->begun = true;
+	t->from_ns = t->to_ns = ns;
+}
+
 int tracker_add(struct tracker *t, const struct trace_item *item, struct error *e)
 {
 	uint64_t ns;
@@ -589,10 +670,8 @@ int tracker_add(struct tracker *t, const struct trace_item *item, struct error *
 		return why(e, r);
 	}
 	ns = clock_event_ns(&t->info->clock, &item->event);
-	if (!t->begun) {
-		t->begun = true;
-		t->from_ns = t->to_ns = ns;
-	}
+	if (!t->begun)
+		begin(t, ns);
 	ns = max_ns(max_ns(ns, t->from_ns), t->cpus[item->cpu].seen_ns);
 	t->to_ns = max_ns(t->to_ns, ns);
 	return why(e, on_event(t, item, ns));
@@ -626,10 +705,12 @@ int tracker_finish(struct tracker *t, struct error *e)
 		if (r >= 0)
 			r = release_waits(t, i, false);
 	}
-	for (i = 0; i < t->n_tasks && r >= 0; i++) {
+	for (i = 0; i < lives_count(t->lives) && r >= 0; i++) {
 		struct tracker_wait w = { .task = i, .end = WAIT_NEVER, .cpu = TRACKER_NONE };
 
 		w.to_ns = t->to_ns;
+		if (!lives_has(t->lives, i))
+			continue;
 		/* A sleeper with nothing but a wakeup from before its sleep may still sleep. */
 		if (is_waiting(&t->tasks[i], &w) && (t->tasks[i].woken || w.type == WAIT_PREEMPTED))
 			r = emit_wait(t, w);
@@ -647,6 +728,10 @@ int tracker_new(struct tracker **ret, const struct trace_info *info, const struc
 	t->info = info;
 	t->ops = ops;
 	t->context = context;
+	t->free_held = TRACKER_NONE;
+	t->lives = lives_new(ops->fold ? TRACKER_TASKS_MAX : TRACE_TASKS_MAX);
+	if (!t->lives)
+		return -ENOMEM;
 	*ret = take_ptr(t);
 	return 0;
 }
@@ -657,13 +742,19 @@ void tracker_free(struct tracker *t)
 		return;
 	free(t->cpus);
 	free(t->tasks);
-	free(t->slots);
+	free(t->held);
+	lives_free(t->lives);
 	free(t);
+}
+
+void tracker_allow(struct tracker *t, uint32_t most)
+{
+	lives_allow(t->lives, most);
 }
 
 uint32_t tracker_n_tasks(const struct tracker *t)
 {
-	return t->n_tasks;
+	return lives_count(t->lives);
 }
 
 uint32_t tracker_n_cpus(const struct tracker *t)
@@ -671,14 +762,24 @@ uint32_t tracker_n_cpus(const struct tracker *t)
 	return t->n_cpus;
 }
 
-const struct tracker_task *tracker_get_task(const struct tracker *t, uint32_t task)
+bool tracker_has_task(const struct tracker *t, uint32_t task)
 {
-	return &t->tasks[task].known;
+	return lives_has(t->lives, task);
+}
+
+const struct life *tracker_get_task(const struct tracker *t, uint32_t task)
+{
+	return lives_get(t->lives, task);
+}
+
+const struct lives *tracker_get_lives(const struct tracker *t)
+{
+	return t->lives;
 }
 
 uint32_t tracker_find_task(const struct tracker *t, int32_t pid)
 {
-	return t->n_slots ? t->slots[slot_of(t, pid)] - 1 : TRACKER_NONE;
+	return lives_find(t->lives, pid);
 }
 
 uint64_t tracker_from_ns(const struct tracker *t)

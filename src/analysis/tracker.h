@@ -30,7 +30,12 @@
  *    wait, it is held back until the next event there shows that its recording was not cut off; so
  *    waits do not come strictly in order. At the end of the trace what is held back is unknown.
  *
- * Memory: one fixed record per task and per CPU, at most TRACE_TASKS_MAX and TRACE_CPUS_MAX.
+ * A task is a life of a pid (trace/lives.h): a pid that is given out again is another task. A life that
+ * ended while it waited, which nobody saw, ends its wait unknown.
+ *
+ * Memory: one fixed record per task and per CPU, at most TRACE_TASKS_MAX and TRACE_CPUS_MAX. Beyond
+ * TRACKER_TASKS_MAX tasks (or tracker_allow()) those that ended are folded, the lighter half of them at
+ * a time, and their numbers given out again, if there is somebody to take them: ops->fold.
  */
 #ifndef KISEKI_ANALYSIS_TRACKER_H
 #define KISEKI_ANALYSIS_TRACKER_H
@@ -40,9 +45,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "trace/lives.h"
 #include "trace/source.h"
 
-#define TRACKER_NONE UINT32_MAX /* no task, no CPU */
+#define TRACKER_NONE UINT32_MAX	     /* no task, no CPU */
+#define TRACKER_TASKS_MAX (1U << 18) /* kept apart while those that ended can be folded */
 
 enum slice_type {
 	SLICE_TASK = 0,
@@ -94,11 +101,12 @@ struct tracker_ops {
 	int (*wakeup)(void *context, uint32_t task);
 	/* A recorded switch-out of a task (not of the idle task). */
 	int (*leave)(void *context, uint32_t task, bool preempted);
-};
-
-struct tracker_task {
-	int32_t pid;
-	char comm[SCHED_COMM_LEN]; /* as last seen */
+	/* A task's life is over, and nobody saw it leave its CPU for the last time. */
+	int (*over)(void *context, uint32_t task);
+	/* Tasks that ended, rising, whose numbers other tasks may get from now on. Without it none is
+	 * folded. They come in rising order of weight, or, without one, all at once. */
+	int (*fold)(void *context, const uint32_t *tasks, uint32_t n);
+	uint64_t (*weight)(const void *context, uint32_t task);
 };
 
 struct tracker;
@@ -109,15 +117,21 @@ int tracker_new(struct tracker **ret, const struct trace_info *info, const struc
 void tracker_free(struct tracker *t);
 DEFINE_CLEANUP(tracker, tracker_free)
 
+/* Before the first item: keeps at most so many tasks apart, if others can be folded. */
+void tracker_allow(struct tracker *t, uint32_t most);
+
 int tracker_add(struct tracker *t, const struct trace_item *item, struct error *e);
 
 /* Ends all slices and waits at the time of the last event. To be called once. */
 int tracker_finish(struct tracker *t, struct error *e);
 
-uint32_t tracker_n_tasks(const struct tracker *t);
-uint32_t tracker_n_cpus(const struct tracker *t); /* complete after tracker_finish() */
-const struct tracker_task *tracker_get_task(const struct tracker *t, uint32_t task);
-uint32_t tracker_find_task(const struct tracker *t, int32_t pid); /* TRACKER_NONE: never seen */
+uint32_t tracker_n_tasks(const struct tracker *t);	       /* their numbers are below this */
+uint32_t tracker_n_cpus(const struct tracker *t);	       /* complete after tracker_finish() */
+bool tracker_has_task(const struct tracker *t, uint32_t task); /* it is not folded */
+const struct life *tracker_get_task(const struct tracker *t, uint32_t task);
+const struct lives *tracker_get_lives(const struct tracker *t);
+/* The pid's current life; TRACKER_NONE: never seen. */
+uint32_t tracker_find_task(const struct tracker *t, int32_t pid);
 uint64_t tracker_from_ns(const struct tracker *t); /* of the first event; 0 if there is none */
 uint64_t tracker_to_ns(const struct tracker *t);   /* of the last event */
 

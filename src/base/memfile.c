@@ -43,6 +43,19 @@ broken:
 	return 0;
 }
 
+/* Where it stands: all that ftell() needs. */
+static int tell(void *cookie, off64_t *at, int whence)
+{
+	const struct memfile *m = cookie;
+
+	if (whence == SEEK_SET || *at) {
+		errno = ESPIPE;
+		return -1;
+	}
+	*at = (off64_t)*m->len;
+	return 0;
+}
+
 static int finish(void *cookie)
 {
 	struct memfile *m = cookie;
@@ -55,7 +68,7 @@ static int finish(void *cookie)
 
 FILE *memfile_open(char **ret, size_t *ret_len)
 {
-	const cookie_io_functions_t functions = { .write = append, .close = finish };
+	const cookie_io_functions_t functions = { .write = append, .seek = tell, .close = finish };
 	struct memfile *m = malloc(sizeof(*m));
 	FILE *f;
 

@@ -227,6 +227,11 @@ static int curl_failure(struct client *c, CURLcode code, struct error *e)
 			"cannot read the answer of %s: the connection ended before it did%s",
 			c->server,
 			is_plain(c->server) ? "; a collector with keys is asked as https://" : "");
+	case CURLE_UNSUPPORTED_PROTOCOL: /* an answer that is not HTTP */
+		return error_set(e, EPROTO,
+				 "cannot ask %s: no HTTP is spoken there; devices have a port of "
+				 "their own (7077), commands and browsers another (8080)",
+				 c->server);
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return error_set(e, EKEYREJECTED,
 				 "cannot trust %s: %s; KISEKI_CA names the collector's ca.pem, of "

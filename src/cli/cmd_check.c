@@ -33,8 +33,8 @@ static void print_stream(const struct summary_stream *t, const struct trace_cloc
 
 	lost = stream_lost(t, &more);
 	if (t->events) {
-		units_moment(clock_ns(clock, t->first_tick), a);
-		units_moment(clock_ns(clock, t->last_tick), b);
+		units_clock_moment(clock, clock_ns(clock, t->first_tick), a);
+		units_clock_moment(clock, clock_ns(clock, t->last_tick), b);
 	}
 	if (t->bytes && t->events)
 		snprintf(per_event, sizeof(per_event), "%.2f",
@@ -160,13 +160,14 @@ static json_t *check_json(const struct reading *r, const struct trace_summary *s
 			  const struct others *others)
 {
 	json_t *object =
-		json_pack("{so so so so so so so so so so}", "file", jsonout_text(r->path),
-			  "format", json_string(recognise_name(input_get_format(r->input))),
-			  "version", jsonout_count(s->version), "ok",
-			  json_boolean(!summary_is_damaged(s)), "events", jsonout_count(s->events),
-			  "streams", streams_json(r, s), "ledger", digest_ledger_json(s), "damage",
-			  damage_json(s), "damaged_places", jsonout_count(s->damaged_places),
-			  "damaged_bytes", jsonout_count(s->damaged_bytes));
+		json_pack("{so so ss so so so so so so so so}", "file", jsonout_text(r->path),
+			  "format", json_string(recognise_name(input_get_format(r->input))), "unit",
+			  clock_is_ticks(&r->source->info.clock) ? "ticks" : "ns", "version",
+			  jsonout_count(s->version), "ok", json_boolean(!summary_is_damaged(s)),
+			  "events", jsonout_count(s->events), "streams", streams_json(r, s),
+			  "ledger", digest_ledger_json(s), "damage", damage_json(s),
+			  "damaged_places", jsonout_count(s->damaged_places), "damaged_bytes",
+			  jsonout_count(s->damaged_bytes));
 
 	if (others->calls.source)
 		json_object_set_new(object, "functions", func_digest_json(&others->calls, true));
@@ -207,6 +208,7 @@ static int run(const struct args *a)
 }
 
 static const struct cli_option options[] = {
+	READING_CLOCK_OPTION,
 	{ 0, "json", NULL, "print JSON", NULL },
 	{ 0 },
 };
@@ -219,7 +221,7 @@ static const struct cli_example examples[] = {
 const struct command command_check = {
 	.name = "check",
 	.summary = "test a trace for damage and show its ledger",
-	.usage = "FILE|FOLDER [--json]",
+	.usage = "FILE|FOLDER [--clock-hz N] [--json]",
 	.description =
 		"Reads all of a trace, or of a collector's folder, and counts it, per CPU, and "
 		"calls "

@@ -101,6 +101,10 @@ static int find_calls(struct conversion *c, const struct reading *r, const struc
 	path = input_get_path(r->input);
 	rc = format == RECOGNISED_KSK ? func_ksk_open(path, &calls, e)
 				      : source_graph_dat_open(path, &calls, e);
+	if (rc == -EOPNOTSUPP) { /* calls without durations */
+		c->leaves_calls = true;
+		return 0;
+	}
 	if (rc < 0)
 		return rc == -ENODATA ? 0 : rc;
 	c->leaves_calls = strcmp(c->format->name, "ksk") || selects(a);
@@ -221,7 +225,7 @@ static int convert(struct conversion *c, struct reading *r, const struct args *a
 	if (rc >= 0)
 		rc = find_profile(c, r, e);
 	if (rc >= 0)
-		rc = format_prepare(c->format, &r->source, e);
+		rc = format_prepare(c->format, &r->source, &c->options, e);
 	if (rc >= 0)
 		rc = format_open(c->format, &sink, c->path, &c->options, e);
 	if (rc < 0)
@@ -258,8 +262,13 @@ static int run(const struct args *a)
 		say_note("the boot chart of the trace was left out; see kiseki boot export");
 	if (c.leaves_profile)
 		say_note("the profile of the trace was left out; see kiseki profile export");
+	if (clock_is_ticks(&reading.source->info.clock) && c.holds->shows_ns)
+		say_note("%s calls the ticks of the clock %s nanoseconds, but nobody knows how "
+			 "long they are; --clock-hz says how many there are in a second",
+			 c.holds->name, reading.source->info.clock.name);
 	if (c.dropped)
-		say_note("%s (%" PRIu64 " items are not whole)", c.holds->cannot_hold, c.dropped);
+		say_note("%s; %" PRIu64 " items lost something by that", c.holds->cannot_hold,
+			 c.dropped);
 	/* Records of calls are among those that the scheduler's reader does not know. */
 	if (reading.source->info.skipped && !c.options.calls)
 		say_note("%" PRIu64 " events of other kinds than the scheduler's were left out",
@@ -273,6 +282,7 @@ static const struct cli_option options[] = {
 	  "ksk ftrace json ndjson xml ctf trace.dat perfetto chrome csv" },
 	{ 0, "codec", "CODEC", "how a .ksk is encoded: sched (default) or bsf", "sched bsf" },
 	READING_EVENT_OPTIONS,
+	READING_CLOCK_OPTION,
 	{ 0 },
 };
 
@@ -300,7 +310,7 @@ const struct command command_convert = {
 		"another. The formats, with the endings that choose them: ksk (.ksk), ftrace "
 		"(.txt .ftrace), json (.json), ndjson (.ndjson .jsonl), xml (.xml), ctf (.ctf or a "
 		"trailing /), trace.dat (.dat), perfetto (.pftrace .perfetto-trace), chrome "
-		"(.chrome.json), csv (.csv).\n\n"
+		"(.trace.json .chrome.json), csv (.csv).\n\n"
 		"If the output cannot hold something that was in the input, a note says what. The "
 		"output appears whole or not at all.",
 	.options = options,

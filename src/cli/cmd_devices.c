@@ -85,27 +85,90 @@ static void print_reasons(const json_t *list)
 	}
 }
 
+/* The members of a list, with commas between them. */
+static void put_list(FILE *to, const json_t *list)
+{
+	char text[TABLE_CELL_MAX];
+	const json_t *member;
+	size_t i;
+
+	json_array_foreach(list, i, member)
+	{
+		if (json_is_integer(member))
+			snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
+				 json_integer_value(member));
+		else
+			snprintf(text, sizeof(text), "%s", json_string_value(member));
+		table_clean(text);
+		fprintf(to, "%s%s", i ? "," : " ", text);
+	}
+}
+
+/* Which tasks alone are recorded: it stays so until a device is configured otherwise. */
+static void print_filters(const json_t *d)
+{
+	static const char *const keys[] = { "pid", "comm", "cgroup" };
+	const json_t *config = device_json_get(d, "config"), *list;
+	char name[TABLE_CELL_MAX];
+	bool any = false;
+	size_t i;
+
+	snprintf(name, sizeof(name), "%s", device_json_text(d, "name"));
+	table_clean(name);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		list = json_object_get(config, keys[i]);
+		if (!json_array_size(list))
+			continue;
+		if (any)
+			printf("; %s", keys[i]);
+		else
+			printf("%s: a filter is set: %s", name, keys[i]);
+		put_list(stdout, list);
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
 static void print_devices(const json_t *list, const struct args *a)
 {
 	CLEANUP_TABLE struct table t = { 0 };
-	size_t i, k;
+	size_t i;
 
 	table_init(&t, columns);
-	for (i = 0; i < json_array_size(list); i++) {
-		const json_t *d = json_array_get(list, i);
-		bool wanted = !a->n_operands;
-
-		for (k = 0; k < a->n_operands; k++)
-			wanted |= device_json_match(d, a->operands[k]);
-		if (wanted)
-			push_device(&t, d);
-	}
+	for (i = 0; i < json_array_size(list); i++)
+		push_device(&t, json_array_get(list, i));
 	table_print(&t, stdout, 0);
+	for (i = 0; i < json_array_size(list); i++)
+		print_filters(json_array_get(list, i));
 	print_reasons(list);
 	if (!json_array_size(list) && args_get(a, "group"))
 		printf("No device is in group %s.\n", args_get(a, "group"));
 	else if (!json_array_size(list))
 		puts(DEVICE_JSON_NONE_YET);
+}
+
+/* Keeps the devices that the operands name, each of which must name one. */
+static int keep_named(json_t *list, const struct args *a, struct error *e)
+{
+	size_t i = 0, k;
+	bool wanted;
+
+	for (k = 0; k < a->n_operands; k++) {
+		for (i = 0, wanted = false; i < json_array_size(list) && !wanted; i++)
+			wanted = device_json_match(json_array_get(list, i), a->operands[k]);
+		if (!wanted)
+			return error_set(e, ENOENT, "there is no device %s", a->operands[k]);
+	}
+	for (i = 0; a->n_operands && i < json_array_size(list);) {
+		for (k = 0, wanted = false; k < a->n_operands && !wanted; k++)
+			wanted = device_json_match(json_array_get(list, i), a->operands[k]);
+		if (wanted)
+			i++;
+		else
+			json_array_remove(list, i);
+	}
+	return 0;
 }
 
 /* Takes out those of other groups; NULL: none is. */
@@ -128,6 +191,11 @@ static int show_once(struct client *c, const struct args *a, struct error *e)
 	if (r < 0)
 		return r;
 	keep_group(list, args_get(a, "group"));
+	r = keep_named(list, a, e);
+	if (r < 0) {
+		json_decref(list);
+		return r;
+	}
 	if (args_has(a, "json"))
 		return jsonout_print(json_pack("{so}", "devices", list)) == EXIT_OK ? 0 : -EIO;
 	print_devices(list, a);

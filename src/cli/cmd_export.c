@@ -10,6 +10,7 @@
 #include "base/outfile.h"
 #include "base/when.h"
 #include "cli/client.h"
+#include "cli/device_json.h"
 #include "cli/kiseki.h"
 #include "cli/signals.h"
 #include "cli/units.h"
@@ -160,6 +161,25 @@ static int download(struct client *c, const struct url *u, const char *path, str
 	return r < 0 ? r : outfile_commit(out, e);
 }
 
+/* Who names both means a run of this device. */
+static int check_device(struct client *c, const struct args *a, struct error *e)
+{
+	const char *number = args_get(a, "run");
+	json_t *one = NULL;
+	struct url u;
+	int r;
+
+	url_init(&u, "/api/v1/runs");
+	url_push(&u, number);
+	r = client_get_json(c, &u, &one, e);
+	if (r >= 0 && strcmp(device_json_text(one, "device"), a->operands[0]) != 0 &&
+	    strcasecmp(device_json_text(one, "device_id"), a->operands[0]) != 0)
+		r = error_set(e, EINVAL, "cannot export: run %s is of device %s, not of %s", number,
+			      device_json_text(one, "device"), a->operands[0]);
+	json_decref(one);
+	return r;
+}
+
 static int run(const struct args *a)
 {
 	CLEANUP(client) struct client *c = NULL;
@@ -167,12 +187,14 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT;
 	struct url u;
 
-	if (!a->n_operands == !args_has(a, "run")) {
-		error_set(&e, EINVAL, "cannot export: name a device or --run, one of them");
+	if (!a->n_operands && !args_has(a, "run")) {
+		error_set(&e, EINVAL, "cannot export: name a device, or a run with --run");
 		return say_usage(&e);
 	}
 	if (make_url(&u, a, &e) < 0 || client_open(&c, a, &e) < 0)
 		return say_usage(&e);
+	if (a->n_operands && args_has(a, "run") && check_device(c, a, &e) < 0)
+		return say_failure(&e);
 	if (!strcmp(path, "-") && isatty(STDOUT_FILENO) && !choose_format(a, &e)->text) {
 		error_set(&e, EINVAL, "cannot export to a terminal: it is not text");
 		return say_failure(&e);
@@ -195,7 +217,7 @@ static const struct cli_option options[] = {
 	  "the latest run of this kind: sched, func (programs), boot, profile, vm",
 	  "sched func boot profile vm" },
 	{ 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },
-	{ 0, "pid", "LIST", "only events of these tasks", NULL },
+	{ 0, "pid", "LIST", "only events of these tasks; 123@797.5: who had it then", NULL },
 	{ 0, "comm", "GLOB", "only events of tasks with such names", NULL },
 	{ 0, "event", "LIST", "only these kinds of events", NULL },
 	CLIENT_OPTION,
@@ -213,7 +235,7 @@ static const struct cli_example examples[] = {
 const struct command command_export = {
 	.name = "export",
 	.summary = "write a part of a device's recording to a file",
-	.usage = "DEVICE|--run RUN -o OUT [--from TIME] [--to TIME]",
+	.usage = "DEVICE|[DEVICE] --run RUN -o OUT [--from TIME] [--to TIME]",
 	.description =
 		"Times are points in time: now, -5m (before now), 10:02:30 (the last time that "
 		"clocks showed it), 2026-11-15 10:02:30, with Z or +01:00 behind it for another "

@@ -18,7 +18,9 @@
 static void print_clock(const struct trace_clock *c)
 {
 	printf("clock     %s, ", c->name[0] ? c->name : "not named");
-	if (c->mult == 1 && c->shift == 0)
+	if (clock_is_ticks(c))
+		printf("ticks of unknown length (--clock-hz says how many there are in a second)");
+	else if (c->mult == 1 && c->shift == 0)
 		printf("nanoseconds");
 	else
 		printf("ticks of %.6g ns (%" PRIu32 " >> %" PRIu32 ")",
@@ -29,14 +31,15 @@ static void print_clock(const struct trace_clock *c)
 	putchar('\n');
 }
 
-static void print_span(const struct trace_summary *s)
+static void print_span(const struct trace_summary *s, const struct trace_clock *c)
 {
-	char a[UNITS_LEN], b[UNITS_LEN], c[UNITS_LEN];
+	char from[UNITS_LEN], to[UNITS_LEN], length[UNITS_LEN];
 	int i;
 
 	if (s->events)
-		printf("time      %s to %s s (%s)\n", units_moment(s->first_ns, a),
-		       units_moment(s->last_ns, b), units_duration(s->last_ns - s->first_ns, c));
+		printf("time      %s to %s%s (%s)\n", units_clock_moment(c, s->first_ns, from),
+		       units_clock_moment(c, s->last_ns, to), clock_is_ticks(c) ? "" : " s",
+		       units_clock_duration(c, s->last_ns - s->first_ns, length));
 	printf("events    %" PRIu64 "\n", s->events);
 	for (i = 0; i < SCHED_KINDS; i++)
 		if (s->kinds[i])
@@ -45,7 +48,7 @@ static void print_span(const struct trace_summary *s)
 }
 
 /* Who a pid was: every name it had, from when to when, and whether it began or ended in the trace. */
-static void print_tasks(const struct tasks *tasks)
+static void print_tasks(const struct tasks *tasks, const struct trace_clock *clock)
 {
 	char comm[UNITS_COMM_LEN], tgid[16], from[UNITS_LEN], to[UNITS_LEN];
 	const struct task_name *n;
@@ -56,8 +59,8 @@ static void print_tasks(const struct tasks *tasks)
 	for (i = 0; (n = tasks_get(tasks, i)); i++) {
 		snprintf(tgid, sizeof(tgid), "%" PRId32, n->tgid);
 		printf("%7" PRId32 " %7s  %-16s %20s %20s%s%s\n", n->pid, n->tgid < 0 ? "-" : tgid,
-		       units_comm(n->comm, comm), units_moment(n->from_ns, from),
-		       units_moment(n->to_ns, to), n->forked ? " forked" : "",
+		       units_comm(n->comm, comm), units_clock_moment(clock, n->from_ns, from),
+		       units_clock_moment(clock, n->to_ns, to), n->forked ? " forked" : "",
 		       n->exited ? " exited" : "");
 	}
 }
@@ -67,7 +70,8 @@ static const char *or_unknown(const char *text)
 	return text && *text ? text : "not known";
 }
 
-static void print_info(const struct reading *r, const struct trace_summary *s)
+/* has_others: the file's bytes are not the scheduler's alone. */
+static void print_info(const struct reading *r, const struct trace_summary *s, bool has_others)
 {
 	const struct trace_info *info = &r->source->info;
 	uint64_t size = input_get_size(r->input);
@@ -79,7 +83,7 @@ static void print_info(const struct reading *r, const struct trace_summary *s)
 		printf(" version %" PRIu32 ", codec %s", s->version, digest_codec(s));
 	if (size)
 		printf(", %s", units_bytes(size, bytes));
-	if (size && s->events)
+	if (size && s->events && !has_others)
 		printf(", %.2f bytes per event", (double)size / (double)s->events);
 	printf("\norigin    %s\n", or_unknown(info->origin));
 	printf("device    %s\n", or_unknown(info->device));
@@ -87,7 +91,7 @@ static void print_info(const struct reading *r, const struct trace_summary *s)
 	       info->machine);
 	printf("CPUs      %" PRIu32 "\n", info->cpus);
 	print_clock(&info->clock);
-	print_span(s);
+	print_span(s, &info->clock);
 	if (info->skipped)
 		printf("left out  %" PRIu64 " events of other kinds\n", info->skipped);
 	digest_print_ledger(s);
@@ -115,9 +119,10 @@ static json_t *tasks_json(const struct tasks *tasks)
 static json_t *clock_json(const struct trace_clock *c)
 {
 	json_t *object =
-		json_pack("{so so so so so}", "name", jsonout_text(c->name), "mult",
-			  jsonout_count(c->mult), "shift", jsonout_count(c->shift), "base_ns",
-			  jsonout_count(c->base_ns), "digits", jsonout_count(c->print_digits));
+		json_pack("{so ss so so so so}", "name", jsonout_text(c->name), "unit",
+			  clock_is_ticks(c) ? "ticks" : "ns", "mult", jsonout_count(c->mult),
+			  "shift", jsonout_count(c->shift), "base_ns", jsonout_count(c->base_ns),
+			  "digits", jsonout_count(c->print_digits));
 
 	json_object_set_new(object, "realtime_off_ns",
 			    c->has_realtime ? json_integer(c->realtime_off_ns) : json_null());
@@ -180,7 +185,7 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 			json_object_set_new(object, "profile", profile_digest_json(&profile));
 		return jsonout_print(object);
 	}
-	print_info(r, s);
+	print_info(r, s, calls.source || boot.source || profile.source);
 	if (calls.source)
 		func_digest_print_info(&calls);
 	if (boot.source)
@@ -188,7 +193,7 @@ static int show(struct reading *r, const struct args *a, struct trace_summary *s
 	if (profile.source)
 		profile_digest_print_info(&profile);
 	if (tasks)
-		print_tasks(tasks);
+		print_tasks(tasks, &r->source->info.clock);
 	return EXIT_OK;
 }
 
@@ -215,6 +220,7 @@ static int run(const struct args *a)
 
 static const struct cli_option options[] = {
 	{ 't', "tasks", NULL, "list the tasks and their names over time, too", NULL },
+	READING_CLOCK_OPTION,
 	{ 0, "json", NULL, "print JSON", NULL },
 	{ 0 },
 };
@@ -227,7 +233,7 @@ static const struct cli_example examples[] = {
 const struct command command_info = {
 	.name = "info",
 	.summary = "show what a trace is and what is in it",
-	.usage = "FILE|FOLDER [--tasks] [--json]",
+	.usage = "FILE|FOLDER [--tasks] [--clock-hz N] [--json]",
 	.description =
 		"Format, origin, device, kernel, CPUs, clock, time span, events by kind, and "
 		"what was lost. To know this, all of the trace is read. Of calls: processes, "

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/private_files.h"
 #include "cli/kiseki.h"
 #include "cli/serve_settings.h"
 #include "cli/units.h"
@@ -164,6 +165,7 @@ static int run(const struct args *a)
 	struct serve_settings s;
 	int r;
 
+	private_files_only();
 	serve_settings_init(&s);
 	if (serve_settings_load(&s, a, &e) < 0)
 		return say_usage(&e);

@@ -73,12 +73,13 @@ static int take_item(void *context, const struct live_item *l, struct error *e)
 	if (item->type == ITEM_LOSS) {
 		len = ftrace_line_format_loss(item->cpu, &item->loss, text);
 	} else {
+		t->info.has_comm = item->comm_known; /* else what was learned here */
 		if (item->event.kind == SCHED_EXIT)
 			set_feature(&t->info, DIALECT_GROUP_DEAD, l->has_group_dead);
 		set_feature(&t->info, DIALECT_NO_FLAGS, !l->has_flags);
 		if (item->event.kind == SCHED_SWITCH)
 			learn_tasks(t, &item->event);
-		len = ftrace_line_format(&t->line, item->cpu, &item->event, text);
+		len = ftrace_line_format(&t->line, item, text);
 		if (item->event.kind != SCHED_SWITCH)
 			learn_tasks(t, &item->event);
 	}

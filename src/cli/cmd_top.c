@@ -182,6 +182,18 @@ static int print_json(struct view *v)
 
 /* --- looks --- */
 
+/* One line, as far as it goes: a second one would push the title out of the screen. */
+static void print_hint(const struct view *v, FILE *f, size_t width)
+{
+	char text[128];
+	int len = snprintf(text, sizeof(text),
+			   "sorted by %s%s   c CPU  s switches  w wakeups  a wait  m max  p pid  "
+			   "n name  space stops  q quits",
+			   orders[v->order], v->frozen ? ", stopped" : "");
+
+	fprintf(f, "%.*s\n", width && width < (size_t)len ? (int)width : len, text);
+}
+
 static void draw_screen(struct view *v)
 {
 	struct screen_size size = screen_get_size();
@@ -192,10 +204,7 @@ static void draw_screen(struct view *v)
 	if (!f)
 		return;
 	print_table(v, f, size.rows > 6 ? size.rows - 5 : 1, size.columns);
-	fprintf(f,
-		"sorted by %s%s   c CPU  s switches  w wakeups  a wait  m max  p pid  n name  "
-		"space stops  q quits\n",
-		orders[v->order], v->frozen ? ", stopped" : "");
+	print_hint(v, f, size.columns);
 	if (!fclose(f))
 		screen_draw(text, size);
 }

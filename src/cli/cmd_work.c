@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/private_files.h"
 #include "cli/jsonout.h"
 #include "cli/kiseki.h"
 #include "cli/signals.h"
@@ -189,6 +190,7 @@ static int run(const struct args *a)
 	struct error e = ERROR_INIT, why = ERROR_INIT;
 	int r;
 
+	private_files_only();
 	/* Objects are devices' own; before there are threads, which it would not have. */
 	if (object_reader_start(OBJECT_READER_FOLDERS_ONLY, &why) < 0)
 		say_note("%s", why.text);

@@ -83,7 +83,8 @@ const struct command command_func_export = {
 	.description =
 		"The formats, with the endings that choose them: folded (.folded), stacks with "
 		"their local time for flame graphs; speedscope (.speedscope.json); chrome "
-		"(.chrome.json .json); pprof (.pb.gz .pprof), with the split of local time as "
+		"(.trace.json .chrome.json .json); pprof (.pb.gz .pprof), with the split of local "
+		"time as "
 		"values; perfetto (.pftrace .perfetto-trace); kft (.kft .lst), the list of the "
 		"Kernel Function Trace, for kd and scripts like it.\n\n"
 		"The output appears whole or not at all.",

@@ -178,6 +178,22 @@ static const char **put_words(const char **to, const char *const *from, size_t n
 	return to + n;
 }
 
+/* This program, by the path that it was called by if that is one: beside it lies its agent, while the file
+ * behind a symbolic link can lie elsewhere. */
+static bool find_self(char self[PATH_MAX_LEN])
+{
+	const char *called = program_invocation_name;
+	ssize_t len = (ssize_t)strlen(called);
+
+	if (strchr(called, '/') && len < PATH_MAX_LEN && !access(called, X_OK))
+		memcpy(self, called, (size_t)len);
+	else
+		len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
+	if (len > 0)
+		self[len] = 0;
+	return len > 0;
+}
+
 /* With --sched the program is a child of `kiseki record`, which traces the scheduler while it runs, and whose exit
  * status is the program's. With --split so it is, too, but then its agent takes the calls themselves, with the
  * kernel's side of their threads, and of the scheduler only who ended. */
@@ -187,12 +203,10 @@ static const char *const *choose_command(struct run *r, char self[PATH_MAX_LEN])
 	const char *const split[] = { "--func", "split", "--events", "exit" };
 	const char *const record[] = { self, "record", "--only", "-q", "-o", r->trace };
 	bool is_split = args_has(r->args, "split");
-	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX_LEN - 1);
 	const char **word = r->words;
 
-	if ((!is_split && !args_has(r->args, "sched")) || len <= 0)
+	if ((!is_split && !args_has(r->args, "sched")) || !find_self(self))
 		return r->args->operands;
-	self[len] = 0;
 	snprintf(r->trace, sizeof(r->trace), "%.4000s/%s", r->folder,
 		 is_split ? FUNC_INPUT_CALLS : FUNC_READING_SCHED);
 	word = put_words(word, record, sizeof(record) / sizeof(*record));

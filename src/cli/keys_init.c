@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/private_files.h"
 #include "cli/key_folder.h"
 #include "cli/kiseki.h"
 #include "command/say.h"
@@ -23,7 +24,7 @@ static int make_parent(const char *folder, struct error *e)
 	if (!slash || slash == path)
 		return 0;
 	*slash = 0;
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+	if (mkdir(path, 0750) < 0 && errno != EEXIST)
 		return error_set(e, errno, "cannot make %s: %s", path, strerror(errno));
 	return 0;
 }
@@ -54,8 +55,10 @@ static int run(const struct args *a)
 	CLEANUP(keys) struct keys *k = NULL;
 	struct error e = ERROR_INIT;
 	size_t n = list_hosts(a, hosts, own);
-	int r = make_parent(folder, &e);
+	int r;
 
+	private_files_only();
+	r = make_parent(folder, &e);
 	if (r == 0)
 		r = authority_init(folder, hosts, n, &e);
 	if (r == 0)

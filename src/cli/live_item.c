@@ -138,6 +138,9 @@ static void get_event(struct object *o, struct live_item *ret)
 	ret->has_success = has(o, "success");
 	e->tick = (uint64_t)get_number(o, "ns", 0, INT64_MAX);
 	e->pid = get_i32(o, "common_pid");
+	ret->item.comm_known = has(o, "common_comm");
+	if (ret->item.comm_known)
+		get_comm(o, "common_comm", ret->item.comm);
 	if (ret->has_flags) {
 		e->flags = (uint8_t)get_number(o, "common_flags", 0, UINT8_MAX);
 		e->preempt_count = (uint8_t)get_number(o, "common_preempt_count", 0, UINT8_MAX);

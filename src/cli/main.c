@@ -25,6 +25,10 @@ static int run_group(const struct args *a)
 		man_print(a->command, stdout);
 		return EXIT_OK;
 	}
+	if (!a->command->parent) {
+		help_print(a->command, stdout);
+		return EXIT_OK;
+	}
 	command_full_name(a->command, ' ', name);
 	error_set(&e, 1, "cannot run %s: no command given; see %s --help", name, name);
 	return say_usage(&e);

@@ -2,6 +2,7 @@
 /* reading: see reading.h. */
 #include "cli/reading.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "command/say.h"
@@ -57,6 +58,33 @@ static int parse_filters(struct reading *r, const struct args *a, struct trace_f
 	return 0;
 }
 
+static int get_rate(struct reading *r, const struct args *a, uint64_t *ret, struct error *e)
+{
+	const char *text = option(a, "clock-hz");
+
+	if (!text || clock_parse_rate(text, ret) == 0)
+		return 0;
+	r->misused = true;
+	return error_set(e, EINVAL,
+			 "cannot take --clock-hz: \"%.32s\" is not a rate; write 2.5G, 1200M or "
+			 "50000000",
+			 text);
+}
+
+/* Ticks of unknown length are shown as such. There are no times to select by, and no report on them. */
+static int check_ticks(const struct reading *r, const struct trace_filter *items, bool report,
+		       struct error *e)
+{
+	const struct trace_clock *clock = &r->source->info.clock;
+
+	if (!clock_is_ticks(clock) || !(report || items->from.given || items->to.given))
+		return 0;
+	return error_set(e, EINVAL,
+			 "cannot %s %s: its clock %s counts ticks of unknown length; say with "
+			 "--clock-hz how many there are in a second",
+			 report ? "report on" : "select by time in", r->path, clock->name);
+}
+
 /* Puts the filter in front of the source if it asks for anything. */
 static int select_items(struct reading *r, struct trace_filter *items, struct error *e)
 {
@@ -65,6 +93,7 @@ static int select_items(struct reading *r, struct trace_filter *items, struct er
 
 	if (filter_is_empty(items))
 		return 0;
+	r->is_part = true;
 	rc = filter_source_new(&filtered, r->source, items, e);
 	if (rc >= 0)
 		r->source = filtered;
@@ -74,14 +103,21 @@ static int select_items(struct reading *r, struct trace_filter *items, struct er
 static int open_selected(struct reading *r, const struct args *a, bool report, struct error *e)
 {
 	struct trace_filter items;
+	uint64_t clock_hz = 0;
 	int rc;
 
-	rc = input_open(&r->input, r->path, e);
+	rc = get_rate(r, a, &clock_hz, e);
+	if (rc == 0)
+		rc = input_open_rate(&r->input, r->path, clock_hz, e);
 	if (rc < 0)
 		return rc;
 	r->source = input_take_source(r->input);
 	filter_init(&items);
 	rc = parse_filters(r, a, &items, report ? &r->tasks : &items, e);
+	if (rc >= 0)
+		rc = check_ticks(r, &items, report, e);
+	if (rc >= 0)
+		rc = filter_find_lives(&r->tasks, r->source, e);
 	if (rc >= 0)
 		rc = select_items(r, &items, e);
 	filter_done(&items);
@@ -108,9 +144,20 @@ int reading_next(struct reading *r, struct trace_item *item, struct error *e)
 	int rc = r->source->ops->next(r->source, item, e);
 
 	progress_step(&r->progress);
+	r->has_items |= rc > 0;
 	if (rc <= 0)
 		progress_done(&r->progress);
 	return rc < 0 ? input_error(r->path, rc, e) : rc;
+}
+
+int reading_expect_items(const struct reading *r, struct error *e)
+{
+	if (r->has_items || r->is_part)
+		return 0;
+	return error_set(e, ENODATA,
+			 "cannot report on %s: it has no events of the scheduler; kiseki info says "
+			 "what it has",
+			 r->path);
 }
 
 int reading_failure(struct reading *r, const struct error *e)

@@ -21,15 +21,26 @@
 		0, "to", "TIME", "only before this time", NULL                                     \
 	}
 
+/* Of commands that show times of a file, or write them. */
+#define READING_CLOCK_OPTION                                                                       \
+	{                                                                                          \
+		0, "clock-hz", "N",                                                                \
+			"ticks in a second of a clock that counts ticks of unknown length, as "    \
+			"x86-tsc: 2.5G",                                                           \
+			NULL                                                                       \
+	}
+
 #define READING_TASK_OPTIONS                                                                       \
-	READING_TIME_OPTIONS, { 0, "pid", "LIST", "only these tasks", NULL },                      \
+	READING_TIME_OPTIONS,                                                                      \
+		{ 0, "pid", "LIST", "only these tasks; 123@797.5: who had the pid then", NULL },   \
 	{                                                                                          \
 		0, "comm", "GLOB", "only tasks with such names", NULL                              \
 	}
 
 #define READING_EVENT_OPTIONS                                                                      \
 	READING_TIME_OPTIONS, { 0, "cpu", "LIST", "only these CPUs: 0,2-3", NULL },                \
-		{ 0, "pid", "LIST", "only events of these tasks", NULL },                          \
+		{ 0, "pid", "LIST", "only events of these tasks; 123@797.5: who had it then",      \
+		  NULL },                                                                          \
 		{ 0, "comm", "GLOB", "only events of tasks with such names", NULL },               \
 	{                                                                                          \
 		0, "event", "LIST",                                                                \
@@ -45,6 +56,8 @@ struct reading {
 	struct trace_filter tasks; /* which tasks to report on */
 	struct progress progress;
 	bool misused; /* it failed because of an option's argument */
+	bool is_part; /* only some of its time or events was asked for */
+	bool has_items;
 };
 
 /* Opens the path; leaves out the items that the options above do not select. */
@@ -54,6 +67,9 @@ int reading_open(struct reading *r, const struct args *a, const char *path, stru
  * others do; so --pid and --comm leave out nothing and become r->tasks. */
 int reading_open_report(struct reading *r, const struct args *a, const char *path, struct error *e);
 int reading_next(struct reading *r, struct trace_item *item, struct error *e); /* as sources do */
+
+/* After the last item: -ENODATA if all of the trace was read and it holds no event of the scheduler. */
+int reading_expect_items(const struct reading *r, struct error *e);
 /* Wipes the bar, says the failure; the exit status. */
 int reading_failure(struct reading *r, const struct error *e);
 void reading_close(struct reading *r);

@@ -26,16 +26,18 @@ static void heading(const char *text)
 	printf("\n%s%s%s\n", say_style(stdout, STYLE_HEAD), text, say_style(stdout, STYLE_PLAIN));
 }
 
-static void print_percentiles(const char *name, const struct histogram *h)
+#define NAME_COLUMNS 16
+
+static void print_percentiles(const char *name, size_t columns, const struct histogram *h)
 {
 	char a[6][UNITS_LEN];
 
 	if (!h->count) {
-		printf("%-16s %9d\n", name, 0);
+		printf("%-*s %9d\n", units_width(name, columns), name, 0);
 		return;
 	}
-	printf("%-16s %9" PRIu64 " %8s %8s %8s %8s %8s %8s\n", name, h->count,
-	       units_duration(h->sum / h->count, a[0]),
+	printf("%-*s %9" PRIu64 " %8s %8s %8s %8s %8s %8s\n", units_width(name, columns), name,
+	       h->count, units_duration(h->sum / h->count, a[0]),
 	       units_duration(histogram_permille(h, 500), a[1]),
 	       units_duration(histogram_permille(h, 900), a[2]),
 	       units_duration(histogram_permille(h, 990), a[3]),
@@ -84,15 +86,34 @@ static void print_histogram(const struct histogram *h)
 	}
 }
 
+/* As wide as the widest name that is shown. */
+static size_t name_columns(const struct latency_task *t, size_t n, uint64_t limit)
+{
+	size_t most = NAME_COLUMNS, columns, i;
+	char names[UNITS_NAMES_LEN];
+	uint64_t shown = 0;
+
+	for (i = 0; i < n && (!limit || shown < limit); i++) {
+		if (!t[i].waits[WAIT_WAKEUP].known.count)
+			continue;
+		shown++;
+		columns = units_columns(units_names(t[i].first_comm, t[i].comm, names));
+		most = columns > most ? columns : most;
+	}
+	return most;
+}
+
 static void print_tasks(const struct latency *l, uint64_t limit)
 {
 	const struct latency_task *t;
-	size_t n, i, shown = 0, more = 0;
-	char comm[UNITS_COMM_LEN];
+	size_t n, i, columns, shown = 0, more = 0;
+	char names[UNITS_NAMES_LEN];
 
 	t = latency_get_tasks(l, &n);
-	heading("    pid  task                 waits      avg      p50      p90      p99    p99.9"
-		"      max");
+	columns = name_columns(t, n, limit);
+	printf("\n%s    pid  %-*s     waits      avg      p50      p90      p99    p99.9      "
+	       "max%s\n",
+	       say_style(stdout, STYLE_HEAD), (int)columns, "task", say_style(stdout, STYLE_PLAIN));
 	for (i = 0; i < n; i++) {
 		const struct histogram *h = &t[i].waits[WAIT_WAKEUP].known;
 
@@ -104,7 +125,7 @@ static void print_tasks(const struct latency *l, uint64_t limit)
 		}
 		shown++;
 		printf("%7" PRId32 "  ", t[i].pid);
-		print_percentiles(units_comm(t[i].comm, comm), h);
+		print_percentiles(units_names(t[i].first_comm, t[i].comm, names), columns, h);
 	}
 	if (more)
 		printf("%s         ... and %zu more tasks; --limit 0 shows all%s\n",
@@ -166,8 +187,9 @@ static void print_report(const struct latency *l, const char *path, uint64_t lim
 	printf("%s: waits from wakeup to run in %s\n", path,
 	       units_duration(latency_to_ns(l) - latency_from_ns(l), length));
 	heading("                     waits      avg      p50      p90      p99    p99.9      max");
-	print_percentiles("after wakeup", &w->known);
-	print_percentiles("after preemption", &latency_get_all(l, WAIT_PREEMPTED)->known);
+	print_percentiles("after wakeup", NAME_COLUMNS, &w->known);
+	print_percentiles("after preemption", NAME_COLUMNS,
+			  &latency_get_all(l, WAIT_PREEMPTED)->known);
 	print_unknown(w);
 	print_histogram(&w->known);
 	print_tasks(l, limit);
@@ -193,6 +215,8 @@ static int compute(struct latency **ret, struct reading *in, uint32_t n_cases, s
 			return rc;
 	}
 	rc = more < 0 ? more : latency_finish(l, e);
+	if (rc >= 0)
+		rc = reading_expect_items(in, e);
 	if (rc >= 0)
 		*ret = take_ptr(l);
 	return rc;
@@ -231,6 +255,7 @@ static const struct cli_option options[] = {
 	  "max p99 avg total count pid comm" },
 	{ 'w', "worst", "N", "show this many of the longest waits (5), at most 1000", NULL },
 	READING_TASK_OPTIONS,
+	READING_CLOCK_OPTION,
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },
 };

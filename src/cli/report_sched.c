@@ -65,7 +65,23 @@ static void print_cpus(const struct running *r)
 	print_cpu("all", &running_get_total(r)->cpu);
 }
 
-static void print_task(const struct running_task *t, const char *comm, uint64_t length_ns)
+#define COMM_COLUMNS 16
+
+/* As wide as the widest name that is shown. */
+static size_t name_columns(const struct running_task *t, size_t n)
+{
+	char names[UNITS_NAMES_LEN];
+	size_t most = COMM_COLUMNS, columns, i;
+
+	for (i = 0; i < n; i++) {
+		columns = units_columns(units_names(t[i].first_comm, t[i].comm, names));
+		most = columns > most ? columns : most;
+	}
+	return most;
+}
+
+static void print_task(const struct running_task *t, const char *comm, size_t columns,
+		       uint64_t length_ns)
 {
 	char pid[16] = "", tgid[16] = "-", a[5][UNITS_LEN];
 
@@ -73,11 +89,12 @@ static void print_task(const struct running_task *t, const char *comm, uint64_t 
 		snprintf(pid, sizeof(pid), "%" PRId32, t->pid);
 	if (t->tgid >= 0)
 		snprintf(tgid, sizeof(tgid), "%" PRId32, t->tgid);
-	printf("%7s %7s  %-16s %8s %6s%% %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+	printf("%7s %7s  %-*s %8s %6s%% %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
 	       " %8s %8s %8s\n",
-	       pid, t->pid ? tgid : "", comm, units_duration(t->cpu_ns, a[0]),
-	       units_percent(t->cpu_ns, length_ns, a[1]), t->switches, t->preemptions, t->wakeups,
-	       t->migrations, t->waits ? units_duration(running_wait_average(t), a[2]) : "-",
+	       pid, t->pid ? tgid : "", units_width(comm, columns), comm,
+	       units_duration(t->cpu_ns, a[0]), units_percent(t->cpu_ns, length_ns, a[1]),
+	       t->switches, t->preemptions, t->wakeups, t->migrations,
+	       t->waits ? units_duration(running_wait_average(t), a[2]) : "-",
 	       t->waits ? units_duration(t->wait_max_ns, a[3]) : "-",
 	       t->preempted_waits ? units_duration(t->preempted_max_ns, a[4]) : "-");
 }
@@ -87,20 +104,27 @@ static void print_tasks(const struct running *r, uint64_t limit)
 	const struct running_total *total = running_get_total(r);
 	uint64_t length_ns = total->to_ns - total->from_ns;
 	const struct running_task *t;
-	char comm[UNITS_COMM_LEN];
-	size_t n, i;
+	char names[UNITS_NAMES_LEN];
+	size_t n, i, shown, columns;
 
 	t = running_get_tasks(r, &n);
-	printf("\n%s%7s %7s  %-16s %8s %7s %8s %8s %8s %8s %8s %8s %8s%s\n",
-	       say_style(stdout, STYLE_HEAD), "pid", "tgid", "task", "CPU time", "of CPU",
-	       "switches", "preempt.", "wakeups", "migrat.", "wait avg", "wait max", "pre. max",
-	       say_style(stdout, STYLE_PLAIN));
-	for (i = 0; i < n && (!limit || i < limit); i++)
-		print_task(&t[i], units_comm(t[i].comm, comm), length_ns);
+	shown = limit && limit < n ? (size_t)limit : n;
+	columns = name_columns(t, shown);
+	printf("\n%s%7s %7s  %-*s %8s %7s %8s %8s %8s %8s %8s %8s %8s%s\n",
+	       say_style(stdout, STYLE_HEAD), "pid", "tgid", (int)columns, "task", "CPU time",
+	       "of CPU", "switches", "preempt.", "wakeups", "migrat.", "wait avg", "wait max",
+	       "pre. max", say_style(stdout, STYLE_PLAIN));
+	for (i = 0; i < shown; i++)
+		print_task(&t[i], units_names(t[i].first_comm, t[i].comm, names), columns,
+			   length_ns);
 	if (i < n)
 		printf("%s%16s  ... and %zu more tasks; --limit 0 shows all%s\n",
 		       say_style(stdout, STYLE_DIM), "", n - i, say_style(stdout, STYLE_PLAIN));
-	print_task(&total->task, "all", length_ns);
+	if (total->folded) {
+		snprintf(names, sizeof(names), "%" PRIu64 " others", total->folded);
+		print_task(&total->others, names, columns, length_ns);
+	}
+	print_task(&total->task, "all", columns, length_ns);
 	if (total->task.waits_unknown || total->task.preempted_unknown)
 		printf("\n%" PRIu64 " waits after wakeups and %" PRIu64
 		       " after preemptions are not "
@@ -126,6 +150,8 @@ static int compute(struct running **ret, struct reading *in, bool no_agent, stru
 			return rc;
 	}
 	rc = more < 0 ? more : running_finish(r, e);
+	if (rc >= 0)
+		rc = reading_expect_items(in, e);
 	if (rc >= 0)
 		*ret = take_ptr(r);
 	return rc;
@@ -160,6 +186,7 @@ static const struct cli_option options[] = {
 	  "cpu (default) switches preempted wakeups migrations wait max pid comm",
 	  "cpu switches preempted wakeups migrations wait max pid comm" },
 	READING_TASK_OPTIONS,
+	READING_CLOCK_OPTION,
 	{ 0, "no-agent", NULL, "leave out the program that recorded the trace", NULL },
 	{ 0, "json", NULL, "print JSON (docs/reports.md)", NULL },
 	{ 0 },

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/array.h"
 #include "trace/pidmap.h"
 
 struct top {
-	struct pidmap *tasks; /* of struct top_task */
+	struct pidmap *tasks;  /* of struct top_task: who has the pid now */
+	struct top_task *gone; /* who had one, and did something since the last look */
+	size_t n_gone, room_gone;
 	struct top_task *sorted;
 	size_t room_sorted;
 	struct top_total total;
@@ -34,6 +37,7 @@ void top_free(struct top *t)
 		return;
 	pidmap_free(t->tasks);
 	free(t->sorted);
+	free(t->gone);
 	free(t);
 }
 
@@ -63,6 +67,27 @@ static struct top_task *get_task(struct top *t, int32_t pid, const char comm[SCH
 	if (comm && comm[0])
 		memcpy(k->comm, comm, SCHED_COMM_LEN);
 	return k;
+}
+
+static bool is_active(const struct top_task *k)
+{
+	return k->cpu_ns || k->switches || k->wakeups || k->waits;
+}
+
+/* The pid is another task's from now on. */
+static void begin_life(struct top *t, int32_t pid)
+{
+	struct top_task *k = pidmap_get(t->tasks, pid);
+
+	if (!k)
+		return;
+	if (is_active(k)) {
+		if (array_grow(&t->gone, t->n_gone, &t->room_gone, sizeof(*k), TOP_TASKS_MAX) == 0)
+			t->gone[t->n_gone++] = *k;
+		else
+			t->total.tasks_left_out++;
+	}
+	*k = (struct top_task){ .pid = pid };
 }
 
 static void charge(struct top *t, struct top_cpu *c, uint64_t now_ns)
@@ -100,10 +125,16 @@ static void end_wait(struct top_task *k, uint64_t now_ns)
 static void add_switch(struct top *t, struct top_cpu *c, const struct sched_event *ev)
 {
 	struct top_task *prev = get_task(t, ev->task.pid, ev->task.comm);
-	struct top_task *next = get_task(t, ev->other.pid, ev->other.comm);
+	const struct top_task *before = pidmap_get(t->tasks, ev->other.pid);
+	struct top_task *next;
 
 	if (c->known && c->pid == ev->task.pid)
 		charge(t, c, ev->tick);
+	/* A task that exits may sleep before its end, under its name. */
+	if (before && before->exited && ev->other.comm[0] &&
+	    memcmp(before->comm, ev->other.comm, SCHED_COMM_LEN) != 0)
+		begin_life(t, before->pid); /* its fork is lost */
+	next = get_task(t, ev->other.pid, ev->other.comm);
 	if (prev && prev->pid)
 		prev->switches++;
 	if (next && next->pid)
@@ -140,6 +171,7 @@ static void add_event(struct top *t, struct top_cpu *c, const struct sched_event
 		add_wakeup(t, ev);
 		break;
 	case SCHED_FORK:
+		begin_life(t, ev->other.pid);
 		get_task(t, ev->other.pid, ev->other.comm);
 		break;
 	case SCHED_RENAME:
@@ -199,11 +231,6 @@ void top_forget(struct top *t)
 
 /* --- looking --- */
 
-static bool is_active(const struct top_task *k)
-{
-	return k->cpu_ns || k->switches || k->wakeups || k->waits;
-}
-
 static uint64_t sort_key(const struct top_task *k, enum top_order order)
 {
 	switch (order) {
@@ -245,12 +272,12 @@ const struct top_task *top_look(struct top *t, enum top_order order, size_t *ret
 	for (i = 0; i < t->total.cpus; i++)
 		charge(t, &t->cpus[i], t->total.to_ns);
 	*ret_n = 0;
-	if (count > t->room_sorted) {
-		grown = realloc(t->sorted, count * sizeof(*grown));
+	if (count + t->n_gone > t->room_sorted) {
+		grown = realloc(t->sorted, (count + t->n_gone) * sizeof(*grown));
 		if (!grown)
 			return t->sorted;
 		t->sorted = grown;
-		t->room_sorted = count;
+		t->room_sorted = count + t->n_gone;
 	}
 	for (i = 0; i < count; i++) {
 		const struct top_task *k = pidmap_at(t->tasks, i);
@@ -258,6 +285,8 @@ const struct top_task *top_look(struct top *t, enum top_order order, size_t *ret
 		if (k->pid && is_active(k))
 			t->sorted[n++] = *k;
 	}
+	for (i = 0; i < t->n_gone; i++)
+		t->sorted[n++] = t->gone[i];
 	if (n)
 		qsort_r(t->sorted, n, sizeof(*t->sorted), compare, &order);
 	*ret_n = n;
@@ -314,6 +343,7 @@ void top_next(struct top *t)
 	for (i = 0; i < pidmap_count(t->tasks); i++)
 		start_again(pidmap_at(t->tasks, i));
 	drop_tasks(t);
+	t->n_gone = 0;
 	for (i = 0; i < t->total.cpus; i++)
 		t->cpus[i].busy_ns = t->cpus[i].idle_ns = 0;
 	t->total.from_ns = t->total.to_ns;

@@ -6,6 +6,8 @@
  * charged up to the latest event of any CPU, and goes on being charged from there. So over all looks
  * every known nanosecond of a CPU is charged once. What a task did before its first switch, or
  * around a loss, is not known and charged to nobody.
+ *
+ * A pid that is given out again is another task: until the next look both are there.
  */
 #ifndef KISEKI_CLI_TOP_TABLE_H
 #define KISEKI_CLI_TOP_TABLE_H

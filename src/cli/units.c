@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/comm.h"
 
@@ -40,6 +41,22 @@ const char *units_moment(uint64_t ns, char buffer[UNITS_LEN])
 	return buffer;
 }
 
+const char *units_clock_duration(const struct trace_clock *c, uint64_t ns, char buffer[UNITS_LEN])
+{
+	if (!clock_is_ticks(c))
+		return units_duration(ns, buffer);
+	snprintf(buffer, UNITS_LEN, "%" PRIu64 " ticks", ns);
+	return buffer;
+}
+
+const char *units_clock_moment(const struct trace_clock *c, uint64_t ns, char buffer[UNITS_LEN])
+{
+	if (!clock_is_ticks(c))
+		return units_moment(ns, buffer);
+	snprintf(buffer, UNITS_LEN, "%" PRIu64, ns);
+	return buffer;
+}
+
 const char *units_bytes(uint64_t bytes, char buffer[UNITS_LEN])
 {
 	static const char *const names[] = { "B", "KB", "MB", "GB", "TB" };
@@ -68,4 +85,34 @@ const char *units_percent(uint64_t part, uint64_t whole, char buffer[UNITS_LEN])
 const char *units_comm(const char comm[16], char buffer[UNITS_COMM_LEN])
 {
 	return comm_format(comm, buffer);
+}
+
+const char *units_names(const char first[16], const char last[16], char buffer[UNITS_NAMES_LEN])
+{
+	char a[UNITS_COMM_LEN], b[UNITS_COMM_LEN];
+
+	comm_format(first, a);
+	comm_format(last, b);
+	if (!a[0] || !strcmp(a, b))
+		snprintf(buffer, UNITS_NAMES_LEN, "%s", b);
+	else
+		snprintf(buffer, UNITS_NAMES_LEN, "%s \xe2\x86\x92 %s", a, b);
+	return buffer;
+}
+
+/* Bytes that begin a character. Names of tasks may have wide ones, which are rare enough. */
+size_t units_columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+int units_width(const char *text, size_t columns)
+{
+	size_t shown = units_columns(text);
+
+	return (int)(strlen(text) + (shown < columns ? columns - shown : 0));
 }

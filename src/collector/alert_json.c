@@ -13,15 +13,14 @@
 #define ENCODED (3U * ALERT_TEXT) /* a text in an address: each byte may become three */
 #define LINK_ROOM (2U * ENCODED + 512U)
 
-/* What the page's lists of facts call it. Of tasks there are no stacks: their process is shown. */
+/* What the page's lists of facts call it. Of tasks there are no stacks: their minutes are shown. */
 struct place {
 	const char *kind, *by;
 };
 static const struct place places[ALERT_KINDS] = {
 	[ALERT_PROCESS] = { "profile", "process" }, [ALERT_FUNCTION] = { "profile", "function" },
 	[ALERT_STEAL] = { "vm", "machine" },	    [ALERT_VMM] = { "vm", "machine" },
-	[ALERT_GUEST] = { "vm", "function" },	    [ALERT_TASK] = { "profile", "process" },
-	[ALERT_WAIT] = { "profile", "process" },
+	[ALERT_GUEST] = { "vm", "function" },
 };
 
 /* Names come from devices: all that could mean something in an address is written by its number. */
@@ -38,12 +37,18 @@ static const char *encode(const char *in, char text[ENCODED])
 	return text;
 }
 
-/* Where the page shows what grew: the minutes since it began, against the ten before. */
+/* Where the page shows what grew: the minutes since it began, against the ten before; of a task, what it did in them. */
 static const char *format_link(const struct alert *a, const char *id, char *text, size_t room)
 {
 	uint64_t to_s = (a->until_s ? a->until_s : a->told_s) + FACT_MINUTE_S;
 	char name[ENCODED], object[ENCODED];
 
+	if (a->kind == ALERT_TASK || a->kind == ALERT_WAIT) {
+		snprintf(text, room, "/#%s?device=%s&since=%" PRIu64 "&until=%" PRIu64 "&name=%s",
+			 a->kind == ALERT_TASK ? "timeline" : "latency", id, a->since_s, to_s,
+			 encode(a->name, name));
+		return text;
+	}
 	snprintf(text, room,
 		 "/#fleet?tab=graph&kind=%s&devices=%s&since=%" PRIu64 "&until=%" PRIu64
 		 "&base=time&basesince=%" PRIu64 "&baseuntil=%" PRIu64 "&by=%s&name=%s&object=%s",

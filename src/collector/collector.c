@@ -14,9 +14,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/sigmask.h"
+#include "collector/desired.h"
 #include "collector/endpoint.h"
+#include "collector/fleet.h"
 #include "collector/http_symbols.h"
 #include "collector/objects.h"
 #include "collector/server.h"
@@ -90,6 +93,21 @@ static int make_folder(const char *dir, struct error *e)
 	if (mkdir(path, 0750) < 0 && errno != EEXIST)
 		return error_set(e, errno, "cannot make %s: %s", path, strerror(errno));
 	return 0;
+}
+
+/* One that was there before may have been made by hand, or by an earlier version. */
+static void look_who_may_read(const struct collector_options *o)
+{
+	char line[PATH_MAX + 160];
+	struct stat st;
+
+	if (!o->log || stat(o->data, &st) < 0 || !(st.st_mode & (S_IRWXO)))
+		return;
+	snprintf(
+		line, sizeof(line),
+		"warning: every user of this machine may look into %s: `chmod o=` makes it private",
+		o->data);
+	o->log(o->log_context, line);
 }
 
 /* As many open files as there may be connections, as far as the system lets us. Where it does not, there are
@@ -254,6 +272,58 @@ static void wake_server(void *context)
 	server_wake(context);
 }
 
+/* A file that is damaged, and that nothing depends on but wishes, keeps nobody's data out. */
+static void set_aside(const struct collector_options *o, const char *name, const struct error *why)
+{
+	static const char *const endings[] = { "-wal", "-shm" };
+	char from[PATH_MAX], to[PATH_MAX], line[sizeof(why->text) + 160];
+	size_t i;
+
+	if (snprintf(from, sizeof(from), "%s/%s", o->data, name) >= (int)sizeof(from) ||
+	    snprintf(to, sizeof(to), "%s/%s.damaged", o->data, name) >= (int)sizeof(to) ||
+	    rename(from, to) < 0)
+		return; /* then whoever reads it says why he cannot */
+	for (i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (snprintf(from, sizeof(from), "%s/%s%s", o->data, name, endings[i]) <
+		    (int)sizeof(from))
+			unlink(from);
+	snprintf(line, sizeof(line),
+		 "%s; it goes on without, and the file is kept as %s.damaged: look what devices "
+		 "are to do, and tell them anew",
+		 why->text, name);
+	o->log(o->log_context, line);
+}
+
+static int pass(void *context, const struct desired *d)
+{
+	(void)context;
+	(void)d;
+	return 0;
+}
+
+static int pass_group(void *context, const struct fleet_device *d)
+{
+	(void)context;
+	(void)d;
+	return 0;
+}
+
+static void look_at_wishes(const struct collector_options *o)
+{
+	struct error why = ERROR_INIT;
+	struct fleet *fleet = NULL;
+	int r;
+
+	if (desired_read(o->data, pass, NULL, &why) == -EBADMSG)
+		set_aside(o, "desired", &why);
+	r = fleet_open(&fleet, o->data, &why);
+	if (r == 0)
+		r = fleet_devices(fleet, pass_group, NULL, &why);
+	fleet_free(fleet);
+	if (r == -EBADMSG)
+		set_aside(o, "fleet.db", &why);
+}
+
 static int start_parts(struct collector *c, const struct collector_options *o,
 		       struct server_options *s, struct error *e)
 {
@@ -261,6 +331,9 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 	struct soundness sound;
 	uint32_t missing = 0;
 	int r = make_folder(o->data, e);
+
+	if (r == 0)
+		look_who_may_read(o);
 
 	store.batch_bytes = s->batch_bytes;
 	store.say = o->log;
@@ -271,8 +344,10 @@ static int start_parts(struct collector *c, const struct collector_options *o,
 		missing = find_missing(c, o);
 		soundness_look(&sound, o->data, c->keys);
 	}
-	if (r == 0)
+	if (r == 0) {
+		look_at_wishes(o);
 		r = registry_open(&c->registry, o->data, c->store, e);
+	}
 	if (r < 0)
 		return r;
 	r = start_objects(c, o, e);

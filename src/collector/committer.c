@@ -123,7 +123,7 @@ static void *run(void *context)
 {
 	struct committer *c = context;
 
-	pthread_setname_np(pthread_self(), "commit");
+	pthread_setname_np(pthread_self(), "kiseki-commit");
 	while (wait_for_work(c)) {
 		take_waiting(c);
 		commit(c);

@@ -85,9 +85,13 @@ static bool is_list(const char *key)
 
 static int take_key(struct message_config *c, const char *key, const json_t *v, struct error *e)
 {
+	struct message_config unused = { 0 };
 	struct text t = { .len = 0 };
 	int r;
 
+	/* A name that nobody has is wrong whatever its value is. */
+	if (config_option_parse(&unused, key, "", e) == -ENOENT)
+		return -EINVAL;
 	if ((json_is_array(v) && !is_list(key)) || !push_value(&t, v))
 		return error_set(e, EINVAL, "cannot use %.40s: it is not %s", key,
 				 is_list(key) ? "a list of texts or whole numbers"

@@ -16,6 +16,10 @@
 #define FIRST_PINGS 4U /* … follow quickly, to know the clock soon */
 #define FIRST_PING_MS 250U
 #define BEYOND_MAX 64U /* connections that get to hear that there are too many */
+#define STALE_MS                                                                                   \
+	1000U /* a frame in part that did not grow whole for so long is nobody's first choice */
+#define PLACES_MORE 64U
+#define TURNS_AT_ONCE 16U /* of those that have yielded, before the sockets are looked at again */
 
 struct queued_write {
 	uv_write_t request;
@@ -125,6 +129,54 @@ static void set_waiting(struct connection *c, bool waiting)
 		s->waiting = c->next_waiting;
 }
 
+static void turn(struct connection *c)
+{
+	const struct session_now now = session_clock_now();
+
+	c->turn = c->server->turn;
+	session_turn(&c->session, &now);
+	connection_settle(c);
+}
+
+static void set_ready(struct connection *c, bool is_ready);
+
+/* Some of those that have yielded get another turn, the oldest first. The loop does not sleep as long
+ * as anybody waits for one. */
+static void on_idle(uv_idle_t *handle)
+{
+	struct server *s = handle->data;
+	uint32_t n = s->n_ready < TURNS_AT_ONCE ? s->n_ready : TURNS_AT_ONCE;
+	struct connection *c;
+
+	while (n-- && (c = s->ready)) {
+		set_ready(c, false);
+		turn(c);
+	}
+	if (!s->n_ready)
+		uv_idle_stop(handle);
+}
+
+static void set_ready(struct connection *c, bool is_ready)
+{
+	struct server *s = c->server;
+
+	if (is_ready == c->is_ready)
+		return;
+	c->is_ready = is_ready;
+	if (is_ready) {
+		c->next_ready = NULL;
+		c->prev_ready = s->last_ready;
+		*(s->last_ready ? &s->last_ready->next_ready : &s->ready) = c;
+		s->last_ready = c;
+		s->n_ready++;
+		uv_idle_start(&s->idle, on_idle);
+		return;
+	}
+	*(c->prev_ready ? &c->prev_ready->next_ready : &s->ready) = c->next_ready;
+	*(c->next_ready ? &c->next_ready->prev_ready : &s->last_ready) = c->prev_ready;
+	s->n_ready--;
+}
+
 static void link_connection(struct connection *c)
 {
 	struct server *s = c->server;
@@ -152,6 +204,146 @@ static void unlink_connection(struct connection *c)
 	atomic_store(&s->counters.connections_now, s->n_connections);
 }
 
+/* --- what a device has --- */
+
+static int get_place(struct server *s, uint32_t slot, struct place **ret)
+{
+	struct place *places;
+	uint32_t room;
+
+	if (slot >= s->n_places) {
+		room = (slot + PLACES_MORE) * 2;
+		places = realloc(s->places, room * sizeof(*places));
+		if (!places)
+			return -ENOMEM;
+		memset(places + s->n_places, 0, (room - s->n_places) * sizeof(*places));
+		s->places = places;
+		s->n_places = room;
+	}
+	*ret = &s->places[slot];
+	return 0;
+}
+
+/* The device's agent has one connection: who has it, has to go. */
+static void replace_agent(struct connection *c, struct place *p)
+{
+	struct connection *old = p->agent == c ? NULL : p->agent;
+
+	p->agent = c;
+	c->has_slot = true;
+	if (!old)
+		return;
+	session_bye(&old->session, BYE_DUPLICATE,
+		    "another connection has taken this device's place");
+	connection_settle(old);
+}
+
+int connection_take_place(struct connection *c, uint32_t slot, struct error *e)
+{
+	struct place *p;
+	int r = get_place(c->server, slot, &p);
+
+	if (r < 0)
+		return error_set(e, r, "cannot take the device: out of memory");
+	if (!c->has_place && c->is_beside && p->connections >= DEVICE_CONNECTIONS_MAX)
+		return error_set(e, EUSERS, "the device has %u connections, its limit",
+				 p->connections);
+	c->slot = slot;
+	if (!c->has_place) {
+		p->connections++;
+		p->held += c->held;
+	}
+	c->has_place = true;
+	if (!c->is_beside)
+		replace_agent(c, p);
+	return 0;
+}
+
+static void count_held(struct connection *c)
+{
+	struct server *s = c->server;
+	uint64_t now = c->session.held_room;
+
+	s->held += now - c->held;
+	if (c->has_place)
+		s->places[c->slot].held += now - c->held;
+	if (!c->held)
+		c->held_ms = server_now_ms(s);
+	c->held = now;
+}
+
+static void leave_place(struct connection *c)
+{
+	if (!c->has_place)
+		return;
+	count_held(c);
+	c->server->places[c->slot].held -= c->held;
+	c->server->places[c->slot].connections--;
+	c->has_place = false;
+}
+
+/* Who has been waited for longest, of those that have a frame in part. */
+static struct connection *find_stale(const struct connection *than)
+{
+	const struct server *s = than->server;
+	struct connection *c, *oldest = NULL;
+
+	for (c = s->connections; c; c = c->next)
+		if (c->held && !c->session.stalled && !c->lingering && !c->closing &&
+		    server_now_ms(s) >= c->held_ms + STALE_MS &&
+		    (!oldest || c->held_ms < oldest->held_ms))
+			oldest = c;
+	return oldest;
+}
+
+/* A peer that holds more of our memory than its share has to go; so that there are others left to do
+ * so, the one whose frame has been in part for longest. */
+static void bound_held(struct connection *c)
+{
+	struct server *s = c->server;
+	struct connection *victim = c;
+	bool is_more = c->session.held_room > c->held;
+
+	count_held(c);
+	if (!is_more || session_is_over(&c->session))
+		return;
+	if (c->has_place && s->places[c->slot].held > DEVICE_HELD_MAX) {
+		session_bye(&c->session, BYE_LIMIT,
+			    "the device sent %u bytes of frames that are not whole, its limit",
+			    DEVICE_HELD_MAX);
+		count_held(c);
+	}
+	if (s->held <= SERVER_HELD_MAX)
+		return;
+	victim = find_stale(c);
+	victim = victim ? victim : c;
+	session_bye(&victim->session, BYE_LIMIT,
+		    "the collector holds %u bytes of frames that are not whole, its limit",
+		    SERVER_HELD_MAX);
+	count_held(victim);
+	if (victim != c)
+		connection_settle(victim);
+}
+
+/* Which runs the device sends; a recorder's are of the device, too. */
+static void push_sent(struct connection *c)
+{
+	struct registry_sender sender = { .session = c->session.number };
+
+	if (!c->is_known)
+		return;
+	if (!c->closing) {
+		sender.runs[0] = c->session.run;
+		sender.runs[1] = c->run;
+		sender.runs[2] = c->func_run;
+		sender.runs[3] = c->boot_run;
+	}
+	if (!memcmp(sender.runs, c->sent, sizeof(c->sent)))
+		return;
+	memcpy(c->sent, sender.runs, sizeof(c->sent));
+	registry_push_sent(c->server->o.registry, c->slot, &sender);
+}
+
 /* --- ending --- */
 
 /* Was it the last recorder of a kind beside the device's agent, nobody answers what it was told. */
@@ -173,12 +365,13 @@ static void leave_registry(struct connection *c)
 {
 	struct server *s = c->server;
 
+	push_sent(c);
 	leave_recorders(c);
 	if (!c->has_slot)
 		return;
 	connection_push_traffic(c);
-	if (s->by_slot[c->slot] == c)
-		s->by_slot[c->slot] = NULL;
+	if (s->places[c->slot].agent == c)
+		s->places[c->slot].agent = NULL;
 	registry_leave(s->o.registry, c->slot, c->session.number, session_clock_now().real_ns);
 	c->has_slot = false;
 }
@@ -194,11 +387,14 @@ void connection_close(struct connection *c)
 		return;
 	c->closing = true;
 	leave_registry(c);
+	leave_place(c);
 	if (c->has_objects)
 		objects_leave(c->server->o.objects, c->session.number);
 	set_waiting(c, false);
+	set_ready(c, false);
 	wheel_unset(&c->deadline);
 	session_done(&c->session);
+	count_held(c);
 	guard_done(c);
 	unlink_connection(c);
 	uv_close((uv_handle_t *)&c->tcp, on_closed);
@@ -246,7 +442,9 @@ static void linger(struct connection *c)
 	uv_shutdown_t *request = malloc(sizeof(*request));
 
 	leave_registry(c);
+	leave_place(c);
 	set_waiting(c, false);
+	set_ready(c, false);
 	if (c->guard.channel)
 		channel_bye(c->guard.channel);
 	if (!request || uv_shutdown(request, (uv_stream_t *)&c->tcp, on_shut) < 0) {
@@ -281,6 +479,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	if (!n || c->lingering)
 		return;
 	now = session_clock_now();
+	if (c->turn != c->server->turn) /* libuv reads several times in one turn */
+		session_turn(&c->session, &now);
+	c->turn = c->server->turn;
 	atomic_fetch_add_explicit(&c->server->counters.bytes, (uint64_t)n, memory_order_relaxed);
 	c->traffic.bytes += (uint64_t)n;
 	if (guard_take(c, &bytes, &len))
@@ -317,7 +518,8 @@ static void count_frames(struct connection *c)
 	c->frames_seen = c->session.frames;
 	c->traffic.frames += n;
 	atomic_fetch_add_explicit(&c->server->counters.frames, n, memory_order_relaxed);
-	c->last_frame_ms = server_now_ms(c->server);
+	c->last_frame_ms = c->held_ms = server_now_ms(c->server);
+	c->is_late = false;
 }
 
 void connection_settle(struct connection *c)
@@ -327,6 +529,7 @@ void connection_settle(struct connection *c)
 	if (c->closing || c->lingering)
 		return;
 	count_frames(c);
+	bound_held(c);
 	if (c->broken) {
 		connection_log(c, "closed: it does not read what it is sent");
 		connection_close(c);
@@ -338,10 +541,13 @@ void connection_settle(struct connection *c)
 	}
 	if (session->state == SESSION_OPEN && !c->greeted)
 		greet(c);
+	push_sent(c);
 	set_waiting(c, session->n_batches || session->stalled || c->paused);
 	if (c->is_waiting)
 		committer_wake(c->server->committer);
-	set_reading(c, !session->stalled && !c->paused && !c->server->stopping);
+	set_ready(c, session->yielded && !session->stalled);
+	set_reading(c,
+		    !session->stalled && !session->yielded && !c->paused && !c->server->stopping);
 }
 
 void connection_commit(struct connection *c, uint64_t durable)
@@ -374,16 +580,46 @@ void connection_push_traffic(struct connection *c)
 
 /* --- time --- */
 
+static bool does_listen(const struct connection *c)
+{
+	return !c->session.stalled && !c->session.yielded && !c->paused;
+}
+
+/* Who seems to be late may have sent in time, and the loop did not come to read it: it gets another
+ * turn, in which all that waits is read. */
+static bool is_too_late(struct connection *c)
+{
+	if (c->is_late && c->server->turn > c->late_turn)
+		return true;
+	if (!c->is_late)
+		c->late_turn = c->server->turn;
+	c->is_late = true;
+	wheel_set(&c->server->wheel, &c->deadline, server_now_ms(c->server) + WHEEL_STEP_MS);
+	return false;
+}
+
+static void check_new(struct connection *c, uint64_t now_ms)
+{
+	uint32_t timeout_ms = c->server->o.hello_timeout_ms;
+
+	if (!does_listen(c))
+		wheel_set(&c->server->wheel, &c->deadline, now_ms + timeout_ms);
+	else if (is_too_late(c))
+		session_bye(&c->session, BYE_PROTOCOL, "no HELLO within %u ms", timeout_ms);
+}
+
 static void check_open(struct connection *c, uint64_t now_ms)
 {
 	const struct server_options *o = &c->server->o;
 	struct session_now now;
 
-	if (!c->session.stalled && !c->paused && now_ms >= c->last_frame_ms + o->idle_timeout_ms) {
-		session_bye(&c->session, BYE_LIMIT, "no whole frame within %u ms",
-			    o->idle_timeout_ms);
+	if (does_listen(c) && now_ms >= c->last_frame_ms + o->idle_timeout_ms) {
+		if (is_too_late(c))
+			session_bye(&c->session, BYE_LIMIT, "no whole frame within %u ms",
+				    o->idle_timeout_ms);
 		return;
 	}
+	c->is_late = false;
 	if (now_ms >= c->next_ping_ms) {
 		now = session_clock_now();
 		session_ping(&c->session, &now);
@@ -401,11 +637,8 @@ void connection_deadline(struct connection *c)
 		connection_close(c);
 		return;
 	}
-	if ((c->session.stalled || c->paused) && c->session.state == SESSION_NEW)
-		wheel_set(&c->server->wheel, &c->deadline, now_ms + c->server->o.hello_timeout_ms);
-	else if (c->session.state == SESSION_NEW)
-		session_bye(&c->session, BYE_PROTOCOL, "no HELLO within %u ms",
-			    c->server->o.hello_timeout_ms);
+	if (c->session.state == SESSION_NEW)
+		check_new(c, now_ms);
 	else if (c->session.state == SESSION_OPEN)
 		check_open(c, now_ms);
 	connection_settle(c);

@@ -44,7 +44,7 @@ int desired_decode(const uint8_t *in, size_t len, desired_fn fn, void *context)
 	int result = 0;
 
 	if (len < MAGIC_LEN + 4 || memcmp(in, MAGIC, MAGIC_LEN) ||
-	    crc32c(0, in, len - 4) != get_le32(in + len - 4))
+	    crc32c_add(0, in, len - 4) != get_le32(in + len - 4))
 		return -EBADMSG;
 	reader_init(&r, in + MAGIC_LEN, len - MAGIC_LEN - 4);
 	while (reader_left(&r) && result >= 0) {
@@ -93,10 +93,7 @@ int desired_read(const char *dir, desired_fn fn, void *context, struct error *e)
 		return error_set(e, -r, "cannot read %s: %s", path, strerror(-r));
 	r = desired_decode(bytes, (size_t)st.st_size, fn, context);
 	if (r == -EBADMSG)
-		return error_set(e, EBADMSG,
-				 "cannot read %s: it is damaged; remove it, and devices will do "
-				 "what they do until they are told anew",
-				 path);
+		return error_set(e, EBADMSG, "cannot read %s: it is damaged", path);
 	return r;
 }
 
@@ -148,7 +145,7 @@ int desired_write(const char *dir, const struct desired *rows, size_t n, struct 
 	p += MAGIC_LEN;
 	for (i = 0; i < n; i++)
 		p = put_row(p, &rows[i]);
-	put_le32(p, crc32c(0, bytes, (size_t)(p - bytes)));
+	put_le32(p, crc32c_add(0, bytes, (size_t)(p - bytes)));
 	r = replace(dir, path, bytes, (size_t)(p - bytes) + 4);
 	if (r < 0)
 		return error_set(e, -r, "cannot write %s: %s", path, strerror(-r));

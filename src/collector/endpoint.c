@@ -67,8 +67,10 @@ int endpoint_parse(const char *text, uint16_t default_port, struct sockaddr_stor
 		memcpy(ret, &six, sizeof(six));
 		return 0;
 	}
-	return error_set(e, EINVAL, "cannot listen on '%s': '%s' is no numeric address", text,
-			 host);
+	return error_set(e, EINVAL,
+			 "cannot listen on '%s': '%s' is not a numeric address; a port alone is "
+			 "written :PORT",
+			 text, host);
 }
 
 bool endpoint_is_loopback(const struct sockaddr_storage *a)

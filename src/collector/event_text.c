@@ -54,7 +54,7 @@ static void find_name(const struct event_names *n, uint32_t cpu, const struct sc
 	if (!ev->pid) { /* every CPU has its own, and no list has them */
 		snprintf(idle, sizeof(idle), "swapper/%" PRIu32, cpu);
 		sched_comm_set(r->before, idle, SCHED_COMM_LEN);
-	} else if (ev->kind == SCHED_SWITCH) {
+	} else if (ev->kind != SCHED_EXEC && ev->pid == ev->task.pid && ev->task.comm[0]) {
 		memcpy(r->before, ev->task.comm, SCHED_COMM_LEN);
 	} else if (r->pid == ev->pid && r->comm[0]) {
 		memcpy(r->before, r->comm, SCHED_COMM_LEN);
@@ -137,7 +137,7 @@ static void put_string(struct event_text *t, const char *text, size_t len, FILE 
 static void put_body(struct event_text *t, const struct trace_item *item, FILE *out)
 {
 	const struct sched_event *ev = &item->event;
-	size_t len = ftrace_line_format(&t->line, item->cpu, ev, t->raw);
+	size_t len = ftrace_line_format(&t->line, item, t->raw);
 	const char *p = t->raw + t->line.columns[(uint32_t)ev->pid % FTRACE_COLUMN_CACHE].len;
 	const char *end = t->raw + len, *colon;
 	int i;

@@ -111,10 +111,12 @@ struct fleet {
 static int set_error(struct fleet *f, const char *what, struct error *e)
 {
 	int code = sqlite3_errcode(f->db) & 0xff;
+	bool is_damaged = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
 
 	return error_set(e,
 			 code == SQLITE_NOMEM  ? ENOMEM
 			 : code == SQLITE_FULL ? ENOSPC
+			 : is_damaged	       ? EBADMSG
 					       : EIO,
 			 "cannot %s %s: %s", what, f->path, sqlite3_errmsg(f->db));
 }

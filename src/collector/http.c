@@ -30,11 +30,13 @@
 #include "collector/http_marks.h"
 #include "collector/http_reply.h"
 #include "collector/http_request.h"
+#include "collector/http_states.h"
 #include "collector/http_tls.h"
 
 #define CONNECTION_BYTES (64U * 1024) /* head of a request, and a piece of its answer */
 #define STACK_BYTES (512U * 1024)
 #define BACKLOG 128
+#define CLOSING_MAX HTTP_CONNECTIONS_MAX /* connections that are shut, and whose thread ends */
 #define PORT 8080
 #define NAME_SHOWN 20 /* characters; beside an address of IPv6 there is no more room */
 
@@ -113,6 +115,8 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 {
 	struct http_request *q = calloc(1, sizeof(*q));
 
+	/* The library's thread works for us from here on; in a trace it bears our name. */
+	pthread_setname_np(pthread_self(), "kiseki-http");
 	if (!q)
 		return NULL;
 	q->http = context;
@@ -126,13 +130,17 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 	return q;
 }
 
-static void set_waiting(struct MHD_Connection *connection, struct http *h, bool waiting)
+static struct http_connection *connection_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *i =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	if (i)
-		http_connection_set_waiting(h->connections, i->socket_context, waiting);
+	return i ? i->socket_context : NULL;
+}
+
+static void set_waiting(struct MHD_Connection *connection, struct http *h, bool waiting)
+{
+	http_connection_set_waiting(h->connections, connection_of(connection), waiting);
 }
 
 static void end_request(void *context, struct MHD_Connection *connection, void **request,
@@ -167,6 +175,16 @@ static bool is_foreign(const struct http_request *q, const char *host)
 	       http_fetch_is_foreign(http_request_header(q, "Sec-Fetch-Site"));
 }
 
+/* Does a page of another site start work here that nobody sees? It could not read the answer, but
+ * making it costs. */
+static bool is_hidden(const struct http_request *q)
+{
+	return !strncmp(q->route->pattern, "/api/", 5) &&
+	       http_fetch_is_hidden(http_request_header(q, "Sec-Fetch-Site"),
+				    http_request_header(q, "Sec-Fetch-Mode"),
+				    http_request_header(q, "Sec-Fetch-Dest"));
+}
+
 /* What can be said against a request before its body is read. */
 static int judge(struct http_request *q, const char *method, struct http_reply *reply,
 		 struct error *e)
@@ -195,11 +213,16 @@ static int judge(struct http_request *q, const char *method, struct http_reply *
 	if (r < 0)
 		return error_set(e, ENOENT, "nothing is at %.200s; see /api/v1/openapi.json",
 				 q->raw);
-	if (strcmp(q->route->method, "GET") && is_foreign(q, host))
+	if (strcmp(q->route->method, "GET") ? is_foreign(q, host) : is_hidden(q))
 		return refuse(q, reply, MHD_HTTP_FORBIDDEN,
 			      "refused: the request comes from another site's page", e);
 	r = http_access_judge(q, reply, e);
-	return r < 0 ? r : http_target_check(&q->target, q->route->params, e);
+	if (r < 0)
+		return r;
+	/* Without keys there are no logins: whoever may ask is known. */
+	if (!q->http->access || q->who->state.kind != WHO_STRANGER)
+		http_connection_set_known(q->http->connections, connection_of(q->connection));
+	return http_target_check(&q->target, q->route->params, e);
 }
 
 /* Adds a piece of the body. */
@@ -298,6 +321,15 @@ static void show_certificate(struct http *h, gnutls_session_t session, struct ht
 	http_connection_set_shown(one, c);
 }
 
+/* The library asks before it takes a connection. */
+static enum MHD_Result admit(void *context, const struct sockaddr *from, socklen_t len)
+{
+	struct http *h = context;
+
+	(void)len;
+	return http_connections_admit(h->connections, from) ? MHD_YES : MHD_NO;
+}
+
 /* The library has ended the session before, or will without a look at what it showed. */
 static void end_connection(struct http *h, struct http_connection *one)
 {
@@ -311,7 +343,7 @@ static void end_connection(struct http *h, struct http_connection *one)
 static void notice_connection(void *context, struct MHD_Connection *connection,
 			      void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-	const union MHD_ConnectionInfo *i;
+	const union MHD_ConnectionInfo *fd, *from;
 	struct http *h = context;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -319,8 +351,12 @@ static void notice_connection(void *context, struct MHD_Connection *connection,
 		*socket_context = NULL;
 		return;
 	}
-	i = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*socket_context = i ? http_connections_push(h->connections, i->connect_fd) : NULL;
+	fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	from = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	*socket_context =
+		fd ? http_connections_push(h->connections, from ? from->client_addr : NULL,
+					   fd->connect_fd)
+		   : NULL;
 	if (h->tls)
 		show_certificate(h, session_of(connection), *socket_context);
 }
@@ -391,9 +427,9 @@ static int start_daemon(struct http *h, int fd, struct error *e)
 	h->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC | (h->tls ? MHD_USE_TLS : 0),
-		0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-		HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
+		0, admit, h, handle, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		HTTP_CONNECTIONS_MAX + CLOSING_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_S,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
 		see_target, h, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
 		MHD_OPTION_NOTIFY_COMPLETED, end_request, h, MHD_OPTION_NOTIFY_CONNECTION,
@@ -434,6 +470,13 @@ static int open_tls(struct http *h, struct error *e)
 
 int http_start(struct http **ret, const struct http_options *o, struct error *e)
 {
+	const struct http_connections_limits limits = {
+		.late_ms = HTTP_REQUEST_MS,
+		.patience_ms = HTTP_PATIENCE_MS,
+		.most = HTTP_CONNECTIONS_MAX,
+		.reserved = o->keys ? HTTP_RESERVED : 0,
+		.strangers = HTTP_STRANGERS_MAX,
+	};
 	CLEANUP(http) struct http *h = calloc(1, sizeof(*h));
 	int fd, r;
 
@@ -454,7 +497,9 @@ int http_start(struct http **ret, const struct http_options *o, struct error *e)
 	fd = open_socket(h, e);
 	if (fd < 0)
 		return fd;
-	r = http_connections_new(&h->connections, HTTP_REQUEST_MS, e);
+	r = http_connections_new(&h->connections, &limits, e);
+	if (r >= 0)
+		r = http_states_new(&h->states, h, e);
 	if (r >= 0)
 		r = start_daemon(h, fd, e);
 	if (r < 0) {
@@ -472,6 +517,7 @@ void http_stop(struct http *h)
 	atomic_store(&h->stopping, true);
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
+	http_states_free(h->states);
 	http_connections_free(h->connections);
 	http_tls_free(h->tls);
 	http_access_free(h->access);

@@ -88,19 +88,30 @@ static int by_name(const void *a, const void *b)
 	return r ? r : memcmp(x->device.id.bytes, y->device.id.bytes, sizeof(x->device.id.bytes));
 }
 
-static bool has_device(const struct registry_row *rows, size_t n, const struct message_id *id)
+static int by_id(const void *a, const void *b)
 {
+	const struct message_id *x = a, *y = b;
+
+	return memcmp(x->bytes, y->bytes, sizeof(x->bytes));
+}
+
+/* The ids of the rows, sorted; free(). NULL: out of memory. */
+static struct message_id *sort_ids(const struct registry_row *rows, size_t n)
+{
+	struct message_id *ids = malloc((n + 1) * sizeof(*ids));
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (is_same(&rows[i].device.id, id))
-			return true;
-	return false;
+	for (i = 0; ids && i < n; i++)
+		ids[i] = rows[i].device.id;
+	if (ids)
+		qsort(ids, n, sizeof(*ids), by_id);
+	return ids;
 }
 
 /* Adds the devices that only the store remembers. */
 static int add_remembered(struct http *h, struct registry_row **rows, size_t *n, struct error *e)
 {
+	_cleanup_free_ struct message_id *ids = sort_ids(*rows, *n);
 	size_t known = *n, i;
 	struct registry_row *grown;
 	struct http_names names;
@@ -108,14 +119,14 @@ static int add_remembered(struct http *h, struct registry_row **rows, size_t *n,
 
 	if (r < 0)
 		return r;
-	grown = realloc(*rows, (*n + names.n + 1) * sizeof(*grown));
+	grown = ids ? realloc(*rows, (*n + names.n + 1) * sizeof(*grown)) : NULL;
 	if (!grown) {
 		http_names_done(&names);
 		return error_set(e, ENOMEM, "cannot list the devices: out of memory");
 	}
 	*rows = grown;
 	for (i = 0; i < names.n; i++)
-		if (!has_device(grown, known, &names.devices[i].id))
+		if (!bsearch(&names.devices[i].id, ids, known, sizeof(*ids), by_id))
 			make_row(&grown[(*n)++], &names.devices[i]);
 	http_names_done(&names);
 	return 0;

@@ -134,7 +134,7 @@ static const struct trace_sink_ops careful_ops = {
 static int write_trace(struct work *w, struct extract *x, struct error *e)
 {
 	struct careful c = { .sink = { &careful_ops }, .x = x, .folder = w->folder };
-	int r = format_prepare(x->format, &x->source, e);
+	int r = format_prepare(x->format, &x->source, &x->options, e);
 
 	if (r >= 0)
 		r = format_open(x->format, &c.inner, w->trace, &x->options, e);

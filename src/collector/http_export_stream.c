@@ -109,8 +109,12 @@ static int open_pipe(struct stream *s, struct error *e)
 
 static int start(struct stream *s, struct error *e)
 {
-	int r = open_pipe(s, e);
+	int r;
 
+	s->x.options.stop = &s->x.cancelled;
+	r = format_prepare(s->x.format, &s->x.source, &s->x.options, e);
+	if (r >= 0)
+		r = open_pipe(s, e);
 	if (r < 0)
 		return r;
 	r = pthread_create(&s->thread, NULL, work, s);

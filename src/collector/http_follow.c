@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "collector/event_text.h"
+#include "collector/http_device.h"
+#include "collector/http_range.h"
 #include "convert/item_json.h"
 #include "trace/run_source.h"
 
@@ -15,27 +19,29 @@
 #define ITEM_ROOM (64U * 1024)	    /* fields_room() is below it for every item */
 
 struct http_follow {
-	struct store *store;
-	struct message_id device;
+	struct http *http;
+	char device[ID_TEXT_LEN]; /* its id */
 	uint32_t rate;
-	uint32_t run; /* 0: none yet */
-	bool begun;   /* a run that shows up from now on is followed from its start */
+	uint32_t run;	/* 0: none yet */
+	uint32_t known; /* the highest number of a run that had events at the first look */
+	bool looked;
 	struct trace_source *source;
-	uint64_t budget; /* items that may be passed on, in thousandths */
+	struct event_names *names; /* of those who run, of the source */
+	uint64_t budget;	   /* items that may be passed on, in thousandths */
 	uint64_t filled_ms;
 	uint64_t left_out;
 	char item[ITEM_ROOM];
 };
 
-int http_follow_new(struct http_follow **ret, struct store *s, const struct message_id *device,
+int http_follow_new(struct http_follow **ret, struct http *h, const struct message_id *device,
 		    uint32_t rate, struct error *e)
 {
 	struct http_follow *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return error_set(e, ENOMEM, "cannot follow: out of memory");
-	f->store = s;
-	f->device = *device;
+	f->http = h;
+	http_id_format(device, f->device);
 	f->rate = rate;
 	f->budget = (uint64_t)rate * 1000;
 	f->filled_ms = clock_mono_ms();
@@ -48,40 +54,70 @@ void http_follow_free(struct http_follow *f)
 	if (!f)
 		return;
 	source_free(f->source);
+	event_names_free(f->names);
 	free(f);
 }
 
-/* The latest that has something of the scheduler: calls are no items, and a description alone may
- * become either. */
-static int take_first(void *context, const struct store_run *r)
+struct latest {
+	struct registry_row row;
+	struct store_run run; /* the number is 0: there is none */
+	uint32_t highest;
+};
+
+/* One that has something of the scheduler: calls are no items, and a description alone may become either. */
+static int take_latest(void *context, const struct store_run *r)
 {
-	if (!r->cpus)
+	struct latest *l = context;
+
+	if (!r->cpus || !r->blocks)
 		return 0;
-	*(struct store_run *)context = *r;
-	return 1;
+	if (r->number > l->highest)
+		l->highest = r->number;
+	if (http_range_is_later(&l->row, r, &l->run))
+		l->run = *r;
+	return 0;
+}
+
+/* A run that began after the first look is followed from its start. Of any other only what comes from
+ * now on is new: also when the device goes back to one that it has sent before. */
+static uint64_t first_tick(const struct http_follow *f, const struct store_run *run)
+{
+	if (run->number > f->known)
+		return 0;
+	return run->last_tick ? run->last_tick + 1 : 0;
 }
 
 /* Opens the device's latest run if that is another than before. */
 static int open_latest(struct http_follow *f, FILE *out, struct error *e)
 {
 	struct store_range range = { 0, UINT64_MAX };
+	struct store *store = f->http->options.store;
 	struct trace_source *source = NULL;
-	struct store_run run = { 0 };
-	int r = store_runs(f->store, &f->device, take_first, &run, e);
+	struct latest l = { .highest = 0 };
+	int r = http_device_find(f->http, f->device, &l.row, e);
 
-	if (r < 0 || !run.number || run.number == f->run || !run.blocks) {
-		f->begun = f->begun || r >= 0;
-		return r < 0 ? r : 0;
-	}
-	if (!f->begun)
-		range.from_tick = run.last_tick ? run.last_tick + 1 : 0;
-	r = source_run_open(&source, f->store, run.number, &range, e);
+	if (r >= 0)
+		r = store_runs(store, &l.row.device.id, take_latest, &l, e);
+	if (r < 0)
+		return r;
+	if (!f->looked)
+		f->known = l.highest;
+	f->looked = true;
+	if (!l.run.number || l.run.number == f->run)
+		return 0;
+	range.from_tick = first_tick(f, &l.run);
+	f->known = l.highest; /* and not told from its start a second time */
+	r = source_run_open(&source, store, l.run.number, &range, e);
 	if (r < 0)
 		return r;
 	source_free(f->source);
+	event_names_free(f->names);
 	f->source = source;
-	f->run = run.number;
-	f->begun = true;
+	f->names = event_names_new(&source->info);
+	if (!f->names)
+		return error_set(e, ENOMEM, "cannot follow: out of memory");
+	source->info.has_comm = true;
+	f->run = l.run.number;
 	fprintf(out, "event: run\ndata: {\"run\":%" PRIu32 "}\n\n", f->run);
 	return 1;
 }
@@ -97,10 +133,13 @@ static void fill_budget(struct http_follow *f)
 }
 
 /* 1: passed on; 0: left out. */
-static int put_item(struct http_follow *f, const struct trace_item *item, FILE *out, bool first)
+static int put_item(struct http_follow *f, struct trace_item *item, FILE *out, bool first)
 {
 	char *end;
 
+	event_names_note(f->names, item);
+	memcpy(item->comm, event_names_get(f->names, item), SCHED_COMM_LEN);
+	item->comm_known = item->comm[0]; /* an empty one cannot be told from none */
 	if (f->budget < 1000 || fields_room(item) > sizeof(f->item)) {
 		f->left_out++;
 		return 0;

@@ -235,6 +235,14 @@ bool http_fetch_is_foreign(const char *site)
 	return site && strcasecmp(site, "same-origin") && strcasecmp(site, "none");
 }
 
+bool http_fetch_is_hidden(const char *site, const char *mode, const char *dest)
+{
+	bool follows =
+		mode && !strcasecmp(mode, "navigate") && (!dest || !strcasecmp(dest, "document"));
+
+	return http_fetch_is_foreign(site) && !follows;
+}
+
 /* --- who asks --- */
 
 static size_t take_word(const char *p, char *ret, size_t room)

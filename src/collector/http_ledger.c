@@ -24,11 +24,20 @@ struct ledger {
 	json_t *rows;
 	struct trace_clock clock;
 	struct filter_time from, to; /* only what touches this time */
+	uint64_t first_tick;	     /* of the run */
 	struct func_source *calls;   /* NULL: it has no threads */
 	uint64_t n;
 	uint64_t lost[LOSS_CAUSES];
 	uint64_t uncounted; /* rows */
 };
+
+/* What lacks before a stream's first event was lost since the run began. */
+static uint64_t begin_of(const struct ledger *b, const struct store_loss *l)
+{
+	bool since_begin = !l->from_tick && l->to_tick > b->first_tick;
+
+	return since_begin && !stream_is_func(l->stream) ? b->first_tick : l->from_tick;
+}
 
 /* When a tick of a stream was, in the clock of the run; 0 where nobody knows. */
 static uint64_t get_ns(const struct ledger *b, uint32_t stream, uint64_t tick)
@@ -78,7 +87,7 @@ static int add_loss(void *context, const struct store_loss *l)
 {
 	struct ledger *b = context;
 	bool known = l->count != LOSS_UNKNOWN;
-	uint64_t from_ns = get_ns(b, l->stream, l->from_tick);
+	uint64_t from_ns = get_ns(b, l->stream, begin_of(b, l));
 	uint64_t to_ns = get_ns(b, l->stream, l->to_tick);
 
 	if ((b->from.given && to_ns && to_ns < b->from.ns) || (b->to.given && from_ns >= b->to.ns))
@@ -118,6 +127,7 @@ static int open_clocks(struct http_request *q, const struct http_selection *s, s
 	if (r < 0)
 		b->calls = NULL;
 	b->clock = s->clock;
+	b->first_tick = s->run.first_tick;
 	b->from = s->from;
 	b->to = s->to;
 	return is_trouble(r) ? r : 0;

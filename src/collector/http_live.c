@@ -23,12 +23,14 @@
 #include "base/memfile.h"
 #include "collector/http_device.h"
 #include "collector/http_follow.h"
+#include "collector/http_states.h"
 
 #define BEAT_MS 10000U
 #define STATE_MS 1000U	   /* counters change all the time: not more often than this */
 #define LOOK_MS 200U	   /* whether a device's state has changed */
 #define RATE_DEFAULT 1000U /* items a second */
 #define RATE_MOST 100000U
+#define TEXT_MOST (32U * 1024) /* of states, at once: who reads slowly holds no more */
 
 struct seen {
 	struct message_id id;
@@ -46,86 +48,113 @@ struct live {
 	uint64_t version; /* of the store's commits */
 	uint64_t changes; /* of instructions that were told, and one */
 	uint64_t look_ms, beat_ms;
-	struct seen *seen;
-	size_t n_seen;
+	struct seen *seen; /* by id */
+	size_t n_seen, room_seen;
+	bool is_within; /* some devices of this look are still to come, behind this one: */
+	struct message_id after;
 	char *text; /* to be sent */
 	size_t at, len;
 };
 
-static uint64_t sum(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (; len; len--)
-		h = (h ^ *p++) * 0x100000001b3ULL;
-	return h;
-}
-
 /* --- states --- */
+
+/* Where the device is among those that were seen, or would be. */
+static size_t find_seen(const struct live *l, const struct message_id *id)
+{
+	size_t lo = 0, hi = l->n_seen, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (memcmp(&l->seen[mid].id, id, sizeof(*id)) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
 
 static struct seen *get_seen(struct live *l, const struct message_id *id)
 {
+	size_t at = find_seen(l, id), room = l->room_seen ? 2 * l->room_seen : 16;
 	struct seen *grown;
-	size_t i;
 
-	for (i = 0; i < l->n_seen; i++)
-		if (!memcmp(&l->seen[i].id, id, sizeof(*id)))
-			return &l->seen[i];
-	grown = realloc(l->seen, (l->n_seen + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	l->seen = grown;
-	memset(&grown[l->n_seen], 0, sizeof(*grown));
-	grown[l->n_seen].id = *id;
-	return &grown[l->n_seen++];
+	if (at < l->n_seen && !memcmp(&l->seen[at].id, id, sizeof(*id)))
+		return &l->seen[at];
+	if (l->n_seen == l->room_seen) {
+		grown = realloc(l->seen, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		l->seen = grown;
+		l->room_seen = room;
+	}
+	memmove(&l->seen[at + 1], &l->seen[at], (l->n_seen - at) * sizeof(*l->seen));
+	l->seen[at] = (struct seen){ .id = *id };
+	l->n_seen++;
+	return &l->seen[at];
 }
 
-/* What somebody who looks at the device wants to see at once. */
-static uint64_t sum_important(const struct registry_row *row)
+static void put_state(struct live *l, const struct http_state *state, FILE *out)
 {
-	uint64_t parts[] = { row->online, row->state,	 row->desired,
-			     row->run,	  row->func_run, row->session };
+	struct seen *s = get_seen(l, &state->id);
+	uint64_t now = clock_mono_ms();
 
-	return sum(1, parts, sizeof(parts));
-}
-
-static void put_state(struct live *l, const struct registry_row *row, FILE *out)
-{
-	struct seen *s = get_seen(l, &row->device.id);
-	uint64_t important = sum_important(row), now = clock_mono_ms(), all;
-	char *text;
-
-	if (!s || (s->important == important && now - s->sent_ms < STATE_MS))
+	if (!s || (s->important == state->important && now - s->sent_ms < STATE_MS))
 		return;
-	text = json_whole_text(http_device_json(row), JSON_COMPACT);
-	if (!text)
-		return;
-	all = sum(1, text, strlen(text));
-	if (all != s->all || s->important != important)
-		fprintf(out, "event: state\ndata: %s\n\n", text);
-	free(text);
-	s->all = all;
-	s->important = important;
+	if (state->all != s->all || s->important != state->important)
+		fprintf(out, "event: state\ndata: %s\n\n", state->text);
+	s->all = state->all;
+	s->important = state->important;
 	s->sent_ms = now;
+}
+
+struct taking {
+	struct live *live;
+	FILE *out;
+};
+
+static bool take_state(void *context, const struct http_state *state)
+{
+	struct taking *t = context;
+
+	t->live->is_within = ftell(t->out) >= (long)TEXT_MOST;
+	if (t->live->is_within)
+		return false;
+	put_state(t->live, state, t->out);
+	t->live->after = state->id;
+	return true;
+}
+
+/* Those that changed, by their ids; a part of them, if they are many (is_within). */
+static int put_all_states(struct live *l, FILE *out, struct error *e)
+{
+	const struct message_id after = l->after;
+	struct taking t = { .live = l, .out = out };
+	bool was_within = l->is_within;
+
+	l->is_within = false;
+	return http_states_each(l->http->states, was_within ? &after : NULL, take_state, &t, e);
 }
 
 static int put_states(struct live *l, FILE *out, struct error *e)
 {
-	_cleanup_free_ struct registry_row *rows = NULL;
-	struct registry_row one;
-	size_t n = 0, i;
+	struct http_state state = { 0 };
+	struct registry_row row;
 	int r;
 
-	if (l->has_device) {
-		r = http_device_find(l->http, l->name, &one, e);
-		if (r >= 0)
-			put_state(l, &one, out);
+	if (!l->has_device)
+		return put_all_states(l, out, e);
+	r = http_device_find(l->http, l->name, &row, e);
+	if (r < 0)
 		return r;
-	}
-	r = http_device_list(l->http, &rows, &n, e);
-	for (i = 0; r >= 0 && i < n; i++)
-		put_state(l, &rows[i], out);
-	return r;
+	state.text = json_whole_text(http_device_json(&row), JSON_COMPACT);
+	if (!state.text)
+		return 0;
+	state.id = row.device.id;
+	state.important = http_state_sum_important(&row);
+	state.all = http_state_sum_text(state.text);
+	put_state(l, &state, out);
+	free(state.text);
+	return 0;
 }
 
 /* Once at first, too: who lost the stream does not know what happened meanwhile. */
@@ -147,8 +176,9 @@ static int write_messages(struct live *l, FILE *out, struct error *e)
 	uint64_t now = clock_mono_ms();
 	int r = 0, more = 0;
 
-	if (now >= l->look_ms) {
-		l->look_ms = now + (l->has_device ? LOOK_MS : STATE_MS);
+	if (l->is_within || now >= l->look_ms) {
+		if (!l->is_within)
+			l->look_ms = now + (l->has_device ? LOOK_MS : STATE_MS);
 		r = put_states(l, out, e);
 	}
 	if (r >= 0 && !l->has_device)
@@ -274,8 +304,7 @@ int http_device_live(struct http_request *q, struct http_reply *reply, struct er
 	l->has_device = true;
 	http_id_format(&row.device.id, l->name);
 	if (rate)
-		r = http_follow_new(&l->follow, q->http->options.store, &row.device.id,
-				    (uint32_t)rate, e);
+		r = http_follow_new(&l->follow, q->http, &row.device.id, (uint32_t)rate, e);
 	if (r < 0) {
 		live_free(&l->body);
 		return r;

@@ -242,12 +242,19 @@ static void put_collector(FILE *f, struct collector *collector)
 
 static void put_server(FILE *f, struct http *h)
 {
+	struct store_damages d;
 	uint64_t used = 0, left = 0;
 	unsigned int i;
 
+	store_get_damage(h->options.store, &d);
 	store_space(h->options.store, &used, &left);
 	put_one(f, "kiseki_store_used_bytes", "Bytes of the store's log.", used);
 	put_one(f, "kiseki_store_free_bytes", "Bytes free on the store's disk.", left);
+	put_one(f, "kiseki_store_damaged_runs", "Runs of which the disk lost something.", d.runs);
+	put_one(f, "kiseki_store_damaged_events",
+		"Events that the disk lost, as far as that is known.", d.events);
+	put_one(f, "kiseki_store_damaged_places",
+		"Damaged places found when the collector started.", d.places + d.files);
 	put_one(f, "kiseki_http_connections", "Connections to the HTTP API now.",
 		http_connections_count(h->connections));
 	put_one(f, "kiseki_http_exports", "Exports under way.", atomic_load(&h->exports));

@@ -101,4 +101,8 @@ const char *http_peer_owner(const char *address, char ret[HTTP_HOST_MAX]);
 /* Does the browser say (Sec-Fetch-Site) that a page of another origin asks? */
 bool http_fetch_is_foreign(const char *site);
 
+/* The same for a GET, which such a page may start only as a link that somebody follows (Sec-Fetch-Mode, Sec-Fetch-Dest):
+ * not as a picture, a frame, or by a script. */
+bool http_fetch_is_hidden(const char *site, const char *mode, const char *dest);
+
 #endif

@@ -37,9 +37,21 @@ static int parse_point(const char *name, const char *text, uint64_t *ret, struct
 /* The latest run of each kind: a device may send one of each at the same time. One of which only the
  * description came, kept as that of any, may become either, and will do where there is no other. */
 struct latest {
+	const struct registry_row *row;
 	uint64_t from_ns, to_ns;
 	struct store_run run[HTTP_RUN_KINDS]; /* the number is 0: there is none */
 };
+
+bool http_range_is_alive(const struct registry_row *row, const struct store_run *r)
+{
+	return !r->ended && registry_is_sent(row, r->number);
+}
+
+bool http_range_is_later(const struct registry_row *row, const struct store_run *r,
+			 const struct store_run *than)
+{
+	return !than->number || (http_range_is_alive(row, r) && !http_range_is_alive(row, than));
+}
 
 static enum http_run_kind kind_of(const struct store_run *r)
 {
@@ -55,19 +67,19 @@ static enum http_run_kind kind_of(const struct store_run *r)
 static int take_latest(void *context, const struct store_run *r)
 {
 	struct latest *l = context;
-	struct store_run *to;
+	struct store_run *to, *guests;
 	uint64_t until = r->ended ? r->last_ns + ARRIVAL_NS : UINT64_MAX;
 
 	if (!r->blocks || r->first_ns > l->to_ns + ARRIVAL_NS || until < l->from_ns)
 		return 0;
 	to = &l->run[kind_of(r)];
-	if (!to->number)
+	guests = &l->run[HTTP_RUN_VM];
+	if (http_range_is_later(l->row, r, to))
 		*to = *r;
-	if (to == &l->run[HTTP_RUN_PROFILE] && r->has_guests && !l->run[HTTP_RUN_VM].number)
-		l->run[HTTP_RUN_VM] = *r;
-	return l->run[HTTP_RUN_SCHED].number && l->run[HTTP_RUN_FUNC].number &&
-	       l->run[HTTP_RUN_BOOT].number && l->run[HTTP_RUN_PROFILE].number &&
-	       l->run[HTTP_RUN_VM].number;
+	if (to == &l->run[HTTP_RUN_PROFILE] && r->has_guests &&
+	    http_range_is_later(l->row, r, guests))
+		*guests = *r;
+	return 0;
 }
 
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e)
@@ -123,9 +135,9 @@ static int find_latest(struct http_request *q, enum http_run_kind kind, struct s
 {
 	const char *from = http_target_get(&q->target, "from");
 	const char *to = http_target_get(&q->target, "to");
-	struct latest l = { .to_ns = UINT64_MAX - ARRIVAL_NS };
-	const struct store_run *found;
 	struct registry_row row;
+	struct latest l = { .row = &row, .to_ns = UINT64_MAX - ARRIVAL_NS };
+	const struct store_run *found;
 	int r = http_device_find(q->http, q->captured[0], &row, e);
 
 	if (r >= 0)
@@ -340,8 +352,9 @@ static int parse_tasks(struct trace_filter *f, const char *text, struct error *e
 					 sizeof(one) - 1);
 		memcpy(one, text, len);
 		one[len] = 0;
-		r = strspn(one, "0123456789") == len ? filter_parse_pids(f, one, e)
-						     : filter_parse_comms(f, one, e);
+		r = strspn(one, "0123456789") == strcspn(one, "@") && one[0] != '@'
+			    ? filter_parse_pids(f, one, e)
+			    : filter_parse_comms(f, one, e);
 	}
 	return r;
 }
@@ -372,7 +385,12 @@ static int parse_filters(struct http_request *q, struct trace_filter *items,
 
 int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e)
 {
-	return parse_filters(q, ret, ret, e);
+	int r = parse_filters(q, ret, ret, e);
+
+	/* A page is a small part of a run, which would have to be read whole. */
+	if (r >= 0 && ret->n_lives)
+		r = error_set(e, EINVAL, "cannot take pid@time for a page of events");
+	return r;
 }
 
 /* Puts the filter in front of the source if it asks for anything. */
@@ -403,6 +421,8 @@ int http_range_open(struct http_request *q, const struct http_selection *s,
 	r = parse_filters(q, &items, tasks ? tasks : &items, e);
 	if (r >= 0)
 		r = source_run_open(&source, q->http->options.store, s->run.number, &range, e);
+	if (r >= 0 && tasks)
+		r = filter_find_lives(tasks, source, e);
 	if (r >= 0)
 		r = put_filter(&source, &items, e);
 	filter_done(&items);

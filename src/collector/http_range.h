@@ -3,7 +3,9 @@
  * http_range: which run, which part of its time, and which of its events a request asks for.
  *
  * /runs/{run}/… names a run. /devices/{device}/… means that device's latest run of the kind that is
- * asked for, or with from= or to= the latest that was sent within that time. Times are those of when.h: points in real time,
+ * asked for, or with from= or to= the latest that was sent within that time. The latest is the one that a
+ * connection of the device sends now, also where another began later and has ended; else the one with the
+ * latest end. Times are those of when.h: points in real time,
  * turned into the run's own clock; or "+…", a length after the run's first event. from_ns= and to_ns=
  * are nanoseconds of the run's own clock as they are; they do not choose a run.
  */
@@ -36,6 +38,13 @@ enum http_run_kind {
 	HTTP_RUN_VM, /* a profile that has virtual machines */
 	HTTP_RUN_KINDS,
 };
+
+/* Whether the device goes on with it. */
+bool http_range_is_alive(const struct registry_row *row, const struct store_run *r);
+/* Of runs told in the order of store_runs(): whether this is later than the one that was chosen before
+ * (number 0: none was). */
+bool http_range_is_later(const struct registry_row *row, const struct store_run *r,
+			 const struct store_run *than);
 
 /* By the parameter kind=. */
 int http_range_get_kind(struct http_request *q, enum http_run_kind *ret, struct error *e);

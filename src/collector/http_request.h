@@ -17,6 +17,9 @@
 #include "keys/people.h"
 
 #define HTTP_CONNECTIONS_MAX 256U
+#define HTTP_RESERVED 64U      /* of these, for addresses from which somebody has logged in */
+#define HTTP_STRANGERS_MAX 32U /* of one address, once they are silent for so long: */
+#define HTTP_PATIENCE_MS 1000
 #define HTTP_EXPORTS_MAX 8U   /* at once, each with a thread that decodes */
 #define HTTP_LIVE_MAX 64U     /* clients that follow */
 #define HTTP_BODY_MAX 65536U  /* of a request */
@@ -29,6 +32,7 @@
 struct http_access;
 struct http_connections;
 struct http_marks;
+struct http_states;
 struct http_tls;
 
 struct http {
@@ -41,6 +45,7 @@ struct http {
 	struct http_tls *tls;	    /* NULL: plain */
 	struct http_access *access; /* NULL: anybody may everything */
 	struct http_marks *marks;   /* in calls that were looked at */
+	struct http_states *states; /* of all devices, for those who follow */
 	atomic_bool stopping;
 	atomic_uint exports, live; /* now */
 	atomic_uint turns;	   /* requests that decode now (http_turn.h) */

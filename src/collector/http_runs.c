@@ -13,15 +13,33 @@
 #define RUNS_MOST 100000U
 
 struct run_list {
-	json_t *list;
+	json_t *list, *alive; /* those that go on are told first */
 	enum http_run_kind kind;
 	struct http_names names;
 	uint64_t limit, n;
+	uint32_t *sent; /* by connections that are there now */
+	size_t n_sent;
 };
+
+static bool is_alive(const struct run_list *l, const struct store_run *r)
+{
+	size_t lo = 0, hi = l->n_sent;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->sent[mid] < r->number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return !r->ended && lo < l->n_sent && l->sent[lo] == r->number;
+}
 
 static int add_run(void *context, const struct store_run *r)
 {
 	struct run_list *l = context;
+	json_t *to;
 
 	if ((l->kind == HTTP_RUN_SCHED &&
 	     (store_run_is_func(r) || store_run_is_boot(r) || store_run_is_profile(r))) ||
@@ -29,9 +47,24 @@ static int add_run(void *context, const struct store_run *r)
 	    (l->kind == HTTP_RUN_VM && !(r->samplers && r->has_guests)) ||
 	    (l->kind == HTTP_RUN_FUNC && !r->threads) || (l->kind == HTTP_RUN_BOOT && !r->has_boot))
 		return 0;
-	if (l->n++ < l->limit)
-		json_array_append_new(l->list, http_run_json(r, &l->names));
+	l->n++;
+	to = is_alive(l, r) ? l->alive : l->list;
+	if (json_array_size(to) < l->limit)
+		json_array_append_new(to, http_run_json(r, &l->names));
 	return 0;
+}
+
+/* Both lists as one, which has no more than the limit. */
+static json_t *take_list(struct run_list *l)
+{
+	json_t *all = take_ptr(l->alive);
+
+	json_array_extend(all, l->list);
+	json_decref(l->list);
+	l->list = NULL;
+	while (json_array_size(all) > l->limit)
+		json_array_remove(all, json_array_size(all) - 1);
+	return all;
 }
 
 /* device NULL: of all. */
@@ -39,24 +72,30 @@ static int list_runs(struct http_request *q, const struct message_id *device,
 		     struct http_reply *reply, struct error *e)
 {
 	struct run_list l = { .limit = RUNS_DEFAULT };
+	_cleanup_free_ uint32_t *sent = NULL;
 	int r = http_target_get_count(&q->target, "limit", (struct http_bounds){ 1, RUNS_MOST },
 				      &l.limit, e);
 
 	if (r >= 0)
 		r = http_range_get_kind(q, &l.kind, e);
 	if (r >= 0)
+		r = registry_list_sent(q->http->options.registry, &sent, &l.n_sent, e);
+	if (r >= 0)
 		r = http_names_init(&l.names, q->http->options.store, e);
 	if (r < 0)
 		return r;
+	l.sent = sent;
 	l.list = json_array();
+	l.alive = json_array();
 	r = store_runs(q->http->options.store, device, add_run, &l, e);
 	http_names_done(&l.names);
 	if (r < 0) {
 		json_decref(l.list);
+		json_decref(l.alive);
 		return r;
 	}
 	return http_reply_json(reply,
-			       json_pack("{so so}", "runs", l.list, "more",
+			       json_pack("{so so}", "runs", take_list(&l), "more",
 					 json_value_count(l.n > l.limit ? l.n - l.limit : 0)),
 			       JSON_INDENT(2), e);
 }

@@ -31,7 +31,7 @@ static void set_tag(struct http_reply *reply, const struct http_selection *s,
 	uint64_t part = detail_is_final(d) ? 0 : s->run.events + s->run.blocks;
 
 	snprintf(reply->etag, sizeof(reply->etag), "\"%08lx-%llx-%llx-%llx\"",
-		 (unsigned long)crc32c(0, s->run.id.bytes, sizeof(s->run.id.bytes)),
+		 (unsigned long)crc32c_add(0, s->run.id.bytes, sizeof(s->run.id.bytes)),
 		 (unsigned long long)q->from_ns, (unsigned long long)detail_to_ns(d),
 		 (unsigned long long)part);
 	reply->keeps = true;

@@ -5,10 +5,16 @@
  * is the one that puts into the store.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "collector/connection.h"
+
+#define ANSWER_MS 2000U /* to a PING, when somebody else wants the device's place */
 
 static void send_bytes(void *owner, const uint8_t *bytes, size_t len)
 {
@@ -24,32 +30,65 @@ static void log_text(void *owner, const char *text)
 	connection_log(c, "%s", text);
 }
 
-/* The device's place in the table of connections; who has it, has to go. */
-static int take_slot(struct connection *c, uint32_t slot)
+/* Who speaks for the device now, beside this one. */
+static struct connection *find_other(const struct connection *c, const struct message_id *device)
 {
-	struct server *s = c->server;
-	struct connection **by_slot, *old;
-	uint32_t room;
+	struct connection *other;
 
-	if (slot >= s->n_slots) {
-		room = (slot + 64) * 2;
-		by_slot = realloc(s->by_slot, room * sizeof(struct connection *));
-		if (!by_slot)
-			return -ENOMEM;
-		memset(by_slot + s->n_slots, 0, (room - s->n_slots) * sizeof(*by_slot));
-		s->by_slot = by_slot;
-		s->n_slots = room;
-	}
-	old = s->by_slot[slot] == c ? NULL : s->by_slot[slot];
-	s->by_slot[slot] = c;
-	c->slot = slot;
-	c->has_slot = true;
-	if (old) {
-		session_bye(&old->session, BYE_DUPLICATE,
-			    "another connection has taken this device's place");
-		connection_settle(old);
-	}
-	return 0;
+	for (other = c->server->connections; other; other = other->next)
+		if (other != c && other->has_slot && !session_is_over(&other->session) &&
+		    !memcmp(&other->device, device, sizeof(*device)))
+			return other;
+	return NULL;
+}
+
+/* Has the peer closed, though what it sent before was not read yet? */
+static bool is_closed_by_peer(struct connection *c)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+	uv_os_fd_t fd;
+
+	return uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 &&
+	       getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_state != TCP_ESTABLISHED;
+}
+
+/* Whether somebody is there who speaks for the device. A device that lost power or its way has left a
+ * connection that nobody closed: so it is asked, and who does not answer in time has to go. */
+static bool is_there(struct connection *old)
+{
+	uint64_t now_ms = server_now_ms(old->server);
+	struct session_now now = session_clock_now();
+	bool answered = old->session.frames != old->asked_frames;
+
+	if (is_closed_by_peer(old))
+		return false;
+	if (old->asked_ms && !answered && old->reading)
+		return now_ms - old->asked_ms < ANSWER_MS;
+	session_ping(&old->session, &now);
+	old->asked_ms = now_ms;
+	old->asked_frames = old->session.frames;
+	return true;
+}
+
+/* Two agents of one machine that have one name, or two machines that are copies of one: the second is told
+ * what to do, and tries again ever less often. */
+static int refuse_second(struct connection *c, struct connection *old, struct error *e)
+{
+	uint64_t ago_ms = server_now_ms(c->server) - old->since_ms;
+	time_t since = (time_t)((session_clock_now().real_ns / 1000000 - ago_ms) / 1000);
+	char text[32] = "?";
+	struct tm tm;
+
+	if (gmtime_r(&since, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	session_bye(&c->session, BYE_DUPLICATE,
+		    "%s is connected since %s from %s; an agent beside it needs another --name, "
+		    "a machine that is a copy another device-id",
+		    old->name, text, old->address);
+	connection_settle(old);
+	return error_set(e, EBUSY, "cannot take the device: it is connected");
 }
 
 static int arrive(void *owner, const struct message_hello *m, struct error *e)
@@ -63,9 +102,13 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 				      .now_ns = session_clock_now().real_ns,
 				      .beside = m->role == ROLE_RECORDER };
 	struct store_device device;
+	struct connection *old;
 	uint32_t slot;
 	int r = guard_admit(c, &hello, e);
 
+	old = r < 0 || a.beside ? NULL : find_other(c, &hello.device);
+	if (old && is_there(old))
+		return refuse_second(c, old, e);
 	if (r == 0)
 		r = registry_arrive(s->o.registry, &a, &slot, &device, e);
 	if (r < 0)
@@ -73,13 +116,13 @@ static int arrive(void *owner, const struct message_hello *m, struct error *e)
 	memcpy(c->name, device.name, sizeof(c->name));
 	c->device = m->device;
 	c->boot = m->boot;
-	if (a.beside) {
-		c->slot = slot;
+	c->is_beside = a.beside;
+	if (a.beside)
 		c->paces = (uint8_t)(m->abilities / ABILITY_PACE & ((1U << PACES) - 1));
-	}
-	r = a.beside ? 0 : take_slot(c, slot);
+	r = connection_take_place(c, slot, e);
+	c->is_known = r == 0;
 	if (r < 0)
-		return error_set(e, -r, "cannot take the device: out of memory");
+		return r;
 	r = store_device(s->o.store, &device, e);
 	if (r < 0)
 		return r;
@@ -96,6 +139,14 @@ static int enroll(void *owner, const struct message_enroll *m, struct message_ce
 		  struct error *e)
 {
 	return guard_enroll(owner, m, ret, e);
+}
+
+static int find_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
+{
+	struct connection *c = owner;
+	struct store_run_ids ids = { .device = c->device, .run = *run, .boot = c->boot };
+
+	return store_find_run(c->server->o.store, &ids, ret, e);
 }
 
 static int get_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
@@ -234,6 +285,7 @@ const struct session_ops ingest_ops = {
 	.send = send_bytes,
 	.arrive = arrive,
 	.enroll = enroll,
+	.find = find_run,
 	.run = get_run,
 	.next_sequences = next_sequences,
 	.put = put,

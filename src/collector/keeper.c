@@ -66,7 +66,7 @@ static void *run(void *context)
 	bool wants_retain, failed = false;
 	int r;
 
-	pthread_setname_np(pthread_self(), "keep");
+	pthread_setname_np(pthread_self(), "kiseki-keep");
 	while (wait_for_work(k, &wants_retain)) {
 		r = store_settle(k->o.store, &e);
 		if (r < 0 && !failed)

@@ -99,15 +99,24 @@ static int find_run(void *owner, const struct message_id *run, uint32_t *ret, st
 {
 	struct recording *r = owner;
 	uint32_t i = r->n_runs;
-	int rc = 0;
 
+	(void)e;
 	while (i && memcmp(&r->runs[i - 1].id, run, sizeof(*run)) != 0) /* mostly a late one */
 		i--;
-	if (!i) {
-		rc = add_run(r, run, e);
-		i = r->n_runs;
-	}
 	*ret = i;
+	return 0;
+}
+
+static int get_run(void *owner, const struct message_id *run, uint32_t *ret, struct error *e)
+{
+	struct recording *r = owner;
+	int rc = 0;
+
+	find_run(r, run, ret, e);
+	if (!*ret) {
+		rc = add_run(r, run, e);
+		*ret = r->n_runs;
+	}
 	return rc;
 }
 
@@ -464,7 +473,8 @@ static void take_log(void *owner, const char *text)
 static const struct session_ops ops = {
 	.send = send_bytes,
 	.arrive = arrive,
-	.run = find_run,
+	.find = find_run,
+	.run = get_run,
 	.next_sequences = next_sequences,
 	.put = put_block,
 	.end = put_end,

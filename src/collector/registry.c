@@ -425,6 +425,89 @@ void registry_push_traffic(struct registry *r, uint32_t slot, const struct regis
 	pthread_mutex_unlock(&r->lock);
 }
 
+bool registry_is_sent(const struct registry_row *row, uint32_t run)
+{
+	uint32_t i, k;
+
+	for (i = 0; run && i < row->n_senders; i++)
+		for (k = 0; k < REGISTRY_SENT_MAX; k++)
+			if (row->senders[i].runs[k] == run)
+				return true;
+	return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t copy_runs(const struct registry_sender *s, uint32_t *to)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < REGISTRY_SENT_MAX; i++)
+		if (s->runs[i])
+			to[n++] = s->runs[i];
+	return n;
+}
+
+/* The lock is held. */
+static size_t copy_sent(const struct registry *r, uint32_t *to)
+{
+	size_t n = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < r->n; i++)
+		for (k = 0; k < r->entries[i].row.n_senders; k++)
+			n += copy_runs(&r->entries[i].row.senders[k], to + n);
+	return n;
+}
+
+int registry_list_sent(struct registry *r, uint32_t **ret, size_t *ret_n, struct error *e)
+{
+	uint32_t *list = NULL, i;
+	size_t room = 1, n = 0;
+
+	if (r) {
+		pthread_mutex_lock(&r->lock);
+		for (i = 0; i < r->n; i++)
+			room += (size_t)r->entries[i].row.n_senders * REGISTRY_SENT_MAX;
+		list = malloc(room * sizeof(*list));
+		n = list ? copy_sent(r, list) : 0;
+		pthread_mutex_unlock(&r->lock);
+		if (!list)
+			return error_set(e, ENOMEM, "cannot list the runs: out of memory");
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), by_number);
+	*ret = list;
+	*ret_n = n;
+	return 0;
+}
+
+void registry_push_sent(struct registry *r, uint32_t slot, const struct registry_sender *sender)
+{
+	struct registry_row *row;
+	bool sends = false;
+	uint32_t i, k;
+
+	for (k = 0; k < REGISTRY_SENT_MAX; k++)
+		sends |= sender->runs[k] != 0;
+	pthread_mutex_lock(&r->lock);
+	row = &r->entries[slot].row;
+	for (i = 0; i < row->n_senders && row->senders[i].session != sender->session; i++)
+		;
+	if (sends && i < REGISTRY_SENDERS_MAX) {
+		row->senders[i] = *sender;
+		row->n_senders += i == row->n_senders;
+	} else if (!sends && i < row->n_senders) {
+		row->senders[i] = row->senders[--row->n_senders];
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* How much CPU its agent took since the last status. */
 static void see_cpu(struct registry_entry *entry, uint64_t cpu_us, uint64_t now_ns)
 {

@@ -23,6 +23,14 @@
 
 struct registry;
 
+/* What a connection of the device sends at present: that of its agent, or of a recorder beside it. */
+#define REGISTRY_SENDERS_MAX 8U /* more are not remembered */
+#define REGISTRY_SENT_MAX 4U
+struct registry_sender {
+	uint64_t session;
+	uint32_t runs[REGISTRY_SENT_MAX]; /* numbers; 0: none */
+};
+
 struct registry_row {
 	struct store_device device;
 	char address[64]; /* of its last connection */
@@ -48,6 +56,8 @@ struct registry_row {
 	uint64_t cpu_ppm;	      /* of one CPU, what its agent takes; UINT64_MAX: not known */
 	char group[FLEET_GROUP_MAX];  /* where people put it; "" for none */
 	struct message_config config; /* desired */
+	struct registry_sender senders[REGISTRY_SENDERS_MAX];
+	uint32_t n_senders;
 };
 
 struct registry_result {
@@ -68,6 +78,11 @@ int registry_list(struct registry *r, struct registry_row **ret, size_t *ret_n, 
 
 /* Is the text the id in hex, or a start of it that is long enough to be one (6 digits)? */
 bool registry_id_match(const struct message_id *id, const char *text);
+
+/* Whether a connection that is there now sends this run: it may be silent, but it goes on. */
+bool registry_is_sent(const struct registry_row *row, uint32_t run);
+/* All that are, by rising number; free(*ret). r may be NULL: none. */
+int registry_list_sent(struct registry *r, uint32_t **ret, size_t *ret_n, struct error *e);
 
 /* By name, or by the id in hex or an unambiguous start of it (at least 6 digits). -ENOENT, -ENOTUNIQ. */
 int registry_find(struct registry *r, const char *name, struct registry_row *ret, struct error *e);
@@ -126,6 +141,8 @@ struct registry_traffic {
 	uint32_t run, func_run;
 };
 void registry_push_traffic(struct registry *r, uint32_t slot, const struct registry_traffic *t);
+/* … and which runs a connection sends, of the agent or beside it; none: it is gone. */
+void registry_push_sent(struct registry *r, uint32_t slot, const struct registry_sender *sender);
 void registry_push_status(struct registry *r, uint32_t slot, const struct message_status *m);
 void registry_push_clock(struct registry *r, uint32_t slot, const struct store_clock *c,
 			 uint64_t round_trip_ns);

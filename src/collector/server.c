@@ -77,6 +77,8 @@ static void go_on_stopping(struct server *s)
 		set_can_wake(s, false);
 		uv_close((uv_handle_t *)&s->timer, NULL);
 		uv_close((uv_handle_t *)&s->wake, NULL);
+		uv_close((uv_handle_t *)&s->idle, NULL);
+		uv_close((uv_handle_t *)&s->prepare, NULL);
 	}
 }
 
@@ -124,7 +126,7 @@ static void send_instructions(struct server *s)
 			send_pace(s, slot, &m);
 			continue;
 		}
-		c = slot < s->n_slots ? s->by_slot[slot] : NULL;
+		c = slot < s->n_places ? s->places[slot].agent : NULL;
 		if (!c)
 			continue; /* it left; the registry knows, or will in a moment */
 		session_instruct(&c->session, &m);
@@ -159,6 +161,14 @@ static void on_wake(uv_async_t *handle)
 		begin_stop(s);
 	if (s->stopping)
 		go_on_stopping(s);
+}
+
+/* Before the loop looks at the sockets. */
+static void on_prepare(uv_prepare_t *handle)
+{
+	struct server *s = handle->data;
+
+	s->turn++;
 }
 
 static void on_second(struct server *s)
@@ -292,7 +302,7 @@ static void run_loop(void *context)
 {
 	struct server *s = context;
 
-	pthread_setname_np(pthread_self(), "ingest");
+	pthread_setname_np(pthread_self(), "kiseki-ingest");
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 }
 
@@ -304,7 +314,7 @@ static void free_server(struct server *s)
 	guard_close(s);
 	uv_mutex_destroy(&s->wake_lock);
 	session_room_free(s->env.room);
-	free(s->by_slot);
+	free(s->places);
 	free(s);
 }
 
@@ -318,7 +328,10 @@ static int init_loop(struct server *s)
 	uv_tcp_init(&s->loop, &s->listener);
 	uv_timer_init(&s->loop, &s->timer);
 	uv_async_init(&s->loop, &s->wake, on_wake);
-	s->listener.data = s->timer.data = s->wake.data = s;
+	uv_idle_init(&s->loop, &s->idle);
+	uv_prepare_init(&s->loop, &s->prepare);
+	s->listener.data = s->timer.data = s->wake.data = s->idle.data = s->prepare.data = s;
+	uv_prepare_start(&s->prepare, on_prepare);
 	wheel_init(&s->wheel, uv_now(&s->loop));
 	uv_timer_start(&s->timer, on_timer, WHEEL_STEP_MS, WHEEL_STEP_MS);
 	s->can_wake = true;
@@ -331,6 +344,8 @@ static void close_loop(struct server *s)
 	uv_close((uv_handle_t *)&s->listener, NULL);
 	uv_close((uv_handle_t *)&s->timer, NULL);
 	uv_close((uv_handle_t *)&s->wake, NULL);
+	uv_close((uv_handle_t *)&s->idle, NULL);
+	uv_close((uv_handle_t *)&s->prepare, NULL);
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&s->loop);
 }
@@ -352,6 +367,7 @@ int server_start(struct server **ret, const struct server_options *o, struct err
 	s->o = *o;
 	s->env.ops = &ingest_ops;
 	s->env.window = o->device_bytes_max;
+	s->env.turn_bytes = SESSION_TURN_BYTES;
 	atomic_store(&s->durable, store_puts(o->store));
 	r = guard_open(s, e);
 	if (r == 0)

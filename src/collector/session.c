@@ -28,7 +28,9 @@
 #define HELD_MAX (FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX)
 #define HELD_LEAST 1024U
 #define ROWS_MAX (MESSAGE_RUNS_MAX * MESSAGE_STREAMS_MAX)
-#define ROW_BYTES 16U		  /* of a row of WELCOME, at most */
+#define ROW_BYTES 16U /* of a row of WELCOME, at most */
+#define END_BODY_MAX ((1 + 3 * MESSAGE_STREAMS_MAX) * VARINT_MAX)
+#define UNKNOWN_BODY_MAX 65536U	  /* of a frame of a later version */
 #define CLOCK_RESOLUTION_NS 1000U /* of both readings together: the slowest counters tick each us */
 #define CLOCK_DRIFT_SHIFT 13U	  /* 1/8192, 122 ppm: two bad quartzes against each other */
 
@@ -102,7 +104,7 @@ void session_bye(struct session *s, enum bye_code code, const char *fmt, ...)
 	snprintf(line, sizeof(line), "%s: %s", code == BYE_DONE ? "closed" : "refused", text);
 	s->env->ops->log(s->owner, line);
 	s->state = SESSION_OVER;
-	s->stalled = false;
+	s->stalled = s->yielded = false;
 	drop_held(s);
 }
 
@@ -220,9 +222,11 @@ static bool send_welcome(struct session *s, const struct message_hello *hello,
 	int r;
 
 	for (i = 0; i < hello->n_runs; i++) {
-		r = s->env->ops->run(s->owner, &hello->runs[i], &number, &e);
+		r = s->env->ops->find(s->owner, &hello->runs[i], &number, &e);
 		if (r < 0)
 			return judge_refusal(s, r, &e);
+		if (!number)
+			continue;
 		n = s->env->ops->next_sequences(s->owner, number, room->rows + m.n_rows,
 						MESSAGE_STREAMS_MAX);
 		n = n < MESSAGE_STREAMS_MAX ? n : MESSAGE_STREAMS_MAX;
@@ -242,7 +246,7 @@ static bool send_welcome(struct session *s, const struct message_hello *hello,
 static bool take_hello(struct session *s, const struct frame *f, const struct session_now *now)
 {
 	struct error e = ERROR_INIT;
-	enum wire_status status;
+	struct message_fault fault;
 	struct message_hello m;
 	int r;
 
@@ -251,14 +255,15 @@ static bool take_hello(struct session *s, const struct frame *f, const struct se
 		s->state = SESSION_OVER;
 		return true;
 	}
-	status = hello_decode(&m, f->body, f->body_len);
+	if (hello_decode(&m, f->body, f->body_len) != WIRE_OK &&
+	    hello_find_fault(f->body, f->body_len, &fault)) {
+		session_bye(s, BYE_PROTOCOL, "HELLO: %s at offset %zu is %s", fault.field,
+			    fault.offset, fault.is_cut ? "cut short" : "out of bounds");
+		return true;
+	}
 	if (m.version < PROTOCOL_VERSION) {
 		session_bye(s, BYE_VERSION, "version %" PRIu32 " of the protocol; this is %d",
 			    m.version, PROTOCOL_VERSION);
-		return true;
-	}
-	if (status != WIRE_OK) {
-		session_bye(s, BYE_PROTOCOL, "HELLO is cut short or has a field out of bounds");
 		return true;
 	}
 	r = s->env->ops->arrive(s->owner, &m, &e);
@@ -296,30 +301,37 @@ static void tell_clock(struct session *s)
 		s->env->ops->clock(s->owner, s->run, &s->clock);
 }
 
-static bool take_run(struct session *s, const struct frame *f)
+static void take_run(struct session *s, const struct frame *f)
 {
-	struct error e = ERROR_INIT;
 	struct message_id id;
-	uint32_t number;
-	int r;
 
 	if (run_decode(&id, f->body, f->body_len) != WIRE_OK) {
 		session_bye(s, BYE_PROTOCOL, "RUN has %" PRIu32 " bytes, not 16", f->body_len);
-		return true;
+		return;
 	}
-	r = s->env->ops->run(s->owner, &id, &number, &e);
-	if (r < 0)
-		return judge_refusal(s, r, &e);
-	s->run = number;
-	tell_clock(s);
-	return true;
+	s->run_id = id;
+	s->has_run = true;
+	s->run = 0;
 }
 
-/* What the store said of a frame; false: it stays where it is, and the session stalls. */
-static bool judge_put(struct session *s, const struct frame *f, int r, const struct error *e)
+/* The run that a frame is put into. */
+static int get_run(struct session *s, uint32_t *ret, struct error *e)
+{
+	*ret = s->run;
+	return s->run ? 0 : s->env->ops->run(s->owner, &s->run_id, ret, e);
+}
+
+/* What the store said of a frame; false: it stays where it is, and the session stalls. A run that
+ * did not get it need not be there any more, and is asked for again. */
+static bool judge_put(struct session *s, const struct frame *f, uint32_t run, int r,
+		      const struct error *e)
 {
 	if (r < 0)
 		return judge_refusal(s, r, e);
+	if (!s->run) {
+		s->run = run;
+		tell_clock(s);
+	}
 	add_waiting(s, f->len);
 	if (s->waiting_bytes >= s->env->window)
 		s->stalled = true;
@@ -330,9 +342,10 @@ static bool take_block(struct session *s, const struct frame *f)
 {
 	struct error e = ERROR_INIT;
 	struct block b;
+	uint32_t run;
 	int r;
 
-	if (!s->run) {
+	if (!s->has_run) {
 		session_bye(s, BYE_PROTOCOL, "BLOCK before any RUN");
 		return true;
 	}
@@ -350,16 +363,20 @@ static bool take_block(struct session *s, const struct frame *f)
 			    b.stream);
 		return true;
 	}
-	r = s->env->ops->put(s->owner, s->run, &b, f->body, &e);
-	return judge_put(s, f, r, &e);
+	r = get_run(s, &run, &e);
+	if (r == 0)
+		r = s->env->ops->put(s->owner, run, &b, f->body, &e);
+	return judge_put(s, f, run, r, &e);
 }
 
 static bool take_end(struct session *s, const struct frame *f)
 {
 	struct error e = ERROR_INIT;
 	struct message_end m;
+	uint32_t run;
+	int r;
 
-	if (!s->run) {
+	if (!s->has_run) {
 		session_bye(s, BYE_PROTOCOL, "END before any RUN");
 		return true;
 	}
@@ -367,7 +384,10 @@ static bool take_end(struct session *s, const struct frame *f)
 		session_bye(s, BYE_PROTOCOL, "END is cut short or has a field out of bounds");
 		return true;
 	}
-	return judge_put(s, f, s->env->ops->end(s->owner, s->run, &m, &e), &e);
+	r = get_run(s, &run, &e);
+	if (r == 0)
+		r = s->env->ops->end(s->owner, run, &m, &e);
+	return judge_put(s, f, run, r, &e);
 }
 
 static void take_status(struct session *s, const struct frame *f)
@@ -460,7 +480,8 @@ static bool take_frame(struct session *s, const struct frame *f, const struct se
 	case FRAME_RUN_END:
 		return take_end(s, f);
 	case FRAME_RUN:
-		return take_run(s, f);
+		take_run(s, f);
+		break;
 	case FRAME_STATUS:
 		take_status(s, f);
 		break;
@@ -511,6 +532,41 @@ static bool is_stranger(struct session *s, const struct frame *f, uint8_t type)
 	return s->state == SESSION_OVER;
 }
 
+/* What a peer makes us hold in part is only what a frame of its type can need. */
+static bool is_too_long(struct session *s, const struct frame *f)
+{
+	uint32_t most = MESSAGE_ROOM;
+
+	if (f->type == FRAME_BLOCK)
+		most = FRAME_BODY_MAX;
+	else if (f->type == FRAME_RUN_END)
+		most = END_BODY_MAX;
+	else if (f->type == FRAME_PIECE)
+		most = MESSAGE_PIECE_ROOM;
+	else if (!frame_is_known(f->type))
+		most = UNKNOWN_BODY_MAX;
+	if (f->body_len <= most)
+		return false;
+	session_bye(s, BYE_PROTOCOL,
+		    "a frame of type %" PRIu32 " with %" PRIu32 " bytes; it has at most %" PRIu32,
+		    f->type, f->body_len, most);
+	return true;
+}
+
+static bool is_held_up(const struct session *s)
+{
+	return s->stalled || s->yielded;
+}
+
+/* Counts a frame against the turn. */
+static void spend(struct session *s, uint32_t len)
+{
+	if (!s->env->turn_bytes)
+		return;
+	s->taken += len + SESSION_FRAME_COST;
+	s->yielded = s->state != SESSION_OVER && s->taken >= s->env->turn_bytes;
+}
+
 /* Takes whole frames, and says how many bytes they had. */
 static size_t take_frames(struct session *s, const uint8_t *bytes, size_t len,
 			  const struct session_now *now)
@@ -519,12 +575,14 @@ static size_t take_frames(struct session *s, const uint8_t *bytes, size_t len,
 	size_t at = 0;
 	struct frame f;
 
-	while (at < len && s->state != SESSION_OVER && !s->stalled) {
+	while (at < len && s->state != SESSION_OVER && !is_held_up(s)) {
 		status = frame_decode(bytes + at, len - at, &f);
-		if (is_stranger(s, &f, bytes[at]) || status != WIRE_OK || !take_frame(s, &f, now))
+		if (is_stranger(s, &f, bytes[at]) || is_too_long(s, &f) || status != WIRE_OK ||
+		    !take_frame(s, &f, now))
 			break;
 		s->frames++;
 		at += f.len;
+		spend(s, f.len);
 	}
 	if (status == WIRE_CORRUPT)
 		session_bye(s, BYE_PROTOCOL,
@@ -567,7 +625,7 @@ static bool hold(struct session *s, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* How much is missing to the frame that is held in part; if that is not known, to its head. Whole frames are held where it is stalled only, and
+/* How much is missing to the frame that is held in part; if that is not known, to its head. Whole frames are held where it is held up only, and
  * a head that is whole and says no length is the end of the session. */
 static size_t get_missing(const struct session *s)
 {
@@ -594,8 +652,8 @@ void session_push(struct session *s, const uint8_t *bytes, size_t len,
 {
 	size_t n;
 
-	assert(len <= SESSION_READ_MAX && !s->stalled);
-	while (s->held_len && len && !s->stalled) {
+	assert(len <= SESSION_READ_MAX && !is_held_up(s));
+	while (s->held_len && len && !is_held_up(s)) {
 		n = get_missing(s);
 		n = n < len ? n : len;
 		if (!hold(s, bytes, n))
@@ -604,7 +662,7 @@ void session_push(struct session *s, const uint8_t *bytes, size_t len,
 		len -= n;
 		take_held(s, now);
 	}
-	n = s->held_len || s->stalled ? 0 : take_frames(s, bytes, len, now);
+	n = s->held_len || is_held_up(s) ? 0 : take_frames(s, bytes, len, now);
 	hold(s, bytes + n, len - n);
 }
 
@@ -613,7 +671,17 @@ void session_resume(struct session *s, const struct session_now *now)
 	if (!s->stalled || s->waiting_bytes >= s->env->window)
 		return;
 	s->stalled = false;
-	if (s->held_len)
+	if (s->held_len && !s->yielded)
+		take_held(s, now);
+}
+
+void session_turn(struct session *s, const struct session_now *now)
+{
+	bool had_yielded = s->yielded;
+
+	s->taken = 0;
+	s->yielded = false;
+	if (had_yielded && s->held_len && !s->stalled)
 		take_held(s, now);
 }
 

@@ -10,6 +10,9 @@
  *  - an ACK names only frames whose puts the owner has called durable, in order;
  *  - what a peer makes it hold is bounded: a frame that is not whole, and one read behind a stall;
  *    nothing is held for a connection that is idle;
+ *  - what it does in one turn is bounded, too: then it yields, so that no peer keeps the loop from
+ *    the others;
+ *  - a RUN costs nothing: the owner hears of a run with the first frame that is put into it;
  *  - after a broken rule it says BYE once and takes nothing more.
  */
 #ifndef KISEKI_COLLECTOR_SESSION_H
@@ -23,6 +26,10 @@
 
 #define SESSION_READ_MAX 65536U /* bytes given at once */
 #define SESSION_BATCHES 4U	/* how finely ACKs can follow commits */
+/* What a session may take before others get their turn: bytes of frames, and so many more for each
+ * frame, because a small one costs as much as these bytes do. */
+#define SESSION_TURN_BYTES (512U << 10)
+#define SESSION_FRAME_COST 256U
 
 struct session_now {
 	uint64_t mono_ns; /* CLOCK_MONOTONIC */
@@ -40,7 +47,7 @@ struct session_clock {
 /* What a session needs of its owner; `owner` is what session_init() was given. */
 struct session_ops {
 	void (*send)(void *owner, const uint8_t *bytes, size_t len);
-	/* Whoever of these four returns < 0 does not take it, and e says why: -EPROTO is a lie of
+	/* Whoever of these six returns < 0 does not take it, and e says why: -EPROTO is a lie of
 	 * the device, -EAGAIN means later (the session stalls, and asks again), -EKEYREJECTED that
 	 * it may not, all else a limit. */
 	/* The device is here. Another connection of the same device is ended by the owner. */
@@ -48,7 +55,9 @@ struct session_ops {
 	/* It wants a certificate, and no more; NULL: there are none. *ret is borrowed. Not later. */
 	int (*enroll)(void *owner, const struct message_enroll *m, struct message_certificate *ret,
 		      struct error *e);
-	/* The number of a run of this device. */
+	/* The number of a run of this device; of one that nobody knows, 0. */
+	int (*find)(void *owner, const struct message_id *run, uint32_t *ret, struct error *e);
+	/* The same, for a frame that is put at once: one that nobody knows gets a number. */
 	int (*run)(void *owner, const struct message_id *run, uint32_t *ret, struct error *e);
 	/* 0, or 1 for a duplicate. */
 	int (*put)(void *owner, uint32_t run, const struct block *b, const uint8_t *bytes,
@@ -72,7 +81,8 @@ void session_room_free(struct session_room *r);
 struct session_env {
 	const struct session_ops *ops;
 	struct session_room *room;
-	uint64_t window; /* bytes of one device that may wait for their commit */
+	uint64_t window;     /* bytes of one device that may wait for their commit */
+	uint32_t turn_bytes; /* SESSION_TURN_BYTES; 0: nobody else has to get his turn */
 };
 
 enum session_state {
@@ -92,10 +102,14 @@ struct session {
 	void *owner;
 	uint64_t number;
 	enum session_state state;
-	bool stalled;	       /* do not read on; session_resume() after a commit */
-	uint32_t run;	       /* 0: no RUN came */
-	uint64_t frames;       /* whole ones that came, of any type */
-	uint64_t acknowledged; /* BLOCK and END frames */
+	bool stalled;		  /* do not read on; session_resume() after a commit */
+	bool yielded;		  /* do not read on; session_turn() when others had theirs */
+	uint32_t taken;		  /* of SESSION_TURN_BYTES, in this turn */
+	bool has_run;		  /* RUN came, */
+	struct message_id run_id; /* with this; */
+	uint32_t run;		  /* its number, 0 until something of it was put */
+	uint64_t frames;	  /* whole ones that came, of any type */
+	uint64_t acknowledged;	  /* BLOCK and END frames */
 	uint64_t waiting_bytes;
 	struct session_batch batches[SESSION_BATCHES]; /* oldest first */
 	uint32_t n_batches;
@@ -111,11 +125,13 @@ struct session {
 void session_init(struct session *s, const struct session_env *env, void *owner, uint64_t number);
 void session_done(struct session *s);
 
-/* Takes all bytes, at most SESSION_READ_MAX. Not to be called while it is stalled. */
+/* Takes all bytes, at most SESSION_READ_MAX. Not to be called while it is stalled or has yielded. */
 void session_push(struct session *s, const uint8_t *bytes, size_t len,
 		  const struct session_now *now);
 /* Goes on after a stall; it may be stalled again. */
 void session_resume(struct session *s, const struct session_now *now);
+/* Another turn begins: it may take as much again. What is held is gone on with, if it had yielded. */
+void session_turn(struct session *s, const struct session_now *now);
 /* The peer closed its side: says so if that was in the middle of something. */
 void session_end(struct session *s);
 

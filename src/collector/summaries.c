@@ -248,7 +248,7 @@ static void *follow(void *context)
 	struct summaries *s = context;
 	uint64_t version = 0, asked;
 
-	pthread_setname_np(pthread_self(), "summarise");
+	pthread_setname_np(pthread_self(), "kiseki-summary");
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
 	while (!atomic_load(&s->stop)) {
 		pthread_mutex_lock(&s->lock);

@@ -17,7 +17,7 @@
 
 #include "store/row_seal.h"
 
-#define VERSION "2"
+#define VERSION "3"
 #define BUSY_MS 10000
 
 enum statement {

@@ -34,12 +34,14 @@ struct timeline_query {
 	uint32_t tasks_max;	     /* that are listed one by one */
 };
 
+/* A pid under one name: summaries do not tell tasks of one name apart that had one pid. */
 struct timeline_task {
 	int32_t pid;
 	int32_t tgid; /* -1: not known */
 	char comm[SCHED_COMM_LEN];
-	uint64_t ns;	    /* in the range, on all CPUs */
-	uint64_t *piece_ns; /* of each piece */
+	char process[SCHED_COMM_LEN]; /* the name of its group's leader; empty: not known */
+	uint64_t ns;		      /* in the range, on all CPUs */
+	uint64_t *piece_ns;	      /* of each piece */
 };
 
 struct timeline {

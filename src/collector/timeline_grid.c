@@ -6,14 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/array.h"
 #include "trace/pidmap.h"
 
-/* A task: what pidmap keeps. */
+/* A pid: what pidmap keeps. */
+struct number {
+	int32_t pid;
+	uint32_t first, last; /* lanes + 1 */
+};
+
+/* A pid under one name. */
 struct lane {
 	int32_t pid;
 	char comm[SCHED_COMM_LEN];
-	uint64_t named_ns; /* when it had that name */
 	uint64_t ns;
+	uint32_t next;	      /* of the same pid, lane + 1; 0: none */
 	uint32_t first, last; /* entries + 1 */
 };
 
@@ -28,7 +35,9 @@ struct timeline_grid {
 	uint64_t to_ns;
 	uint32_t cpu;
 	uint64_t at_ns; /* the CPU's time is known up to here */
-	struct pidmap *lanes;
+	struct pidmap *numbers;
+	struct lane *lanes;
+	size_t n_lanes, room_lanes;
 	struct entry *entries;
 	size_t n_entries, room_entries;
 };
@@ -37,7 +46,7 @@ int timeline_grid_new(struct timeline_grid **ret, struct timeline *t)
 {
 	CLEANUP(timeline_grid) struct timeline_grid *g = calloc(1, sizeof(*g));
 
-	if (!g || !(g->lanes = pidmap_new(sizeof(struct lane))))
+	if (!g || !(g->numbers = pidmap_new(sizeof(struct number))))
 		return -ENOMEM;
 	g->t = t;
 	g->to_ns = t->from_ns + t->n * t->piece_ns;
@@ -49,7 +58,8 @@ void timeline_grid_free(struct timeline_grid *g)
 {
 	if (!g)
 		return;
-	pidmap_free(g->lanes);
+	pidmap_free(g->numbers);
+	free(g->lanes);
 	free(g->entries);
 	free(g);
 }
@@ -87,19 +97,44 @@ static int add_entry(struct timeline_grid *g, struct lane *lane, uint32_t piece)
 	return 0;
 }
 
-/* A task ran for so long in this piece; `until_ns` is when it had this name. */
-static int add_task(struct timeline_grid *g, uint32_t piece, const struct bucket_task *k,
-		    uint64_t until_ns)
+/* The lane of a pid and a name. 0, -ENOMEM, -E2BIG. */
+static int get_lane(struct timeline_grid *g, const struct bucket_task *k, struct lane **ret)
 {
-	struct lane *lane = pidmap_add(g->lanes, k->pid);
+	struct number *number = pidmap_add(g->numbers, k->pid);
+	uint32_t i;
 	int r;
 
-	if (!lane)
+	if (!number)
 		return -ENOMEM;
-	if (k->comm[0] && until_ns >= lane->named_ns) {
-		memcpy(lane->comm, k->comm, SCHED_COMM_LEN);
-		lane->named_ns = until_ns;
+	for (i = number->first; i; i = g->lanes[i - 1].next)
+		if (!memcmp(g->lanes[i - 1].comm, k->comm, SCHED_COMM_LEN))
+			break;
+	if (!i) {
+		r = array_grow(&g->lanes, g->n_lanes, &g->room_lanes, sizeof(*g->lanes),
+			       TIMELINE_ENTRIES_MAX);
+		if (r < 0)
+			return r;
+		g->lanes[g->n_lanes] = (struct lane){ .pid = k->pid };
+		memcpy(g->lanes[g->n_lanes++].comm, k->comm, SCHED_COMM_LEN);
+		i = (uint32_t)g->n_lanes;
+		if (number->last)
+			g->lanes[number->last - 1].next = i;
+		else
+			number->first = i;
+		number->last = i;
 	}
+	*ret = &g->lanes[i - 1];
+	return 0;
+}
+
+/* A task ran for so long in this piece. */
+static int add_task(struct timeline_grid *g, uint32_t piece, const struct bucket_task *k)
+{
+	struct lane *lane;
+	int r = get_lane(g, k, &lane);
+
+	if (r < 0)
+		return r;
 	lane->ns += k->ns;
 	if (!lane->last || g->entries[lane->last - 1].piece != piece) {
 		r = add_entry(g, lane, piece);
@@ -123,7 +158,7 @@ static int fill_piece(struct timeline_grid *g, uint32_t piece, uint64_t ns, cons
 		return 0;
 	c->busy_ns += ns;
 	memcpy(task.comm, h->comm, SCHED_COMM_LEN);
-	return add_task(g, piece, &task, g->t->from_ns + (piece + 1) * g->t->piece_ns);
+	return add_task(g, piece, &task);
 }
 
 int timeline_grid_fill(struct timeline_grid *g, uint64_t from_ns, uint64_t to_ns,
@@ -176,14 +211,21 @@ int timeline_grid_put(struct timeline_grid *g, const struct bucket *b, uint64_t 
 
 	if (start_ns > g->at_ns)
 		r = timeline_grid_fill(g, g->at_ns, start_ns, &b->before);
-	if (r < 0 || start_ns >= g->to_ns)
-		return r < 0 ? r : 1;
+	if (r < 0)
+		return r;
+	if (start_ns >= g->to_ns) {
+		/* Losses count where the next event is. Where they began before the end of what is shown it is not
+		 * known who ran since, and a part that lies within them says that it does. */
+		if (b->before.type == HOLDER_UNKNOWN && g->to_ns > g->t->from_ns)
+			timeline_grid_lose(g, g->to_ns - 1, b->counts.lost, b->counts.uncounted);
+		return 1;
+	}
 	if (start_ns < g->at_ns)
 		return 0;
 	piece = piece_of(g, start_ns);
 	bucket_add_counts(get_cell(g, piece), &b->counts);
 	for (i = 0; i < b->n_tasks && r == 0; i++)
-		r = add_task(g, piece, &b->tasks[i], start_ns + width_ns);
+		r = add_task(g, piece, &b->tasks[i]);
 	g->at_ns = start_ns + width_ns;
 	return r;
 }
@@ -197,7 +239,9 @@ static int by_time(const void *pa, const void *pb)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return memcmp(a->comm, b->comm, SCHED_COMM_LEN);
 }
 
 static void sum_cells(struct timeline *t)
@@ -216,22 +260,37 @@ static void sum_cells(struct timeline *t)
 	t->other_ns = t->total.busy_ns;
 }
 
+/* What the run's table of tasks says of a pid, if it says it of the one with this name. */
+static void name_task(struct timeline_task *task, const struct lane *lane,
+		      const struct trace_info *info)
+{
+	const struct trace_task *known = info_get_task(info, lane->pid), *leader;
+
+	task->pid = lane->pid;
+	task->tgid = -1;
+	memcpy(task->comm, lane->comm, SCHED_COMM_LEN);
+	if (!known || (lane->comm[0] && memcmp(lane->comm, known->comm, SCHED_COMM_LEN) != 0))
+		return;
+	task->tgid = known->tgid;
+	memcpy(task->comm, known->comm, SCHED_COMM_LEN);
+	leader = info_get_task(info, known->tgid);
+	if (leader && leader->tgid == leader->pid)
+		memcpy(task->process, leader->comm, SCHED_COMM_LEN);
+}
+
 /* Takes the task out of the others. */
 static int list_task(struct timeline_grid *g, const struct lane *lane,
 		     const struct trace_info *info)
 {
 	struct timeline *t = g->t;
 	struct timeline_task *task = &t->tasks[t->n_tasks];
-	const struct trace_task *known = info_get_task(info, lane->pid);
 	uint32_t i;
 
 	task->piece_ns = calloc(t->n, sizeof(*task->piece_ns));
 	if (!task->piece_ns)
 		return -ENOMEM;
 	t->n_tasks++;
-	task->pid = lane->pid;
-	task->tgid = known ? known->tgid : -1;
-	memcpy(task->comm, lane->comm[0] || !known ? lane->comm : known->comm, SCHED_COMM_LEN);
+	name_task(task, lane, info);
 	task->ns = lane->ns;
 	t->other_ns -= lane->ns;
 	for (i = lane->first; i; i = g->entries[i - 1].next) {
@@ -243,11 +302,34 @@ static int list_task(struct timeline_grid *g, const struct lane *lane,
 	return 0;
 }
 
+/* Time under no name is that of the pid's only name, where it has one. */
+static void join_unnamed(struct timeline_grid *g)
+{
+	const struct number *number;
+	struct lane *a, *b;
+	size_t i;
+
+	for (i = 0; i < pidmap_count(g->numbers); i++) {
+		number = pidmap_at(g->numbers, i);
+		a = &g->lanes[number->first - 1];
+		if (!a->next || g->lanes[a->next - 1].next)
+			continue;
+		b = &g->lanes[a->next - 1];
+		if (a->comm[0] && b->comm[0])
+			continue;
+		if (!a->comm[0])
+			memcpy(a->comm, b->comm, SCHED_COMM_LEN);
+		g->entries[a->last - 1].next = b->first;
+		a->ns += b->ns;
+		b->ns = 0;
+	}
+}
+
 int timeline_grid_finish(struct timeline_grid *g, uint32_t tasks_max, const struct trace_info *info)
 {
 	struct timeline *t = g->t;
-	size_t n = pidmap_count(g->lanes), i;
-	_cleanup_free_ struct lane **lanes = calloc(n + 1, sizeof(*lanes));
+	_cleanup_free_ struct lane **lanes = calloc(g->n_lanes + 1, sizeof(*lanes));
+	size_t n = 0, i;
 	int r = 0;
 
 	if (tasks_max > TIMELINE_TASKS_MAX)
@@ -257,8 +339,10 @@ int timeline_grid_finish(struct timeline_grid *g, uint32_t tasks_max, const stru
 	if (!lanes || !t->tasks || !t->other_piece_ns)
 		return -ENOMEM;
 	sum_cells(t);
-	for (i = 0; i < n; i++)
-		lanes[i] = pidmap_at(g->lanes, i);
+	join_unnamed(g);
+	for (i = 0; i < g->n_lanes; i++)
+		if (g->lanes[i].ns)
+			lanes[n++] = &g->lanes[i];
 	qsort(lanes, n, sizeof(*lanes), by_time);
 	t->tasks_in_all = n;
 	for (i = 0; i < n && i < tasks_max && r == 0; i++)

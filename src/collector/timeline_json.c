@@ -8,7 +8,8 @@
  *	             "others": …, "lost": …, "uncounted": … },
  *	  "cpus": [ { "cpu": 0, "total": { … }, "busy_ns": [ … ], "idle_ns": [ … ], … }, … ],
  *	  "tasks_in_all": 412,
- *	  "tasks": [ { "pid": 1, "tgid": 1, "comm": "init", "run_ns": …, "pieces_ns": [ … ] }, … ],
+ *	  "tasks": [ { "pid": 1, "tgid": 1, "comm": "init", "process": "init", "run_ns": …,
+ *	               "pieces_ns": [ … ] }, … ],
  *	  "other": { "run_ns": …, "pieces_ns": [ … ] } }
  *
  * An array has one number for each piece; where all of them are zero it is empty, which is most
@@ -141,7 +142,9 @@ static json_t *make_task(const struct timeline *t, const struct timeline_task *k
 
 	if (json_object_set_new(o, "pid", json_integer(k->pid)) |
 	    json_object_set_new(o, "tgid", k->tgid < 0 ? json_null() : json_integer(k->tgid)) |
-	    json_object_set_new(o, "comm", make_name(k->comm))) {
+	    json_object_set_new(o, "comm", make_name(k->comm)) |
+	    json_object_set_new(o, "process",
+				k->process[0] ? make_name(k->process) : json_null())) {
 		json_decref(o);
 		return NULL;
 	}

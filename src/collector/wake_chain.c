@@ -94,14 +94,32 @@ static int grow_window(struct chain *c, struct error *e)
 
 /* --- one step --- */
 
-static uint32_t find_task(const struct spans *s, int32_t pid)
+/* When something is known of a task for the first time. */
+static uint64_t known_from(const struct spans *s, const struct span_task *t)
 {
-	uint32_t i;
+	uint64_t at_ns = s->from_ns;
+	size_t i;
+
+	for (i = 0; i < t->n_spans; i++) {
+		const struct span *one = &s->spans[t->first_span + i];
+
+		if (one->state != SPAN_UNKNOWN && one->state != SPAN_UNBORN)
+			return at_ns;
+		at_ns += one->length_ns;
+	}
+	return UINT64_MAX;
+}
+
+/* The pid's task at a time: the last that was born by then, else the first. */
+static uint32_t find_task(const struct spans *s, int32_t pid, uint64_t at_ns)
+{
+	uint32_t found = TRACKER_NONE, i;
 
 	for (i = 0; i < s->n_tasks; i++)
-		if (s->tasks[i].shown && s->tasks[i].pid == pid)
-			return i;
-	return TRACKER_NONE;
+		if (s->tasks[i].shown && s->tasks[i].pid == pid &&
+		    (found == TRACKER_NONE || known_from(s, &s->tasks[i]) <= at_ns))
+			found = i;
+	return found;
 }
 
 /* What the task was right before a time, and since when; NULL at the window's start. */
@@ -208,7 +226,7 @@ static int put_step(struct chain *c, const struct span_wakeup *w)
  * in the window. */
 static bool step(struct chain *c)
 {
-	uint32_t task = find_task(c->s, c->pid);
+	uint32_t task = find_task(c->s, c->pid, c->at_ns);
 	const struct span_wakeup *w;
 
 	if (task == TRACKER_NONE)

@@ -213,11 +213,12 @@ void chrome_json_process(struct chrome_json *j, int32_t pid, const char *name, u
 	write_name(j, "process_name", &at, name, len);
 }
 
-void chrome_json_thread(struct chrome_json *j, int32_t process, int32_t pid, const char *comm)
+void chrome_json_thread(struct chrome_json *j, int32_t process, int32_t thread, const char *name,
+			uint32_t len)
 {
-	struct chrome_at at = { process, pid, 0 };
+	struct chrome_at at = { process, thread, 0 };
 
-	write_name(j, "thread_name", &at, comm, comm_length(comm));
+	write_name(j, "thread_name", &at, name, len);
 }
 
 void chrome_json_cpu(struct chrome_json *j, uint32_t cpu)

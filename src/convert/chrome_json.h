@@ -71,7 +71,8 @@ void chrome_json_mark(struct chrome_json *j, const struct chrome_at *at,
 void chrome_json_loss(struct chrome_json *j, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
 		      const struct trace_loss *loss);
 void chrome_json_process(struct chrome_json *j, int32_t pid, const char *name, uint32_t len);
-void chrome_json_thread(struct chrome_json *j, int32_t process, int32_t pid, const char *comm);
+void chrome_json_thread(struct chrome_json *j, int32_t process, int32_t thread, const char *name,
+			uint32_t len);
 void chrome_json_cpu(struct chrome_json *j, uint32_t cpu);
 
 #endif

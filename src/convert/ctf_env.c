@@ -3,6 +3,7 @@
 #include "convert/ctf_env.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NS_PER_S 1000000000ULL
@@ -181,7 +182,9 @@ static int read_own(const bt_trace *t, struct trace_info *info)
 		c->realtime_off_ns = 0;
 		c->realtime_err_ns = 0;
 	}
-	c->print_digits = env_int(t, "kiseki_print_digits", 6, 9, 9) == 6 ? 6 : 9;
+	c->print_digits = (uint32_t)env_int(t, "kiseki_print_digits", 0, 9, 9);
+	if (c->print_digits != 0 && c->print_digits != 6)
+		c->print_digits = 9;
 	info->cpus = (uint32_t)env_int(t, "kiseki_cpus", 0, TRACE_CPUS_MAX, 0);
 	if (set_text(&info->machine, env_text(t, "kiseki_machine")) < 0)
 		return -ENOMEM;
@@ -194,6 +197,7 @@ int ctf_env_read(struct ctf_env *env, const bt_stream *stream, struct ctf_plans 
 	const bt_trace *t = bt_stream_borrow_trace_const(stream);
 	const char *domain = env_text(t, "domain"), *tracer = env_text(t, "tracer_name");
 	const char *release = env_text(t, "kernel_release");
+	char origin[CTF_UNREAD_MAX + 48];
 	int r;
 
 	if (domain && strcmp(domain, "kernel") != 0)
@@ -214,8 +218,11 @@ int ctf_env_read(struct ctf_env *env, const bt_stream *stream, struct ctf_plans 
 		return r;
 	if (!env->has_tid)
 		info->dialect.features |= DIALECT_NO_CUR;
+	snprintf(origin, sizeof(origin), "%s CTF 1.8%s%s",
+		 tracer && !strcmp(tracer, "perf") ? "perf" : "LTTng",
+		 plans->unread[0] ? ", not understood: " : "", plans->unread);
 	if (set_text(&info->device, env_text(t, "hostname")) < 0 ||
-	    set_text(&info->kernel, release) < 0 || set_text(&info->origin, "LTTng CTF 1.8") < 0 ||
+	    set_text(&info->kernel, release) < 0 || set_text(&info->origin, origin) < 0 ||
 	    (env->own && read_own(t, info) < 0))
 		return error_set(e, ENOMEM, "cannot read CTF trace: out of memory");
 	return 0;

@@ -4,8 +4,8 @@
 
 #define WAKEUP_FIELDS                                                                              \
 	{                                                                                          \
-		{ "comm", CTF_TASK_COMM }, { "tid", CTF_TASK_PID }, { "prio", CTF_TASK_PRIO },     \
-			{ "target_cpu", CTF_VALUE },                                               \
+		{ "comm", CTF_TASK_COMM }, { "tid", CTF_TASK_PID, "pid" },                         \
+			{ "prio", CTF_TASK_PRIO }, { "target_cpu", CTF_VALUE },                    \
 		{                                                                                  \
 			"success", CTF_EXTRA                                                       \
 		}                                                                                  \
@@ -14,47 +14,50 @@
 const struct ctf_layout ctf_layouts[SCHED_KINDS] = {
 	[SCHED_SWITCH] = { "sched_switch",
 			   { { "prev_comm", CTF_TASK_COMM },
-			     { "prev_tid", CTF_TASK_PID },
+			     { "prev_tid", CTF_TASK_PID, "prev_pid" },
 			     { "prev_prio", CTF_TASK_PRIO },
 			     { "prev_state", CTF_STATE },
 			     { "next_comm", CTF_OTHER_COMM },
-			     { "next_tid", CTF_OTHER_PID },
+			     { "next_tid", CTF_OTHER_PID, "next_pid" },
 			     { "next_prio", CTF_OTHER_PRIO } } },
 	[SCHED_WAKING] = { "sched_waking", WAKEUP_FIELDS },
 	[SCHED_WAKEUP] = { "sched_wakeup", WAKEUP_FIELDS },
 	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", WAKEUP_FIELDS },
 	[SCHED_FORK] = { "sched_process_fork",
 			 { { "parent_comm", CTF_TASK_COMM },
-			   { "parent_tid", CTF_TASK_PID },
+			   { "parent_tid", CTF_TASK_PID, "parent_pid" },
 			   { "parent_pid", CTF_TASK_TGID },
 			   { "child_comm", CTF_OTHER_COMM },
-			   { "child_tid", CTF_OTHER_PID },
+			   { "child_tid", CTF_OTHER_PID, "child_pid" },
 			   { "child_pid", CTF_OTHER_TGID } } },
 	[SCHED_EXEC] = { "sched_process_exec",
 			 { { "filename", CTF_FILENAME },
-			   { "tid", CTF_TASK_PID },
-			   { "old_tid", CTF_VALUE } } },
+			   { "tid", CTF_TASK_PID, "pid" },
+			   { "old_tid", CTF_VALUE, "old_pid" } } },
 	[SCHED_EXIT] = { "sched_process_exit",
 			 { { "comm", CTF_TASK_COMM },
-			   { "tid", CTF_TASK_PID },
+			   { "tid", CTF_TASK_PID, "pid" },
 			   { "prio", CTF_TASK_PRIO },
 			   { "group_dead", CTF_EXTRA } } },
 	[SCHED_RENAME] = { "task_rename",
-			   { { "tid", CTF_TASK_PID },
+			   { { "tid", CTF_TASK_PID, "pid" },
 			     { "oldcomm", CTF_TASK_COMM },
 			     { "newcomm", CTF_OTHER_COMM },
 			     { "oom_score_adj", CTF_VALUE } } },
 	[SCHED_SETPRIO] = { "sched_pi_setprio",
 			    { { "comm", CTF_TASK_COMM },
-			      { "tid", CTF_TASK_PID },
+			      { "tid", CTF_TASK_PID, "pid" },
 			      { "oldprio", CTF_TASK_PRIO },
 			      { "newprio", CTF_OTHER_PRIO } } },
 };
 
 int ctf_layout_find(const char *name)
 {
+	const char *colon = strchr(name, ':');
 	int kind;
 
+	if (colon)
+		name = colon + 1;
 	for (kind = 0; kind < SCHED_KINDS; kind++)
 		if (!strcmp(name, ctf_layouts[kind].name))
 			return kind;

@@ -36,6 +36,7 @@ enum ctf_role {
 struct ctf_field {
 	const char *name; /* NULL ends the list */
 	enum ctf_role role;
+	const char *also; /* as others name it: LTTng before 2.2, perf; NULL: nobody does */
 };
 
 struct ctf_layout {
@@ -45,7 +46,7 @@ struct ctf_layout {
 
 extern const struct ctf_layout ctf_layouts[SCHED_KINDS];
 
-/* The kind with this event name, or -1. */
+/* The kind with this event name, which perf writes behind its system ("sched:"); or -1. */
 int ctf_layout_find(const char *name);
 
 bool ctf_role_is_text(enum ctf_role role);

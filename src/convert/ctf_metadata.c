@@ -54,12 +54,13 @@ static const char streams_text[] = "typealias integer { size = 27; align = 1; si
 
 static const char context_text[] =
 	"\tevent.context := struct {\n"
-	"\t\tinteger { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _tid;\n"
+	"\t\tinteger { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _tid;\n";
+
+static const char flags_text[] =
 	"\t\tinteger { size = 8; align = 8; signed = 0; encoding = none; base = 16; } "
 	"_common_flags;\n"
 	"\t\tinteger { size = 8; align = 8; signed = 0; encoding = none; base = 10; } "
-	"_common_preempt_count;\n"
-	"\t};\n";
+	"_common_preempt_count;\n";
 
 static void put_int(struct outfile *f, int bits, bool is_signed, const char *name)
 {
@@ -77,6 +78,17 @@ static void put_comm(struct outfile *f, const char *name)
 		"\t\tinteger { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; } "
 		"_%s[%d];\n",
 		name, SCHED_COMM_LEN);
+}
+
+/* _procname is LTTng's own context of that name, here without the bytes behind its end. */
+static void put_context(struct outfile *f, const struct trace_info *info)
+{
+	outfile_write(f, context_text, sizeof(context_text) - 1);
+	if (!(info->dialect.features & DIALECT_NO_FLAGS)) /* unknown is not 0 */
+		outfile_write(f, flags_text, sizeof(flags_text) - 1);
+	if (info->has_comm)
+		outfile_printf(f, "\t\tstring { encoding = UTF8; } _procname;\n");
+	outfile_printf(f, "\t};\n");
 }
 
 static void put_event_head(struct outfile *f, const char *name, int id)
@@ -249,7 +261,7 @@ void ctf_metadata_write(struct outfile *f, const struct trace_info *info,
 	put_clock(f, info);
 	outfile_printf(f, streams_text, clock_name(info));
 	if (ctf_metadata_has_context(&info->dialect))
-		outfile_write(f, context_text, sizeof(context_text) - 1);
+		put_context(f, info);
 	outfile_printf(f, "};\n\n");
 	for (kind = 0; kind < SCHED_KINDS; kind++)
 		put_event(f, info, (enum sched_kind)kind);

@@ -3,6 +3,7 @@
 #include "convert/ctf_plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { DUMP_TID, DUMP_PID, DUMP_VPID, DUMP_NAME, DUMP_FIELDS };
@@ -45,8 +46,8 @@ static int64_t int_value(const bt_field *f)
 }
 
 /* Index of the member with this name and the right sort of value, -1 if there is none. */
-static int find_member(const bt_field_class *payload, const struct ctf_field *field,
-		       const bt_field_class **ret_class)
+static int find_named(const bt_field_class *payload, const char *name, enum ctf_role role,
+		      const bt_field_class **ret_class)
 {
 	uint64_t i, n = payload ? bt_field_class_structure_get_member_count(payload) : 0;
 
@@ -56,15 +57,24 @@ static int find_member(const bt_field_class *payload, const struct ctf_field *fi
 		const bt_field_class *fc =
 			bt_field_class_structure_member_borrow_field_class_const(m);
 
-		if (strcmp(bt_field_class_structure_member_get_name(m), field->name) != 0)
+		if (strcmp(bt_field_class_structure_member_get_name(m), name) != 0)
 			continue;
 		*ret_class = fc;
-		if (ctf_role_is_text(field->role))
+		if (ctf_role_is_text(role))
 			return bt_field_class_get_type(fc) == BT_FIELD_CLASS_TYPE_STRING ? (int)i
 											 : -1;
 		return is_int(fc) ? (int)i : -1;
 	}
 	return -1;
+}
+
+static int find_member(const bt_field_class *payload, const struct ctf_field *field,
+		       const bt_field_class **ret_class)
+{
+	int at = find_named(payload, field->name, field->role, ret_class);
+
+	return at < 0 && field->also ? find_named(payload, field->also, field->role, ret_class)
+				     : at;
 }
 
 static int match_members(struct ctf_plan *p, const struct ctf_field *fields, const char *name,
@@ -84,8 +94,7 @@ static int match_members(struct ctf_plan *p, const struct ctf_field *fields, con
 		if (fields[i].role == CTF_EXTRA)
 			p->has_extra = p->members[i] >= 0;
 		else if (p->members[i] < 0)
-			return error_set(e, EBADMSG,
-					 "event %s of the CTF trace has no usable field %s", name,
+			return error_set(e, EBADMSG, "%s has no usable field %s", name,
 					 fields[i].name);
 		if (fields[i].role == CTF_STATE)
 			p->long_is_32 = bt_field_class_integer_get_field_value_range(fc) <= 32;
@@ -93,28 +102,36 @@ static int match_members(struct ctf_plan *p, const struct ctf_field *fields, con
 	return 0;
 }
 
-static int make_plan(struct ctf_plan *p, const bt_event_class *event_class, struct error *e)
+/* A class whose fields are not understood costs its events, and not the trace. */
+static void make_plan(struct ctf_plan *p, const bt_event_class *event_class,
+		      char unread[CTF_UNREAD_MAX])
 {
 	const char *name = bt_event_class_get_name(event_class);
 	int kind = name ? ctf_layout_find(name) : -1;
+	const struct ctf_field *fields = loss_fields;
+	const bt_field_class *fc;
+	struct error why = ERROR_INIT;
 
 	memset(p, 0, sizeof(*p));
 	p->event_class = event_class;
+	p->cpu_member =
+		(int16_t)find_named(bt_event_class_borrow_payload_field_class_const(event_class),
+				    "perf_cpu", CTF_VALUE, &fc);
 	if (kind >= 0) {
 		p->use = CTF_EVENT;
 		p->kind = (enum sched_kind)kind;
-		return match_members(p, ctf_layouts[kind].fields, name, e);
-	}
-	if (name && !strcmp(name, "lttng_statedump_process_state")) {
+		fields = ctf_layouts[kind].fields;
+	} else if (name && !strcmp(name, "lttng_statedump_process_state")) {
 		p->use = CTF_STATEDUMP;
-		return match_members(p, dump_fields, name, e);
-	}
-	if (name && !strcmp(name, "kiseki_loss")) {
+		fields = dump_fields;
+	} else if (name && !strcmp(name, "kiseki_loss")) {
 		p->use = CTF_LOSS;
-		return match_members(p, loss_fields, name, e);
 	}
-	p->use = CTF_SKIP;
-	return 0;
+	if (p->use == CTF_SKIP || match_members(p, fields, name, &why) >= 0)
+		return;
+	p->use = p->use == CTF_EVENT ? CTF_UNREAD : CTF_SKIP;
+	if (!unread[0])
+		snprintf(unread, CTF_UNREAD_MAX, "%s", why.text);
 }
 
 static struct ctf_plan *slot(const struct ctf_plans *p, const bt_event_class *event_class)
@@ -141,7 +158,8 @@ static int grow(struct ctf_plans *p, struct error *e)
 		if (p->table[i].event_class)
 			*slot(&bigger, p->table[i].event_class) = p->table[i];
 	free(p->table);
-	*p = bigger;
+	p->table = bigger.table;
+	p->room = bigger.room;
 	return 0;
 }
 
@@ -150,11 +168,11 @@ int ctf_plans_get(struct ctf_plans *p, const bt_event_class *event_class,
 {
 	struct ctf_plan *at = p->room ? slot(p, event_class) : NULL;
 	struct ctf_plan made;
-	int r;
+	int r = 0;
 
 	if (!at || !at->event_class) {
-		r = make_plan(&made, event_class, e);
-		if (r >= 0 && p->n >= p->room / 2)
+		make_plan(&made, event_class, p->unread);
+		if (p->n >= p->room / 2)
 			r = grow(p, e);
 		if (r < 0)
 			return r;
@@ -164,6 +182,15 @@ int ctf_plans_get(struct ctf_plans *p, const bt_event_class *event_class,
 	}
 	*ret = at;
 	return 0;
+}
+
+bool ctf_plan_cpu(const struct ctf_plan *p, const bt_event *event, int64_t *ret)
+{
+	if (p->cpu_member < 0)
+		return false;
+	*ret = int_value(bt_field_structure_borrow_member_field_by_index_const(
+		bt_event_borrow_payload_field_const(event), (uint64_t)p->cpu_member));
+	return true;
 }
 
 static void decode_filename(const bt_field *f, struct sched_event *ret)

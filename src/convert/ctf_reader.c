@@ -32,6 +32,7 @@
 struct entry {
 	const bt_message *message;
 	uint64_t tick;
+	uint32_t cpu;
 };
 
 struct stream {
@@ -41,6 +42,7 @@ struct stream {
 	uint64_t last_tick;
 	uint32_t cpu;
 	bool has_cpu, has_switch, ended;
+	bool events_tell; /* each event tells its CPU, the packets do not */
 	/* Loss reports since the last packet, told when the next one begins. */
 	bool lost;
 	uint64_t lost_from, lost_count;
@@ -56,6 +58,8 @@ struct ctf_reader {
 	bool has_env;
 	struct stream *streams;
 	size_t n_streams;
+	uint32_t cpus_told;	/* by the events of the whole trace; 0: nobody looked */
+	bool counting;		/* is somebody looking? */
 	int32_t *running;	/* per CPU */
 	const bt_message *held; /* the last item's strings live in it */
 	int failed;
@@ -113,6 +117,7 @@ static int push(struct stream *st, const bt_message *m, uint64_t tick)
 		st->room = room;
 	}
 	st->queue[st->n].message = m;
+	st->queue[st->n].cpu = st->cpu;
 	st->queue[st->n++].tick = tick;
 	return 0;
 }
@@ -122,15 +127,8 @@ static uint64_t tick_of(const struct ctf_reader *s, const bt_clock_snapshot *cs)
 	return ctf_clock_tick(&s->env.clock, bt_clock_snapshot_get_value(cs));
 }
 
-static int set_cpu(struct ctf_reader *s, struct stream *st, const bt_packet *packet,
-		   struct error *e)
+static int check_cpu(const struct ctf_reader *s, struct stream *st, int64_t cpu, struct error *e)
 {
-	int64_t cpu = 0;
-
-	if (!ctf_field_int(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu))
-		return error_set(e, EBADMSG,
-				 "cannot read CTF trace %s: a packet does not tell its cpu_id",
-				 s->dir);
 	if (cpu < 0 || cpu >= TRACE_CPUS_MAX)
 		return error_set(e, EBADMSG, "cannot read CTF trace %s: impossible cpu_id %lld",
 				 s->dir, (long long)cpu);
@@ -141,6 +139,34 @@ static int set_cpu(struct ctf_reader *s, struct stream *st, const bt_packet *pac
 	st->cpu = (uint32_t)cpu;
 	st->has_cpu = true;
 	return 0;
+}
+
+static int set_cpu(struct ctf_reader *s, struct stream *st, const bt_packet *packet,
+		   struct error *e)
+{
+	int64_t cpu = 0;
+
+	st->events_tell =
+		!ctf_field_int(bt_packet_borrow_context_field_const(packet), "cpu_id", &cpu);
+	return st->events_tell ? 0 : check_cpu(s, st, cpu, e);
+}
+
+/* perf writes the CPU into each event. How many there are shows only at the end. */
+static int set_event_cpu(struct ctf_reader *s, struct stream *st, const struct ctf_plan *plan,
+			 const bt_event *event, struct error *e)
+{
+	int64_t cpu;
+	int r;
+
+	if (!ctf_plan_cpu(plan, event, &cpu))
+		return error_set(e, EBADMSG,
+				 "cannot read CTF trace %s: neither packets nor events tell their "
+				 "CPU (cpu_id, perf_cpu)",
+				 s->dir);
+	r = check_cpu(s, st, cpu, e);
+	if (r >= 0 && s->counting && st->cpu >= s->cpus_told)
+		s->cpus_told = st->cpu + 1;
+	return r;
 }
 
 static int accept_event(struct ctf_reader *s, struct stream *st, const bt_message *m,
@@ -155,7 +181,12 @@ static int accept_event(struct ctf_reader *s, struct stream *st, const bt_messag
 	if (r < 0)
 		return r;
 	*ret_tick = tick_of(s, bt_message_event_borrow_default_clock_snapshot_const(m));
-	if (plan->use == CTF_LOSS)
+	if (st->events_tell && (plan->use == CTF_EVENT || plan->use == CTF_UNREAD)) {
+		r = set_event_cpu(s, st, plan, event, e);
+		if (r < 0)
+			return r;
+	}
+	if (plan->use == CTF_LOSS || plan->use == CTF_UNREAD)
 		return 1;
 	if (plan->use == CTF_EVENT) {
 		st->has_switch = st->has_switch || plan->kind == SCHED_SWITCH;
@@ -229,7 +260,7 @@ static int accept(struct ctf_reader *s, struct stream *st, const bt_message *m, 
 			*ret_tick = tick_of(
 				s,
 				bt_message_packet_beginning_borrow_default_clock_snapshot_const(m));
-		r = st->has_cpu ? 0 : set_cpu(s, st, packet, e);
+		r = st->has_cpu || st->events_tell ? 0 : set_cpu(s, st, packet, e);
 		return r < 0 ? r : 1;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
@@ -263,6 +294,8 @@ static int pull(struct ctf_reader *s, size_t at, struct error *e)
 					   "cannot read CTF trace %s: the stream of CPU %u goes "
 					   "back in time at cycle %llu",
 					   s->dir, st->cpu, (unsigned long long)tick);
+		if (queued > 0 && s->counting) /* and nothing else */
+			queued = 0;
 		if (queued > 0 && push(st, messages[i], tick) < 0)
 			queued = error_set(e, ENOMEM, "cannot read CTF trace %s: out of memory",
 					   s->dir);
@@ -289,6 +322,34 @@ static int open_graph(struct ctf_reader *s, struct error *e)
 	return 0;
 }
 
+/* The CPUs that the events of the whole trace tell, of which nothing is kept. */
+static int count_cpus(struct ctf_reader *s, struct error *e)
+{
+	size_t i;
+	int r;
+
+	close_graph(s);
+	r = open_graph(s, e);
+	s->counting = true;
+	for (i = 0; i < s->n_streams && r >= 0; i++)
+		while (!s->streams[i].ended && r >= 0)
+			r = pull(s, i, e);
+	s->counting = false;
+	s->base.info.skipped = 0;
+	close_graph(s);
+	return r < 0 ? r : open_graph(s, e);
+}
+
+static bool events_tell(const struct ctf_reader *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_streams; i++)
+		if (s->streams[i].events_tell)
+			return true;
+	return false;
+}
+
 /* Reads each stream up to its first switch, within bounds. It lies in a packet, which has told its CPU. */
 static int look_ahead(struct ctf_reader *s, struct error *e)
 {
@@ -307,21 +368,27 @@ static int look_ahead(struct ctf_reader *s, struct error *e)
 		if (st->cpu >= s->base.info.cpus)
 			s->base.info.cpus = st->cpu + 1;
 	}
+	if (s->cpus_told > s->base.info.cpus)
+		s->base.info.cpus = s->cpus_told;
 	return 0;
 }
 
 /* The message's event, or its loss, as an item. */
-static void decode(struct ctf_reader *s, uint32_t cpu, const struct entry *en,
-		   struct trace_item *ret)
+static void decode(struct ctf_reader *s, const struct entry *en, struct trace_item *ret)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(en->message);
 	const struct ctf_plan *plan = NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->cpu = cpu;
+	ret->cpu = en->cpu;
 	/* The class has its plan since it was queued, so this does not fail. */
 	ctf_plans_get(&s->plans, bt_event_borrow_class_const(event), &plan, NULL);
 	assert(plan);
+	if (plan->use == CTF_UNREAD) {
+		ret->type = ITEM_LOSS;
+		ret->loss = (struct trace_loss){ en->tick, en->tick, 1, LOSS_DAMAGE };
+		return;
+	}
 	if (plan->use == CTF_LOSS) {
 		ret->type = ITEM_LOSS;
 		ctf_plan_decode_loss(plan, event, &ret->loss);
@@ -352,12 +419,12 @@ static int infer_running(struct ctf_reader *s, struct error *e)
 		for (k = st->head; k < st->n; k++) {
 			if (bt_message_get_type(st->queue[k].message) != BT_MESSAGE_TYPE_EVENT)
 				continue;
-			decode(s, st->cpu, &st->queue[k], &item);
+			decode(s, &st->queue[k], &item);
 			if (item.type != ITEM_EVENT || item.event.kind != SCHED_SWITCH ||
-			    item.event.tick >= best[st->cpu])
+			    item.event.tick >= best[item.cpu])
 				continue;
-			best[st->cpu] = item.event.tick;
-			s->running[st->cpu] = item.event.task.pid;
+			best[item.cpu] = item.event.tick;
+			s->running[item.cpu] = item.event.task.pid;
 		}
 	}
 	return 0;
@@ -369,6 +436,11 @@ static int start(struct ctf_reader *s, struct error *e)
 
 	if (r >= 0)
 		r = look_ahead(s, e);
+	if (r >= 0 && !s->cpus_told && events_tell(s)) {
+		r = count_cpus(s, e);
+		if (r >= 0)
+			r = look_ahead(s, e);
+	}
 	if (r >= 0)
 		r = infer_running(s, e);
 	return r;
@@ -483,9 +555,9 @@ static int take(struct ctf_reader *s, struct stream *st, struct trace_item *ret,
 	s->held = en.message;
 	switch (bt_message_get_type(en.message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		decode(s, st->cpu, &en, ret);
+		decode(s, &en, ret);
 		if (ret->type == ITEM_EVENT)
-			add_context(s, en.message, st->cpu, &ret->event);
+			add_context(s, en.message, en.cpu, &ret->event);
 		return 1;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
 		return begin_packet(s, st, &en, ret, e);

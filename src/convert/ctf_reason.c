@@ -43,20 +43,51 @@ static char *skip_component(char *message)
 	return end ? end + 2 : message;
 }
 
+/* The level of a line that has a message (W, E, F), and the message; 0: it is another line. GLib's last
+ * words have no such form. */
+static char read_line(char *line, char **ret_message)
+{
+	static char no_memory[] = "its reader ran out of the memory that it may use";
+	char *message = strchr(line, '@'), *level = line;
+	int i;
+
+	*ret_message = no_memory;
+	if (strstr(line, "GLib") && strstr(line, "failed to allocate"))
+		return 'F';
+	message = message ? strchr(message, ' ') : NULL;
+	for (i = 0; i < 4 && level; i++) {
+		level = strchr(level, ' ');
+		level = level ? level + 1 : NULL;
+	}
+	if (!message || !level || level > message || level[1] != ' ')
+		return 0;
+	*ret_message = skip_component(message + 1);
+	return *level;
+}
+
+/* An error says what failed, the warning right in front of it why. A warning that no error follows is of
+ * something that the library got over: what is wrong in the end is another matter. */
 bool ctf_reason_from_log(int fd, char *ret, size_t size)
 {
-	char line[LINE_MAX_LEN], *message;
-	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	char line[LINE_MAX_LEN], warning[LINE_MAX_LEN] = "", *message = NULL, level = 0;
+	off_t at = 0;
+	ssize_t n;
 
-	if (n <= 0 || size == 0)
+	if (size == 0)
 		return false;
-	line[n] = 0;
-	line[strcspn(line, "\n")] = 0;
-	message = strchr(line, '@');
-	message = message ? strchr(message, ' ') : NULL;
-	if (!message)
+	while (level != 'E' && level != 'F' && (n = pread(fd, line, sizeof(line) - 1, at)) > 0) {
+		line[n] = 0;
+		line[strcspn(line, "\n")] = 0;
+		at += (off_t)strlen(line) + 1;
+		level = read_line(line, &message);
+		if (level == 'W')
+			memcpy(warning, message, strlen(message) + 1);
+		else if (level != 'E')
+			warning[0] = 0;
+	}
+	if (level != 'E' && level != 'F')
 		return false;
-	message = skip_component(message + 1);
+	message = warning[0] ? warning : message;
 	ctf_reason_tidy(message);
 	n = (ssize_t)strnlen(message, size - 1);
 	memcpy(ret, message, (size_t)n);

@@ -8,8 +8,9 @@
 
 #define PACKET_MAX 65536U
 #define HEAD_LEN (4 + 16 + 4 + 8 + 6 * 8 + 4) /* packet header and context */
-#define EVENT_MAX (13 + 6 + 8 * 16 + SCHED_FILENAME_MAX + 1)
-#define LOSS_EVENT_LEN (4 + 6 + 3 * 8 + 1)
+#define CONTEXT_MAX (6 + SCHED_COMM_LEN + 1)
+#define EVENT_MAX (13 + CONTEXT_MAX + 8 * 16 + SCHED_FILENAME_MAX + 1)
+#define LOSS_EVENT_LEN (4 + 6 + 1 + 3 * 8 + 1)
 #define CTF_MAGIC 0xC1FC1FC1U
 #define COMPACT_BITS 27
 #define ID_EXTENDED 31U
@@ -18,7 +19,7 @@ _Static_assert(CTF_LOSS_ID < ID_EXTENDED, "event ids fit the compact header");
 _Static_assert(HEAD_LEN + EVENT_MAX < PACKET_MAX, "a packet holds any event");
 
 /* The context of entries that no task caused. */
-static const struct sched_event nobody;
+static const struct trace_item nobody;
 
 static uint8_t *put(uint8_t *p, uint64_t v, size_t bytes)
 {
@@ -78,13 +79,20 @@ static uint8_t *put_header(uint8_t *p, uint32_t id, uint64_t ns, uint64_t last_n
 	return put(p, ns, 8);
 }
 
-static uint8_t *put_context(uint8_t *p, const struct ctf_writer *w, const struct sched_event *ev)
+static uint8_t *put_context(uint8_t *p, const struct ctf_writer *w, const struct trace_item *item)
 {
 	if (!w->has_context)
 		return p;
-	p = put(p, (uint32_t)ev->pid, 4);
-	p = put(p, ev->flags, 1);
-	return put(p, ev->preempt_count, 1);
+	p = put(p, (uint32_t)item->event.pid, 4);
+	if (!(w->info->dialect.features & DIALECT_NO_FLAGS)) {
+		p = put(p, item->event.flags, 1);
+		p = put(p, item->event.preempt_count, 1);
+	}
+	if (!w->info->has_comm)
+		return p;
+	if (item->comm_known)
+		p = put_bytes(p, item->comm, strnlen(item->comm, SCHED_COMM_LEN));
+	return put(p, 0, 1);
 }
 
 /* A packet with nothing in it, or with the ledger's entry. */
@@ -247,8 +255,9 @@ static uint8_t *put_payload(uint8_t *p, const struct trace_info *info, const str
 }
 
 int ctf_stream_event(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,
-		     const struct sched_event *ev, struct error *e)
+		     const struct trace_item *item, struct error *e)
 {
+	const struct sched_event *ev = &item->event;
 	uint8_t *p;
 	int r;
 
@@ -257,7 +266,7 @@ int ctf_stream_event(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,
 	r = make_room(w, s, ns, e);
 	if (r < 0)
 		return r;
-	p = put_context(begin_event(s, ns, ev->kind), w, ev);
+	p = put_context(begin_event(s, ns, ev->kind), w, item);
 	p = put_payload(p, w->info, ev);
 	s->len = (size_t)(p - s->buffer);
 	return 0;

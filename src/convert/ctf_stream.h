@@ -44,7 +44,7 @@ struct ctf_writer {
 void ctf_stream_done(struct ctf_stream *s);
 
 int ctf_stream_event(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,
-		     const struct sched_event *ev, struct error *e);
+		     const struct trace_item *item, struct error *e);
 
 /* One lttng_statedump_process_state event. */
 int ctf_stream_task(struct ctf_writer *w, struct ctf_stream *s, uint64_t ns,

@@ -57,6 +57,7 @@ static const struct name names[FIELDS] = {
 	[FIELD_TO_TICK] = NAME("to_tick"),
 	[FIELD_COUNT] = NAME("count"),
 	[FIELD_CAUSE] = NAME("cause"),
+	[FIELD_COMMON_COMM] = NAME("common_comm"),
 };
 
 const char *field_name(enum field_id id)
@@ -76,7 +77,7 @@ uint32_t comm_length(const char comm[SCHED_COMM_LEN])
 
 uint32_t fields_room(const struct trace_item *item)
 {
-	uint32_t names_len = 3 * SCHED_COMM_LEN + STATE_TEXT_MAX;
+	uint32_t names_len = 4 * SCHED_COMM_LEN + STATE_TEXT_MAX;
 
 	if (item->type == ITEM_EVENT)
 		names_len += item->event.filename_len;
@@ -212,6 +213,8 @@ static void add_event(struct field_list *l, const struct trace_item *item,
 		add_unsigned(l, FIELD_COMMON_PREEMPT_COUNT, e->preempt_count);
 	}
 	add_kind(l, e, info);
+	if (info->has_comm && item->comm_known)
+		add_text(l, FIELD_COMMON_COMM, item->comm, comm_length(item->comm));
 }
 
 /* A loss stands at its begin, or, where no event was before it, at its end. */

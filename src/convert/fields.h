@@ -55,6 +55,7 @@ enum field_id {
 	FIELD_TO_TICK,
 	FIELD_COUNT,
 	FIELD_CAUSE,
+	FIELD_COMMON_COMM, /* the youngest, so the last: columns of CSV keep their places */
 	FIELDS,
 };
 

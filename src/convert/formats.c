@@ -8,6 +8,7 @@
 #include "convert/reclock.h"
 #include "convert/sink_ksk.h"
 #include "convert/ticks.h"
+#include "trace/names.h"
 
 #define ALL_KINDS ((1U << SCHED_KINDS) - 1)
 
@@ -28,6 +29,7 @@ static const struct format formats[] = {
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.text = true,
+		.names_runner = true,
 		.sink_new = sink_ftrace_new,
 	},
 	{
@@ -37,6 +39,7 @@ static const struct format formats[] = {
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.text = true,
+		.names_runner = true,
 		.sink_new = sink_json_new,
 	},
 	{
@@ -46,6 +49,7 @@ static const struct format formats[] = {
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.text = true,
+		.names_runner = true,
 		.sink_new = sink_ndjson_new,
 	},
 	{
@@ -55,13 +59,16 @@ static const struct format formats[] = {
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.text = true,
+		.names_runner = true,
 		.sink_new = sink_xml_new,
 	},
 	{
 		.name = "ctf",
 		.endings = { ".ctf" },
 		.summary = "a folder with a CTF 1.8 trace, as LTTng makes it",
+		.shows_ns = true,
 		.kinds = ALL_KINDS,
+		.names_runner = true,
 		.sink_new = sink_ctf_new,
 	},
 	{
@@ -77,18 +84,21 @@ static const struct format formats[] = {
 		.summary = "Perfetto's protobuf",
 		.cannot_hold = "Perfetto traces have no preempt counts",
 		.lacks = LACKS_PREEMPT,
+		.shows_ns = true,
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.sink_new = sink_perfetto_new,
 	},
 	{
 		.name = "chrome",
-		.endings = { ".chrome.json" },
+		.endings = { ".trace.json",
+			     ".chrome.json" }, /* speedscope takes the second for a CPU profile */
 		.summary = "JSON for Chrome's trace viewer",
 		.cannot_hold =
 			"Chrome's JSON is a drawing of who ran when, not a list of events; it "
 			"cannot be read back",
 		.lacks = LACKS_FLAGS | LACKS_PREEMPT | LACKS_PID,
+		.shows_ns = true,
 		.kinds = 1U << SCHED_SWITCH | 1U << SCHED_WAKING | 1U << SCHED_WAKEUP |
 			 1U << SCHED_WAKEUP_NEW,
 		.pipe = true,
@@ -99,9 +109,11 @@ static const struct format formats[] = {
 		.name = "csv",
 		.endings = { ".csv" },
 		.summary = "a table, one line per event",
+		.shows_ns = true,
 		.kinds = ALL_KINDS,
 		.pipe = true,
 		.text = true,
+		.names_runner = true,
 		.sink_new = sink_csv_new,
 	},
 };
@@ -111,6 +123,7 @@ static const struct format codec_bsf = {
 	.cannot_hold = "the bsf codec has switches and wakeups only, in microseconds, without "
 		       "flags and preempt counts",
 	.lacks = LACKS_FLAGS | LACKS_PREEMPT | LACKS_NS | LACKS_PID,
+	.shows_ns = true,
 	.kinds = 1U << SCHED_SWITCH | 1U << SCHED_WAKEUP,
 };
 
@@ -158,6 +171,11 @@ const struct format *formats_of_codec(const char *codec)
 	return strcmp(codec, "bsf") ? NULL : &codec_bsf;
 }
 
+static bool is_bsf(const struct format_options *o)
+{
+	return o && o->codec && !strcmp(o->codec, "bsf");
+}
+
 int format_open(const struct format *f, struct trace_sink **ret, const char *path,
 		const struct format_options *o, struct error *e)
 {
@@ -168,28 +186,40 @@ int format_open(const struct format *f, struct trace_sink **ret, const char *pat
 				 f->name);
 	if (f->sink_new)
 		return f->sink_new(ret, path, e);
-	if (o && o->codec && !strcmp(o->codec, "bsf"))
+	if (is_bsf(o))
 		ksk.codec = CODEC_BSF;
 	ksk.calls = o ? o->calls : NULL;
 	return sink_ksk_new(ret, path, &ksk, e);
 }
 
-int format_prepare(const struct format *f, struct trace_source **source, struct error *e)
+static int find_ticks(struct trace_source **source, struct error *e)
 {
 	struct trace_source *told = NULL;
 	struct trace_clock clock;
-	int r;
+	int r = ticks_find(*source, &clock, e);
 
-	if (strcmp(f->name, "ksk"))
-		return 0;
-	r = ticks_find(*source, &clock, e);
 	if (r == -ESPIPE)
 		return 0; /* a pipe cannot be read twice: its nanoseconds stay what they are */
-	if (r <= 0)
-		return r;
-	r = reclock_source_new(&told, *source, &clock, e);
-	if (r >= 0)
+	if (r > 0)
+		r = reclock_source_new(&told, *source, &clock, e);
+	if (told)
 		*source = told;
+	return r;
+}
+
+int format_prepare(const struct format *f, struct trace_source **source,
+		   const struct format_options *o, struct error *e)
+{
+	bool is_ksk = !strcmp(f->name, "ksk");
+	bool is_time = !clock_is_ticks(&(*source)->info.clock);
+	struct trace_source *named = NULL;
+	int r = is_ksk && is_time ? find_ticks(source, e) : 0;
+
+	if (r < 0 || !(f->names_runner || (is_ksk && is_bsf(o))))
+		return r;
+	r = names_source_new(&named, *source, o ? o->stop : NULL, e);
+	if (r >= 0)
+		*source = named;
 	return r;
 }
 

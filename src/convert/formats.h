@@ -8,6 +8,8 @@
 #ifndef KISEKI_CONVERT_FORMATS_H
 #define KISEKI_CONVERT_FORMATS_H
 
+#include <stdatomic.h>
+
 #include "convert/sink.h"
 #include "trace/func_source.h"
 
@@ -25,6 +27,7 @@ enum format_lack {
 struct format_options {
 	const char *codec;	   /* .ksk: "sched" or "bsf"; NULL is sched */
 	struct func_source *calls; /* .ksk: packed beside the events; NULL: none. The caller's */
+	const atomic_bool *stop;   /* true: nobody waits for it any more; NULL: somebody will */
 };
 
 struct format {
@@ -36,6 +39,8 @@ struct format {
 	uint32_t kinds;		 /* 1 << enum sched_kind: what it holds */
 	bool pipe;		 /* can be written to a pipe */
 	bool text;		 /* fit for a terminal */
+	bool names_runner;	 /* it says what the task that ran was called */
+	bool shows_ns;		 /* calls the ticks of any clock nanoseconds */
 	int (*sink_new)(struct trace_sink **ret, const char *path, struct error *e);
 };
 
@@ -51,9 +56,10 @@ const struct format *formats_of_codec(const char *codec);
 int format_open(const struct format *f, struct trace_sink **ret, const char *path,
 		const struct format_options *o, struct error *e);
 
-/* Puts in front of the source what the format needs: a .ksk wants the ticks behind nanoseconds.
- * The new source, if one is made, owns the old one. */
-int format_prepare(const struct format *f, struct trace_source **source, struct error *e);
+/* Puts in front of the source what the format needs: a .ksk wants the ticks behind nanoseconds, others
+ * the names of the tasks that ran (trace/names.h). The new source, if one is made, owns the old one. */
+int format_prepare(const struct format *f, struct trace_source **source,
+		   const struct format_options *o, struct error *e);
 
 /* Does writing this item in this format lose something? */
 bool format_drops(const struct format *f, const struct trace_info *info,

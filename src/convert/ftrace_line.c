@@ -9,8 +9,9 @@
  * with the widths of the dialect. Everything that repeats is made once: the task column of a pid is
  * kept in a small table and the three letters of every value of common_flags are listed at init.
  * The kernel looks the name in the task column up when the text is read, not when the event was
- * recorded, so here it comes from info->tasks, its saved_cmdlines; a slot of the table is checked
- * against info->tasks before each use, because a text source learns names as it goes.
+ * recorded. Here it is the one of that moment where the items have it (trace/names.h), else the one
+ * in info->tasks, its saved_cmdlines; a slot of the table is checked against both before each use,
+ * because a task is renamed and a text source learns names as it goes.
  *
  * The stamp is rounded to microseconds as the kernel does it, half up.
  */
@@ -78,14 +79,14 @@ void ftrace_line_init(struct ftrace_line *l, const struct trace_info *info)
 }
 
 /* The name the kernel finds for a pid: its swapper is never saved, others may be forgotten. */
-static size_t column_name(const struct trace_task *task, int32_t pid, char name[SCHED_COMM_LEN])
+static size_t column_name(const char *comm, int32_t pid, char name[SCHED_COMM_LEN])
 {
 	if (pid == 0)
 		sched_comm_set(name, "<idle>", 6);
 	else if (pid < 0)
 		sched_comm_set(name, "<XXX>", 5);
-	else if (task)
-		memcpy(name, task->comm, SCHED_COMM_LEN);
+	else if (comm)
+		memcpy(name, comm, SCHED_COMM_LEN);
 	else
 		sched_comm_set(name, "<...>", 5);
 	return comm_len(name);
@@ -105,22 +106,34 @@ static char *put_tgid(char *p, int32_t tgid, uint32_t width)
 	return p;
 }
 
-static void column_fill(const struct ftrace_line *l, struct ftrace_column *c, int32_t pid)
+/* What the task is called: NULL if nothing tells it. */
+static const char *item_comm(const struct ftrace_line *l, const struct trace_item *item,
+			     const struct trace_task *task)
 {
+	if (l->info->has_comm)
+		return item->comm_known ? item->comm : NULL;
+	return task ? task->comm : NULL;
+}
+
+static void column_fill(const struct ftrace_line *l, struct ftrace_column *c,
+			const struct trace_item *item)
+{
+	int32_t pid = item->event.pid;
 	const struct trace_task *task = info_get_task(l->info, pid);
+	const char *comm = item_comm(l, item, task);
 	const struct sched_dialect *d = &l->info->dialect;
 	uint32_t width = d->pid_width == 5 ? 5 : 7;
 	char name[SCHED_COMM_LEN], *p = c->text, *pid_at;
-	size_t len = column_name(task, pid, name);
+	size_t len = column_name(comm, pid, name);
 
 	memset(c, 0, sizeof(*c));
 	c->pid = pid;
 	c->index = task ? (size_t)(task - l->info->tasks) : SIZE_MAX;
 	c->n_tasks = l->info->n_tasks;
-	if (task) {
-		c->tgid = task->tgid;
-		memcpy(c->comm, task->comm, SCHED_COMM_LEN);
-	}
+	c->tgid = task ? task->tgid : 0;
+	c->has_comm = comm;
+	if (comm)
+		memcpy(c->comm, comm, SCHED_COMM_LEN);
 	memset(p, ' ', SCHED_COMM_LEN - len);
 	memcpy(p + SCHED_COMM_LEN - len, name, len);
 	p += SCHED_COMM_LEN;
@@ -135,24 +148,36 @@ static void column_fill(const struct ftrace_line *l, struct ftrace_column *c, in
 	c->len = (uint8_t)(p - c->text);
 }
 
-static bool column_is_current(const struct ftrace_column *c, const struct trace_info *info)
+static bool column_is_current(const struct ftrace_line *l, const struct ftrace_column *c,
+			      const struct trace_item *item)
 {
-	const struct trace_task *t;
+	const struct trace_info *info = l->info;
+	const struct trace_task *t = NULL;
+	const char *comm;
 
-	if (c->index == SIZE_MAX)
-		return c->n_tasks == info->n_tasks;
-	if (c->index >= info->n_tasks)
-		return false;
-	t = &info->tasks[c->index];
-	return t->pid == c->pid && t->tgid == c->tgid && !memcmp(t->comm, c->comm, SCHED_COMM_LEN);
+	if (c->index == SIZE_MAX) {
+		if (c->n_tasks != info->n_tasks)
+			return false;
+	} else {
+		if (c->index >= info->n_tasks)
+			return false;
+		t = &info->tasks[c->index];
+		if (t->pid != c->pid || t->tgid != c->tgid)
+			return false;
+	}
+	comm = item_comm(l, item, t);
+	if (!comm || !c->has_comm)
+		return !comm == !c->has_comm;
+	return !memcmp(comm, c->comm, SCHED_COMM_LEN);
 }
 
-static char *put_task_column(struct ftrace_line *l, char *p, int32_t pid)
+static char *put_task_column(struct ftrace_line *l, char *p, const struct trace_item *item)
 {
+	int32_t pid = item->event.pid;
 	struct ftrace_column *c = &l->columns[(uint32_t)pid % FTRACE_COLUMN_CACHE];
 
-	if (!c->len || c->pid != pid || !column_is_current(c, l->info))
-		column_fill(l, c, pid);
+	if (!c->len || c->pid != pid || !column_is_current(l, c, item))
+		column_fill(l, c, item);
 	memcpy(p, c->text, sizeof(c->text));
 	return p + c->len;
 }
@@ -382,14 +407,14 @@ static char *put_body(const struct sched_dialect *d, char *p, const struct sched
 	return p;
 }
 
-size_t ftrace_line_format(struct ftrace_line *l, uint32_t cpu, const struct sched_event *e,
-			  char *buf)
+size_t ftrace_line_format(struct ftrace_line *l, const struct trace_item *item, char *buf)
 {
 	const struct sched_dialect *d = &l->info->dialect;
-	char *p = put_task_column(l, buf, e->pid);
+	const struct sched_event *e = &item->event;
+	char *p = put_task_column(l, buf, item);
 
 	*p++ = '[';
-	p = put_i32_zero3(p, (int32_t)cpu);
+	p = put_i32_zero3(p, (int32_t)item->cpu);
 	p = PUT(p, "] ");
 	if (d->flag_columns != 0) {
 		if (!(d->features & DIALECT_NO_FLAGS))

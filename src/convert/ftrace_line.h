@@ -25,6 +25,7 @@
 struct ftrace_column {
 	char text[48];
 	char comm[SCHED_COMM_LEN];
+	bool has_comm;
 	int32_t pid;
 	int32_t tgid;
 	size_t index;	/* in info->tasks; SIZE_MAX: not there */
@@ -46,9 +47,9 @@ struct ftrace_line {
 void ftrace_line_init(struct ftrace_line *l, const struct trace_info *info);
 
 /* Writes the event with its newline to buf, which has room for FTRACE_LINE_MAX bytes; returns the
- * length. Not terminated. */
-size_t ftrace_line_format(struct ftrace_line *l, uint32_t cpu, const struct sched_event *e,
-			  char *buf);
+ * length. Not terminated. The name of the task that ran is the item's if info->has_comm, else the
+ * one in info->tasks. */
+size_t ftrace_line_format(struct ftrace_line *l, const struct trace_item *item, char *buf);
 
 /* The line the kernel prints before the first event after a loss; the same room. */
 size_t ftrace_line_format_loss(uint32_t cpu, const struct trace_loss *loss, char *buf);

@@ -8,8 +8,10 @@
  */
 #include "convert/input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 #include "convert/import.h"
 #include "convert/source_child.h"
+#include "convert/unpack.h"
 #include "store/ksk.h"
 #include "trace/ksk_source.h"
 
@@ -33,6 +36,7 @@ struct input {
 	uint8_t *map;
 	size_t map_len;
 	uint64_t size;
+	uint64_t clock_hz;
 	struct trace_source *source;
 };
 
@@ -96,22 +100,26 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+static void replace_fd(struct input *in, int *fd)
+{
+	close(in->fd);
+	in->fd = take_fd(fd);
+	snprintf(in->fd_path, sizeof(in->fd_path), "/proc/self/fd/%d", in->fd);
+}
+
 /* Copies all of the pipe to a temporary file, which takes its place. */
 static int spool(struct input *in, struct error *e)
 {
-	const char *folder = getenv("TMPDIR");
 	_cleanup_free_ char *buffer = malloc(COPY_BUFFER);
-	_cleanup_free_ char *name = NULL;
 	_cleanup_close_ int fd = -1;
 	ssize_t n;
 	int r;
 
-	if (!buffer || asprintf(&name, "%s/kiseki-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+	if (!buffer)
 		return cannot_read(in, ENOMEM, e);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return error_set(e, errno, "cannot write %s: %s", name, strerror(errno));
-	unlink(name);
+	r = unpack_temporary(&fd, e);
+	if (r < 0)
+		return r;
 	for (;;) {
 		n = read(in->fd, buffer, COPY_BUFFER);
 		if (n < 0 && errno == EINTR)
@@ -122,11 +130,9 @@ static int spool(struct input *in, struct error *e)
 			break;
 		r = write_all(fd, buffer, (size_t)n);
 		if (r < 0)
-			return error_set(e, r, "cannot write %s: %s", name, strerror(-r));
+			return error_set(e, r, "cannot write a temporary file: %s", strerror(-r));
 	}
-	close(in->fd);
-	in->fd = take_fd(&fd);
-	snprintf(in->fd_path, sizeof(in->fd_path), "/proc/self/fd/%d", in->fd);
+	replace_fd(in, &fd);
 	return 0;
 }
 
@@ -165,22 +171,62 @@ static int open_text(const struct source_child_job *job, struct trace_source **r
 				 : source_text_open_fd(ret, job->child.fd, e);
 }
 
-static int open_file(struct input *in, struct error *e)
+static void unmap(struct input *in)
+{
+	if (in->map)
+		munmap(in->map, in->map_len);
+	in->map = NULL;
+}
+
+/* What the file is; -errno. */
+static int recognise_fd(struct input *in)
 {
 	uint8_t head[RECOGNISE_BYTES];
 	ssize_t n = pread(in->fd, head, sizeof(head), 0);
-	struct source_child_job job;
-	struct import_bytes bytes;
-	int r;
 
 	if (n < 0)
-		return cannot_read(in, errno, e);
+		return -errno;
 	in->format = recognise_bytes(head, (size_t)n);
+	return 0;
+}
+
+/* The file is compressed: what was in it takes its place. */
+static int unpack(struct input *in, struct error *e)
+{
+	_cleanup_close_ int fd = -1;
+	int r = map_file(in, e);
+
+	if (r == 0)
+		r = unpack_file(in->format, (struct import_bytes){ in->map, in->map_len }, &fd, e);
+	unmap(in);
+	if (r < 0)
+		return r;
+	replace_fd(in, &fd);
+	r = recognise_fd(in);
+	return r < 0 ? cannot_read(in, -r, e) : 0;
+}
+
+static int open_file(struct input *in, struct error *e)
+{
+	struct source_child_job job;
+	struct import_bytes bytes;
+	int r = recognise_fd(in);
+
+	if (r < 0)
+		return cannot_read(in, -r, e);
+	if (unpack_can(in->format)) {
+		r = unpack(in, e);
+		if (r < 0)
+			return r;
+	}
 	if (in->format == RECOGNISED_KSK) {
 		struct stat st;
 
 		in->size = fstat(in->fd, &st) < 0 ? 0 : (uint64_t)st.st_size;
-		return source_ksk_open(&in->source, input_get_path(in), e);
+		r = source_ksk_open(&in->source, input_get_path(in), e);
+		if (r >= 0 && in->clock_hz && clock_is_ticks(&in->source->info.clock))
+			clock_set_rate(&in->source->info.clock, in->clock_hz);
+		return r;
 	}
 	r = map_file(in, e);
 	if (r < 0)
@@ -189,7 +235,8 @@ static int open_file(struct input *in, struct error *e)
 	job = (struct source_child_job){ .bytes = bytes,
 					 .child = { .fd = -1,
 						    .memory_bytes = CHILD_MEMORY + in->size,
-						    .input_bytes = in->size } };
+						    .input_bytes = in->size },
+					 .clock_hz = in->clock_hz };
 	switch (in->format) {
 	case RECOGNISED_TRACEDAT:
 		job.open = open_tracedat;
@@ -210,7 +257,8 @@ static int open_pipe(struct input *in, struct error *e)
 	ssize_t n = peek(in->fd, head, sizeof(head));
 	struct source_child_job job = { .child = { .prepare = source_text_prepare,
 						   .memory_bytes = CHILD_MEMORY },
-					.open = open_text };
+					.open = open_text,
+					.clock_hz = in->clock_hz };
 	int r;
 
 	if (n == 0)
@@ -222,6 +270,25 @@ static int open_pipe(struct input *in, struct error *e)
 	}
 	r = spool(in, e);
 	return r < 0 ? r : open_file(in, e);
+}
+
+/* The bytes of the files in a folder, or in the folder `kernel` of a session of LTTng. */
+static uint64_t folder_size(const char *path)
+{
+	char inner[PATH_MAX];
+	uint64_t size = 0;
+	struct dirent *one;
+	struct stat st;
+	DIR *d;
+
+	snprintf(inner, sizeof(inner), "%s/kernel", path);
+	d = opendir(stat(inner, &st) == 0 && S_ISDIR(st.st_mode) ? inner : path);
+	while (d && (one = readdir(d)))
+		if (fstatat(dirfd(d), one->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+			size += (uint64_t)st.st_size;
+	if (d)
+		closedir(d);
+	return size;
 }
 
 static int open_any(struct input *in, struct error *e)
@@ -244,6 +311,7 @@ static int open_any(struct input *in, struct error *e)
 			return error_set(e, EBADMSG,
 					 "cannot read %s: a folder without a CTF metadata file",
 					 in->path);
+		in->size = folder_size(in->path);
 		return source_ctf_open(&in->source, in->path, e);
 	}
 	return S_ISREG(st.st_mode) ? open_file(in, e) : open_pipe(in, e);
@@ -253,12 +321,34 @@ int input_error(const char *path, int code, struct error *e)
 {
 	/* The readers of bytes do not know where these came from; those of files say it. */
 	if (!e || !strncmp(e->text, "cannot read ", strlen("cannot read ")) ||
+	    !strncmp(e->text, "cannot set ", strlen("cannot set ")) ||
 	    !strncmp(e->text, "cannot write ", strlen("cannot write ")))
 		return code;
 	return error_prefix(e, code, "cannot read %s", path);
 }
 
+/* What was opened must have had use for the rate. */
+static int check_rate(const struct input *in, struct error *e)
+{
+	const struct trace_clock *clock = &in->source->info.clock;
+	struct trace_clock want = *clock;
+
+	if (!in->clock_hz)
+		return 0;
+	clock_set_rate(&want, in->clock_hz);
+	if (want.mult == clock->mult && want.shift == clock->shift)
+		return 0;
+	return error_set(e, EINVAL,
+			 "cannot set the rate of the clock of %s: %s has nanoseconds already",
+			 in->path, clock->name[0] ? clock->name : "it");
+}
+
 int input_open(struct input **ret, const char *path, struct error *e)
+{
+	return input_open_rate(ret, path, 0, e);
+}
+
+int input_open_rate(struct input **ret, const char *path, uint64_t clock_hz, struct error *e)
 {
 	CLEANUP(input) struct input *in = calloc(1, sizeof(*in));
 	int r;
@@ -266,7 +356,10 @@ int input_open(struct input **ret, const char *path, struct error *e)
 	if (!in || !(in->path = strdup(path)))
 		return error_set(e, ENOMEM, "cannot read %s: out of memory", path);
 	in->fd = -1;
+	in->clock_hz = clock_hz;
 	r = open_any(in, e);
+	if (r >= 0)
+		r = check_rate(in, e);
 	if (r < 0)
 		return input_error(path, r, e);
 	*ret = take_ptr(in);
@@ -278,8 +371,7 @@ void input_free(struct input *in)
 	if (!in)
 		return;
 	source_free(in->source);
-	if (in->map)
-		munmap(in->map, in->map_len);
+	unmap(in);
 	if (in->fd >= 0)
 		close(in->fd);
 	free(in->path);

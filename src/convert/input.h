@@ -4,7 +4,8 @@
  *
  * The path may be a file, a folder (CTF), or "-" for standard input. Files are mapped. A pipe with
  * text is read as it comes, so that it can be followed live; the other formats need to seek, so a
- * pipe with one of them is first copied to a nameless temporary file ($TMPDIR or /tmp).
+ * pipe with one of them is first copied to a nameless temporary file ($TMPDIR or /tmp). A compressed
+ * file is first unpacked into one.
  */
 #ifndef KISEKI_CONVERT_INPUT_H
 #define KISEKI_CONVERT_INPUT_H
@@ -18,6 +19,9 @@
 struct input;
 
 int input_open(struct input **ret, const char *path, struct error *e);
+
+/* The same, of a clock whose ticks have no known length unless somebody says how many are a second. */
+int input_open_rate(struct input **ret, const char *path, uint64_t clock_hz, struct error *e);
 void input_free(struct input *in);
 DEFINE_CLEANUP(input, input_free)
 

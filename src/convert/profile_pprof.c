@@ -62,7 +62,48 @@ static int add_mapping(struct writer *x, const struct sample_mapping *m, uint32_
 		}
 		x->mappings[x->n_mappings++] = m;
 	}
-	*ret = (uint32_t)i + 2; /* 1 is the kernel */
+	*ret = (uint32_t)i + 1;
+	return 0;
+}
+
+/* Programs name the profile after the first mapping, so that is the object with the most samples that is
+ * no library; the kernel comes last. */
+static bool is_program(const struct sample_mapping *m)
+{
+	return m->path[0] == '/' && !strstr(m->path, ".so");
+}
+
+static int put_main_first(struct writer *x)
+{
+	uint64_t *weights = calloc(x->n_mappings + 1, sizeof(*weights));
+	const struct profile_node *node;
+	const struct profile_place *p;
+	const struct sample_mapping *m;
+	size_t best = 0, i;
+	uint32_t id;
+
+	if (!weights)
+		return -ENOMEM;
+	for (i = 0; i < x->list.n; i++) {
+		if (!x->list.entries[i].node)
+			continue;
+		node = profile_tree_get(x->list.tree, x->list.entries[i].node);
+		p = profile_names_get(x->w->names, (uint32_t)node->key);
+		weights[p->kernel ? 0 : x->mapping_of[p->function]]++;
+	}
+	for (i = 1; i <= x->n_mappings; i++)
+		if (is_program(x->mappings[i - 1]) && (!best || weights[i] > weights[best]))
+			best = i;
+	free(weights);
+	if (best <= 1)
+		return 0;
+	m = x->mappings[0];
+	x->mappings[0] = x->mappings[best - 1];
+	x->mappings[best - 1] = m;
+	for (i = 0; i < profile_names_functions(x->w->names)->n; i++) {
+		id = x->mapping_of[i];
+		x->mapping_of[i] = id == 1 ? (uint32_t)best : id == best ? 1 : id;
+	}
 	return 0;
 }
 
@@ -80,7 +121,7 @@ static int find_mappings(struct writer *x)
 	for (i = 0; r >= 0 && i < n; i++) {
 		p = profile_names_get(x->w->names, (uint32_t)i);
 		if (p->kernel) {
-			x->mapping_of[p->function] = 1;
+			x->mapping_of[p->function] = 0; /* put_location() */
 			x->kernel_from = p->at < x->kernel_from ? p->at : x->kernel_from;
 			x->kernel_to = p->at > x->kernel_to ? p->at : x->kernel_to;
 		} else if (p->mapping && !x->mapping_of[p->function]) {
@@ -120,22 +161,25 @@ static int put_mapping(struct writer *x, uint64_t id, const struct range *range,
 
 static int put_mappings(struct writer *x)
 {
-	struct range range = { x->kernel_from, x->kernel_to + 1 };
+	struct range range;
 	char id[2 * SAMPLE_BUILD_ID_MAX + 1];
 	const struct sample_mapping *m;
 	size_t i;
 	uint8_t k;
-	int r = x->kernel_to ? put_mapping(x, 1, &range, "[kernel.kallsyms]", "") : 0;
+	int r = 0;
 
 	for (i = 0; r >= 0 && i < x->n_mappings; i++) {
 		m = x->mappings[i];
 		id[0] = '\0';
 		for (k = 0; k < m->build_id_len; k++)
 			snprintf(id + 2 * k, 3, "%02x", m->build_id[k]);
-		range.from = (uint64_t)(i + 2) << WIDTH_BITS;
-		range.to = (uint64_t)(i + 3) << WIDTH_BITS;
-		r = put_mapping(x, i + 2, &range, m->path, id);
+		range.from = (uint64_t)(i + 1) << WIDTH_BITS;
+		range.to = (uint64_t)(i + 2) << WIDTH_BITS;
+		r = put_mapping(x, i + 1, &range, m->path, id);
 	}
+	range = (struct range){ x->kernel_from, x->kernel_to + 1 };
+	if (r >= 0 && x->kernel_to)
+		r = put_mapping(x, x->n_mappings + 1, &range, "[kernel.kallsyms]", "");
 	return r;
 }
 
@@ -144,7 +188,7 @@ static int put_mappings(struct writer *x)
 static int put_location(struct writer *x, uint32_t place)
 {
 	const struct profile_place *p = profile_names_get(x->w->names, place);
-	uint64_t mapping = x->mapping_of[p->function];
+	uint64_t mapping = p->kernel ? x->n_mappings + 1 : x->mapping_of[p->function];
 	uint8_t bytes[SCRATCH];
 	struct proto m = { .data = bytes, .room = sizeof(bytes) };
 	const char *file;
@@ -339,6 +383,8 @@ static int put_profile(struct writer *x)
 		r = put_samples(x, &words);
 	if (r >= 0)
 		r = find_mappings(x);
+	if (r >= 0)
+		r = put_main_first(x);
 	if (r >= 0)
 		r = put_tables(x);
 	return r < 0 ? r : put_end(x, &words);

@@ -13,18 +13,27 @@
  * does not know is marked in the slice's arguments: "partial" where its begin was not seen,
  * "open" where its end was not, "lost" where a loss cut it, "may_miss" where events were lost while
  * it lasted.
+ *
+ * A pid that is used again is another task (the rule is that of trace/tasks.h) and has another
+ * track. The first task of a pid has the pid as its track's number, each later one a number that no
+ * pid has; its name then tells the pid. A track's name lists the names that its task had.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/outfile.h"
 #include "convert/chrome_json.h"
+#include "convert/fields.h"
 #include "convert/sink.h"
 #include "trace/pidmap.h"
 #include "trace/state.h"
 #include "trace/word.h"
+
+#define LATER_TRACKS (1 << 22) /* the kernel's pids end below it */
+#define TITLE_MAX 96U	       /* bytes of a track's name: a few names of a task */
 
 enum task_phase {
 	PHASE_UNKNOWN = 0,
@@ -35,15 +44,20 @@ enum task_phase {
 
 struct chrome_task {
 	int32_t pid;
+	int32_t track; /* 0: not seen yet */
 	int32_t process;
 	char comm[SCHED_COMM_LEN];
+	char title[TITLE_MAX]; /* the names so far */
+	uint32_t title_len;
+	bool is_named; /* by an event, not by the table alone */
+	bool is_dead;  /* it has left its CPU for good */
 	enum task_phase phase;
 	uint32_t cpu;	     /* where it runs */
 	uint64_t since_ns;   /* when the phase began */
 	uint64_t written_ns; /* where its last slice ended */
 	uint64_t state;	     /* of PHASE_BLOCKED and PHASE_RUNNABLE: prev_state when it left */
 	uint64_t wake_ns;    /* the wakeup that an arrow is owed for */
-	int32_t waker;	     /* 0: none owed */
+	int32_t waker;	     /* its track; 0: none owed */
 	int32_t waker_process;
 };
 
@@ -66,6 +80,7 @@ struct sink_chrome {
 	uint64_t first_ns, last_ns;
 	uint64_t last_loss_ns;
 	uint64_t flows;
+	int32_t later_tracks;
 };
 
 static const char *phase_name(const struct sink_chrome *c, const struct chrome_task *t)
@@ -98,7 +113,7 @@ static void close_phase(struct sink_chrome *c, struct chrome_task *t, uint64_t n
 			const char *mark)
 {
 	struct chrome_slice s = { .process = t->process,
-				  .thread = t->pid,
+				  .thread = t->track,
 				  .from_ns = t->since_ns,
 				  .to_ns = now,
 				  .mark = mark };
@@ -117,7 +132,7 @@ static void close_phase(struct sink_chrome *c, struct chrome_task *t, uint64_t n
 	if (written && t->phase == PHASE_RUNNING && t->waker) {
 		struct chrome_flow f = { .id = ++c->flows,
 					 .from = { t->waker_process, t->waker, t->wake_ns },
-					 .to = { t->process, t->pid, t->since_ns } };
+					 .to = { t->process, t->track, t->since_ns } };
 
 		chrome_json_flow(&c->json, &f);
 	}
@@ -132,22 +147,89 @@ static void open_phase(struct chrome_task *t, enum task_phase phase, uint64_t no
 	t->since_ns = now;
 }
 
+/* Adds a name to those that the task had, as long as there is room for it. */
+static void add_title(struct chrome_task *t)
+{
+	static const char arrow[] = " \u2192 ";
+	uint32_t len = comm_length(t->comm), sep = t->title_len ? sizeof(arrow) - 1 : 0;
+
+	if (t->title_len + sep + len > TITLE_MAX)
+		return;
+	memcpy(t->title + t->title_len, arrow, sep);
+	memcpy(t->title + t->title_len + sep, t->comm, len);
+	t->title_len += sep + len;
+}
+
+static void set_comm(struct chrome_task *t, const char comm[SCHED_COMM_LEN])
+{
+	if (t->title_len && !memcmp(t->comm, comm, SCHED_COMM_LEN))
+		return;
+	memcpy(t->comm, comm, SCHED_COMM_LEN);
+	add_title(t);
+}
+
+/* The track of the process: that of the leader's life now, or the number of its pid. */
+static int32_t process_of(const struct sink_chrome *c, const struct chrome_task *t, int32_t tgid)
+{
+	const struct chrome_task *leader;
+
+	if (tgid <= 0 || tgid == t->pid)
+		return t->track;
+	leader = pidmap_get(c->tasks, tgid);
+	return leader && leader->track ? leader->track : tgid;
+}
+
+static void name_tracks(struct sink_chrome *c, const struct chrome_task *t)
+{
+	char text[TITLE_MAX + 24];
+	size_t len = t->title_len;
+
+	memcpy(text, t->title, len);
+	if (t->track != t->pid)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, " (pid %" PRId32 ")",
+					t->pid);
+	chrome_json_thread(&c->json, t->process, t->track, text, (uint32_t)len);
+	if (t->process == t->track)
+		chrome_json_process(&c->json, t->track, text, (uint32_t)len);
+}
+
+/* The pid is another task from now on. */
+static void begin_life(struct sink_chrome *c, struct chrome_task *t, uint64_t now)
+{
+	const int32_t pid = t->pid;
+
+	close_phase(c, t, now, "open");
+	name_tracks(c, t);
+	memset(t, 0, sizeof(*t));
+	t->pid = pid;
+	t->track = t->process = LATER_TRACKS + c->later_tracks++;
+}
+
 /* The record of a task that an event named; NULL only when the table is full or memory is out. */
-static struct chrome_task *see_task(struct sink_chrome *c, const struct sched_task *named)
+static struct chrome_task *see_task(struct sink_chrome *c, const struct sched_task *named,
+				    uint64_t now, bool forked)
 {
 	struct chrome_task *t = pidmap_add(c->tasks, named->pid);
 	const struct trace_task *known;
 
 	if (!t)
 		return NULL;
-	if (!t->process) {
+	if (t->is_named && (forked || (t->is_dead && named->comm[0] &&
+				       memcmp(t->comm, named->comm, SCHED_COMM_LEN) != 0)))
+		begin_life(c, t, now);
+	if (!t->track) {
 		known = info_get_task(c->info, named->pid);
-		t->process = known && known->tgid > 0 ? known->tgid : named->pid;
-		if (known)
-			memcpy(t->comm, known->comm, SCHED_COMM_LEN);
+		t->track = named->pid;
+		t->process = process_of(c, t, known ? known->tgid : -1);
+		if (known && !named->comm[0])
+			set_comm(t, known->comm);
 	}
-	if (named->comm[0])
-		memcpy(t->comm, named->comm, SCHED_COMM_LEN);
+	if (named->comm[0]) {
+		if (!t->is_named)
+			t->title_len = 0; /* the table may mean another life */
+		set_comm(t, named->comm);
+		t->is_named = true;
+	}
 	return t;
 }
 
@@ -175,8 +257,8 @@ static int on_switch(struct sink_chrome *c, uint32_t cpu, const struct sched_eve
 {
 	struct chrome_cpu *state = &c->cpus[cpu];
 	bool partial = !state->known || state->pid != e->task.pid;
-	struct chrome_task *prev = e->task.pid ? see_task(c, &e->task) : NULL;
-	struct chrome_task *next = e->other.pid ? see_task(c, &e->other) : NULL;
+	struct chrome_task *prev = e->task.pid ? see_task(c, &e->task, now, false) : NULL;
+	struct chrome_task *next = e->other.pid ? see_task(c, &e->other, now, false) : NULL;
 	char text[STATE_TEXT_MAX];
 
 	if ((e->task.pid && !prev) || (e->other.pid && !next))
@@ -194,7 +276,9 @@ static int on_switch(struct sink_chrome *c, uint32_t cpu, const struct sched_eve
 		state_format(text, &c->info->dialect, e->state);
 		if (text[0] == 'R')
 			open_phase(prev, PHASE_RUNNABLE, now);
-		else if (!strchr("XxZ", text[0]))
+		else if (text[0] && strchr("XxZ", text[0]))
+			prev->is_dead = true;
+		else
 			open_phase(prev, PHASE_BLOCKED, now);
 	}
 	if (next) {
@@ -211,7 +295,7 @@ static int on_switch(struct sink_chrome *c, uint32_t cpu, const struct sched_eve
 
 static int on_wakeup(struct sink_chrome *c, const struct sched_event *e, uint64_t now)
 {
-	struct chrome_task *t = e->task.pid ? see_task(c, &e->task) : NULL;
+	struct chrome_task *t = e->task.pid ? see_task(c, &e->task, now, false) : NULL;
 	struct sched_task waker = { .pid = e->pid };
 	struct chrome_task *by;
 
@@ -224,14 +308,14 @@ static int on_wakeup(struct sink_chrome *c, const struct sched_event *e, uint64_
 	open_phase(t, PHASE_RUNNABLE, now);
 	t->waker = 0;
 	if (e->pid > 0 && e->pid != t->pid) { /* pid 0 is an interrupt while idle: no slice */
-		by = see_task(c, &waker);
+		by = see_task(c, &waker, now, false);
 		if (!by)
 			return pidmap_why(c->tasks);
 		/* Around a switch the event may name a task that has left already: no slice either. One
 		 * without slices yet is in a running one that is still to come. */
 		if (by->phase != PHASE_RUNNING && by->written_ns)
 			return 0;
-		t->waker = e->pid;
+		t->waker = by->track;
 		t->waker_process = by->process;
 		t->wake_ns = now;
 	}
@@ -246,17 +330,19 @@ static int on_mark(struct sink_chrome *c, const struct trace_item *item, uint64_
 	struct chrome_at at = { .ns = now };
 	struct chrome_task *t;
 
-	if (e->kind == SCHED_RENAME) {
-		who.pid = e->task.pid;
-		memcpy(who.comm, e->other.comm, SCHED_COMM_LEN);
-	}
+	if (e->kind == SCHED_RENAME)
+		who = e->task;
 	if (!who.pid)
 		return 0;
-	t = see_task(c, &who);
+	t = see_task(c, &who, now, false);
 	if (!t)
 		return pidmap_why(c->tasks);
+	if (e->kind == SCHED_RENAME)
+		set_comm(t, e->other.comm);
+	if (e->kind == SCHED_FORK && e->other.pid && !see_task(c, &e->other, now, true))
+		return pidmap_why(c->tasks);
 	at.process = t->process;
-	at.thread = t->pid;
+	at.thread = t->track;
 	chrome_json_mark(&c->json, &at, item, c->info);
 	return 0;
 }
@@ -361,7 +447,7 @@ static void close_all(struct sink_chrome *c)
 		close_phase(c, pidmap_at(c->tasks, i), c->last_ns, "open");
 }
 
-/* Names come last: they are the last ones a task had, and viewers take them from anywhere. */
+/* Names come last, because tasks get names until the end, and viewers take them from anywhere. */
 static void write_names(struct sink_chrome *c)
 {
 	struct sched_task leader = { 0 };
@@ -373,16 +459,12 @@ static void write_names(struct sink_chrome *c)
 		chrome_json_cpu(&c->json, (uint32_t)i);
 	for (i = 0; i < pidmap_count(c->tasks); i++) {
 		t = pidmap_at(c->tasks, i);
-		chrome_json_thread(&c->json, t->process, t->pid, t->comm);
-		if (t->process == t->pid) {
-			chrome_json_process(&c->json, t->pid, t->comm,
-					    (uint32_t)strnlen(t->comm, SCHED_COMM_LEN));
-		} else {
-			/* A leader without events of its own still names its process: it joins the
-			 * end of the list. */
-			leader.pid = t->process;
-			see_task(c, &leader);
-		}
+		name_tracks(c, t);
+		/* A leader without events of its own still names its process: it joins the end of
+		 * the list. */
+		leader.pid = t->process;
+		if (t->process != t->track && t->process < LATER_TRACKS)
+			see_task(c, &leader, c->last_ns, false);
 	}
 }
 

@@ -142,16 +142,16 @@ static int dump_late_tasks(struct sink_ctf *s, struct ctf_stream *st, struct err
 	return r;
 }
 
-static int take_event(struct sink_ctf *s, struct ctf_stream *st, const struct sched_event *ev,
+static int take_event(struct sink_ctf *s, struct ctf_stream *st, const struct trace_item *item,
 		      struct error *e)
 {
-	uint64_t ns = clock_event_ns(&s->writer.info->clock, ev);
+	uint64_t ns = clock_event_ns(&s->writer.info->clock, &item->event);
 	int r = 0;
 
 	if (!s->dumped)
 		r = dump_tasks(s, st, ns, e);
 	if (r >= 0)
-		r = ctf_stream_event(&s->writer, st, ns, ev, e);
+		r = ctf_stream_event(&s->writer, st, ns, item, e);
 	if (ns >= s->last_ns) {
 		s->last_ns = ns;
 		s->last_cpu = st->cpu;
@@ -190,7 +190,7 @@ static int sink_ctf_item(struct trace_sink *base, const struct trace_item *item,
 		return r;
 	if (!s->started)
 		start(s, item);
-	return item->type == ITEM_EVENT ? take_event(s, st, &item->event, e)
+	return item->type == ITEM_EVENT ? take_event(s, st, item, e)
 					: take_loss(s, st, &item->loss, e);
 }
 

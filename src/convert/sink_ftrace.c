@@ -139,7 +139,7 @@ static int ftrace_item(struct trace_sink *base, const struct trace_item *item, s
 	if (s->annotate)
 		announce_cpu(s, item->cpu);
 	p = outfile_reserve(s->out, FTRACE_LINE_MAX);
-	outfile_advance(s->out, ftrace_line_format(&s->line, item->cpu, &item->event, p));
+	outfile_advance(s->out, ftrace_line_format(&s->line, item, p));
 	s->entries++;
 	return check_output(s, e);
 }

@@ -61,6 +61,8 @@ static void write_clock(struct outfile *out, const struct trace_clock *c)
 		       ",\"mult\":%" PRIu32 ",\"shift\":%" PRIu32 ",\"base_ns\":%" PRIu64
 		       ",\"digits\":%" PRIu32,
 		       c->mult, c->shift, c->base_ns, c->print_digits);
+	if (clock_is_ticks(c))
+		write_text(out, ",\"unit\":\"ticks\"");
 	if (c->has_realtime)
 		outfile_printf(out, ",\"realtime_off_ns\":%" PRId64 ",\"realtime_err_ns\":%" PRIu64,
 			       c->realtime_off_ns, c->realtime_err_ns);

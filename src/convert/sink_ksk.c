@@ -40,6 +40,7 @@ struct stream {
 	uint32_t segment_used;
 	uint32_t bsf_used;
 	uint64_t lost[LOSS_CAUSES];
+	uint64_t lost_until; /* as far as those who told losses know */
 	struct bsf_context bsf_context;
 	struct bsf_encoder bsf;
 	uint8_t buffer[BLOCK_HEADER_MAX + BLOCK_ROOM];
@@ -139,12 +140,17 @@ static struct stream *get_stream(struct ksk_sink *k, uint32_t cpu, struct error 
 	return s;
 }
 
+static bool is_key_next(const struct ksk_sink *k, const struct stream *s)
+{
+	return !s->in_segment || s->segment_used >= k->options.segment_bytes ||
+	       k->options.codec == CODEC_BSF;
+}
+
 static void open_block(struct ksk_sink *k, struct stream *s, uint64_t tick)
 {
 	uint8_t *payload = s->buffer + BLOCK_HEADER_MAX;
 
-	s->key = !s->in_segment || s->segment_used >= k->options.segment_bytes ||
-		 k->options.codec == CODEC_BSF;
+	s->key = is_key_next(k, s);
 	if (s->key) {
 		s->segment_used = 0;
 		s->until = s->until > tick ? s->until : tick;
@@ -188,6 +194,34 @@ static int close_block(struct ksk_sink *k, struct stream *s, struct error *e)
 	return put_block(k, &b, s->buffer + BLOCK_HEADER_MAX, e);
 }
 
+static bool has_lost(const struct stream *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < LOSS_CAUSES; i++)
+		if (s->lost[i])
+			return true;
+	return false;
+}
+
+/* A block without events, which tells what is lost until then (wire.md, 3.5). */
+static int tell_losses(struct ksk_sink *k, struct stream *s, uint64_t until, struct error *e)
+{
+	open_block(k, s, s->until);
+	s->max_tick = until;
+	return close_block(k, s, e);
+}
+
+/* Begins the block of an event. The header of a KEY block says when a loss before it ended. */
+static int begin_block(struct ksk_sink *k, struct stream *s, uint64_t tick, struct error *e)
+{
+	int r = has_lost(s) && !is_key_next(k, s) ? tell_losses(k, s, tick, e) : 0;
+
+	if (r == 0)
+		open_block(k, s, tick);
+	return r;
+}
+
 static enum wire_status encode_bsf(struct stream *s, const struct bsf_record *rec)
 {
 	size_t len;
@@ -219,11 +253,25 @@ static uint64_t file_tick(const struct ksk_sink *k, const struct sched_event *ev
 	return ns - ns % 1000;
 }
 
-/* 1: it is in the block; 0: the codec cannot hold it. */
-static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event *ev,
-		     struct error *e)
+/* The record of an event. A waker that has not been switched to on this CPU yet has its name from
+ * the item, where that has it. */
+static bool make_record(const struct ksk_sink *k, struct stream *s, const struct trace_item *item,
+			struct bsf_record *ret)
 {
-	struct stream *s = get_stream(k, cpu, e);
+	const struct sched_event *ev = &item->event;
+
+	if (!bsf_from_event(&s->bsf_context, ev, clock_event_ns(&k->info->clock, ev), ret))
+		return false;
+	if (k->info->has_comm && item->comm_known && !memcmp(ret->comm, "<...>", 6))
+		memcpy(ret->comm, item->comm, BSF_COMM_LEN);
+	return true;
+}
+
+/* 1: it is in the block; 0: the codec cannot hold it. */
+static int put_event(struct ksk_sink *k, const struct trace_item *item, struct error *e)
+{
+	const struct sched_event *ev = &item->event;
+	struct stream *s = get_stream(k, item->cpu, e);
 	uint64_t tick = file_tick(k, ev);
 	struct bsf_record rec;
 	enum wire_status status;
@@ -231,8 +279,7 @@ static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event 
 
 	if (!s)
 		return -EBADMSG;
-	if (k->options.codec == CODEC_BSF &&
-	    !bsf_from_event(&s->bsf_context, ev, clock_event_ns(&k->info->clock, ev), &rec)) {
+	if (k->options.codec == CODEC_BSF && !make_record(k, s, item, &rec)) {
 		k->dropped++;
 		return 0;
 	}
@@ -242,8 +289,9 @@ static int put_event(struct ksk_sink *k, uint32_t cpu, const struct sched_event 
 			return r;
 	}
 	for (tries = 0; tries < 2; tries++) {
-		if (!s->open)
-			open_block(k, s, tick);
+		r = s->open ? 0 : begin_block(k, s, tick, e);
+		if (r < 0)
+			return r;
 		status = k->options.codec == CODEC_SCHED ? sched_encode(&s->sched, ev)
 							 : encode_bsf(s, &rec);
 		if (status == WIRE_OK) {
@@ -271,13 +319,13 @@ static int put_loss(struct ksk_sink *k, uint32_t cpu, const struct trace_loss *l
 	if (loss->cause >= LOSS_CAUSES || !loss->count)
 		return 0;
 	sum = &s->lost[loss->cause];
+	s->lost_until = k->options.codec == CODEC_SCHED ? loss->to_tick
+							: clock_ns(&k->info->clock, loss->to_tick);
 	r = close_block(k, s, e);
 	/* A header has one count of a cause: an unknown one beside it needs a block of its own. */
 	if (r == 0 && *sum && *sum != loss->count &&
-	    (*sum == LOSS_UNKNOWN || loss->count > LOSS_UNKNOWN - 1 - *sum)) {
-		open_block(k, s, s->until);
-		r = close_block(k, s, e);
-	}
+	    (*sum == LOSS_UNKNOWN || loss->count > LOSS_UNKNOWN - 1 - *sum))
+		r = tell_losses(k, s, s->lost_until, e);
 	if (r == 0 && *sum != LOSS_UNKNOWN)
 		*sum += loss->count;
 	return r;
@@ -342,7 +390,7 @@ static int ksk_item(struct trace_sink *sink, const struct trace_item *item, stru
 
 	if (item->type == ITEM_LOSS)
 		return put_loss(k, item->cpu, &item->loss, e);
-	r = put_event(k, item->cpu, &item->event, e);
+	r = put_event(k, item, e);
 	if (r == 1 && k->info->cpus > 1 &&
 	    follow_order(k, item->cpu, file_tick(k, &item->event)) < 0)
 		r = error_set(e, ENOMEM, "cannot keep the order of events: out of memory");
@@ -353,14 +401,8 @@ static int ksk_item(struct trace_sink *sink, const struct trace_item *item, stru
 static int finish_stream(struct ksk_sink *k, struct stream *s, struct error *e)
 {
 	int r = close_block(k, s, e);
-	uint32_t i;
 
-	for (i = 0; i < LOSS_CAUSES && r == 0; i++)
-		if (s->lost[i]) {
-			open_block(k, s, s->until);
-			r = close_block(k, s, e);
-		}
-	return r;
+	return r == 0 && has_lost(s) ? tell_losses(k, s, s->lost_until, e) : r;
 }
 
 static int put_calls(struct ksk_sink *k, struct error *e)

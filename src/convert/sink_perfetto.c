@@ -13,6 +13,12 @@
  * per CPU in the statistics at the end. A thread whose process is not known is shown as a process of
  * its own.
  *
+ * The reader takes a pid for one task until it is told otherwise, so where a pid is used again (the
+ * rule is that of trace/tasks.h) an event says so that the kernel has, but that was not recorded: a
+ * fork is followed by task_newtask; where the fork is missing, sched_process_free of the task before
+ * precedes the first event of the next one. What the task before was called is written then, as a
+ * process tree of the moment when it was last heard.
+ *
  * The reader takes ftrace stamps for CLOCK_BOOTTIME unless told a clock that it knows. For those we
  * name the clock and say that its zero is boot time's: the timeline then shows the trace's own
  * stamps. Of other clocks (mono, perf, …) the reader would refuse the name, so none is given.
@@ -23,6 +29,8 @@
 #include "base/outfile.h"
 #include "convert/proto.h"
 #include "convert/sink.h"
+#include "trace/pidmap.h"
+#include "trace/state.h"
 
 #define BUNDLE_ROOM 32768U
 #define EVENT_ROOM (SCHED_FILENAME_MAX + 256U)
@@ -30,12 +38,14 @@
 #define STATS_ROOM 128U
 #define CPUS_MAX 1024U /* the reader refuses others */
 #define SEQUENCE_ID 1U
+#define CLONE_THREAD_FLAG 0x10000U /* of clone() */
 
 enum { /* Trace, TracePacket */
        TRACE_PACKET = 1,
        PACKET_FTRACE_EVENTS = 1,
        PACKET_PROCESS_TREE = 2,
        PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_TIMESTAMP = 8,
        PACKET_SEQUENCE_ID = 10,
        PACKET_FTRACE_STATS = 34,
        PACKET_SYSTEM_INFO = 45,
@@ -51,6 +61,8 @@ enum { /* FtraceEventBundle, FtraceEvent */
        EVENT_TIMESTAMP = 1,
        EVENT_PID = 2,
        EVENT_COMMON_FLAGS = 5,
+       EVENT_TASK_NEWTASK = 235,
+       EVENT_SCHED_PROCESS_FREE = 240,
 };
 
 enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_MONOTONIC = 3, CLOCK_ID_BOOTTIME = 6 };
@@ -70,11 +82,21 @@ struct bundle {
 	uint64_t dropped; /* and elsewhere */
 };
 
+/* The task that has a pid now. */
+struct perfetto_task {
+	int32_t pid;
+	bool is_named;
+	bool is_dead;  /* it has left its CPU for good */
+	bool is_later; /* another had the pid before */
+	uint64_t last_ns;
+	char comm[SCHED_COMM_LEN];
+};
+
 struct sink_perfetto {
 	struct trace_sink base;
 	struct outfile *out;
 	const struct trace_info *info;
-	struct trace_info learned; /* only its tasks are used */
+	struct pidmap *learned; /* struct perfetto_task */
 	struct bundle *bundles;
 	uint32_t n_bundles;
 	bool started;
@@ -96,7 +118,7 @@ static void sink_perfetto_free(struct trace_sink *base)
 	for (i = 0; i < s->n_bundles; i++)
 		free(s->bundles[i].p.data);
 	free(s->bundles);
-	info_done(&s->learned);
+	pidmap_free(s->learned);
 	outfile_free(s->out);
 	free(s);
 }
@@ -192,27 +214,57 @@ static void put_task(struct proto *p, const struct trace_task *t, int32_t tgid)
 	proto_end(p, mark, 1);
 }
 
-/* As many packets as it takes. `other` is a second opinion on the processes, or NULL. */
-static void write_process_tree(struct sink_perfetto *s, const struct trace_info *tasks,
-			       const struct trace_info *other)
+/* The process of a task that events name: the table's, if it means this one. */
+static int32_t tgid_of(const struct sink_perfetto *s, const struct perfetto_task *t)
 {
-	const struct trace_task *t, *known;
-	size_t i = 0, packet, tree;
+	const struct trace_task *known = info_get_task(s->info, t->pid);
+
+	if (!known || (t->is_later && memcmp(known->comm, t->comm, SCHED_COMM_LEN) != 0))
+		return -1;
+	return known->tgid;
+}
+
+static struct trace_task entry_of(const struct sink_perfetto *s, const struct perfetto_task *t)
+{
+	struct trace_task entry = { .pid = t->pid, .tgid = tgid_of(s, t) };
+
+	memcpy(entry.comm, t->comm, SCHED_COMM_LEN);
+	return entry;
+}
+
+/* The table (NULL), or what was learned: as many packets as it takes. */
+static void write_process_tree(struct sink_perfetto *s, const struct pidmap *learned)
+{
+	size_t n = learned ? pidmap_count(learned) : s->info->n_tasks, i = 0, packet, tree;
+	struct trace_task t;
 	struct proto p;
 
-	while (i < tasks->n_tasks) {
+	while (i < n) {
 		p = scratch(s);
 		packet = begin_packet(&p);
 		tree = proto_begin(&p, PACKET_PROCESS_TREE, 4);
-		for (; i < tasks->n_tasks && p.room - p.len > TASK_ROOM; i++) {
-			t = &tasks->tasks[i];
-			known = other ? info_get_task(other, t->pid) : NULL;
-			if (t->pid > 0) /* the idle tasks are nobody's process */
-				put_task(&p, t, known ? known->tgid : t->tgid);
+		for (; i < n && p.room - p.len > TASK_ROOM; i++) {
+			t = learned ? entry_of(s, pidmap_at(learned, i)) : s->info->tasks[i];
+			if (t.pid > 0) /* the idle tasks are nobody's process */
+				put_task(&p, &t, t.tgid);
 		}
 		proto_end(&p, tree, 4);
 		write_packet(s, &p, packet);
 	}
+}
+
+/* One task as it was when it was last heard. */
+static void write_last_of(struct sink_perfetto *s, const struct perfetto_task *t)
+{
+	struct proto p = scratch(s);
+	size_t packet = begin_packet(&p), tree;
+	struct trace_task entry = entry_of(s, t);
+
+	proto_uint(&p, PACKET_TIMESTAMP, t->last_ns);
+	tree = proto_begin(&p, PACKET_PROCESS_TREE, 4);
+	put_task(&p, &entry, entry.tgid);
+	proto_end(&p, tree, 4);
+	write_packet(s, &p, packet);
 }
 
 /* phase 1: start of the trace, all zero; 2: its end. The reader shows the difference. */
@@ -363,28 +415,85 @@ static int get_bundle(struct sink_perfetto *s, uint32_t cpu, struct bundle **ret
 	return 0;
 }
 
-static int learn(struct sink_perfetto *s, const struct sched_task *t, struct error *e)
+/* An event beside those of the trace, about a task that begins or one that is gone. */
+static void put_task_event(struct bundle *b, const struct sched_event *ev, uint64_t ns,
+			   const struct perfetto_task *t, uint64_t clone_flags)
 {
-	int r = t->pid > 0 ? info_add_task(&s->learned, t->pid, -1, t->comm) : 0;
+	bool is_new = ev->kind == SCHED_FORK;
+	struct proto *p = &b->p;
+	size_t event = proto_begin(p, BUNDLE_EVENT, 1), fields;
+	size_t len = strnlen(t->comm, SCHED_COMM_LEN);
 
-	return r >= 0 ? 0 : error_set(e, -r, "cannot write Perfetto trace: too many tasks");
+	proto_uint(p, EVENT_TIMESTAMP, ns);
+	proto_uint(p, EVENT_PID, (uint32_t)ev->pid);
+	fields = proto_begin(p, is_new ? EVENT_TASK_NEWTASK : EVENT_SCHED_PROCESS_FREE, 1);
+	if (is_new) {
+		proto_int(p, 1, t->pid);
+		proto_bytes(p, 2, t->comm, len);
+		proto_uint(p, 3, clone_flags);
+	} else {
+		proto_bytes(p, 1, t->comm, len);
+		proto_int(p, 2, t->pid);
+	}
+	proto_end(p, fields, 1);
+	proto_end(p, event, 1);
+}
+
+/* An event names a task. The bundle has room for the event and for what is said here. */
+static int learn(struct sink_perfetto *s, struct bundle *b, const struct sched_event *ev,
+		 const struct sched_task *named)
+{
+	uint64_t ns = clock_event_ns(&s->info->clock, ev);
+	bool forked = ev->kind == SCHED_FORK && named == &ev->other;
+	struct perfetto_task *t = named->pid > 0 ? pidmap_add(s->learned, named->pid) : NULL;
+	bool other;
+	int32_t tgid;
+
+	if (!t)
+		return named->pid > 0 ? pidmap_why(s->learned) : 0;
+	if (!named->comm[0] && !forked) /* as bsf leaves it */
+		return 0;
+	other = memcmp(t->comm, named->comm, SCHED_COMM_LEN) != 0;
+	if (t->is_named && (forked || (t->is_dead && other))) {
+		write_last_of(s, t);
+		if (!forked)
+			put_task_event(b, ev, ns, t, 0);
+		t->is_dead = false;
+		t->is_later = true;
+	}
+	memcpy(t->comm, named->comm, SCHED_COMM_LEN);
+	if (t->is_later && forked) {
+		tgid = tgid_of(s, t);
+		put_task_event(b, ev, ns, t, tgid > 0 && tgid != t->pid ? CLONE_THREAD_FLAG : 0);
+	}
+	t->is_named = true;
+	t->last_ns = ns;
+	return 0;
 }
 
 /* A rename has the pid beside the old name only. */
-static int learn_names(struct sink_perfetto *s, const struct sched_event *ev, struct error *e)
+static int learn_names(struct sink_perfetto *s, struct bundle *b, const struct sched_event *ev)
 {
 	struct sched_task renamed = ev->other;
+	char text[STATE_TEXT_MAX];
+	struct perfetto_task *t;
 	int r = 0;
 
-	if (ev->kind == SCHED_RENAME) {
-		renamed.pid = ev->task.pid;
-		return learn(s, &renamed, e);
-	}
 	if (ev->kind != SCHED_EXEC)
-		r = learn(s, &ev->task, e);
+		r = learn(s, b, ev, &ev->task);
+	if (r >= 0 && ev->kind == SCHED_RENAME) {
+		renamed.pid = ev->task.pid;
+		r = learn(s, b, ev, &renamed);
+	}
 	if (r >= 0 && (ev->kind == SCHED_SWITCH || ev->kind == SCHED_FORK))
-		r = learn(s, &ev->other, e);
-	return r;
+		r = learn(s, b, ev, &ev->other);
+	if (r < 0 || ev->kind != SCHED_SWITCH)
+		return r;
+	state_format(text, &s->info->dialect, ev->state);
+	t = text[0] && strchr("XxZ", text[0]) ? pidmap_get(s->learned, ev->task.pid) : NULL;
+	if (t)
+		t->is_dead = true;
+	return 0;
 }
 
 static int take_event(struct sink_perfetto *s, const struct trace_item *item, struct error *e)
@@ -396,16 +505,18 @@ static int take_event(struct sink_perfetto *s, const struct trace_item *item, st
 	if (r >= 0 && ev->kind >= SCHED_KINDS)
 		r = error_set(e, EINVAL, "cannot write Perfetto trace: unknown kind of event %u",
 			      ev->kind);
-	if (r >= 0)
-		r = learn_names(s, ev, e);
 	if (r < 0)
 		return r;
-	if (b->p.len > BUNDLE_ROOM - EVENT_ROOM)
+	if (b->p.len > BUNDLE_ROOM - EVENT_ROOM - 2 * TASK_ROOM)
 		end_bundle(s, b);
 	if (!b->p.len)
 		r = begin_bundle(s, b, item->cpu, e);
 	if (r < 0)
 		return r;
+	r = learn_names(s, b, ev);
+	if (r < 0)
+		return error_set(e, -r, "cannot write Perfetto trace: %s",
+				 r == -E2BIG ? "too many tasks" : "out of memory");
 	put_event(&b->p, ev, clock_event_ns(&s->info->clock, ev), s->info->dialect.features);
 	b->events++;
 	return outfile_error(s->out);
@@ -440,7 +551,7 @@ static void start(struct sink_perfetto *s, const struct trace_item *item)
 						       : clock_ns(c, item->loss.to_tick);
 	write_clock_snapshot(s);
 	write_system_info(s);
-	write_process_tree(s, s->info, NULL);
+	write_process_tree(s, NULL);
 	s->n_tasks = s->info->n_tasks;
 	write_stats(s, 1);
 }
@@ -487,8 +598,8 @@ static int sink_perfetto_end(struct trace_sink *base, struct error *e)
 		end_bundle(s, b);
 	}
 	if (s->info->n_tasks != s->n_tasks)
-		write_process_tree(s, s->info, NULL);
-	write_process_tree(s, &s->learned, s->info);
+		write_process_tree(s, NULL);
+	write_process_tree(s, s->learned);
 	write_stats(s, 2);
 	return outfile_commit(s->out, e);
 }
@@ -505,7 +616,9 @@ int sink_perfetto_new(struct trace_sink **ret, const char *path, struct error *e
 	struct sink_perfetto *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (!s || info_init(&s->learned) < 0) {
+	if (s)
+		s->learned = pidmap_new(sizeof(struct perfetto_task));
+	if (!s || !s->learned) {
 		free(s);
 		return error_set(e, ENOMEM, "cannot write %s: out of memory", path);
 	}

@@ -151,17 +151,16 @@ static void write_cmdlines(struct sink *s)
 }
 
 /* The clock's name as the kernel's trace_clock shows it. Stamps are written in nanoseconds, so the
- * name of a bare counter would be wrong. */
+ * name of a counter would be wrong, unless it is not known how long its ticks are. */
 static size_t clock_text(const struct trace_clock *c, char text[TRACE_CLOCK_NAME_LEN + 4])
 {
-	bool is_counter = !strcmp(c->name, "counter") || !strcmp(c->name, "x86-tsc");
-	bool is_scaled = c->mult != 1 || c->shift;
+	bool is_counter = clock_name_is_ticks(c->name) || !strcmp(c->name, "uptime");
 
 	if (!c->name[0])
 		return 0;
 	return (size_t)snprintf(text, TRACE_CLOCK_NAME_LEN + 4, "[%.*s]\n",
 				TRACE_CLOCK_NAME_LEN - 1,
-				is_counter && is_scaled ? "local" : c->name) +
+				is_counter && !clock_is_ticks(c) ? "local" : c->name) +
 	       1;
 }
 

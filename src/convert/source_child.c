@@ -74,6 +74,8 @@ static int run(struct child_process *c)
 
 	if (r < 0)
 		return child_frame_send_error(&c->pipe, r, &e);
+	if (s->job.clock_hz && clock_is_ticks(&from->info.clock))
+		clock_set_rate(&from->info.clock, s->job.clock_hz);
 	r = send_tasks(&c->pipe, &from->info);
 	if (r >= 0)
 		r = child_frame_send_info(&c->pipe, &from->info);

@@ -20,6 +20,7 @@ struct source_child_job {
 	/* In the child, in the sandbox. The source is never freed. */
 	int (*open)(const struct source_child_job *job, struct trace_source **ret, struct error *e);
 	struct import_bytes bytes;
+	uint64_t clock_hz; /* of a clock whose ticks have no known length; 0: nobody knows */
 };
 
 int source_child_open(struct trace_source **ret, const struct source_child_job *job,

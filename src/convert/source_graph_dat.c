@@ -268,6 +268,12 @@ static int make_source(struct reader *r, struct func_source **ret, struct error 
 		failed = graph_symbols_dup_names(&r->symbols, &parts.names);
 	if (failed < 0)
 		return out_of_memory(failed, e);
+	if (r->calls.n && clock_is_ticks(&r->info.clock))
+		return error_set(
+			e, EOPNOTSUPP,
+			"its clock %s counts ticks of unknown length, so its calls have no "
+			"durations",
+			r->info.clock.name);
 	parts.n_names = r->symbols.n;
 	parts.clock = r->info.clock;
 	parts.origin = r->dat.version == 7 ? "trace.dat v7" : "trace.dat v6";

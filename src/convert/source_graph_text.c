@@ -11,6 +11,11 @@
  * Whose line it is, the task column says; without it the banners do, which name the task that goes and
  * the one that comes. The first banner of each CPU is looked for in advance: it tells who was there
  * before.
+ *
+ * Without any times, time is the sum of durations. A call without its entry ends where the text is, and
+ * began one duration before that, if need be before all that was read: what is deeper and was read
+ * before lies in it. Only where its duration is too short for that, or something that is not deeper was
+ * read within it, does it begin behind those.
  */
 #include "convert/source_graph_text.h"
 
@@ -30,6 +35,9 @@
 #define SLEPT_NS 100000U
 
 #define SAME_DEPTH_MAX 8U
+/* Where the time of CPUs begins that have no times: a call without its entry may have begun before. All
+ * is shifted to 0 at the end. */
+#define BASE_NS (1ULL << 62)
 
 struct open_call {
 	uint64_t tick;
@@ -39,11 +47,20 @@ struct open_call {
 	uint32_t depth;
 };
 
+/* The last record of a depth, where nothing of a lower one came after it. */
+struct last_record {
+	uint64_t tick;
+	uint64_t from; /* where it began, and all that it stands for */
+	uint32_t depth;
+};
+
 /* What is known of a thread while its lines are read; beside struct graph_thread. */
 struct progress {
 	uint64_t now;
 	struct open_call *open;
 	size_t n, room;
+	struct last_record *last; /* by rising depth; only where there are no times */
+	size_t n_last, room_last;
 };
 
 struct cpu {
@@ -68,8 +85,10 @@ static void reader_done(struct reader *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->n_progress; i++)
+	for (i = 0; i < r->n_progress; i++) {
 		free(r->progress[i].open);
+		free(r->progress[i].last);
+	}
 	free(r->progress);
 	free(r->cpus);
 	graph_calls_done(&r->calls);
@@ -158,6 +177,53 @@ static void set_now(struct reader *r, const struct graph_line *l, struct progres
 	cpu_of(r, l)->now = tick;
 }
 
+/* What is deeper than this is behind us. *ret_from is where it began, GRAPH_NO_TICK if there is none. */
+static void pop_deeper(struct progress *p, uint32_t depth, uint64_t *ret_from)
+{
+	*ret_from = GRAPH_NO_TICK;
+	for (; p->n_last && p->last[p->n_last - 1].depth > depth; p->n_last--)
+		if (p->last[p->n_last - 1].from < *ret_from)
+			*ret_from = p->last[p->n_last - 1].from;
+}
+
+static int push_last(const struct reader *r, struct progress *p, uint32_t depth, uint64_t from,
+		     uint64_t tick)
+{
+	struct last_record *same;
+	uint64_t deeper;
+	int failed;
+
+	if (r->has_times)
+		return 0;
+	pop_deeper(p, depth, &deeper);
+	from = deeper < from ? deeper : from;
+	same = p->n_last ? &p->last[p->n_last - 1] : NULL;
+	if (same && same->depth == depth) {
+		same->tick = tick;
+		same->from = from < same->from ? from : same->from;
+		return 0;
+	}
+	failed = array_grow(&p->last, p->n_last, &p->room_last, sizeof(*p->last),
+			    GRAPH_DEPTH_MAX + 1);
+	if (failed == 0)
+		p->last[p->n_last++] = (struct last_record){ tick, from, depth };
+	return failed;
+}
+
+/* Where a call ends that has no entry, where there are no times. */
+static uint64_t orphan_tick(struct progress *p, const struct graph_line *l, uint64_t now)
+{
+	uint64_t inside, before, tick = now;
+
+	pop_deeper(p, l->depth, &inside);
+	before = p->n_last ? p->last[p->n_last - 1].tick : 0;
+	if (before + l->duration_ns > tick)
+		tick = before + l->duration_ns;
+	if (inside != GRAPH_NO_TICK && tick - l->duration_ns > inside)
+		tick = now + 1 + l->duration_ns;
+	return tick;
+}
+
 static int push_loss(struct reader *r, const struct graph_line *l, uint32_t thread, uint64_t tick)
 {
 	struct cpu *cpu = cpu_of(r, l);
@@ -236,6 +302,8 @@ static int take_enter(struct reader *r, const struct graph_line *l, uint32_t thr
 		failed = graph_calls_push(&r->calls, thread, &g);
 	end_same_depth(p, l->depth, g.tick);
 	set_now(r, l, p, g.tick);
+	if (failed == 0)
+		failed = push_last(r, p, l->depth, g.tick, g.tick + l->duration_ns);
 	if (failed < 0)
 		return failed;
 	if (l->kind == GRAPH_LINE_ENTER)
@@ -270,6 +338,11 @@ static void place_exit(const struct graph_line *l, const struct open_call *open,
 	g->call_tick = g->tick > l->duration_ns ? g->tick - l->duration_ns : 0;
 }
 
+static uint64_t exit_begin(const struct graph_record *g)
+{
+	return g->call_tick == GRAPH_NO_TICK ? g->tick : g->call_tick;
+}
+
 static int take_exit(struct reader *r, const struct graph_line *l, uint32_t thread,
 		     struct progress *p)
 {
@@ -288,11 +361,12 @@ static int take_exit(struct reader *r, const struct graph_line *l, uint32_t thre
 	if (found)
 		func = open.func;
 	g.value = func;
-	/* Without any times a call whose entry is not there lies behind what was before it. */
-	if (!found && !l->has_time && !r->has_times)
-		g.tick += l->duration_ns;
+	if (!found && !r->has_times && l->has_duration)
+		g.tick = orphan_tick(p, l, g.tick);
 	place_exit(l, found ? &open : NULL, p->now, &g);
 	set_now(r, l, p, g.tick > p->now ? g.tick : p->now);
+	if (failed == 0)
+		failed = push_last(r, p, l->depth, found ? open.tick : exit_begin(&g), g.tick);
 	return failed < 0 ? failed : graph_calls_push(&r->calls, thread, &g);
 }
 
@@ -420,6 +494,8 @@ static void look_ahead(struct reader *r, struct text_lines *lines)
 	struct graph_line l;
 	struct cpu *cpu;
 
+	size_t i;
+
 	while (text_lines_next(lines, &line, NULL) > 0) {
 		if (line.len && *line.text == '#') {
 			r->has_rel_time |= memmem(line.text, line.len, "REL TIME", 8) != NULL;
@@ -436,6 +512,8 @@ static void look_ahead(struct reader *r, struct text_lines *lines)
 		cpu->pid = l.before_pid;
 		cpu->comm = l.before_comm;
 	}
+	for (i = 0; i < TRACE_CPUS_MAX && !r->has_times; i++)
+		r->cpus[i].now = BASE_NS;
 }
 
 /* Lines of bytes in memory: there is always a next one, or the end. */
@@ -459,6 +537,21 @@ static int read_lines(struct reader *r, struct text_lines *lines, struct error *
 	return 0;
 }
 
+/* The earliest record becomes time 0. */
+static void shift_to_zero(struct graph_calls *c)
+{
+	uint64_t first = UINT64_MAX;
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < c->threads[i].n; k++)
+			if (c->threads[i].records[k].tick < first)
+				first = c->threads[i].records[k].tick;
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < c->threads[i].n; k++)
+			c->threads[i].records[k].tick -= first;
+}
+
 static int make_source(struct reader *r, struct func_source **ret, struct error *e)
 {
 	struct graph_source_parts parts = { .n_names = 0 };
@@ -466,6 +559,8 @@ static int make_source(struct reader *r, struct func_source **ret, struct error 
 
 	if (failed < 0)
 		return error_set(e, -failed, "out of memory");
+	if (!r->has_times)
+		shift_to_zero(&r->calls);
 	clock_init(&parts.clock);
 	parts.clock.print_digits = r->has_times ? 6 : 9;
 	parts.origin =

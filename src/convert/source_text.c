@@ -53,6 +53,7 @@ struct source_text {
 	int failed;		/* 1: not yet; else what next() answers until rewound */
 	bool from_memory;	/* skipped and tasks are known since opening */
 	bool started;		/* the loss of the header was given */
+	uint32_t digits;	/* of the stamps, as the clock had them at opening */
 	uint32_t nonsense;	/* lines in a row */
 	struct trace_item held; /* an event behind pending losses */
 	bool has_held;
@@ -61,6 +62,7 @@ struct source_text {
 	struct pending_loss pending[PENDING_MAX];
 	uint64_t last_tick[TRACE_CPUS_MAX];
 	struct cached_task cache[TASK_CACHE];
+	char scratch[TEXT_SCRATCH]; /* a file's name of the item may lie in it */
 };
 
 /* Counts a line that is nothing we know. */
@@ -117,22 +119,22 @@ static int learn_task(struct source_text *s, const struct text_columns *c, struc
 	return 0;
 }
 
-/* The stamp in ticks of the clock that was chosen at opening, and what they lack. */
-static bool set_tick(const struct trace_clock *clock, const struct text_columns *c,
-		     struct sched_event *ret)
+/* The stamp in ticks of the clock that was chosen at opening, and what they lack. A rate that was set
+ * later changes no tick. */
+static bool set_tick(uint32_t digits, const struct text_columns *c, struct sched_event *ret)
 {
 	static const uint32_t powers[] = { 1000000000, 100000000, 10000000, 1000000, 100000,
 					   10000,      1000,	  100,	    10,	     1 };
 	uint32_t part = c->part * powers[c->part_digits];
 
-	if (clock->print_digits == 0) {
+	if (digits == 0) {
 		ret->tick = c->whole;
 		return c->part_digits == 0;
 	}
 	if (c->whole > UINT64_MAX / 1000000000 - 1 || !c->part_digits)
 		return false;
 	ret->tick = c->whole * 1000000000 + part;
-	if (clock->print_digits == 6) {
+	if (digits == 6) {
 		ret->tick = c->whole * 1000000 + part / 1000;
 		ret->tick_off_ns = (int32_t)(part % 1000);
 	}
@@ -151,9 +153,9 @@ static void make_item(struct source_text *s, const struct text_columns *c, int k
 
 	memset(ret, 0, sizeof(*ret));
 	ret->cpu = c->cpu;
-	good = set_tick(&s->base.info.clock, c, &stamp);
+	good = set_tick(s->digits, c, &stamp);
 	if (good && !torn && text_body_parse(&body, kind, c) &&
-	    text_flags_parse(d, &c->flags, &body.event) &&
+	    text_flags_parse(d, c, &body.event) &&
 	    (!body.state.len || text_state_parse(d, letters, &body.state, &body.event.state))) {
 		ret->type = ITEM_EVENT;
 		ret->event = body.event;
@@ -221,7 +223,7 @@ static int take_event_line(struct source_text *s, const struct text_columns *c, 
 /* The next item of a line; losses that stand before it are left pending. */
 static int next_line_item(struct source_text *s, struct trace_item *ret, struct error *e)
 {
-	struct text_columns c;
+	struct text_columns c = { .scratch = s->scratch };
 	struct text_line line;
 	int r;
 
@@ -362,7 +364,7 @@ static void scan_header(struct source_text *s, const struct text_columns *c)
 /* Learns from one line. */
 static int scan_line(struct source_text *s, const struct text_line *line, struct error *e)
 {
-	struct text_columns c;
+	struct text_columns c = { .scratch = s->scratch };
 	struct text_body body;
 	int kind;
 
@@ -407,7 +409,8 @@ static int scan_ahead(struct source_text *s, struct error *e)
 	if (r < 0)
 		return r;
 	if (!s->facts.any_line && s->nonsense)
-		return error_set(e, EBADMSG, "ftrace text: none of the %llu lines is a trace line",
+		return error_set(e, EBADMSG,
+				 "not a trace: none of its %llu lines is one of ftrace text",
 				 (unsigned long long)s->lines.line_no);
 	if (!s->facts.any_line && s->lines.is_html)
 		return error_set(e, EBADMSG, "systrace page: no trace line in its %llu lines",
@@ -426,6 +429,7 @@ static int set_info(struct source_text *s, struct error *e)
 	else if (s->facts.padded || s->facts.traits & TEXT_TRACE_CMD)
 		origin = "trace-cmd report text";
 	text_facts_apply(&s->facts, info);
+	s->digits = info->clock.print_digits;
 	if (!s->from_memory) {
 		/* Nobody knows what will come: a header tells only how many CPUs were on line when
 		 * it was printed. A trace_pipe is mostly read where it is made. */

@@ -26,7 +26,8 @@ struct source {
 		uint32_t index; /* in cpus[] */
 	} * heap;
 	uint32_t n_heap;
-	bool behind; /* the top of the heap was handed out and must move on */
+	uint32_t n_dropped; /* CPUs whose events lost at no known moment are still to be told */
+	bool behind;	    /* the top of the heap was handed out and must move on */
 	bool at_end;
 	int failed;
 	struct error why;
@@ -127,6 +128,14 @@ static void give_loss(struct tracedat_cpu *c, uint64_t to_tick, struct trace_ite
 	c->missed = 0;
 }
 
+/* Lost at no known moment while the CPU was recorded. */
+static void give_dropped(struct tracedat_cpu *c, struct trace_item *ret)
+{
+	c->missed = c->dropped;
+	give_loss(c, c->last_tick, ret);
+	ret->loss.from_tick = c->first_tick;
+}
+
 /* 1: the top of the heap is an item; 0: it is none of ours. */
 static int give_top(struct source *s, struct trace_item *ret, struct error *e)
 {
@@ -139,6 +148,7 @@ static int give_top(struct source *s, struct trace_item *ret, struct error *e)
 		return 1;
 	}
 	s->behind = true;
+	c->first_tick = c->last_tick ? c->first_tick : tick;
 	c->last_tick = tick;
 	r = sched_map_decode(&s->dat.map, c->record.data, c->record.len, &ret->event);
 	if (r < 0)
@@ -189,6 +199,11 @@ static int give_end(struct source *s, struct trace_item *ret)
 			give_loss(&s->cpus[i], s->cpus[i].last_tick, ret);
 			return 1;
 		}
+	while (s->n_dropped)
+		if (s->cpus[--s->n_dropped].dropped) {
+			give_dropped(&s->cpus[s->n_dropped], ret);
+			return 1;
+		}
 	s->at_end = true;
 	count_others(s);
 	return 0;
@@ -235,6 +250,7 @@ static int go_to(struct source *s, uint64_t tick, bool from_start, struct error 
 
 	s->failed = 0;
 	s->at_end = false;
+	s->n_dropped = from_start ? s->n_cpus : 0;
 	s->base.info.skipped = 0;
 	for (i = 0; i < s->n_cpus && r == 0; i++) {
 		if (from_start)
@@ -307,8 +323,10 @@ static int open_cpus(struct source *s, struct error *e)
 	s->heap = calloc(n, sizeof(*s->heap));
 	if (!s->cpus || !s->heap)
 		return error_set(e, ENOMEM, "cannot read trace.dat: out of memory");
-	for (; s->n_cpus < b->n_ranges; s->n_cpus++)
+	for (; s->n_cpus < b->n_ranges; s->n_cpus++) {
 		tracedat_cpu_open(&s->cpus[s->n_cpus], &s->dat, b, &b->ranges[s->n_cpus]);
+		tracedat_stat_apply(&s->cpus[s->n_cpus]);
+	}
 	/* A counter is scaled first and shifted then, by the clock; plain stamps are shifted here,
 	 * where a shift below zero does no harm. */
 	s->stamp_add = s->dat.tsc_mult ? 0 : (uint64_t)s->dat.stamp_add_ns;

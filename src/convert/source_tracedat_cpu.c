@@ -34,8 +34,8 @@ static int fail(const struct tracedat_cpu *c, const char *what, size_t at, struc
 void tracedat_cpu_rewind(struct tracedat_cpu *c)
 {
 	memset(&c->page, 0, sizeof(c->page));
-	c->missed = 0;
-	c->last_tick = 0;
+	c->missed = c->missed_first;
+	c->first_tick = c->last_tick = 0;
 	c->next_page = 0;
 	c->next_chunk = 0;
 	c->chunks_left = 0;
@@ -159,6 +159,11 @@ static int next_page(struct tracedat_cpu *c, struct error *e)
 	if (c->page.missed)
 		add_missed(c, c->page.missed);
 	return 1;
+}
+
+int tracedat_cpu_skip_page(struct tracedat_cpu *c)
+{
+	return next_page(c, NULL);
 }
 
 int tracedat_cpu_next(struct tracedat_cpu *c, struct error *e)
@@ -288,6 +293,13 @@ static int seek_chunk(struct tracedat_cpu *c, uint64_t stamp, struct error *e)
 	return load_chunk_at(c, at, left, e);
 }
 
+/* Are the pages at hand the first of this CPU? */
+static bool is_at_start(const struct tracedat_cpu *c)
+{
+	return !c->buffer->compressed ||
+	       c->chunks_left + 1 == bytes_get32(c->bytes.data, c->dat->big_endian);
+}
+
 int tracedat_cpu_seek(struct tracedat_cpu *c, uint64_t stamp, struct error *e)
 {
 	int r;
@@ -301,5 +313,7 @@ int tracedat_cpu_seek(struct tracedat_cpu *c, uint64_t stamp, struct error *e)
 			return r;
 	}
 	seek_page(c, stamp);
+	if (c->next_page || !is_at_start(c))
+		c->missed = 0;
 	return 0;
 }

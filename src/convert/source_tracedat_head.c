@@ -304,8 +304,15 @@ static int read_v7(struct tracedat *t, struct tracedat_cursor *c, struct trace_i
 	return r;
 }
 
-static void set_clock(const struct tracedat *t, struct trace_info *info)
+/* The kernel's clock "uptime" counts clock_t, of which a second has 100 (USER_HZ). */
+#define UPTIME_NS 10000000U
+
+static void set_clock(struct tracedat *t, struct trace_info *info)
 {
+	if (!t->tsc_mult && !strcmp(info->clock.name, "uptime"))
+		t->tsc_mult = UPTIME_NS;
+	if (!t->tsc_mult && clock_name_is_ticks(info->clock.name))
+		info->clock.print_digits = 0;
 	if (t->tsc_mult) {
 		info->clock.mult = t->tsc_mult;
 		info->clock.shift = t->tsc_shift;
@@ -382,6 +389,9 @@ void tracedat_done(struct tracedat *t)
 	for (i = 0; i < t->n_buffers; i++)
 		free(t->buffers[i].ranges);
 	free(t->buffers);
+	free(t->stats);
+	t->stats = NULL;
+	t->n_stats = t->stats_room = 0;
 	t->buffers = NULL;
 	t->n_buffers = 0;
 }

@@ -119,6 +119,8 @@ int tracedat_option(struct tracedat *t, unsigned int id, struct tracedat_cursor 
 		return 0;
 	case TRACEDAT_TSC2NSEC:
 		return tsc_option(t, &c, e);
+	case TRACEDAT_CPUSTAT:
+		return tracedat_stat_option(t, &c, e);
 	case TRACEDAT_BUFFER:
 	case TRACEDAT_BUFFER_TEXT:
 		return tracedat_buffer_option(t, id, &c, info, e);

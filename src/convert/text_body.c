@@ -6,6 +6,9 @@
  * from its keywords: the name is what lies before the keyword, and if the rest of the body, to its
  * very end, does not fit, the next occurrence of the keyword is tried. A name has 15 bytes, which
  * is too few for it to contain all the rest of a body, so what fits is right.
+ *
+ * A body that does not fit is tried in two other forms: as the option `fields` prints it, where each
+ * number is "0x78 (120)", and loosely, since kernels of vendors add fields and have longer names.
  */
 #include "convert/text_body.h"
 
@@ -60,7 +63,7 @@ static bool parse_next(struct text_body *b, struct text_scan rest)
 
 	for (i = 0; s = rest, scan_comm(&s, " next_pid=", i, &comm); i++) {
 		if (scan_i32(&s, &next->pid) && SCAN(&s, " next_prio=") &&
-		    scan_i32(&s, &next->prio) && !scan_left(&s)) {
+		    scan_i32(&s, &next->prio) && scan_end(&s)) {
 			set_comm(next, &comm);
 			return true;
 		}
@@ -116,7 +119,7 @@ static bool parse_short_next(struct text_body *b, struct text_scan rest)
 	uint32_t i;
 
 	for (i = 0; s = rest, more; i++)
-		if (scan_short_task(&s, i, &b->event.other, &more) && !scan_left(&s))
+		if (scan_short_task(&s, i, &b->event.other, &more) && scan_end(&s))
 			return true;
 	return false;
 }
@@ -158,7 +161,7 @@ static bool parse_short_wake(struct text_body *b, struct text_scan rest)
 		b->traits = TEXT_TRACE_CMD;
 		if (scan_short_task(&s, i, &b->event.task, &more) && SCAN(&s, " ") &&
 		    scan_success(b, &s) && SCAN(&s, "CPU:") && scan_i32(&s, &b->event.value) &&
-		    !scan_left(&s))
+		    scan_end(&s))
 			return true;
 	}
 	return false;
@@ -176,7 +179,7 @@ static bool parse_wake(struct text_body *b, struct text_scan rest)
 	for (i = 0; s = rest, scan_comm(&s, " pid=", i, &comm); i++) {
 		if (scan_i32(&s, &task->pid) && SCAN(&s, " prio=") && scan_i32(&s, &task->prio) &&
 		    SCAN(&s, " ") && scan_success(b, &s) && SCAN(&s, "target_cpu=") &&
-		    scan_i32(&s, &b->event.value) && !scan_left(&s)) {
+		    scan_i32(&s, &b->event.value) && scan_end(&s)) {
 			set_comm(task, &comm);
 			return true;
 		}
@@ -191,7 +194,7 @@ static bool parse_child(struct text_body *b, struct text_scan rest)
 	uint32_t i;
 
 	for (i = 0; s = rest, scan_comm(&s, " child_pid=", i, &comm); i++) {
-		if (scan_i32(&s, &b->event.other.pid) && !scan_left(&s)) {
+		if (scan_i32(&s, &b->event.other.pid) && scan_end(&s)) {
 			set_comm(&b->event.other, &comm);
 			return true;
 		}
@@ -254,7 +257,7 @@ static bool scan_group_dead(struct text_body *b, struct text_scan *s)
 	if (!SCAN(s, " group_dead="))
 		return false;
 	b->event.extra = SCAN(s, "true") || SCAN(s, "1");
-	return (b->event.extra || SCAN(s, "false") || SCAN(s, "0")) && !scan_left(s);
+	return (b->event.extra || SCAN(s, "false") || SCAN(s, "0")) && scan_end(s);
 }
 
 static bool parse_exit(struct text_body *b, struct text_scan rest)
@@ -284,7 +287,7 @@ static bool parse_new_name(struct text_body *b, struct text_scan rest)
 	uint32_t i;
 
 	for (i = 0; s = rest, scan_comm(&s, " oom_score_adj=", i, &comm); i++) {
-		if (scan_i32(&s, &b->event.value) && !scan_left(&s)) {
+		if (scan_i32(&s, &b->event.value) && scan_end(&s)) {
 			set_comm(&b->event.other, &comm);
 			return true;
 		}
@@ -324,7 +327,7 @@ static bool parse_setprio(struct text_body *b, struct text_scan rest)
 	for (i = 0; s = rest, scan_comm(&s, " pid=", i, &comm); i++) {
 		if (scan_i32(&s, &b->event.task.pid) && SCAN(&s, " oldprio=") &&
 		    scan_i32(&s, &b->event.task.prio) && SCAN(&s, " newprio=") &&
-		    scan_i32(&s, &b->event.other.prio) && !scan_left(&s)) {
+		    scan_i32(&s, &b->event.other.prio) && scan_end(&s)) {
 			set_comm(&b->event.task, &comm);
 			return true;
 		}
@@ -345,13 +348,11 @@ static bool parse_either(struct text_body *b, struct text_scan s,
 	return brief(b, s);
 }
 
-bool text_body_parse(struct text_body *ret, int kind, const struct text_columns *c)
+static bool parse_kind(struct text_body *ret, int kind, int32_t who, struct text_scan s)
 {
-	struct text_scan s = { c->body.text, c->body.text + c->body.len };
-
 	memset(ret, 0, sizeof(*ret));
 	ret->event.kind = (uint8_t)kind;
-	ret->event.pid = c->pid;
+	ret->event.pid = who;
 	switch ((enum sched_kind)kind) {
 	case SCHED_SWITCH:
 		return parse_either(ret, s, parse_switch, parse_short_switch);
@@ -369,7 +370,7 @@ bool text_body_parse(struct text_body *ret, int kind, const struct text_columns 
 		if (!parse_rename(ret, s))
 			return false;
 		if (ret->traits & TEXT_NO_RENAME_PID)
-			ret->event.task.pid = c->pid;
+			ret->event.task.pid = who;
 		return true;
 	case SCHED_SETPRIO:
 		return parse_setprio(ret, s);
@@ -377,4 +378,66 @@ bool text_body_parse(struct text_body *ret, int kind, const struct text_columns 
 		break;
 	}
 	return false;
+}
+
+/* "=0x78 (120)", and "=(1)" of a byte: the cursor goes behind it, *ret is what is in brackets. */
+static bool scan_twofold(struct text_scan *s, struct text_span *ret)
+{
+	struct text_scan t = *s;
+	char last;
+
+	if (!SCAN(&t, "="))
+		return false;
+	if (SCAN(&t, "0x")) {
+		while (t.at < t.end && memchr("0123456789abcdef", *t.at, 16))
+			t.at++;
+		if (!SCAN(&t, " "))
+			return false;
+	}
+	if (!SCAN(&t, "("))
+		return false;
+	ret->text = t.at;
+	while (t.at < t.end && (*t.at == '-' || scan_is_digit(&t)))
+		t.at++;
+	ret->len = (size_t)(t.at - ret->text);
+	last = ret->len ? ret->text[ret->len - 1] : '-';
+	if (last == '-' || !SCAN(&t, ")"))
+		return false;
+	*s = t;
+	return true;
+}
+
+/* The body as others print it, in c->scratch; false if it has no number of the option `fields`. */
+static bool take_twofold(const struct text_columns *c, struct text_scan s, struct text_scan *ret)
+{
+	struct text_span number;
+	char *p = c->scratch;
+	bool any = false;
+
+	if (!p || scan_left(&s) > TEXT_SCRATCH)
+		return false;
+	while (s.at < s.end) {
+		if (*s.at == '=' && scan_twofold(&s, &number)) {
+			any = true;
+			*p++ = '=';
+			memcpy(p, number.text, number.len);
+			p += number.len;
+		} else {
+			*p++ = *s.at++;
+		}
+	}
+	*ret = (struct text_scan){ .at = c->scratch, .end = p };
+	return any;
+}
+
+bool text_body_parse(struct text_body *ret, int kind, const struct text_columns *c)
+{
+	struct text_scan s = { .at = c->body.text, .end = c->body.text + c->body.len };
+
+	if (parse_kind(ret, kind, c->pid, s))
+		return true;
+	if (take_twofold(c, s, &s) && parse_kind(ret, kind, c->pid, s))
+		return true;
+	s.loose = true;
+	return parse_kind(ret, kind, c->pid, s);
 }

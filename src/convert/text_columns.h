@@ -21,6 +21,7 @@ enum text_kind {
 };
 
 #define TEXT_NO_TGID_COLUMN INT32_MIN
+#define TEXT_SCRATCH 4096U
 
 struct text_columns {
 	enum text_kind kind;
@@ -38,6 +39,10 @@ struct text_columns {
 	uint32_t part_digits; /* 0: a bare counter */
 	struct text_span name;
 	struct text_span body;
+	/* Flags and preempt count as numbers, of the latency format with the option verbose; flags is empty then. */
+	bool has_numbers;
+	uint8_t flag_number, preempt_number;
+	char *scratch; /* TEXT_SCRATCH bytes of the caller's, for text_body_parse(); NULL: none */
 	uint32_t body_gap; /* spaces between name and body; the kernel has 1, trace-cmd pads */
 	/* TEXT_LOST and TEXT_ENTRIES */
 	uint64_t count;	  /* lost (UINT64_MAX: not known), or entries in the buffer */
@@ -46,6 +51,7 @@ struct text_columns {
 	uint32_t cpus; /* 0: not told */
 };
 
+/* All but c->scratch, which the caller sets. */
 void text_columns_parse(struct text_columns *ret, const struct text_line *line);
 
 #endif

@@ -25,8 +25,14 @@ static bool has_letter(const struct text_facts *f, char c)
 	return f->letters[(unsigned char)c >> 6 & 1] >> ((unsigned char)c & 63) & 1;
 }
 
-static void add_flags(struct text_facts *f, const struct text_span *flags)
+static void add_flags(struct text_facts *f, const struct text_columns *c)
 {
+	const struct text_span *flags = &c->flags;
+
+	if (c->has_numbers) {
+		f->flags_5 = true;
+		return;
+	}
 	if (!flags->len) {
 		f->no_flags = true;
 		return;
@@ -45,7 +51,7 @@ static void add_stamp(struct text_facts *f, const struct text_columns *c)
 
 	if (c->part_digits > f->part_digits)
 		f->part_digits = c->part_digits;
-	if (!c->flags.len && c->part_digits)
+	if (!c->flags.len && c->part_digits && !c->has_numbers)
 		f->one_blank |= c->stamp_room == room + 1;
 }
 
@@ -70,7 +76,7 @@ void text_facts_add_body(struct text_facts *f, const struct text_columns *c,
 	f->kinds |= 1U << b->event.kind;
 	f->traits |= b->traits;
 	f->padded |= c->body_gap > 1;
-	add_flags(f, &c->flags);
+	add_flags(f, c);
 	add_stamp(f, c);
 	for (i = 0; i < b->state.len; i++)
 		add_letter(f, b->state.text[i]);
@@ -175,7 +181,7 @@ const char *text_facts_letters(const struct text_facts *f, const struct sched_di
 bool text_state_parse(const struct sched_dialect *d, const char letters[DIALECT_STATE_BITS],
 		      const struct text_span *state, uint64_t *ret)
 {
-	struct text_scan s = { state->text, state->text + state->len };
+	struct text_scan s = { state->text, state->text + state->len, false };
 	uint64_t bits = 0, one;
 
 	/* trace-cmd report -R has the number itself. */
@@ -215,14 +221,20 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool text_flags_parse(const struct sched_dialect *d, const struct text_span *flags,
+bool text_flags_parse(const struct sched_dialect *d, const struct text_columns *columns,
 		      struct sched_event *ret)
 {
+	const struct text_span *flags = &columns->flags;
 	static const uint8_t irqs[] = { 0, 0x01, 0x81, 0x80, 0x02 };
 	static const uint8_t resched[] = { 0, 0x04, 0x20, 0x24, 0x02, 0x06, 0x22, 0x26 };
 	static const uint8_t context[] = { 0, 0x48, 0x40, 0x18, 0x08, 0x10 };
 	int a, b, c, low, high;
 
+	if (columns->has_numbers) {
+		ret->flags = columns->flag_number;
+		ret->preempt_count = columns->preempt_number;
+		return true;
+	}
 	if (d->features & DIALECT_NO_FLAGS || flags->len < 4 || flags->len > 5)
 		return d->features & DIALECT_NO_FLAGS;
 	a = flag_bits(".dDbX", irqs, flags->text[0]);

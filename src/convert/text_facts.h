@@ -53,7 +53,7 @@ bool text_state_parse(const struct sched_dialect *d, const char letters[DIALECT_
 		      const struct text_span *state, uint64_t *ret);
 
 /* common_flags and common_preempt_count of the flags column. */
-bool text_flags_parse(const struct sched_dialect *d, const struct text_span *flags,
+bool text_flags_parse(const struct sched_dialect *d, const struct text_columns *columns,
 		      struct sched_event *ret);
 
 #endif

@@ -53,11 +53,31 @@ bool scan_i32(struct text_scan *s, int32_t *ret)
 	return true;
 }
 
+bool scan_end(const struct text_scan *s)
+{
+	const char *at = s->at, *start, *equals;
+
+	if (!s->loose)
+		return at == s->end;
+	while (at < s->end) {
+		while (at < s->end && *at == ' ')
+			at++;
+		start = at;
+		while (at < s->end && *at != ' ')
+			at++;
+		equals = memchr(start, '=', (size_t)(at - start));
+		if (at != start && (!equals || equals == start))
+			return false;
+	}
+	return true;
+}
+
 bool scan_comm(struct text_scan *s, const char *keyword, uint32_t nth, struct text_span *ret)
 {
 	size_t len = strlen(keyword), left = scan_left(s), i;
+	size_t most = s->loose ? SCAN_LOOSE_COMM : SCHED_COMM_LEN;
 
-	for (i = 0; i <= SCHED_COMM_LEN && i + len <= left; i++) {
+	for (i = 0; i <= most && i + len <= left; i++) {
 		if (s->at[i] != keyword[0] || memcmp(s->at + i, keyword, len) != 0 || nth--)
 			continue;
 		ret->text = s->at;

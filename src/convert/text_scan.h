@@ -21,6 +21,7 @@ struct text_span {
 struct text_scan {
 	const char *at;
 	const char *end;
+	bool loose; /* names may be longer than a kernel's, and more fields may follow the last */
 };
 
 #define SCAN(s, literal) scan_word((s), (literal), sizeof(literal) - 1)
@@ -55,11 +56,16 @@ static inline bool scan_spaces(struct text_scan *s, uint32_t *ret)
 	return s->at != start;
 }
 
+#define SCAN_LOOSE_COMM 64U
+
 bool scan_u64(struct text_scan *s, uint64_t *ret); /* digits, no sign, no overflow */
 bool scan_u32(struct text_scan *s, uint32_t *ret);
 bool scan_i32(struct text_scan *s, int32_t *ret);
 
-/* A task's name of at most 16 bytes that reaches to a `keyword`: the *nth candidate, from 0. A name
+/* Nothing is left; or only fields that nobody asked for, where that may be. */
+bool scan_end(const struct text_scan *s);
+
+/* A task's name of at most 16 bytes (SCAN_LOOSE_COMM if loose) that reaches to a `keyword`: the *nth candidate, from 0. A name
  * may hold the keyword itself, so callers try the next candidate when what follows does not fit. */
 bool scan_comm(struct text_scan *s, const char *keyword, uint32_t nth, struct text_span *ret);
 

@@ -10,6 +10,7 @@
  *   source_tracedat_head.c    the file's head into struct tracedat and struct trace_info
  *   source_tracedat_section.c the parts of it that both versions have
  *   source_tracedat_option.c  the options among it
+ *   source_tracedat_stat.c    what the kernel counted as lost
  *   source_tracedat_buffer.c  where the pages are
  *   source_tracedat_unzip.c   zstd and zlib
  *   source_tracedat_cpu.c     one CPU's records, page by page
@@ -40,6 +41,7 @@
 enum tracedat_option {
 	TRACEDAT_DONE = 0,
 	TRACEDAT_DATE = 1,
+	TRACEDAT_CPUSTAT = 2,
 	TRACEDAT_BUFFER = 3,
 	TRACEDAT_TRACECLOCK = 4,
 	TRACEDAT_UNAME = 5,
@@ -65,6 +67,13 @@ struct tracedat_range {
 	uint32_t cpu;
 	uint64_t offset;
 	uint64_t size;
+};
+
+/* What the kernel counted as lost on a CPU of the top instance. */
+struct tracedat_stat {
+	uint32_t cpu;
+	uint64_t overrun; /* overwritten before they were read */
+	uint64_t dropped; /* never written; LOSS_UNKNOWN: too many to count */
 };
 
 /* One instance's pages. */
@@ -96,6 +105,8 @@ struct tracedat {
 	uint32_t page_size;
 	struct tracedat_buffer *buffers; /* the one to read is the first after tracedat_open() */
 	size_t n_buffers;
+	struct tracedat_stat *stats; /* of CPUs that lost something */
+	size_t n_stats, stats_room;
 	bool has_clock_option;
 	uint32_t cpus;	      /* as the head or an option says */
 	int64_t stamp_add_ns; /* options that shift the time */
@@ -104,6 +115,8 @@ struct tracedat {
 	bool is_date;				    /* an option made the stamps time of day */
 	uint64_t section[TRACEDAT_BUFFER_TEXT + 1]; /* where options say sections are; 0: nowhere */
 };
+
+struct tracedat_cpu;
 
 /* A cursor over bytes of the file. Reading beyond the end gives zeros and sets `failed`, so that a
  * sequence of reads needs one check at its end. */
@@ -141,6 +154,10 @@ int tracedat_option(struct tracedat *t, unsigned int id, struct tracedat_cursor 
 		    struct trace_info *info, struct error *e);
 void tracedat_parse_clock(struct trace_info *info, const uint8_t *text, size_t len);
 
+/* The losses that the file states beside those of its pages: the option, and a CPU's share. */
+int tracedat_stat_option(struct tracedat *t, const struct tracedat_cursor *c, struct error *e);
+void tracedat_stat_apply(struct tracedat_cpu *c);
+
 /* Buffers. A new one is valid until the next is added. */
 struct tracedat_buffer *tracedat_add_buffer(struct tracedat *t);
 int tracedat_buffer_option(struct tracedat *t, unsigned int id, struct tracedat_cursor *c,
@@ -174,7 +191,9 @@ struct tracedat_cpu {
 
 	struct page_record record; /* the one that tracedat_cpu_next() found */
 	uint64_t missed;	   /* events lost before it; LOSS_UNKNOWN, or 0 */
-	uint64_t last_tick;
+	uint64_t missed_first;	   /* lost before the first page, which no page flags */
+	uint64_t dropped;	   /* lost anywhere; LOSS_UNKNOWN, or 0 */
+	uint64_t first_tick, last_tick;
 };
 
 void tracedat_cpu_open(struct tracedat_cpu *c, const struct tracedat *t,
@@ -184,6 +203,9 @@ void tracedat_cpu_rewind(struct tracedat_cpu *c);
 
 /* 1: c->record is the next one; 0: the end; < 0: failed. */
 int tracedat_cpu_next(struct tracedat_cpu *c, struct error *e);
+
+/* 1: the next page is open, with nothing read of it; 0: the end; < 0: damaged. */
+int tracedat_cpu_skip_page(struct tracedat_cpu *c);
 
 /* To the last page that starts before this stamp, or to the first page. */
 int tracedat_cpu_seek(struct tracedat_cpu *c, uint64_t stamp, struct error *e);

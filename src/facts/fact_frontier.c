@@ -115,6 +115,16 @@ static int add_span(struct fact_frontier *f, const struct trace_clock *clock, ui
 	return r;
 }
 
+int fact_frontier_want_ends(struct fact_frontier *f, const struct trace_clock *clock)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < f->n_streams && r >= 0; i++)
+		r = add_span(f, clock, f->streams[i].tick, f->streams[i].tick);
+	return r;
+}
+
 static int look_at(struct fact_frontier *f, struct block_reader *r, const struct trace_clock *clock,
 		   uint32_t stream)
 {

@@ -57,6 +57,9 @@ uint64_t fact_frontier_from(const struct fact_frontier *f);
 int fact_frontier_look(struct fact_frontier *f, struct block_reader *r,
 		       const struct trace_clock *clock);
 
+/* The END came: it tells what was lost behind the last block of each stream, so that minute waits again. -ENOMEM, -E2BIG. */
+int fact_frontier_want_ends(struct fact_frontier *f, const struct trace_clock *clock);
+
 /* How far the slowest and the fastest of its streams are, in ns of real time; false: there are none. */
 bool fact_frontier_span(const struct fact_frontier *f, const struct trace_clock *clock,
 			uint64_t *ret_least_ns, uint64_t *ret_most_ns);

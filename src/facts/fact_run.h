@@ -27,8 +27,10 @@ struct fact_run {
 	struct trace_clock clock;
 	struct run_description *told; /* NULL: not kept */
 	size_t told_bytes;
-	uint64_t told_ns; /* CLOCK_MONOTONIC: when it was used last */
-	uint32_t doubts;  /* turns since blocks of it were missing */
+	uint64_t told_ns;	/* CLOCK_MONOTONIC: when it was used last */
+	uint32_t doubts;	/* turns since blocks of it were missing */
+	uint64_t failed_blocks; /* it was not understood when it had so many; 0: it was */
+	bool is_told;		/* and that was said */
 };
 
 void fact_run_done(struct fact_run *r);

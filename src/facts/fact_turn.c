@@ -119,6 +119,8 @@ static int look(struct fact_turn *t, struct error *e)
 		find_off(t, reader);
 	if (r >= 0 && s->frontier.has_off) {
 		r = fact_frontier_look(&s->frontier, reader, &s->clock);
+		if (r >= 0 && t->run.ended && !s->frontier.is_ended)
+			r = fact_frontier_want_ends(&s->frontier, &s->clock);
 		if (r == -E2BIG)
 			r = 0; /* more streams or minutes than any run has: the rest of it has no facts */
 		if (r < 0)

@@ -141,9 +141,10 @@ static int list_runs(struct fact_workers *w, struct error *e)
 
 /* --- turns --- */
 
-static void complain(struct fact_workers *w, const struct error *e)
+/* Of a run once, however often it is tried again: a few of them would fill the log by turns. */
+static void complain(struct fact_workers *w, struct fact_run *of, const struct error *e)
 {
-	char line[sizeof(e->text) + 8];
+	char line[sizeof(e->text) + 32];
 	bool is_new;
 
 	pthread_mutex_lock(&w->lock);
@@ -151,10 +152,26 @@ static void complain(struct fact_workers *w, const struct error *e)
 	is_new = strncmp(w->counters.last_error, e->text, sizeof(w->counters.last_error) - 1) != 0;
 	snprintf(w->counters.last_error, sizeof(w->counters.last_error), "%s", e->text);
 	pthread_mutex_unlock(&w->lock);
+	if (of) {
+		is_new = !of->is_told;
+		of->is_told = true;
+	}
 	if (!is_new || !w->o.log)
 		return;
-	snprintf(line, sizeof(line), "facts: %s", e->text);
+	if (of)
+		snprintf(line, sizeof(line), "facts of run %u: %s", of->number, e->text);
+	else
+		snprintf(line, sizeof(line), "facts: %s", e->text);
 	w->o.log(w->o.log_context, line);
+}
+
+/* A run that is not understood stays so until there is more of it. */
+static void note_failure(struct fact_workers *w, struct fact_run *s, const struct store_run *r,
+			 int result, const struct error *e)
+{
+	complain(w, s, e);
+	if (result == -EBADMSG || result == -EBADE || result == -EINVAL || result == -EPROTO)
+		s->failed_blocks = r->blocks;
 }
 
 static void account(struct fact_workers *w, const struct fact_turn *t)
@@ -209,7 +226,7 @@ static void put_turns(struct fact_workers *w, struct fact_turn *turns, size_t n)
 		else if (n > 1 && is_of_one(r))
 			r = facts_put_batch(w->o.facts, &turns[i].batch, &e);
 		if (r < 0 && !atomic_load(&w->stop))
-			complain(w, &e);
+			complain(w, NULL, &e);
 		fact_turn_end(&turns[i], r);
 	}
 }
@@ -218,10 +235,13 @@ static void settle_turns(struct fact_workers *w, struct fact_turn *turns, size_t
 {
 	struct error e = ERROR_INIT;
 	size_t i;
+	int r;
 
-	for (i = 0; i < n; i++)
-		if (fact_turn_settle(&turns[i], &e) < 0 && !atomic_load(&w->stop))
-			complain(w, &e);
+	for (i = 0; i < n; i++) {
+		r = fact_turn_settle(&turns[i], &e);
+		if (r < 0 && !atomic_load(&w->stop))
+			note_failure(w, turns[i].state, &turns[i].run, r, &e);
+	}
 	if (n)
 		put_turns(w, turns, n);
 	for (i = 0; i < n; i++) {
@@ -258,6 +278,8 @@ static bool needs_turn(const struct fact_run *s, const struct store_run *r)
 {
 	const struct fact_frontier *f = &s->frontier;
 
+	if (s->failed_blocks && s->failed_blocks == r->blocks)
+		return false;
 	return !s->is_loaded || f->n_minutes || f->bytes != r->bytes || f->is_ended != r->ended;
 }
 
@@ -300,7 +322,7 @@ static void begin_turn(struct fact_workers *w, struct pass *p, size_t i)
 	if (r < 0 || !t->n_jobs) {
 		fact_turn_done(t);
 		if (r < 0 && r != -ENOENT)
-			complain(w, &e);
+			note_failure(w, &w->runs[i], &w->list[i], r, &e);
 		return;
 	}
 	if (++p->n == TURNS)
@@ -339,7 +361,7 @@ static void keep(struct fact_workers *w)
 	ages.hours_to_s = ages.hours_to_s && now_s > ages.hours_to_s ? now_s - ages.hours_to_s : 0;
 	if (facts_roll(w->o.facts, now_s - ROLL_AFTER_S, &e) < 0 ||
 	    facts_retain(w->o.facts, &ages, &e) < 0)
-		complain(w, &e);
+		complain(w, NULL, &e);
 }
 
 /* All that was recorded before is worked out. A device whose clock is ahead says nothing of the others. */
@@ -384,7 +406,7 @@ static bool run_pass(struct fact_workers *w, bool all)
 	p->all = all;
 	p->now_ns = clock_real_ns();
 	if (list_runs(w, &e) < 0) {
-		complain(w, &e);
+		complain(w, NULL, &e);
 	} else {
 		take_pass(w, p);
 		publish(w, p);

@@ -75,7 +75,7 @@ uint32_t checksum_crc32c(uint32_t crc, const void *data, size_t len)
 	uint64_t v;
 
 	if (!has_instruction())
-		return crc32c(crc, data, len);
+		return crc32c_add(crc, data, len);
 	crc = ~crc;
 	for (; len >= sizeof(v); len -= sizeof(v), p += sizeof(v)) {
 		memcpy(&v, p, sizeof(v));

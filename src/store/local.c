@@ -69,12 +69,33 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int list_logs(struct local_store *s, struct numbers *ret, struct error *e)
+static int add_number(struct numbers *l, uint32_t number)
 {
-	int fd = dup(s->log_fd), r = 0, end;
+	int r = array_grow(&l->list, l->n, &l->room, sizeof(*l->list), LOG_FILES_MAX);
+
+	if (r == 0)
+		l->list[l->n++] = number;
+	return r;
+}
+
+/* The number of a file in the folder of logs with this ending; 0: it is another. */
+static uint32_t number_of(const char *name, const char *ending)
+{
+	unsigned int number;
+	int end = 0;
+
+	if (sscanf(name, "%8u%n", &number, &end) != 1 || !end || strcmp(name + end, ending) != 0)
+		return 0;
+	return number;
+}
+
+static int list_folder(struct local_store *s, struct numbers *logs, struct numbers *marks,
+		       struct error *e)
+{
+	int fd = dup(s->log_fd), r = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
-	unsigned int number;
+	uint32_t log, mark;
 
 	if (!dir) {
 		r = -errno;
@@ -85,20 +106,52 @@ static int list_logs(struct local_store *s, struct numbers *ret, struct error *e
 	rewinddir(dir);
 	/* A folder that cannot be read to its end is not an empty one. */
 	while (errno = 0, r == 0 && (d = readdir(dir))) {
-		end = 0;
-		if (sscanf(d->d_name, "%8u.klog%n", &number, &end) != 1 || !end || d->d_name[end] ||
-		    !number)
-			continue;
-		r = array_grow(&ret->list, ret->n, &ret->room, sizeof(*ret->list), LOG_FILES_MAX);
-		if (r == 0)
-			ret->list[ret->n++] = number;
+		log = number_of(d->d_name, ".klog");
+		mark = number_of(d->d_name, ".kmark");
+		if (log || mark)
+			r = add_number(log ? logs : marks, log ? log : mark);
 	}
 	if (r == 0)
 		r = -errno;
 	closedir(dir);
+	return r < 0 ? error_set(e, r, "cannot list %s/log: %s", s->dir, strerror(-r)) : 0;
+}
+
+static bool has_number(const struct numbers *l, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->list[i] == number)
+			return true;
+	return false;
+}
+
+/* A log file whose mark is there was not removed by the store: it goes on without it, and its runs
+ * are known by the mark. */
+static int list_logs(struct local_store *s, struct numbers *ret, struct error *e)
+{
+	__attribute__((cleanup(numbers_done))) struct numbers marks = { 0 };
+	size_t i, n;
+	int r = list_folder(s, ret, &marks, e);
+
+	n = ret->n;
+	for (i = 0; i < marks.n && r == 0; i++) {
+		struct numbers there = { ret->list, n, 0 };
+
+		if (has_number(&there, marks.list[i]))
+			continue;
+		if (s->options.read_only) {
+			local_say(s, "log file %u is gone", marks.list[i]);
+			continue;
+		}
+		r = local_replace_log(s, marks.list[i], e);
+		if (r == 0 && add_number(ret, marks.list[i]) < 0)
+			r = error_set(e, ENOMEM, "out of memory");
+	}
 	if (ret->n)
 		qsort(ret->list, ret->n, sizeof(*ret->list), by_value);
-	return r < 0 ? error_set(e, r, "cannot list %s/log: %s", s->dir, strerror(-r)) : 0;
+	return r;
 }
 
 /* --- full files --- */
@@ -256,13 +309,99 @@ static void keep_rest(struct local_store *s, uint32_t number, const struct log_s
 			number, (unsigned long long)at, (unsigned long long)len);
 }
 
-/* -EBADMSG if its head is not sound. */
-static int scan_last(struct local_store *s, uint32_t number, struct error *e)
+static void count_damage(void *context, uint64_t offset, uint64_t len, const char *what)
 {
-	CLEANUP(mapping) struct mapping *log = NULL;
-	struct log_scan scan = { 0 };
-	int r = local_map_log(s, number, &log, e);
+	struct local_store *s = context;
 
+	(void)what;
+	if (!s->found.places++)
+		local_say(s,
+			  "log file %u is damaged at %llu; what is sound before and behind that is "
+			  "kept, what is lost is in the ledger",
+			  s->damaged, (unsigned long long)offset);
+	s->found.bytes += len;
+}
+
+/* Behind what was durable, whole records stay up to the first place that is none: there a write was
+ * broken off. */
+static int cut_unfinished(struct local_store *s, const struct log_scan *scan, struct error *e)
+{
+	uint64_t at = scan->mark ? scan->mark->len : scan->len;
+	char name[STORE_LOG_NAME];
+	_cleanup_close_ int fd = -1;
+	struct log_record r;
+
+	if (at >= scan->len || s->options.read_only)
+		return 0;
+	while (at < scan->len &&
+	       log_record_decode(scan->data + at, (size_t)(scan->len - at), &r) == WIRE_OK)
+		at += r.len;
+	if (at == scan->len)
+		return 0;
+	fd = openat(s->log_fd, local_log_name(scan->number, name), O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)at) < 0 || fdatasync(fd) < 0)
+		return error_set(e, errno, "cannot write %s: %s", name, strerror(errno));
+	return 0;
+}
+
+/* What was durable is damaged: it is read around that, as full files are, and nothing is written to
+ * it any more. */
+static int keep_damaged(struct local_store *s, struct log_scan scan, struct error *e)
+{
+	CLEANUP(log_view) struct log_view *v = NULL;
+	int r;
+
+	scan.to_the_end = true;
+	scan.on_damage = count_damage;
+	scan.context = s;
+	s->damaged = scan.number;
+	r = log_view_scan(&v, &scan, e);
+	return r < 0 ? r : cut_unfinished(s, &scan, e);
+}
+
+/* Whether bytes of the last file that were durable are damaged or gone. Without a mark, for the file
+ * is of an older collector or the mark is damaged, whole records behind the place are the sign: what
+ * was not acknowledged and is kept makes no difference but a gap that is told. */
+static bool is_damaged(const struct local_store *s, const struct log_scan *scan)
+{
+	uint64_t sound = s->view ? s->view->size : 0;
+
+	if (scan->mark)
+		return sound < scan->mark->len;
+	return s->view ? sound < scan->len && log_scan_finds(scan, sound + 1)
+		       : scan->len > LOG_HEAD_LEN;
+}
+
+static int settle_scan(struct local_store *s, struct log_scan *scan, bool *ret_full,
+		       struct error *e)
+{
+	int r;
+
+	*ret_full = is_damaged(s, scan);
+	if (!*ret_full && s->view)
+		keep_rest(s, scan->number, scan);
+	if (!*ret_full) {
+		if (s->view && !s->options.read_only)
+			local_open_mark(s, scan);
+		return 0;
+	}
+	r = keep_damaged(s, *scan, e);
+	log_view_free(s->view);
+	s->view = NULL;
+	return r;
+}
+
+/* Reads the last file; *ret_full if it must be left as it is, and another one follow it. */
+static int recover_last(struct local_store *s, uint32_t number, bool *ret_full, struct error *e)
+{
+	__attribute__((cleanup(local_unmap_mark))) struct marked marked = { 0 };
+	CLEANUP(mapping) struct mapping *log = NULL;
+	struct log_scan scan = { .number = number };
+	int r;
+
+	*ret_full = false;
+	scan.mark = local_map_mark(s, number, &marked);
+	r = local_map_log(s, number, &log, e);
 	if (r < 0)
 		return r;
 	scan.data = log->data;
@@ -271,22 +410,7 @@ static int scan_last(struct local_store *s, uint32_t number, struct error *e)
 	/* Nothing is cut off because a disk has a bad moment. */
 	if (mapping_is_torn(log))
 		return local_check_log(log, number, e);
-	if (r == 0)
-		keep_rest(s, number, &scan);
-	return r;
-}
-
-/* Whether a file with an unsound head holds any record: if not, it was being made. */
-static int is_empty(struct local_store *s, uint32_t number, bool *ret, struct error *e)
-{
-	struct log_index *x;
-	int r = local_make_index(s, number, &x, e);
-
-	if (r < 0)
-		return r;
-	*ret = !x->n_runs && !x->n_devices;
-	log_index_free(x);
-	return 0;
+	return r < 0 && r != -EBADMSG ? r : settle_scan(s, &scan, ret_full, e);
 }
 
 static int open_last(struct local_store *s, uint32_t number, struct error *e)
@@ -305,20 +429,6 @@ static int open_last(struct local_store *s, uint32_t number, struct error *e)
 	if (s->fd < 0 || ftruncate(s->fd, (off_t)f->size) < 0 || fdatasync(s->fd) < 0)
 		return error_set(e, errno, "cannot write %s: %s", name, strerror(errno));
 	return 0;
-}
-
-/* Reads the last file; *ret_full if it must be left as it is, and another one follow it. */
-static int recover_last(struct local_store *s, uint32_t number, bool *ret_full, struct error *e)
-{
-	bool empty;
-	int r = scan_last(s, number, e);
-
-	*ret_full = false;
-	if (r != -EBADMSG)
-		return r;
-	r = is_empty(s, number, &empty, e);
-	*ret_full = r == 0 && !empty;
-	return r;
 }
 
 /* --- all together --- */
@@ -396,8 +506,7 @@ static int fill_put_side(struct local_store *s)
 	while (r == 0 && (d = hashtable_next(&s->devices, &at)))
 		r = put_side_add_device(s, d);
 	for (at = 0; r == 0 && (run = hashtable_next(&s->runs.by_number, &at));)
-		if (is_open(s, run))
-			r = put_side_add_open(s, &run->ids.device, run->number);
+		r = put_side_add_run(s, &run->ids.device, run->number, is_open(s, run));
 	return r;
 }
 
@@ -463,7 +572,7 @@ static int init(struct local_store *s)
 	pthread_mutex_init(&s->retain_lock, NULL);
 	shown_runs_init(&s->runs);
 	hashtable_init(&s->devices, STORE_DEVICES_MAX);
-	s->dir_fd = s->log_fd = s->lock_fd = s->fd = -1;
+	s->dir_fd = s->log_fd = s->lock_fd = s->fd = s->mark_fd = -1;
 	s->version = 1;
 	s->spare = batch_new();
 	return put_side_init(&s->put) < 0 || !s->spare ? -ENOMEM : 0;
@@ -473,6 +582,7 @@ static const struct store_ops local_ops = {
 	.free = local_free,
 	.device = local_device,
 	.take_run = local_take_run,
+	.find_run = local_find_run,
 	.next_sequences = local_next_sequences,
 	.put = local_put,
 	.end = local_end,
@@ -488,6 +598,7 @@ static const struct store_ops local_ops = {
 	.ledger = local_ledger,
 	.get_clock = local_get_clock,
 	.wait = local_wait,
+	.damage = local_damage,
 	.space = local_space,
 	.check = local_check,
 	.open_reader = local_open_reader,
@@ -541,6 +652,9 @@ void local_free(struct store *store)
 	free(s->files);
 	log_view_free(s->view);
 	catalog_free(s->catalog);
+	if (s->mark_fd >= 0)
+		fdatasync(s->mark_fd);
+	cleanup_closep(&s->mark_fd);
 	cleanup_closep(&s->fd);
 	cleanup_closep(&s->lock_fd);
 	cleanup_closep(&s->log_fd);

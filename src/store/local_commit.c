@@ -82,8 +82,13 @@ static int create_file(struct local_store *s, const struct log_head *h, int *ret
 		return -EEXIST;
 	log_head_encode(head, h);
 	r = write_all(fd, head, sizeof(head), 0);
-	if (r == 0 && (fdatasync(fd) < 0 || fsync(s->log_fd) < 0))
+	if (r == 0 && fdatasync(fd) < 0)
 		r = -errno;
+	if (r == 0) {
+		local_new_mark(s, h);
+		if (fsync(s->log_fd) < 0)
+			r = -errno;
+	}
 	if (r < 0) {
 		unlinkat(s->log_fd, name, 0);
 		return r;
@@ -206,6 +211,9 @@ static int commit_batch(struct local_store *s, struct batch *b, struct error *e)
 			r = local_rotate(s, span->file, span->next_run, e);
 		if (r == 0)
 			r = write_span(s, b, b->spans_done, e);
+		if (r == 0)
+			local_move_mark(s, b->data + span->at,
+					span_end(b, b->spans_done) - span->at, span->offset);
 		if (r == 0)
 			r = show_span(s, b, b->spans_done, e);
 		if (r < 0)

@@ -25,6 +25,12 @@ const char *local_index_name(uint32_t number, char out[STORE_LOG_NAME])
 	return out;
 }
 
+const char *local_mark_name(uint32_t number, char out[STORE_LOG_NAME])
+{
+	snprintf(out, STORE_LOG_NAME, "%08u.kmark", number);
+	return out;
+}
+
 const char *local_rest_name(uint32_t number, char out[STORE_LOG_NAME])
 {
 	snprintf(out, STORE_LOG_NAME, "%08u.rest", number);
@@ -69,10 +75,13 @@ int local_make_index(struct local_store *s, uint32_t number, struct log_index **
 {
 	CLEANUP(mapping) struct mapping *log = NULL;
 	CLEANUP(log_view) struct log_view *v = NULL;
+	__attribute__((cleanup(local_unmap_mark))) struct marked marked = { 0 };
 	struct log_scan scan = { .to_the_end = true, .number = number };
 	struct error why = ERROR_INIT;
-	int r = local_map_log(s, number, &log, e);
+	int r;
 
+	scan.mark = local_map_mark(s, number, &marked);
+	r = local_map_log(s, number, &log, e);
 	if (r < 0)
 		return r;
 	scan.data = log->data;
@@ -138,6 +147,8 @@ void local_unlink_file(struct local_store *s, uint32_t number)
 {
 	char name[STORE_LOG_NAME];
 
+	/* First the mark: without it nobody misses the log. */
+	unlinkat(s->log_fd, local_mark_name(number, name), 0);
 	unlinkat(s->log_fd, local_rest_name(number, name), 0);
 	unlinkat(s->log_fd, local_log_name(number, name), 0);
 	unlinkat(s->log_fd, local_index_name(number, name), 0);

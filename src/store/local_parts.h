@@ -66,6 +66,10 @@ struct put_device {
 	uint32_t file;	/* the last in which it was told */
 	uint32_t *open; /* its runs that have not ended */
 	size_t n_open, room_open;
+	struct message_id closed_for; /* the boot beside whose runs none are open, */
+	bool is_closed_for;	      /* if this is set */
+	uint32_t runs;		      /* how many the store holds of it, as of when they were */
+	uint64_t counted;	      /* … counted: shown_runs.removals */
 };
 
 struct put_side {
@@ -128,10 +132,16 @@ struct local_store {
 	struct age_clock ages;	     /* whoever has that lock */
 
 	/* the committing thread's own */
+	int mark_fd;		 /* of its mark (log_mark.h), < 0: there is none */
+	uint64_t mark_end;	 /* its length */
+	uint32_t mark_run;	 /* the lowest number that no run had, as it says */
 	int fd;			 /* of the file being written, */
 	struct log_file *active; /* which is the last of the list */
 	struct batch *pending, *spare;
 	uint64_t durable; /* puts; written under the lock */
+
+	struct store_damages found; /* when it was opened */
+	uint32_t damaged;	    /* the file that is looked through then */
 };
 
 static inline struct local_store *local_get(struct store *s)
@@ -150,6 +160,8 @@ void local_free(struct store *store);
 /* local_put.c */
 int local_device(struct store *store, const struct store_device *device, struct error *e);
 int local_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e);
+int local_find_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
 		   struct error *e);
 int local_put(struct store *store, uint32_t number, const struct block *b, const uint8_t *bytes,
 	      struct error *e);
@@ -184,6 +196,26 @@ int local_open_reader(struct block_reader **ret, struct store *store, uint32_t r
 
 const char *local_log_name(uint32_t number, char out[STORE_LOG_NAME]);
 const char *local_index_name(uint32_t number, char out[STORE_LOG_NAME]);
+const char *local_mark_name(uint32_t number, char out[STORE_LOG_NAME]);
+
+/* --- marks: local_mark.c --- */
+
+/* What a log file must have, borrowed from the mapping; NULL if nobody knows. Whoever wants both maps
+ * the mark before the log: one that is being written is never shorter than its mark says. */
+struct marked {
+	struct mapping *map;
+	struct log_mark mark;
+};
+const struct log_mark *local_map_mark(struct local_store *s, uint32_t number, struct marked *ret);
+void local_unmap_mark(struct marked *m);
+/* For a new log file; and for one that is gone on with, whose bytes these are. */
+void local_new_mark(struct local_store *s, const struct log_head *h);
+void local_open_mark(struct local_store *s, const struct log_scan *log);
+/* These bytes are durable, from this place of the log file on. */
+void local_move_mark(struct local_store *s, const uint8_t *bytes, size_t len, uint64_t offset);
+/* Makes an empty file for a mark without its log file. */
+int local_replace_log(struct local_store *s, uint32_t number, struct error *e);
+void local_damage(struct store *store, struct store_damages *ret);
 
 /* --- the put side; its lock is held --- */
 
@@ -191,9 +223,10 @@ int put_side_init(struct put_side *p);
 void put_side_done(struct put_side *p);
 struct batch *batch_new(void);
 void batch_free(struct batch *b);
-/* A device of which the log knows, and an open run of it: when the store is opened. */
+/* A device of which the log knows, and a run of it: when the store is opened. */
 int put_side_add_device(struct local_store *s, const struct store_device *d);
-int put_side_add_open(struct local_store *s, const struct message_id *device, uint32_t run);
+int put_side_add_run(struct local_store *s, const struct message_id *device, uint32_t run,
+		     bool is_open);
 /* The run's state, from the shown side if it is not here; NULL in *ret if there is no such run. */
 int put_side_get_run(struct local_store *s, uint32_t number, struct put_run **ret, struct error *e);
 int put_side_declare(struct local_store *s, struct put_run *run, struct error *e);

@@ -16,7 +16,10 @@
 #include "store/local_parts.h"
 
 #define BATCH_ROOM_LEAST (256U * 1024)
-#define OPEN_RUNS_MAX (1U << 16) /* of one device */
+/* Of one device: runs that have not ended. With one more, the oldest counts as one that never will. */
+#define OPEN_RUNS_MAX 64U
+/* Of one device: all that the store holds, so that it leaves room for others. */
+#define DEVICE_RUNS_MAX (1U << 16)
 #define SPANS_MAX LOG_FILES_MAX
 #define IDS_LEN 48U
 
@@ -187,19 +190,23 @@ int put_side_add_device(struct local_store *s, const struct store_device *device
 
 static int add_open(struct put_device *d, uint32_t run)
 {
-	int r = array_grow(&d->open, d->n_open, &d->room_open, sizeof(*d->open), OPEN_RUNS_MAX);
+	int r = array_grow(&d->open, d->n_open, &d->room_open, sizeof(*d->open), SHOWN_RUNS_MAX);
 
 	if (r == 0)
 		d->open[d->n_open++] = run;
 	return r;
 }
 
-int put_side_add_open(struct local_store *s, const struct message_id *device, uint32_t run)
+int put_side_add_run(struct local_store *s, const struct message_id *device, uint32_t run,
+		     bool is_open)
 {
 	struct put_device *d;
 	int r = get_device(&s->put, device, &d);
 
-	return r < 0 ? r : add_open(d, run);
+	if (r < 0)
+		return r;
+	d->runs++;
+	return is_open ? add_open(d, run) : 0;
 }
 
 static void remove_open(struct put_device *d, uint32_t run)
@@ -329,31 +336,6 @@ static int find_run(struct local_store *s, const struct message_id *id, struct p
 	return r;
 }
 
-static int new_run(struct local_store *s, const struct store_run_ids *ids, struct put_device *d,
-		   struct put_run **ret)
-{
-	struct put_run *run = calloc(1, sizeof(*run));
-	int r;
-
-	if (!run)
-		return -ENOMEM;
-	run->number = s->put.next_run;
-	run->ids = *ids;
-	r = add_open(d, run->number);
-	if (r < 0) {
-		free(run);
-		return r;
-	}
-	r = add_run(&s->put, run);
-	if (r < 0) {
-		remove_open(d, s->put.next_run);
-		return r;
-	}
-	s->put.next_run++;
-	*ret = run;
-	return 0;
-}
-
 /* How many bytes a declaration may need. */
 static size_t declaration_room(const struct put_run *run)
 {
@@ -425,31 +407,141 @@ int put_side_keep(struct local_store *s, struct put_run *run, const uint8_t *byt
 	return put_small(s, run, &r, e);
 }
 
-/* Runs of earlier boots get no END any more. What their kernels' rings held is lost. */
-static int close_others(struct local_store *s, struct put_device *d, const struct message_id *boot,
-			struct error *e)
+/* No END of it is waited for any more. */
+static int close_run(struct local_store *s, struct put_device *d, size_t i, struct error *e)
 {
 	struct log_record record = { .kind = LOG_CLOSE, .time_ns = clock_real_ns() };
 	struct put_run *run;
+	int r = put_side_get_run(s, d->open[i], &run, e);
+
+	if (r == 0)
+		r = put_small(s, run, &record, e);
+	if (r < 0)
+		return r;
+	run_state_close(&run->state, NULL);
+	d->open[i] = d->open[--d->n_open];
+	return 0;
+}
+
+/* Runs of earlier boots get no END any more. What their kernels' rings held is lost. Once for each
+ * boot: what is opened later is of the same. */
+static int close_others(struct local_store *s, struct put_device *d, const struct message_id *boot,
+			struct error *e)
+{
+	struct put_run *run;
 	size_t i = 0;
+	int r = 0;
+
+	if (d->is_closed_for && !memcmp(&d->closed_for, boot, sizeof(*boot)))
+		return 0;
+	d->is_closed_for = false;
+	while (i < d->n_open && r == 0) {
+		r = put_side_get_run(s, d->open[i], &run, e);
+		if (r == 0 && !memcmp(&run->ids.boot, boot, sizeof(*boot)))
+			i++;
+		else if (r == 0)
+			r = close_run(s, d, i, e);
+	}
+	d->closed_for = *boot;
+	d->is_closed_for = r == 0;
+	return r;
+}
+
+/* Of more runs than a device can have at work, the oldest was given up. */
+static int close_oldest(struct local_store *s, struct put_device *d, struct error *e)
+{
+	size_t oldest, i;
+	int r = 0;
+
+	while (d->n_open >= OPEN_RUNS_MAX && r == 0) {
+		for (oldest = i = 0; i < d->n_open; i++)
+			if (d->open[i] < d->open[oldest])
+				oldest = i;
+		r = close_run(s, d, oldest, e);
+	}
+	return r;
+}
+
+/* --- new runs --- */
+
+static uint32_t count_runs(struct local_store *s, const struct put_device *d)
+{
+	const struct shown_run *run;
+	uint32_t n = 0;
+	size_t at = 0;
+
+	while ((run = hashtable_next(&s->runs.by_number, &at)))
+		n += !memcmp(&run->ids.device, &d->device.id, sizeof(d->device.id));
+	return n;
+}
+
+/* Retention makes room again: then they are counted anew. */
+static int check_limits(struct local_store *s, struct put_device *d, struct error *e)
+{
+	bool is_full;
+
+	pthread_mutex_lock(&s->lock);
+	if (d->runs >= DEVICE_RUNS_MAX && d->counted != s->runs.removals) {
+		d->runs = count_runs(s, d);
+		d->counted = s->runs.removals;
+	}
+	is_full = s->runs.by_number.n + s->put.by_number.n >= SHOWN_RUNS_MAX;
+	pthread_mutex_unlock(&s->lock);
+	if (d->runs >= DEVICE_RUNS_MAX)
+		return error_set(e, EDQUOT, "the store holds %u runs of this device, its limit",
+				 d->runs);
+	return is_full ? error_set(e, EDQUOT, "the store holds %u runs, its limit", SHOWN_RUNS_MAX)
+		       : 0;
+}
+
+static int new_run(struct local_store *s, const struct store_run_ids *ids, struct put_device *d,
+		   struct put_run **ret)
+{
+	struct put_run *run = calloc(1, sizeof(*run));
 	int r;
 
-	while (i < d->n_open) {
-		r = put_side_get_run(s, d->open[i], &run, e);
-		if (r < 0)
-			return r;
-		if (!memcmp(&run->ids.boot, boot, sizeof(*boot))) {
-			i++;
-			continue;
-		}
-		/* One of which nothing ever came is not in the log, and needs no end there. */
-		r = run->logged ? put_small(s, run, &record, e) : 0;
-		if (r < 0)
-			return r;
-		run_state_close(&run->state, NULL);
-		d->open[i] = d->open[--d->n_open];
+	if (!run)
+		return -ENOMEM;
+	run->number = s->put.next_run;
+	run->ids = *ids;
+	r = add_open(d, run->number);
+	if (r < 0) {
+		free(run);
+		return r;
 	}
+	r = add_run(&s->put, run);
+	if (r < 0) {
+		remove_open(d, s->put.next_run);
+		return r;
+	}
+	s->put.next_run++;
+	d->runs++;
+	*ret = run;
 	return 0;
+}
+
+static void forget_run(struct put_side *p, struct put_run *run)
+{
+	hashtable_remove(&p->by_number, hashtable_hash_number(run->number), run);
+	hashtable_remove(&p->by_id, hashtable_hash_id(run->ids.run.bytes), run);
+	free_run(run);
+}
+
+/* A run whose first record was not taken is none. */
+static int drop_unlogged(struct local_store *s, struct put_run *run, int r)
+{
+	struct put_device *d;
+
+	if (r == STORE_TAKEN || run->logged)
+		return r;
+	if (get_device(&s->put, &run->ids.device, &d) == 0) {
+		remove_open(d, run->number);
+		d->runs--;
+	}
+	if (run->number == s->put.next_run - 1)
+		s->put.next_run--;
+	forget_run(&s->put, run);
+	return r;
 }
 
 /* Forgets the runs that have ended and of which everything rests in full files. */
@@ -468,46 +560,82 @@ static void sweep(struct local_store *s)
 	while (gone && (run = hashtable_next(&p->by_number, &at)))
 		if ((run->state.ended || run->state.closed) && run->logged && run->file < active)
 			gone[n++] = run;
-	while (n--) {
-		hashtable_remove(&p->by_number, hashtable_hash_number(gone[n]->number), gone[n]);
-		hashtable_remove(&p->by_id, hashtable_hash_id(gone[n]->ids.run.bytes), gone[n]);
-		free_run(gone[n]);
-	}
+	while (n--)
+		forget_run(p, gone[n]);
 	free(gone);
 }
 
-static int declare_run(struct local_store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+/* One that is known, and what of its device is over then; *ret NULL if there is none. */
+static int meet_run(struct local_store *s, const struct store_run_ids *ids, struct put_run **ret,
+		    struct error *e)
+{
+	struct put_device *d;
+	int r = get_device(&s->put, &ids->device, &d);
+
+	*ret = NULL;
+	if (r == 0)
+		r = find_run(s, &ids->run, ret);
+	if (r < 0)
+		return error_set(e, r, "cannot take a run: %s", strerror(-r));
+	if (*ret && memcmp(&(*ret)->ids.device, &ids->device, sizeof(ids->device)))
+		return error_set(e, EPROTO, "run %u belongs to another device", (*ret)->number);
+	if (!*ret || memcmp(&(*ret)->ids.boot, &ids->boot, sizeof(ids->boot)))
+		return 0;
+	return close_others(s, d, &ids->boot, e);
+}
+
+static int declare_run(struct local_store *s, const struct store_run_ids *ids, struct put_run **ret,
 		       struct error *e)
 {
 	struct put_device *d;
-	struct put_run *run = NULL;
 	int r = get_device(&s->put, &ids->device, &d);
 
 	if (r == 0)
-		r = find_run(s, &ids->run, &run);
-	if (r < 0)
-		return error_set(e, r, "cannot take a run: %s", strerror(-r));
-	if (run && memcmp(&run->ids.device, &ids->device, sizeof(ids->device)))
-		return error_set(e, EPROTO, "run %u belongs to another device", run->number);
-	if (!run || !memcmp(&run->ids.boot, &ids->boot, sizeof(ids->boot)))
+		r = check_limits(s, d, e);
+	else
+		error_set(e, r, "cannot take a run: %s", strerror(-r));
+	if (r == 0)
 		r = close_others(s, d, &ids->boot, e);
+	if (r == 0)
+		r = close_oldest(s, d, e);
 	if (r < 0)
 		return r;
-	r = run ? 0 : new_run(s, ids, d, &run);
-	if (r < 0)
-		return error_set(e, r, "cannot take a run: %s", strerror(-r));
-	*ret_number = run->number;
-	return 0;
+	r = new_run(s, ids, d, ret);
+	return r < 0 ? error_set(e, r, "cannot take a run: %s", strerror(-r)) : 0;
+}
+
+int local_find_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e)
+{
+	struct local_store *s = local_get(store);
+	struct put_run *run;
+	int r;
+
+	lock(&s->put);
+	if (s->put.wants_sweep)
+		sweep(s);
+	r = meet_run(s, ids, &run, e);
+	if (r == 0)
+		*ret_number = run ? run->number : 0;
+	return unlock(&s->put, r);
 }
 
 int local_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
 		   struct error *e)
 {
 	struct local_store *s = local_get(store);
+	struct put_run *run;
+	int r;
+
 	lock(&s->put);
 	if (s->put.wants_sweep)
 		sweep(s);
-	return unlock(&s->put, declare_run(s, ids, ret_number, e));
+	r = meet_run(s, ids, &run, e);
+	if (r == 0 && !run)
+		r = declare_run(s, ids, &run, e);
+	if (r == 0)
+		*ret_number = run->number;
+	return unlock(&s->put, r);
 }
 
 /* --- blocks and ends --- */
@@ -544,7 +672,7 @@ int local_put(struct store *store, uint32_t number, const struct block *b, const
 
 	lock(&s->put);
 	r = put_side_get_run(s, number, &run, e);
-	return unlock(&s->put, r < 0 ? r : put_block(s, run, b, bytes, e));
+	return unlock(&s->put, r < 0 ? r : drop_unlogged(s, run, put_block(s, run, b, bytes, e)));
 }
 
 static int put_end(struct local_store *s, struct put_run *run, const struct message_end *m,
@@ -586,7 +714,7 @@ int local_end(struct store *store, uint32_t number, const struct message_end *m,
 
 	lock(&s->put);
 	r = put_side_get_run(s, number, &run, e);
-	return unlock(&s->put, r < 0 ? r : put_end(s, run, m, e));
+	return unlock(&s->put, r < 0 ? r : drop_unlogged(s, run, put_end(s, run, m, e)));
 }
 
 int local_note(struct store *store, const struct store_clock *c, struct error *e)

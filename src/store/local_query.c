@@ -56,14 +56,6 @@ int local_devices(struct store *store, store_device_fn fn, void *context, struct
 	return r;
 }
 
-static int latest_first(const void *a, const void *b)
-{
-	uint32_t x = ((const struct store_run *)a)->number;
-	uint32_t y = ((const struct store_run *)b)->number;
-
-	return (x < y) - (x > y);
-}
-
 int local_runs(struct store *store, const struct message_id *device, store_run_fn fn, void *context,
 	       struct error *e)
 {
@@ -81,7 +73,7 @@ int local_runs(struct store *store, const struct message_id *device, store_run_f
 	unlock(s);
 	if (!rows)
 		return error_set(e, ENOMEM, "cannot list the runs: out of memory");
-	qsort(rows, n, sizeof(*rows), latest_first);
+	qsort(rows, n, sizeof(*rows), store_latest_first);
 	for (i = 0; i < n && r == 0; i++)
 		r = fn(context, &rows[i]);
 	return r;

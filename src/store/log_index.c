@@ -267,7 +267,8 @@ static int load(struct log_index *x, bool sound)
 	size_t at = INDEX_HEAD_LEN;
 
 	if (x->len < INDEX_HEAD_LEN || x->len > UINT32_MAX || memcmp(p, INDEX_MAGIC, 8) ||
-	    p[8] != INDEX_VERSION || (!sound && !has_right_checksum(x)))
+	    (p[8] != INDEX_VERSION && p[8] != INDEX_VERSION_FIRST) ||
+	    (!sound && !has_right_checksum(x)))
 		return -EBADMSG;
 	x->number = get_le32(p + 16);
 	x->next_run = get_le32(p + 20);

@@ -19,7 +19,8 @@
 #include "store/log_view.h"
 
 #define INDEX_MAGIC "KISKIDX\n"
-#define INDEX_VERSION 1
+#define INDEX_VERSION 2
+#define INDEX_VERSION_FIRST 1 /* is read, too: most losses of such an index end where they begin */
 #define INDEX_HEAD_LEN 80U
 
 struct log_index {

@@ -70,9 +70,15 @@ static int scan_records(struct log_view *v, const struct log_scan *s)
 		}
 		next = s->to_the_end ? find_record(s, at + 1, &left) : s->len;
 		say(s, at, next - at, "not a record, or a checksum is wrong");
+		error = s->to_the_end ? log_view_damage(v, at, next, s->mark) : 0;
+		if (error < 0)
+			return error;
 		at = next;
 	}
-	return 0;
+	if (!s->to_the_end || !s->mark || s->mark->len <= s->len)
+		return 0;
+	say(s, s->len, s->mark->len - s->len, "the end of the file is gone");
+	return log_view_damage(v, s->len, s->mark->len, s->mark);
 }
 
 int log_view_scan(struct log_view **ret, const struct log_scan *scan, struct error *e)

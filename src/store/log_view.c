@@ -318,6 +318,23 @@ static int apply_to_run(struct log_view *v, struct view_run *run, const struct l
 	return error;
 }
 
+int log_view_damage(struct log_view *v, uint64_t from, uint64_t to, const struct log_mark *mark)
+{
+	struct log_record r;
+	uint64_t place;
+	size_t at = 0, i;
+	int error = 0;
+
+	while (mark && (error == 0 || error == -EBADMSG) && log_mark_next(mark, &at, &place, &r))
+		if (place >= from && place < to)
+			error = log_view_apply(v, &r, (uint32_t)place, NULL);
+	if (error < 0 && error != -EBADMSG)
+		return error;
+	for (i = 0; i < v->n_runs; i++)
+		run_state_damage(&v->runs[i]->state);
+	return 0;
+}
+
 int log_view_apply(struct log_view *v, const struct log_record *r, uint32_t offset,
 		   struct view_run **ret_run)
 {

@@ -13,6 +13,7 @@
 
 #include "store/hashtable.h"
 #include "store/log.h"
+#include "store/log_mark.h"
 #include "store/run_state.h"
 #include "store/view_rows.h"
 
@@ -60,15 +61,20 @@ int log_view_apply(struct log_view *v, const struct log_record *r, uint32_t offs
 struct view_run *log_view_run(const struct log_view *v, uint32_t number);
 const struct view_stream *view_run_stream(const struct view_run *r, uint32_t stream);
 
+/* Bytes that once were records are damaged: runs that were declared there are known by `mark`, if it
+ * is not NULL, and what the runs that had not ended had there is not known. 0 or -ENOMEM. */
+int log_view_damage(struct log_view *v, uint64_t from, uint64_t to, const struct log_mark *mark);
+
 /* Places that are no record. */
 typedef void (*log_damage_fn)(void *context, uint64_t offset, uint64_t len, const char *what);
 
 struct log_scan {
 	const uint8_t *data;
 	size_t len;
-	bool to_the_end;	 /* go on behind damage; else it ends the file */
-	uint32_t number;	 /* with that: the file's, if its head cannot be read */
-	log_damage_fn on_damage; /* or NULL */
+	bool to_the_end;	     /* go on behind damage; else it ends the file */
+	uint32_t number;	     /* with that: the file's, if its head cannot be read */
+	const struct log_mark *mark; /* what the file must have; NULL: nobody knows */
+	log_damage_fn on_damage;     /* or NULL */
 	void *context;
 };
 

@@ -101,8 +101,10 @@ static void add_loss(struct run_state *s, struct stream_state *t, const struct s
 
 static void set_gap(struct run_state *s, struct stream_state *t, bool gap)
 {
-	if (gap && !t->gap)
+	if (gap && !t->gap) {
 		s->totals.gaps++;
+		t->since = t->until;
+	}
 	if (!gap && t->gap)
 		s->totals.gaps--;
 	t->gap = gap;
@@ -155,16 +157,55 @@ int run_state_check(const struct run_state *s, const struct block *b, struct err
 	return b->flags & BLOCK_KEY ? check_key(t, b, e) : STORE_TAKEN;
 }
 
+/* The stream goes on, or its END says what it had; the last one ends the run's doubt. */
+static void settle_doubt(struct run_state *s, struct stream_state *t)
+{
+	size_t i;
+
+	if (!s->doubt || t->stream == STREAM_META)
+		return;
+	t->doubt = false;
+	for (i = 0; i < s->n; i++)
+		if (s->streams[i].doubt)
+			return;
+	s->doubt = false;
+}
+
+/* Why blocks before this one are missing. */
+static uint8_t gap_cause(const struct run_state *s, const struct stream_state *t)
+{
+	return t->doubt || (s->hit && !t->started) ? LOSS_DAMAGE : LOSS_SPOOL;
+}
+
+/* Where what is missing before a block began: behind the last block that could be decoded. */
+static uint64_t loss_begin(const struct stream_state *t)
+{
+	return t->gap ? t->since : t->until;
+}
+
+/* ... and where it ended: at the first event of the block. A header has its tick with KEY alone. A block without
+ * events ends where the loss ended (wire.md, 3.5). Of a block that has events and is no KEY, as older devices
+ * sent them, only its end is known, which is behind its first event. */
+static uint64_t loss_end(const struct stream_state *t, const struct block *b)
+{
+	uint64_t until = ksk_until(t->until, b);
+
+	if (!(b->flags & BLOCK_KEY) || !b->events)
+		return until;
+	return b->first_tick > t->until ? b->first_tick : t->until;
+}
+
 /* The losses that its header tells, and those that its `before` shows. */
 static void take_losses(struct run_state *s, struct stream_state *t, const struct block *b,
 			const struct run_losses *losses)
 {
-	struct store_loss row = { .stream = b->stream, .from_tick = t->until };
+	struct store_loss row = { .stream = b->stream,
+				  .from_tick = loss_begin(t),
+				  .to_tick = loss_end(t, b) };
 	uint64_t told = block_told(b);
 	bool key = b->flags & BLOCK_KEY;
 	uint32_t i;
 
-	row.to_tick = key && b->first_tick > t->until ? b->first_tick : t->until;
 	for (i = 0; i < LOSS_CAUSES; i++) {
 		row.cause = (uint8_t)i;
 		row.count = b->lost[i];
@@ -172,7 +213,7 @@ static void take_losses(struct run_state *s, struct stream_state *t, const struc
 			add_loss(s, t, &row, losses);
 	}
 	if (key && b->before - told > t->seen) {
-		row.cause = LOSS_SPOOL;
+		row.cause = gap_cause(s, t);
 		row.count = b->before - told - t->seen;
 		add_loss(s, t, &row, losses);
 	}
@@ -233,6 +274,8 @@ int run_state_take(struct run_state *s, const struct block *b, uint64_t now_ns,
 		if (!t->started || b->sequence != t->next_sequence)
 			set_gap(s, t, true);
 	}
+	if (!t->gap)
+		settle_doubt(s, t);
 	if (t->gap) {
 		t->pending += b->events;
 	} else {
@@ -281,12 +324,26 @@ int run_state_check_end(const struct run_state *s, const struct message_end *m, 
 	return STORE_TAKEN;
 }
 
+/* How far the run goes, as far as its streams with the same clock tell: threads have one of their own. */
+static uint64_t last_until(const struct run_state *s, const struct stream_state *of)
+{
+	uint64_t last = of->until;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (stream_is_func(s->streams[i].stream) == stream_is_func(of->stream) &&
+		    s->streams[i].until > last)
+			last = s->streams[i].until;
+	return last;
+}
+
 int run_state_end(struct run_state *s, const struct message_end *m, uint64_t now_ns,
 		  const struct run_losses *losses)
 {
 	struct message_end rows = *m;
 	struct message_stream_end row;
 	struct stream_state *t;
+	size_t i;
 	int r;
 
 	while (end_next(&rows, &row)) { /* what can fail comes first */
@@ -299,9 +356,11 @@ int run_state_end(struct run_state *s, const struct message_end *m, uint64_t now
 		struct store_loss loss = { .stream = row.stream, .cause = LOSS_SPOOL };
 
 		get_stream(s, row.stream, &t);
-		loss.from_tick = loss.to_tick = t->until;
+		loss.from_tick = loss_begin(t);
+		loss.to_tick = last_until(s, t);
 		if (row.events < t->seen || row.next_sequence < t->next_sequence)
 			continue; /* a second row for the same stream */
+		loss.cause = gap_cause(s, t);
 		loss.count = row.events - t->seen;
 		if (loss.count)
 			add_loss(s, t, &loss, losses);
@@ -310,6 +369,9 @@ int run_state_end(struct run_state *s, const struct message_end *m, uint64_t now
 		t->next_sequence = row.next_sequence;
 		set_gap(s, t, false);
 	}
+	for (i = 0; i < s->n; i++)
+		s->streams[i].doubt = false;
+	s->doubt = false;
 	take_time(s, now_ns);
 	s->ended = true;
 	return 0;
@@ -330,6 +392,17 @@ void run_state_close(struct run_state *s, const struct run_losses *losses)
 	s->totals.unknown |= 1U << LOSS_RING;
 	if (losses)
 		losses->add(losses->context, &row);
+}
+
+void run_state_damage(struct run_state *s)
+{
+	size_t i;
+
+	if (s->ended)
+		return;
+	s->doubt = s->hit = true;
+	for (i = 0; i < s->n; i++)
+		s->streams[i].doubt = s->streams[i].stream != STREAM_META;
 }
 
 /* --- the clock --- */
@@ -353,16 +426,43 @@ void run_state_set_clock(struct run_state *s, const struct store_clock *c)
 
 /* --- rows --- */
 
+static void list_doubt(const struct run_state *s, const struct run_losses *losses)
+{
+	struct store_loss row = { .stream = STREAM_META,
+				  .cause = LOSS_DAMAGE,
+				  .from_tick = s->last_tick,
+				  .to_tick = s->last_tick,
+				  .count = LOSS_UNKNOWN };
+	bool told = false;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (!s->streams[i].doubt || s->streams[i].gap) /* a gap is told as one */
+			continue;
+		row.stream = s->streams[i].stream;
+		row.from_tick = s->streams[i].until;
+		row.to_tick = last_until(s, &s->streams[i]);
+		losses->add(losses->context, &row);
+		told = true;
+	}
+	row.stream = STREAM_META;
+	row.from_tick = row.to_tick = s->last_tick;
+	if (s->doubt && !told)
+		losses->add(losses->context, &row);
+}
+
 void run_state_list_open(const struct run_state *s, const struct run_losses *losses)
 {
 	size_t i;
 
+	list_doubt(s, losses);
+
 	for (i = 0; i < s->n; i++) {
 		const struct stream_state *t = &s->streams[i];
 		const struct store_loss row = { .stream = t->stream,
-						.cause = LOSS_SPOOL,
-						.from_tick = t->until,
-						.to_tick = t->until,
+						.cause = gap_cause(s, t),
+						.from_tick = t->since,
+						.to_tick = last_until(s, t),
 						.count = LOSS_UNKNOWN };
 
 		if (t->gap)

@@ -11,6 +11,9 @@
  * blocks are missing, the difference that the next KEY block's `before` or END shows, as lost by
  * the spool. Blocks behind a gap and before the next KEY block are kept, but nothing can decode
  * them: their events are not counted as stored and are part of that difference.
+ *
+ * When it was lost: from the last tick before what is missing to the first behind it. At the end of a run that is the
+ * last tick of any stream with the same clock.
  */
 #ifndef KISEKI_STORE_RUN_STATE_H
 #define KISEKI_STORE_RUN_STATE_H
@@ -33,11 +36,13 @@ static inline bool run_state_is_stream(uint64_t stream)
 struct stream_state {
 	uint32_t stream;
 	bool started; /* a block has come */
+	bool doubt;   /* damage may have been blocks of it: the next one, or END, tells */
 	bool gap;     /* blocks are missing; nothing decodes until the next KEY block */
 	uint64_t next_sequence;
 	uint64_t seen;	  /* events stored or in the ledger, as block.before counts them */
 	uint64_t pending; /* events in blocks behind the gap */
 	uint64_t until;	  /* the last tick that a header told */
+	uint64_t since;	  /* ... before the gap, if there is one */
 	uint64_t blocks, events, bytes;
 	uint64_t lost[LOSS_CAUSES];
 	uint8_t unknown; /* a bit for each cause: more was lost, and nobody counted it */
@@ -55,6 +60,8 @@ struct run_totals {
 struct run_state {
 	bool ended;  /* END came */
 	bool closed; /* it can never come */
+	bool doubt;  /* a stream has one, or nobody knows which could */
+	bool hit;    /* it had a doubt at some time: so may streams that begin late */
 	bool has_tick;
 	bool has_guests; /* a profile that looked for virtual machines, as its description says */
 	uint64_t first_ns, last_ns;	/* of arrival */
@@ -92,6 +99,10 @@ int run_state_check_end(const struct run_state *s, const struct message_end *m, 
 int run_state_end(struct run_state *s, const struct message_end *m, uint64_t now_ns,
 		  const struct run_losses *losses);
 void run_state_close(struct run_state *s, const struct run_losses *losses);
+
+/* Part of the log is damaged where the run had not ended: what came there is not known, until its
+ * streams go on or END says what they had. */
+void run_state_damage(struct run_state *s);
 
 /* Is the new clock's relation better than what is known? A clock is taken to drift by 50 ppm, so
  * that an old exact one loses against a later one. */

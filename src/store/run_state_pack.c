@@ -15,11 +15,15 @@ enum state_flag {
 	STATE_TICK = 4,
 	STATE_CLOCK = 8,
 	STATE_GUESTS = 16,
+	STATE_DOUBT = 32,
+	STATE_HIT = 64,
 };
 
 enum stream_flag {
 	STREAM_STARTED = 1,
 	STREAM_GAP = 2,
+	STREAM_DOUBT = 4,
+	STREAM_SINCE = 8, /* when the gap began is there; states of older releases lack it */
 };
 
 static uint8_t *put_stream(uint8_t *p, const struct stream_state *t, uint32_t last)
@@ -29,7 +33,9 @@ static uint8_t *put_stream(uint8_t *p, const struct stream_state *t, uint32_t la
 	for (i = 0; i < LOSS_CAUSES; i++)
 		causes |= (uint32_t)(t->lost[i] ? 1U << i : 0);
 	p = varint_put(p, t->stream - last);
-	p = varint_put(p, (t->started ? STREAM_STARTED : 0U) | (t->gap ? STREAM_GAP : 0U));
+	p = varint_put(p, (t->started ? STREAM_STARTED : 0U) |
+				  (t->gap ? STREAM_GAP | STREAM_SINCE : 0U) |
+				  (t->doubt ? STREAM_DOUBT : 0U));
 	p = varint_put(p, t->next_sequence);
 	p = varint_put(p, t->seen);
 	p = varint_put(p, t->pending);
@@ -41,7 +47,8 @@ static uint8_t *put_stream(uint8_t *p, const struct stream_state *t, uint32_t la
 	for (i = 0; i < LOSS_CAUSES; i++)
 		if (t->lost[i])
 			p = varint_put(p, t->lost[i]);
-	return varint_put(p, t->unknown);
+	p = varint_put(p, t->unknown);
+	return t->gap ? varint_put(p, t->since) : p;
 }
 
 size_t run_state_encode(const struct run_state *s, uint8_t *out)
@@ -53,7 +60,8 @@ size_t run_state_encode(const struct run_state *s, uint8_t *out)
 	p = varint_put(p, (s->ended ? STATE_ENDED : 0U) | (s->closed ? STATE_CLOSED : 0U) |
 				  (s->has_tick ? STATE_TICK : 0U) |
 				  (s->has_clock ? STATE_CLOCK : 0U) |
-				  (s->has_guests ? STATE_GUESTS : 0U));
+				  (s->has_guests ? STATE_GUESTS : 0U) |
+				  (s->doubt ? STATE_DOUBT : 0U) | (s->hit ? STATE_HIT : 0U));
 	p = varint_put(p, s->unknown);
 	p = varint_put(p, s->first_ns);
 	p = varint_put(p, s->last_ns - s->first_ns);
@@ -98,12 +106,14 @@ static int get_stream(struct byte_reader *r, struct run_state *s, uint32_t last)
 			counted &= t.lost[i] != LOSS_UNKNOWN; /* the bits say so, no sum does */
 		}
 	unknown = reader_varint(r);
+	t.since = flags & STREAM_SINCE ? reader_varint(r) : t.until;
 	if (r->bad || !run_state_is_stream(stream) || (s->n && stream <= last) || !counted ||
 	    causes >> LOSS_CAUSES || unknown >> LOSS_CAUSES)
 		return -EBADMSG;
 	t.stream = (uint32_t)stream;
 	t.started = flags & STREAM_STARTED;
 	t.gap = flags & STREAM_GAP;
+	t.doubt = flags & STREAM_DOUBT;
 	t.unknown = (uint8_t)unknown;
 	ret = array_grow(&s->streams, s->n, &s->room, sizeof(*s->streams), RUN_STATE_STREAMS_MAX);
 	if (ret == 0)
@@ -143,6 +153,8 @@ static int decode(struct run_state *s, struct byte_reader *r)
 	s->has_tick = flags & STATE_TICK;
 	s->has_clock = flags & STATE_CLOCK;
 	s->has_guests = flags & STATE_GUESTS;
+	s->doubt = flags & STATE_DOUBT;
+	s->hit = flags & STATE_HIT;
 	s->unknown = (uint8_t)unknown;
 	s->first_ns = reader_varint(r);
 	s->last_ns = s->first_ns + reader_varint(r);

@@ -10,6 +10,7 @@
 
 void shown_runs_init(struct shown_runs *t)
 {
+	t->removals = 0;
 	hashtable_init(&t->by_number, SHOWN_RUNS_MAX);
 	hashtable_init(&t->by_id, SHOWN_RUNS_MAX);
 }
@@ -158,6 +159,7 @@ void shown_runs_remove(struct shown_runs *t, struct shown_run *run)
 {
 	hashtable_remove(&t->by_number, hashtable_hash_number(run->number), run);
 	hashtable_remove(&t->by_id, hashtable_hash_id(run->ids.run.bytes), run);
+	t->removals++;
 	free_run(run);
 }
 
@@ -228,7 +230,8 @@ void shown_run_facts(const struct shown_run *run, const struct run_state *s,
 	for (i = 0; i < LOSS_CAUSES; i++)
 		ret->lost[i] = t->lost[i];
 	ret->lost[LOSS_STORE] += gone;
-	ret->lost_unknown = t->unknown || t->gaps;
+	ret->lost_unknown = t->unknown || t->gaps || s->doubt;
+	ret->damaged = s->doubt || t->lost[LOSS_DAMAGE];
 	ret->ended = s->ended || s->closed;
 	ret->streams = t->streams;
 	ret->has_guests = s->has_guests;

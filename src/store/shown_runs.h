@@ -12,7 +12,7 @@
 
 #include "store/cuts.h"
 
-#define SHOWN_RUNS_MAX (1U << 20)
+#define SHOWN_RUNS_MAX (1U << 22)
 #define SHOWN_FILES_MAX LOG_FILES_MAX
 
 struct run_file {
@@ -39,6 +39,7 @@ struct shown_run {
 
 struct shown_runs {
 	struct hashtable by_number, by_id;
+	uint64_t removals; /* until now */
 };
 
 void shown_runs_init(struct shown_runs *t);

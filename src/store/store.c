@@ -41,6 +41,12 @@ int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *r
 	return s->ops->take_run(s, ids, ret_number, e);
 }
 
+int store_find_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e)
+{
+	return s->ops->find_run(s, ids, ret_number, e);
+}
+
 size_t store_next_sequences(struct store *s, uint32_t run, struct message_resume *rows, size_t n)
 {
 	return s->ops->next_sequences(s, run, rows, n);
@@ -94,6 +100,15 @@ int store_devices(struct store *s, store_device_fn fn, void *context, struct err
 	return s->ops->devices(s, fn, context, e);
 }
 
+int store_latest_first(const void *a, const void *b)
+{
+	const struct store_run *x = a, *y = b;
+
+	if (x->last_ns != y->last_ns)
+		return x->last_ns < y->last_ns ? 1 : -1;
+	return (x->number < y->number) - (x->number > y->number);
+}
+
 int store_runs(struct store *s, const struct message_id *device, store_run_fn fn, void *context,
 	       struct error *e)
 {
@@ -123,4 +138,11 @@ void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms)
 void store_space(struct store *s, uint64_t *ret_used, uint64_t *ret_free)
 {
 	s->ops->space(s, ret_used, ret_free);
+}
+
+void store_get_damage(struct store *s, struct store_damages *ret)
+{
+	*ret = (struct store_damages){ 0 };
+	if (s->ops->damage)
+		s->ops->damage(s, ret);
 }

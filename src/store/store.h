@@ -60,6 +60,7 @@ struct store_run {
 	uint64_t blocks, events, bytes; /* stored */
 	uint64_t lost[LOSS_CAUSES];	/* in the ledger, as far as counted */
 	bool lost_unknown;		/* … and more that nobody counted */
+	bool damaged;			/* the store's own disk took of it */
 	bool ended;			/* its END came, or it can never come */
 	uint32_t streams;
 	uint32_t cpus;	   /* that have a stream of scheduler events */
@@ -127,11 +128,15 @@ DEFINE_CLEANUP(store, store_free)
 int store_device(struct store *s, const struct store_device *d, struct error *e);
 
 /* The number of a run, a new one for one that is not known. An open run of the same device with
- * another boot can never end properly: it is closed with an unknown loss. */
+ * another boot can never end properly: it is closed with an unknown loss. One that is new is there
+ * from its first record on: if that is refused, the number is nobody's. */
 struct store_run_ids {
 	struct message_id device, run, boot;
 };
 int store_take_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+		   struct error *e);
+/* The same, but 0 for one that is not known. */
+int store_find_run(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
 		   struct error *e);
 #define store_run(s, device, run, boot, ret_number, e)                                             \
 	store_take_run((s), &(const struct store_run_ids){ *(device), *(run), *(boot) },           \
@@ -177,7 +182,8 @@ typedef int (*store_run_fn)(void *context, const struct store_run *r);
 typedef int (*store_loss_fn)(void *context, const struct store_loss *l);
 
 int store_devices(struct store *s, store_device_fn fn, void *context, struct error *e);
-/* device NULL: of all; the latest run first */
+/* device NULL: of all; the run that ended last comes first, which need not be the one that began last:
+ * a device may end one run while it sends on in an older one. */
 int store_runs(struct store *s, const struct message_id *device, store_run_fn fn, void *context,
 	       struct error *e);
 int store_get_run(struct store *s, uint32_t number, struct store_run *ret, struct error *e);
@@ -187,6 +193,14 @@ int store_get_clock(struct store *s, uint32_t run, struct store_clock *ret); /* 
 /* Waits until a commit later than *version, or until the time is over; *version is then the
  * latest. For those who follow a run as it grows. */
 void store_wait(struct store *s, uint64_t *version, unsigned int timeout_ms);
+
+/* What the store lost of what was once durable. */
+struct store_damages {
+	uint64_t places, bytes, files; /* found when it was opened; files that were gone */
+	uint64_t runs;		       /* that lost something, */
+	uint64_t events;	       /* and how many, as far as that is known */
+};
+void store_get_damage(struct store *s, struct store_damages *ret);
 
 /* Disk space: of the log, and free beside it. */
 void store_space(struct store *s, uint64_t *ret_used, uint64_t *ret_free);

@@ -19,6 +19,8 @@ struct store_ops {
 	int (*device)(struct store *s, const struct store_device *d, struct error *e);
 	int (*take_run)(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
 			struct error *e);
+	int (*find_run)(struct store *s, const struct store_run_ids *ids, uint32_t *ret_number,
+			struct error *e);
 	size_t (*next_sequences)(struct store *s, uint32_t run, struct message_resume *rows,
 				 size_t n);
 	int (*put)(struct store *s, uint32_t run, const struct block *b, const uint8_t *bytes,
@@ -39,6 +41,8 @@ struct store_ops {
 		      struct error *e);
 	int (*get_clock)(struct store *s, uint32_t run, struct store_clock *ret);
 	void (*wait)(struct store *s, uint64_t *version, unsigned int timeout_ms);
+	void (*damage)(struct store *s,
+		       struct store_damages *ret); /* NULL: a server's own affair */
 	void (*space)(struct store *s, uint64_t *ret_used, uint64_t *ret_free);
 
 	int (*check)(struct store *s, store_damage_fn fn, void *context, struct store_counts *ret,
@@ -76,6 +80,9 @@ bool store_reader_torn(struct block_reader *r, uint64_t from, uint64_t to);
 void store_reader_note(struct block_reader *r, uint64_t place, uint64_t len, const char *what);
 void store_reader_note_torn(struct store_reader *r, uint64_t place);
 void store_reader_done(struct store_reader *r);
+
+/* The order in which store_runs() tells struct store_run. */
+int store_latest_first(const void *a, const void *b);
 
 /* The engines. */
 int local_open(struct store **ret, const char *dir, const struct store_options *o, struct error *e);

@@ -57,7 +57,9 @@ bool store_reader_stream(struct block_reader *reader, uint32_t stream, struct bl
 	ret->start = in ? in->seen : 0;
 	ret->end = out->seen;
 	ret->end_sequence = out->next_sequence;
-	ret->goes_on = r->range.to_tick != UINT64_MAX || !r->out.ended;
+	/* What was lost behind the last block belongs to every range that goes beyond that block. */
+	ret->goes_on =
+		!r->out.ended || (r->range.to_tick != UINT64_MAX && r->range.to_tick <= out->until);
 	ret->gap_cause = LOSS_SPOOL;
 	ret->start_cause = in && !in->gap ? LOSS_STORE : LOSS_SPOOL;
 	return true;

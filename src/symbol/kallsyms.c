@@ -309,7 +309,7 @@ static void make_id(const char *text, size_t len, uint8_t id[ID_LEN])
 {
 	put_le64(id, len);
 	put_le32(id + 8, (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const Bytef *)text, len));
-	put_le32(id + 12, crc32c(0, text, len));
+	put_le32(id + 12, crc32c_add(0, text, len));
 }
 
 static const char *get_module(const struct symtab_symbol *s)

@@ -42,7 +42,7 @@ static int check_head(const uint8_t *p, uint64_t size, struct error *e)
 	if (p[8] != SYMFILE_VERSION)
 		return error_set(e, EPROTONOSUPPORT, "is of version %u, not %u", p[8],
 				 SYMFILE_VERSION);
-	if (get_le32(p + 12) != crc32c(crc32c(0, p, 12), p + 16, SYMFILE_HEAD_LEN - 16))
+	if (get_le32(p + 12) != crc32c_add(crc32c_add(0, p, 12), p + 16, SYMFILE_HEAD_LEN - 16))
 		return error_set(e, EBADMSG, "is damaged: the checksum of its head is wrong");
 	if (get_le64(p + 16) != size)
 		return error_set(e, EBADMSG, "is cut or longer than it should be");
@@ -140,7 +140,7 @@ int symfile_open(int fd, struct symfile **ret, struct error *e)
 int symfile_check(const struct symfile *f)
 {
 	uint32_t crc =
-		crc32c(0, f->bytes + SYMFILE_HEAD_LEN, (size_t)f->head.size - SYMFILE_HEAD_LEN);
+		crc32c_add(0, f->bytes + SYMFILE_HEAD_LEN, (size_t)f->head.size - SYMFILE_HEAD_LEN);
 
 	return crc == f->head.body_crc ? 0 : -EBADMSG;
 }

@@ -201,7 +201,7 @@ static int put_part(struct writing *w, const void *part, size_t len)
 	int r = len ? write_at(w->fd, part, len, w->size) : 0;
 
 	if (len)
-		w->crc = crc32c(w->crc, part, len);
+		w->crc = crc32c_add(w->crc, part, len);
 	w->size += len;
 	return r < 0 ? r : w->size > SYMFILE_BYTES_MAX ? -E2BIG : 0;
 }
@@ -246,7 +246,7 @@ static int put_head(const struct writing *w)
 	p[58] = (uint8_t)w->s->id_len;
 	put_le32(p + 60, w->crc);
 	memcpy(p + 64, w->s->id, w->s->id_len);
-	put_le32(p + 12, crc32c(crc32c(0, p, 12), p + 16, SYMFILE_HEAD_LEN - 16));
+	put_le32(p + 12, crc32c_add(crc32c_add(0, p, 12), p + 16, SYMFILE_HEAD_LEN - 16));
 	return write_at(w->fd, p, sizeof(p), 0);
 }
 

@@ -162,7 +162,7 @@ static int ksk_next(struct boot_source *s, struct boot_item *ret, struct error *
 		}
 		/* Of a run that goes on the end is not accounted for, but what was told is. */
 		ended = stream_ledger_finish(&k->ledger);
-		take_losses(k, k->last_tick);
+		take_losses(k, k->ledger.until);
 		if (!ended && !k->n_losses)
 			return 0;
 	}

@@ -2,6 +2,8 @@
 /* clock: see clock.h. */
 #include "trace/clock.h"
 
+#include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* 64 x 32 bit products, 96 bits wide, without __int128: 32-bit builds have none. */
@@ -23,6 +25,69 @@ void clock_init(struct trace_clock *c)
 	memset(c, 0, sizeof(*c));
 	c->mult = 1;
 	c->print_digits = 9;
+}
+
+bool clock_name_is_ticks(const char *name)
+{
+	/* Those of kernel/trace/trace.c, and of its architectures, that are not "in_ns". */
+	static const char *const names[] = { "counter", "x86-tsc", "ppc-tb", "s390-tod" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* The multiplier has 32 bits, so it is right to some parts of 10^10. It is never 1 without a shift, which
+ * would look like a clock of nanoseconds. */
+void clock_set_rate(struct trace_clock *c, uint64_t hz)
+{
+	const uint64_t second_ns = 1000000000;
+	uint64_t whole = second_ns / hz, rest = second_ns % hz;
+	uint32_t shift = 0;
+
+	while (whole < 1U << 31 && shift < 63) {
+		whole = whole << 1 | (rest << 1 >= hz);
+		rest = (rest << 1) % hz;
+		shift++;
+	}
+	whole += rest << 1 >= hz && whole < UINT32_MAX;
+	c->mult = (uint32_t)whole;
+	c->shift = shift;
+	c->print_digits = 9;
+}
+
+int clock_parse_rate(const char *text, uint64_t *ret)
+{
+	static const char units[] = "kMG";
+	uint64_t value = 0, scale = 1;
+	const char *p = text, *unit;
+	uint32_t digits = 0; /* behind the point */
+	bool point = false;
+	ptrdiff_t n;
+
+	for (; (*p >= '0' && *p <= '9') || (*p == '.' && !point); p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		if (value > CLOCK_HZ_MAX)
+			return -EINVAL;
+		value = value * 10 + (uint64_t)(*p - '0');
+		digits += point;
+	}
+	unit = *p ? strchr(units, *p) : NULL;
+	for (n = unit ? unit - units + 1 : 0; n; n--)
+		scale *= 1000;
+	p += scale != 1;
+	p += strncmp(p, "Hz", 2) ? 0 : 2;
+	for (; digits && scale % 10 == 0; digits--)
+		scale /= 10;
+	if (*p || digits || !value || value > CLOCK_HZ_MAX / scale)
+		return -EINVAL;
+	*ret = value * scale;
+	return 0;
 }
 
 void clock_set_measured(struct trace_clock *c, int64_t off_ns, uint64_t err_ns)

@@ -5,6 +5,9 @@
  * ns(tick) = base_ns + (tick * mult >> shift), the kernel's own arithmetic, so a counter's ticks
  * give back the very nanoseconds the kernel printed. A source that knows only nanoseconds has
  * mult 1, shift 0, base 0: then ticks are nanoseconds.
+ *
+ * A clock that counts something of which nobody knows how long it lasts (x86-tsc without its rate,
+ * counter) has no decimals: ns() gives ticks then, which are no time. Whoever knows the rate sets it.
  */
 #ifndef KISEKI_TRACE_CLOCK_H
 #define KISEKI_TRACE_CLOCK_H
@@ -21,7 +24,7 @@ struct trace_clock {
 	uint32_t mult;
 	uint32_t shift; /* at most 63 */
 	uint64_t base_ns;
-	uint32_t print_digits;	 /* 6: stamps are whole microseconds (text); else 9 */
+	uint32_t print_digits;	 /* 6: stamps are whole microseconds (text); 0: no time; else 9 */
 	bool has_realtime;	 /* are the next two known? */
 	int64_t realtime_off_ns; /* CLOCK_REALTIME - this clock */
 	uint64_t realtime_err_ns;
@@ -33,6 +36,22 @@ struct trace_clock {
 
 void clock_init(struct trace_clock *c); /* nanoseconds of an unnamed clock */
 uint64_t clock_ns(const struct trace_clock *c, uint64_t tick);
+
+/* Its ticks have no known length. */
+static inline bool clock_is_ticks(const struct trace_clock *c)
+{
+	return c->print_digits == 0;
+}
+
+/* A kernel's clock that counts no nanoseconds. */
+bool clock_name_is_ticks(const char *name);
+
+/* So many ticks are a second; from 1 to CLOCK_HZ_MAX. */
+#define CLOCK_HZ_MAX 1000000000000ULL
+void clock_set_rate(struct trace_clock *c, uint64_t hz);
+
+/* "2.5G", "1200MHz", "50000000". 0 or -EINVAL. */
+int clock_parse_rate(const char *text, uint64_t *ret);
 
 /* The smallest tick whose nanoseconds are >= ns. */
 uint64_t clock_tick_at(const struct trace_clock *c, uint64_t ns);

@@ -64,20 +64,21 @@ static int read_description(struct part *p, struct store *s, struct error *e)
 		     : 0;
 }
 
-/* What the collector itself has dropped was recorded. What is missing from the first event on or before is the sum
- * of rows that are gone, or was before the beginning. */
+/* What the collector itself has dropped was recorded. What is missing from the first event on is the sum of rows that are
+ * gone; from tick 0 on, what a stream lacked since the run began. */
 static int add_hole(void *context, const struct store_loss *l)
 {
 	struct part *p = context;
+	uint64_t from = l->from_tick ? l->from_tick : p->run->first_tick;
 	int r;
 
-	if (l->cause == LOSS_STORE || l->from_tick <= p->run->first_tick ||
-	    l->to_tick <= l->from_tick || l->stream == STREAM_META || stream_is_func(l->stream))
+	if (l->cause == LOSS_STORE || (l->from_tick && from <= p->run->first_tick) ||
+	    l->to_tick <= from || l->stream == STREAM_META || stream_is_func(l->stream))
 		return 0;
 	r = array_grow(&p->holes, p->n_holes, &p->room, sizeof(*p->holes), COVERAGE_ROWS_MAX);
 	if (r < 0)
 		return r == -E2BIG ? 1 : r;
-	p->holes[p->n_holes++] = (struct hole){ l->stream, l->from_tick, l->to_tick };
+	p->holes[p->n_holes++] = (struct hole){ l->stream, from, l->to_tick };
 	return 0;
 }
 
@@ -190,7 +191,7 @@ int coverage_of_run(struct store *s, const struct store_run *run, struct coverag
 
 struct list {
 	const struct store_run *like;
-	struct store_run *runs; /* the latest first */
+	struct store_run *runs;
 	size_t n, room;
 };
 
@@ -206,6 +207,16 @@ static int add_run(void *context, const struct store_run *run)
 		return r == -E2BIG ? 1 : r; /* those before are too many to look at */
 	l->runs[l->n++] = *run;
 	return 0;
+}
+
+/* Gaps lie between a run's end and the beginning of the next. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct store_run *x = a, *y = b;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Within a boot by the clock of the machine itself, which all recorders have; else by the collector's. */
@@ -232,12 +243,12 @@ static int add_all(struct coverage *c, struct store *s, const struct list *l, st
 	size_t i, n;
 	int r = 0;
 
-	for (i = l->n, n = 0; r == 0 && i > 0; i--, n++) {
+	for (i = n = 0; r == 0 && i < l->n; i++, n++) {
 		struct part *p = &parts[n % 2];
 		uint64_t gap;
 
 		part_done(p);
-		r = part_load(p, s, &l->runs[i - 1], e);
+		r = part_load(p, s, &l->runs[i], e);
 		if (r < 0)
 			break;
 		gap = n ? gap_ns(&parts[(n + 1) % 2], p) : 0;
@@ -262,8 +273,10 @@ int coverage_of_device(struct store *s, const struct store_run *run, struct cove
 	r = store_runs(s, &run->device, add_run, &l, e);
 	if (r == -ENOMEM)
 		error_set(e, ENOMEM, "cannot list the runs: out of memory");
-	if (r >= 0)
+	if (r >= 0) {
+		qsort(l.runs, l.n, sizeof(*l.runs), by_begin);
 		r = add_all(ret, s, &l, e);
+	}
 	free(l.runs);
 	return r;
 }

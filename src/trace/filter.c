@@ -43,6 +43,9 @@ struct filter_source {
 	bool started;
 	bool ended;
 	uint64_t from_ns, to_ns;
+	uint64_t now_ns; /* of the event that is looked at */
+	void (*seen)(void *context, const struct trace_item *item); /* NULL: nobody watches */
+	void *seen_context;
 	struct cached cache[CACHE_SLOTS];
 };
 
@@ -59,13 +62,14 @@ void filter_done(struct trace_filter *f)
 		free(f->comms[i]);
 	free(f->comms);
 	free(f->pids);
+	free(f->lives);
 	memset(f, 0, sizeof(*f));
 }
 
 bool filter_is_empty(const struct trace_filter *f)
 {
 	return !f->from.given && !f->to.given && !f->cpus_given && !f->kinds && !f->n_pids &&
-	       !f->n_comms;
+	       !f->n_comms && !f->n_lives;
 }
 
 int filter_add_pid(struct trace_filter *f, int32_t pid)
@@ -132,11 +136,12 @@ void filter_settle(struct trace_filter *f)
 		qsort(f->pids, f->n_pids, sizeof(*f->pids), compare_pids);
 }
 
-bool filter_has_task(const struct trace_filter *f, int32_t pid, const char comm[SCHED_COMM_LEN])
+bool filter_has_task(const struct trace_filter *f, int32_t pid, const char comm[SCHED_COMM_LEN],
+		     uint64_t ns)
 {
-	if (!f->n_pids && !f->n_comms)
+	if (!f->n_pids && !f->n_comms && !f->n_lives)
 		return true;
-	return pid_matches(f, pid) || any_pattern_matches(f, comm);
+	return pid_matches(f, pid) || filter_has_life(f, pid, ns) || any_pattern_matches(f, comm);
 }
 
 /* Patterns are slow and names few, so the answers are kept. */
@@ -160,7 +165,8 @@ static bool comm_matches(struct filter_source *s, const char comm[SCHED_COMM_LEN
 
 static bool task_matches(struct filter_source *s, const struct sched_task *t)
 {
-	return pid_matches(&s->filter, t->pid) || comm_matches(s, t->comm);
+	return pid_matches(&s->filter, t->pid) || filter_has_life(&s->filter, t->pid, s->now_ns) ||
+	       comm_matches(s, t->comm);
 }
 
 /* A task that the event names by its pid alone. */
@@ -169,7 +175,7 @@ static bool bare_pid_matches(struct filter_source *s, uint32_t cpu, int32_t pid)
 	const struct running *r = &s->running[cpu];
 	const struct trace_task *t;
 
-	if (pid_matches(&s->filter, pid))
+	if (pid_matches(&s->filter, pid) || filter_has_life(&s->filter, pid, s->now_ns))
 		return true;
 	if (!s->filter.n_comms)
 		return false;
@@ -181,7 +187,7 @@ static bool bare_pid_matches(struct filter_source *s, uint32_t cpu, int32_t pid)
 
 static bool tasks_match(struct filter_source *s, uint32_t cpu, const struct sched_event *e)
 {
-	if (!s->filter.n_pids && !s->filter.n_comms)
+	if (!s->filter.n_pids && !s->filter.n_comms && !s->filter.n_lives)
 		return true;
 	if (bare_pid_matches(s, cpu, e->pid))
 		return true;
@@ -220,9 +226,11 @@ static bool event_passes(struct filter_source *s, const struct trace_item *item)
 {
 	const struct sched_event *e = &item->event;
 	uint64_t ns = clock_event_ns(&s->source.info.clock, e);
-	bool pass = ns >= s->from_ns && ns < s->to_ns && cpu_passes(&s->filter, item->cpu) &&
-		    (!s->filter.kinds || s->filter.kinds >> e->kind & 1) &&
-		    tasks_match(s, item->cpu, e);
+	bool pass;
+
+	s->now_ns = ns;
+	pass = ns >= s->from_ns && ns < s->to_ns && cpu_passes(&s->filter, item->cpu) &&
+	       (!s->filter.kinds || s->filter.kinds >> e->kind & 1) && tasks_match(s, item->cpu, e);
 
 	if (s->filter.n_comms)
 		follow(s, item->cpu, e);
@@ -301,8 +309,10 @@ static int end(struct filter_source *s, int r, struct error *e)
 static int filter_next(struct trace_source *source, struct trace_item *ret, struct error *e)
 {
 	struct filter_source *s = (struct filter_source *)source;
-	int r;
+	int r = s->started ? 0 : filter_find_lives(&s->filter, s->inner, e);
 
+	if (r < 0)
+		return r;
 	while (!s->ended) {
 		r = s->inner->ops->next(s->inner, ret, e);
 		if (r <= 0)
@@ -318,6 +328,8 @@ static int filter_next(struct trace_source *source, struct trace_item *ret, stru
 		}
 		if (is_past_end(s, ret))
 			return end(s, 0, e);
+		if (s->seen)
+			s->seen(s->seen_context, ret);
 		if (ret->type == ITEM_EVENT ? event_passes(s, ret) : loss_passes(s, ret))
 			return 1;
 	}
@@ -352,7 +364,9 @@ static int filter_seek(struct trace_source *source, uint64_t tick, struct error 
 	int r;
 
 	if (!s->started) {
-		r = s->inner->ops->next(s->inner, &item, e);
+		r = filter_find_lives(&s->filter, s->inner, e);
+		if (r >= 0)
+			r = s->inner->ops->next(s->inner, &item, e);
 		if (r <= 0)
 			return r < 0 ? r : 0;
 		r = start(s, &item, e);
@@ -377,6 +391,15 @@ static void filter_progress(const struct trace_source *source, uint64_t *ret_don
 		s->inner->ops->progress(s->inner, ret_done, ret_total);
 }
 
+static void filter_watch(struct trace_source *source,
+			 void (*seen)(void *context, const struct trace_item *item), void *context)
+{
+	struct filter_source *s = (struct filter_source *)source;
+
+	s->seen = seen;
+	s->seen_context = context;
+}
+
 static void filter_free(struct trace_source *source)
 {
 	struct filter_source *s = (struct filter_source *)source;
@@ -391,12 +414,14 @@ static void filter_free(struct trace_source *source)
 static const struct trace_source_ops filter_ops = {
 	.next = filter_next,
 	.rewind = filter_rewind,
+	.watch = filter_watch,
 	.progress = filter_progress,
 	.free = filter_free,
 };
 static const struct trace_source_ops filter_ops_seek = {
 	.next = filter_next,
 	.rewind = filter_rewind,
+	.watch = filter_watch,
 	.seek = filter_seek,
 	.progress = filter_progress,
 	.free = filter_free,

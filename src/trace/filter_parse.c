@@ -8,6 +8,7 @@
 #include "trace/word.h"
 
 #define WORD_SHOWN 40 /* of a wrong word, in the message */
+#define TIME_MAX 64   /* bytes of a time behind a pid */
 
 static int shown(size_t len)
 {
@@ -57,14 +58,26 @@ static int parse_cpu_range(struct trace_filter *f, const char *s, size_t len, st
 
 static int parse_pid(struct trace_filter *f, const char *s, size_t len, struct error *e)
 {
+	const char *end = s + len;
+	struct filter_time at = { 0 };
+	char time[TIME_MAX] = "";
 	uint64_t pid;
+	const char *p = parse_number(s, end, INT32_MAX, &pid);
 	int r;
 
-	if (parse_number(s, s + len, INT32_MAX, &pid) != s + len)
-		return error_set(e, EINVAL, "\"%.*s\" is not a pid", shown(len), s);
-	r = filter_add_pid(f, (int32_t)pid);
+	if (p && p < end && *p == '@' && (size_t)(end - p) < sizeof(time)) {
+		memcpy(time, p + 1, (size_t)(end - p) - 1);
+		p = end;
+	}
+	if (p != end)
+		return error_set(e, EINVAL, "\"%.*s\" is not a pid, nor a pid@time", shown(len), s);
+	r = time[0] || s[len - 1] == '@' ? filter_parse_time(&at, time, e) : 0;
 	if (r < 0)
-		return error_set(e, r, "cannot filter: more than %u pids", FILTER_PIDS_MAX);
+		return r;
+	r = at.given ? filter_add_life(f, (int32_t)pid, &at) : filter_add_pid(f, (int32_t)pid);
+	if (r < 0)
+		return error_set(e, r, "cannot filter: more than %u pids, or %u pids at a time",
+				 FILTER_PIDS_MAX, FILTER_LIVES_MAX);
 	return 0;
 }
 

@@ -126,7 +126,8 @@ static void take_event(struct func_sched *f, uint32_t cpu, const struct sched_ev
 		take_waking(f, ev, &record);
 		break;
 	case SCHED_EXIT:
-		gone = owner_of(f, ev->task.pid);
+	case SCHED_FORK: /* the tid is another task's now, whether its owner's exit was seen or not */
+		gone = owner_of(f, ev->kind == SCHED_FORK ? ev->other.pid : ev->task.pid);
 		if (gone)
 			gone->thread = NO_THREAD;
 		break;

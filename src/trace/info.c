@@ -50,6 +50,7 @@ void info_done(struct trace_info *i)
 int info_dup(struct trace_info *to, const struct trace_info *from)
 {
 	*to = *from;
+	to->has_comm = false; /* that is the source's own promise */
 	to->device = strdup(from->device);
 	to->kernel = strdup(from->kernel);
 	to->machine = strdup(from->machine);

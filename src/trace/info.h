@@ -8,6 +8,7 @@
 #ifndef KISEKI_TRACE_INFO_H
 #define KISEKI_TRACE_INFO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,12 +38,13 @@ struct trace_info {
 	size_t n_tasks;
 	size_t room_tasks;
 	uint64_t skipped;   /* events in the input of kinds that this project does not carry */
+	bool has_comm;	    /* the source's items say what the running task was called */
 	int32_t agent_tgid; /* thread group of the program that recorded it; 0: none did */
 };
 
 int info_init(struct trace_info *i); /* empty strings, ns clock, current dialect; 0 or -ENOMEM */
 void info_done(struct trace_info *i);
-int info_dup(struct trace_info *to, const struct trace_info *from);
+int info_dup(struct trace_info *to, const struct trace_info *from); /* all but has_comm */
 
 /* Makes the tasks of `to` those of `from`: for a source that wraps one whose tasks still grow. 0 or
  * -ENOMEM, then nothing has changed. */

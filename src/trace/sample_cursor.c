@@ -181,7 +181,7 @@ static int advance(struct sample_cursor *c)
 		return r;
 	/* Of a run that goes on the end is not accounted for, but what was told is. */
 	ended = stream_ledger_finish(&c->ledger);
-	take_losses(c, c->last_tick);
+	take_losses(c, c->ledger.until);
 	return ended || c->n_losses;
 }
 

@@ -19,6 +19,7 @@ struct packer {
 	int failed; /* the first error of the writer */
 	uint64_t meta_sequence;
 	struct sample_lane *lanes[STREAM_SAMPLE_CPUS]; /* by CPU, made when needed */
+	uint64_t lost_until[STREAM_SAMPLE_CPUS];
 };
 
 static int put(struct block_out *o, const struct block *b, uint8_t *payload, bool must)
@@ -120,10 +121,12 @@ static int put_items(struct packer *p, struct sample_source *s)
 			sample_lane_put(l, &item.event, 0);
 		else if (item.loss.cause < LOSS_CAUSES)
 			sample_lane_lose(l, (enum loss_cause)item.loss.cause, item.loss.count);
+		if (item.type != ITEM_EVENT && item.loss.to_tick > p->lost_until[item.cpu])
+			p->lost_until[item.cpu] = item.loss.to_tick;
 	}
 	for (i = 0; !p->failed && r == 0 && i < STREAM_SAMPLE_CPUS; i++)
 		if (p->lanes[i])
-			sample_lane_stop(p->lanes[i]);
+			sample_lane_stop(p->lanes[i], p->lost_until[i]);
 	return p->failed ? p->failed : r;
 }
 

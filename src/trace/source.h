@@ -33,6 +33,10 @@ struct trace_item {
 	uint32_t cpu;
 	struct sched_event event; /* ITEM_EVENT */
 	struct trace_loss loss;	  /* ITEM_LOSS */
+	/* Of an event, if info.has_comm: is the name of the task that ran (common_pid) known, and the
+	 * name, which can be empty. */
+	bool comm_known;
+	char comm[SCHED_COMM_LEN];
 };
 
 struct trace_source;
@@ -47,6 +51,11 @@ struct trace_source_ops {
 
 	/* Optional: skips to the first item at or after this tick, decoding as little as it can. */
 	int (*seek)(struct trace_source *s, uint64_t tick, struct error *e);
+
+	/* Optional, of a source that leaves out a part of another: from now on calls `seen` with each
+	 * item that it reads, before it decides. NULL ends it. */
+	void (*watch)(struct trace_source *s,
+		      void (*seen)(void *context, const struct trace_item *item), void *context);
 
 	/* Optional: input bytes done and in all, for the progress bar. */
 	void (*progress)(const struct trace_source *s, uint64_t *ret_done, uint64_t *ret_total);

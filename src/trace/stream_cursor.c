@@ -250,7 +250,7 @@ static void finish(struct stream_cursor *c)
 	free(c->work); /* a machine has many CPUs */
 	c->work = NULL;
 	c->items = c->losses;
-	c->n = put_losses(c, c->losses, c->last_tick);
+	c->n = put_losses(c, c->losses, c->ledger.until);
 }
 
 /* -ENOMEM, or 0. */
@@ -327,7 +327,7 @@ void stream_cursor_set_mark(struct stream_cursor *c, const struct stream_mark *m
 	c->ledger.next_sequence = m->next_sequence;
 	c->ledger.seen = m->seen;
 	c->ledger.pending = m->pending;
-	c->last_tick = m->last_tick;
+	c->last_tick = c->ledger.until = m->last_tick;
 	c->ledger.gap = m->gap;
 	memcpy(c->ledger.tally.lost, m->lost, sizeof(m->lost));
 	memcpy(c->ledger.tally.some, m->lost_some, sizeof(m->lost_some));

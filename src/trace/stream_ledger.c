@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "store/ksk.h"
+
 void stream_ledger_init(struct stream_ledger *l, struct block_reader *r, uint32_t stream,
 			uint64_t tick)
 {
@@ -78,6 +80,7 @@ bool stream_ledger_take(struct stream_ledger *l, const struct block *b, uint64_t
 	if (!l->jumped && b->sequence != l->next_sequence)
 		l->broken = l->gap = true;
 	l->next_sequence = b->sequence + 1;
+	l->until = ksk_until(l->until, b);
 	for (i = 0; i < LOSS_CAUSES; i++)
 		loss_tally_add(&l->tally, i, b->lost[i]);
 	l->seen += block_told(b);
@@ -105,7 +108,7 @@ void stream_ledger_give_up(struct stream_ledger *l, uint64_t left)
  * been its blocks. A cut is not of that kind: it ends the file for all streams. */
 bool stream_ledger_finish(struct stream_ledger *l)
 {
-	if (l->finished || l->about.goes_on)
+	if (l->finished || l->about.goes_on || l->jumped)
 		return false;
 	l->finished = true;
 	if (l->about.counted) {

@@ -29,6 +29,7 @@ struct stream_ledger {
 	uint64_t sound_at; /* and the last one that could be decoded */
 	uint64_t seen;	   /* events given or told as lost, as block.before counts them */
 	uint64_t pending;  /* events since then in blocks that could not be decoded */
+	uint64_t until;	   /* the end of the last block: what was lost last was lost before it */
 	uint64_t blocks, segments, bytes;
 	uint8_t codec; /* of the last block */
 	struct loss_tally tally;

@@ -109,6 +109,11 @@ static inline uint64_t block_told(const struct block *b)
  * front of it, and returns the block's first byte; *ret_len is its whole length. */
 uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len);
 
+/* The same without the checksum, for who has no time for it: block_seal() puts it in later, any
+ * number of times. */
+uint8_t *block_encode_open(const struct block *b, uint8_t *payload, uint32_t *ret_len);
+void block_seal(uint8_t *block, uint32_t len);
+
 /* WIRE_MORE: `len` bytes do not hold all of it. The payload is borrowed from `in`. */
 enum wire_status block_decode(const uint8_t *in, size_t len, struct block *ret);
 

@@ -67,7 +67,7 @@ enum wire_status block_decode(const uint8_t *in, size_t len, struct block *b)
 
 	if (status != WIRE_OK)
 		return status;
-	crc = crc32c(0, in, 4);
-	crc = crc32c(crc, in + 8, b->len - 8);
+	crc = crc32c_add(0, in, 4);
+	crc = crc32c_add(crc, in + 8, b->len - 8);
 	return crc == get_le32(in + 4) ? WIRE_OK : WIRE_CORRUPT;
 }

@@ -18,10 +18,10 @@ static uint8_t *put_lost(uint8_t *p, const struct block *b)
 	return p;
 }
 
-uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len)
+uint8_t *block_encode_open(const struct block *b, uint8_t *payload, uint32_t *ret_len)
 {
 	uint8_t header[BLOCK_HEADER_MAX], *p = header, *start;
-	uint32_t len, crc, i, flags = b->flags & BLOCK_KEY;
+	uint32_t len, i, flags = b->flags & BLOCK_KEY;
 
 	for (i = 0; i < LOSS_CAUSES; i++)
 		if (b->lost[i])
@@ -30,6 +30,7 @@ uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len
 	*p++ = BLOCK_MAGIC1;
 	*p++ = (uint8_t)(BLOCK_VERSION << 4 | b->codec);
 	*p++ = (uint8_t)flags;
+	put_le32(p, 0);
 	p += 4;
 	p = varint_put(p, b->stream);
 	p = varint_put(p, b->sequence);
@@ -47,8 +48,20 @@ uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len
 	start = payload - len;
 	memcpy(start, header, len);
 	*ret_len = len + b->payload_len;
-	crc = crc32c(0, start, 4);
-	crc = crc32c(crc, start + 8, *ret_len - 8);
-	put_le32(start + 4, crc);
+	return start;
+}
+
+void block_seal(uint8_t *block, uint32_t len)
+{
+	uint32_t crc = crc32c_add(0, block, 4);
+
+	put_le32(block + 4, crc32c_add(crc, block + 8, len - 8));
+}
+
+uint8_t *block_encode(const struct block *b, uint8_t *payload, uint32_t *ret_len)
+{
+	uint8_t *start = block_encode_open(b, payload, ret_len);
+
+	block_seal(start, *ret_len);
 	return start;
 }

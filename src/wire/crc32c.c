@@ -61,7 +61,7 @@ static uint32_t step8(uint32_t crc, const uint8_t *p)
 	       slices[1][b >> 16 & 0xff] ^ slices[0][b >> 24];
 }
 
-uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 

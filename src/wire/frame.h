@@ -37,6 +37,12 @@ enum frame_type {
 	FRAME_CERTIFICATE = 33, /* collector: here it is */
 };
 
+static inline bool frame_is_known(uint32_t type)
+{
+	return (type >= FRAME_BLOCK && type <= FRAME_PIECE) || type == FRAME_ENROLL ||
+	       type == FRAME_CERTIFICATE;
+}
+
 struct frame {
 	uint32_t type;
 	const uint8_t *body; /* borrowed */

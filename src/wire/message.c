@@ -123,6 +123,76 @@ enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size
 	return verdict(&r);
 }
 
+struct hello_field {
+	const char *name;
+	uint8_t kind; /* 'n' a number, 't' a text, 'i' an id */
+	uint32_t most;
+};
+
+static bool is_sound(struct byte_reader *r, const struct hello_field *f)
+{
+	struct message_text text;
+	struct message_id id;
+
+	if (f->kind == 'n')
+		get_bounded(r, f->most);
+	else if (f->kind == 't')
+		get_text(r, &text);
+	else
+		get_id(r, &id);
+	return !r->bad;
+}
+
+/* Whether there are too few bytes for the field, whatever they say. */
+static bool is_cut(struct byte_reader r, const struct hello_field *f)
+{
+	size_t left = (size_t)reader_left(&r);
+	uint64_t v;
+
+	if (f->kind == 'i')
+		return true;
+	v = reader_varint(&r);
+	if (r.bad) /* it ends with the message, or has too many bytes */
+		return left < VARINT_MAX;
+	return f->kind == 't' && v <= MESSAGE_TEXT_MAX;
+}
+
+bool hello_find_fault(const uint8_t *in, size_t len, struct message_fault *ret)
+{
+	static const struct hello_field fields[] = {
+		{ "version", 'n', UINT32_MAX },
+		{ "device", 'i', 0 },
+		{ "boot", 'i', 0 },
+		{ "name", 't', 0 },
+		{ "agent", 't', 0 },
+		{ "kernel", 't', 0 },
+		{ "machine", 't', 0 },
+		{ "cpus", 'n', MESSAGE_STREAMS_MAX - 1 },
+		{ "origins", 'n', UINT32_MAX },
+		{ "state", 'n', UINT8_MAX },
+		{ "runs", 'n', MESSAGE_RUNS_MAX },
+	};
+	static const struct hello_field run = { "run", 'i', 0 };
+	const uint32_t n = sizeof(fields) / sizeof(fields[0]);
+	struct byte_reader r, before;
+	struct message_hello m;
+	uint32_t i;
+
+	hello_decode(&m, in, len);
+	reader_init(&r, in, len);
+	for (i = 0; i < n + MESSAGE_RUNS_MAX; i++) {
+		const struct hello_field *f = i < n ? &fields[i] : &run;
+
+		before = r;
+		if (is_sound(&r, f))
+			continue;
+		*ret = (struct message_fault){ f->name, (size_t)(before.at - in),
+					       is_cut(before, f) };
+		return i < n + m.n_runs;
+	}
+	return false;
+}
+
 void welcome_encode(struct byte_writer *w, const struct message_welcome *m)
 {
 	put_number(w, m->version);

@@ -100,6 +100,13 @@ struct message_hello {
 	uint32_t abilities; /* enum device_ability */
 };
 
+/* The first field of a message that is not as it must be. */
+struct message_fault {
+	const char *field;
+	size_t offset; /* in the message's body */
+	bool is_cut;   /* the body ends inside of it; else its value is out of bounds */
+};
+
 /* Followed by rows: for a run of HELLO, the sequence that the collector wants next of a stream.
  * What has no row, it has nothing of. */
 struct message_welcome {
@@ -259,7 +266,7 @@ enum bye_code {
 	BYE_DONE = 0,	  /* the program ends */
 	BYE_PROTOCOL = 1, /* the other side broke the rules */
 	BYE_VERSION = 2,
-	BYE_DUPLICATE = 3, /* another connection has taken this device's place */
+	BYE_DUPLICATE = 3, /* another connection has this device's place, or has taken it */
 	BYE_LIMIT = 4,	   /* too many devices, too much memory */
 	BYE_REFUSED = 5,   /* keys, names */
 };
@@ -302,6 +309,8 @@ static inline size_t writer_len(const struct byte_writer *w)
 
 void hello_encode(struct byte_writer *w, const struct message_hello *m);
 enum wire_status hello_decode(struct message_hello *ret, const uint8_t *in, size_t len);
+/* Which field of one that could not be decoded; false: none. */
+bool hello_find_fault(const uint8_t *in, size_t len, struct message_fault *ret);
 
 /* The rows must be as many as n_rows says. */
 void welcome_encode(struct byte_writer *w, const struct message_welcome *m);

@@ -40,9 +40,9 @@ static int put_block(struct sample_lane *l, struct block *b, uint64_t until, boo
 	return 0;
 }
 
-/* A block without records, only to tell: known numbers, or those that nobody knows. A key block makes the model
+/* A block without records, only to tell, until then: known numbers, or those that nobody knows. A key block makes the model
  * new, so the next one must be one again. */
-static int put_losses(struct sample_lane *l, bool known)
+static int put_losses(struct sample_lane *l, bool known, uint64_t until)
 {
 	bool is_key = l->is_key;
 	struct block b = { .flags = is_key ? BLOCK_KEY : 0, .first_tick = l->until };
@@ -60,7 +60,7 @@ static int put_losses(struct sample_lane *l, bool known)
 		sample_encoder_begin(&l->encoder, payload_of(l), SAMPLE_LANE_ROOM, l->until);
 		b.payload_len = sample_encoder_end(&l->encoder);
 	}
-	r = put_block(l, &b, l->until, true);
+	r = put_block(l, &b, until > l->until ? until : l->until, true);
 	if (r < 0)
 		return r;
 	l->is_key |= is_key;
@@ -106,18 +106,19 @@ static int end_block(struct sample_lane *l)
 	return r;
 }
 
-static bool is_behind_gap(const struct sample_lane *l, uint64_t tick)
+/* One header cannot tell of the same cause that so many are missing and some more; then two do. 0, or < 0. */
+static int tell_losses(struct sample_lane *l, uint64_t until)
 {
-	return (l->unknown || has_known(l)) && l->next_sequence &&
-	       tick - l->until >= SAMPLE_LANE_GAP;
+	int r = has_known(l) ? put_losses(l, true, until) : 0;
+
+	return r == 0 && l->unknown ? put_losses(l, false, until) : r;
 }
 
-/* One header cannot tell of the same cause that so many are missing and some more; then two do. */
+/* The header of a KEY block says when a loss ended. Before another, blocks without records do. */
 static bool begin_block(struct sample_lane *l, uint64_t tick, uint64_t now_ms)
 {
-	if (l->unknown && has_known(l) && put_losses(l, true) < 0)
+	if ((!l->is_key || (l->unknown && has_known(l))) && tell_losses(l, tick) < 0)
 		return false;
-	l->is_key |= is_behind_gap(l, tick);
 	if (l->is_key)
 		sample_encoder_init(&l->encoder);
 	sample_encoder_begin(&l->encoder, payload_of(l), SAMPLE_LANE_ROOM, tick);
@@ -175,13 +176,9 @@ void sample_lane_flush(struct sample_lane *l, uint64_t now_ms)
 		end_block(l);
 }
 
-int sample_lane_stop(struct sample_lane *l)
+int sample_lane_stop(struct sample_lane *l, uint64_t tick)
 {
-	int r = end_block(l), failed = 0;
+	int r = end_block(l), failed = tell_losses(l, tick);
 
-	if (has_known(l))
-		failed = put_losses(l, true);
-	if (!failed && l->unknown)
-		failed = put_losses(l, false);
 	return r < 0 ? r : failed;
 }

@@ -4,8 +4,8 @@
  *
  * A block ends when it is full, when its oldest record has waited long enough, or before a loss, which the header of
  * the next one tells. A segment ends with the block that brings it to its size: whatever was learned is forgotten there,
- * and a reader can start. When a block finds no room its records are counted as lost, and a segment starts. One also
- * starts behind a long gap with losses: its header says when the gap ended, to those who do not decode.
+ * and a reader can start. When a block finds no room its records are counted as lost, and a segment starts. What is
+ * lost within a segment a block without records tells: its end says when the loss ended, to those who do not decode.
  */
 #ifndef KISEKI_WIRE_SAMPLE_LANE_H
 #define KISEKI_WIRE_SAMPLE_LANE_H
@@ -16,7 +16,6 @@
 #define SAMPLE_LANE_BLOCK 16384U   /* bytes of payload at which a block ends */
 #define SAMPLE_LANE_SEGMENT 65536U /* and a segment */
 #define SAMPLE_LANE_FLUSH_MS 1000U /* the longest that a record waits in a block */
-#define SAMPLE_LANE_GAP 10000000U  /* ticks without records, and some are lost: a segment starts */
 #define SAMPLE_LANE_ROOM (SAMPLE_LANE_BLOCK + SAMPLE_BLOCK_LEAST)
 
 struct sample_lane {
@@ -45,7 +44,7 @@ void sample_lane_lose(struct sample_lane *l, enum loss_cause cause, uint64_t cou
 /* Ends the block if it has waited long enough. */
 void sample_lane_flush(struct sample_lane *l, uint64_t now_ms);
 
-/* Puts what is there, and what is lost and not told yet. 0, or why it could not. */
-int sample_lane_stop(struct sample_lane *l);
+/* Puts what is there, and what is lost and not told yet, until `tick`. 0, or why it could not. */
+int sample_lane_stop(struct sample_lane *l, uint64_t tick);
 
 #endif

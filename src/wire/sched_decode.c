@@ -209,7 +209,7 @@ static uint32_t get_cur_parts(struct sched_decoder *d, uint32_t op)
 	struct sched_guesses g;
 
 	if (parts & PART_CUR) {
-		sched_guess_cur(m, &g);
+		sched_guess_cur(m, sched_guess_cur_at(m), &g);
 		sched_model_run(m, get_task(d, ROLE_CUR, &g));
 	}
 	if (parts & PART_ATTR)
@@ -249,10 +249,14 @@ static NOINLINE uint32_t get_odd(struct sched_decoder *d, struct sched_event *ev
 
 	if (sched_op_is_switch(op)) {
 		ev->task = m->slots[m->cur].task; /* before `other`, which may be the same task */
-		sched_guess_next(m, op, &g);
+		sched_guess_next(m, sched_guess_next_at(m, op), &g);
 		slot = get_task(d, ROLE_ODD_NEXT, &g);
 	} else {
-		sched_guess_wakee(m, op, *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT), &g);
+		sched_guess_wakee(
+			m, op,
+			sched_guess_wakee_at(m, op,
+					     *sched_attr_usual(m, op, m->cur == SCHED_IDLE_SLOT)),
+			&g);
 		slot = get_task(d, ROLE_ODD_WAKEE, &g);
 	}
 	get_other_parts(d, parts, slot);
@@ -276,9 +280,9 @@ static ALWAYS_INLINE void get_common(struct sched_decoder *d, struct range_decod
 	struct sched_guesses g;
 
 	if (is_switch)
-		sched_guess_next(m, op, &g);
+		sched_guess_next(m, sched_guess_next_at(m, op), &g);
 	else
-		sched_guess_wakee(m, op, attr_index, &g);
+		sched_guess_wakee(m, op, sched_guess_wakee_at(m, op, attr_index), &g);
 	who = range_decode_nibble(r, &m->who[role][g.context]);
 	if (is_switch)
 		ev->task = m->slots[m->cur].task;
@@ -359,7 +363,7 @@ static void get_rare(struct sched_decoder *d, struct sched_event *ev)
 
 	ev->kind = get_choice(d, CHOICE_SETPRIO) ? SCHED_SETPRIO : SCHED_RENAME;
 	if (!get_choice(d, CHOICE_TASK_IS_CUR)) {
-		sched_guess_wakee(m, OP_RARE, 0, &g);
+		sched_guess_wakee(m, OP_RARE, sched_guess_wakee_at(m, OP_RARE, 0), &g);
 		slot = get_task(d, ROLE_ODD_WAKEE, &g);
 	}
 	s = &m->slots[slot];

@@ -8,6 +8,51 @@
  */
 #include "wire/sched_encode.h"
 
+/* A row of the model that is used for the first time in this segment is made new. In place: a
+ * call would cost the usual case its registers. */
+static ALWAYS_INLINE struct nibble_model *row_of(struct sched_encoder *e, struct nibble_model *m,
+						 const struct nibble_model *prior)
+{
+	uint8_t *has = &e->has_row[sched_model_row(&e->model, m)];
+
+	if (!LIKELY(*has)) {
+		*has = 1;
+		*m = *prior;
+	}
+	return m;
+}
+
+static ALWAYS_INLINE struct nibble_model *flat_of(struct sched_encoder *e, struct nibble_model *m)
+{
+	return row_of(e, m, &nibble_model_flat);
+}
+
+static ALWAYS_INLINE void renew_guesses(uint8_t *has, struct sched_guess *table, uint32_t at)
+{
+	const uint32_t group = at >> SCHED_GUESS_GROUP_BITS;
+
+	if (LIKELY(has[group]))
+		return;
+	has[group] = 1;
+	memset(&table[group << SCHED_GUESS_GROUP_BITS], 0,
+	       sizeof(*table) << SCHED_GUESS_GROUP_BITS);
+}
+
+static ALWAYS_INLINE void guess_next(struct sched_encoder *e, uint32_t at, struct sched_guesses *g)
+{
+	renew_guesses(e->has_next, e->model.next, at);
+	sched_guess_next(&e->model, at, g);
+}
+
+static ALWAYS_INLINE void guess_wakee(struct sched_encoder *e, uint32_t op, uint32_t attr_index,
+				      struct sched_guesses *g)
+{
+	uint32_t at = sched_guess_wakee_at(&e->model, op, attr_index);
+
+	renew_guesses(e->has_wakee, e->model.wakee, at);
+	sched_guess_wakee(&e->model, op, at, g);
+}
+
 static inline void put_bit(struct sched_encoder *e, struct bit_model *m, uint32_t bit)
 {
 	range_encode_bit(&e->rc, m, bit);
@@ -26,6 +71,17 @@ static inline void put_raw(struct sched_encoder *e, uint64_t v, uint32_t bits)
 	}
 	if (bits)
 		range_encode_raw(&e->rc, (uint32_t)v & ((1U << bits) - 1), bits);
+}
+
+/* Up to 4 KiB of them in one probe: the coder stays in registers. */
+static void put_raw_bytes(struct sched_encoder *e, const char *bytes, uint32_t len)
+{
+	struct range_encoder r = e->rc;
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		range_encode_raw(&r, (uint8_t)bytes[i], 8);
+	e->rc = r;
 }
 
 static void put_tree(struct sched_encoder *e, struct bit_model *tree, uint32_t v, uint32_t bits)
@@ -58,9 +114,9 @@ static void put_signed(struct sched_encoder *e, enum sched_number use, int64_t v
 	put_number(e, use, sched_zigzag(v));
 }
 
-static inline uint32_t hash_pid(int32_t pid)
+static inline uint32_t hash_pid(const struct sched_encoder *e, int32_t pid)
 {
-	return (uint32_t)pid * 2654435761U >> (32 - SCHED_HASH_BITS);
+	return (uint32_t)pid * e->multiplier >> (32 - SCHED_HASH_BITS);
 }
 
 static inline uint32_t find_slot(const struct sched_encoder *e, int32_t pid)
@@ -69,7 +125,7 @@ static inline uint32_t find_slot(const struct sched_encoder *e, int32_t pid)
 
 	if (pid == 0)
 		return SCHED_IDLE_SLOT;
-	slot = e->head[hash_pid(pid)];
+	slot = e->head[hash_pid(e, pid)];
 	while (slot != SCHED_NO_SLOT && e->model.slots[slot].task.pid != pid)
 		slot = e->chain[slot];
 	return slot;
@@ -81,12 +137,12 @@ static uint32_t add_slot(struct sched_encoder *e, int32_t pid)
 	uint16_t *link;
 
 	if (slot < known) {
-		link = &e->head[hash_pid(e->model.slots[slot].task.pid)];
+		link = &e->head[hash_pid(e, e->model.slots[slot].task.pid)];
 		while (*link != slot)
 			link = &e->chain[*link];
 		*link = e->chain[slot];
 	}
-	link = &e->head[hash_pid(pid)];
+	link = &e->head[hash_pid(e, pid)];
 	e->chain[slot] = *link;
 	*link = (uint16_t)slot;
 	e->model.slots[slot].task.pid = pid;
@@ -175,8 +231,9 @@ static void put_slot(struct sched_encoder *e, enum sched_role role, uint32_t slo
 	struct sched_slot_tree *tree = sched_slot_tree(&e->model, role);
 	struct range_encoder r = e->rc;
 
-	range_encode_nibble(&r, &tree->high, slot >> 6);
-	range_encode_nibble(&r, &tree->middle[slot >> 6], slot >> 2 & 15);
+	range_encode_nibble(&r, flat_of(e, &tree->high), slot >> 6);
+	range_encode_nibble(&r, flat_of(e, &tree->middle[slot >> 6]), slot >> 2 & 15);
+	row_of(e, (struct nibble_model *)tree->low[slot >> 2 & ~3U], &sched_bits_prior);
 	range_encode_bit(&r, &tree->low[slot >> 2][1], slot >> 1 & 1);
 	range_encode_bit(&r, &tree->low[slot >> 2][2 + (slot >> 1 & 1)], slot & 1);
 	e->rc = r;
@@ -205,7 +262,7 @@ static uint32_t put_task(struct sched_encoder *e, enum sched_role role, struct s
 	uint32_t slot;
 
 	who = find_who(e, g, pid, &slot);
-	range_encode_nibble(&e->rc, &m->who[role][g->context], who);
+	range_encode_nibble(&e->rc, row_of(e, &m->who[role][g->context], &sched_who_prior), who);
 	if (who >= WHO_KNOWN)
 		slot = put_unguessed(e, role, slot, pid, info);
 	sched_guesses_learn(m, g, slot);
@@ -232,7 +289,9 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 	uint32_t bits = sched_bit_length(dt), half = bits >> 1, top, low, short_dt;
 
 	if (half >= 15) {
-		range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], 15);
+		range_encode_nibble(rc,
+				    flat_of(e, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op]),
+				    15);
 		e->rc = *rc;
 		put_number(e, NUMBER_CLASS, bits - 30);
 		put_raw(e, dt, bits - 1);
@@ -240,9 +299,10 @@ static ALWAYS_INLINE void put_time(struct sched_encoder *e, struct range_encoder
 		return;
 	}
 	short_dt = (uint32_t)dt; /* below 2^30 */
-	range_encode_nibble(rc, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op], half);
+	range_encode_nibble(rc, flat_of(e, &m->time1[m->cur == SCHED_IDLE_SLOT][m->op1][op]), half);
 	top = (short_dt << 1 << (31 - bits)) >> 28 & 7;
-	range_encode_nibble(rc, &m->time2[sched_op_group(m->op1)][half][op], (bits & 1) << 3 | top);
+	range_encode_nibble(rc, flat_of(e, &m->time2[sched_op_group(m->op1)][half][op]),
+			    (bits & 1) << 3 | top);
 	if (bits <= 4)
 		return;
 	low = bits - 4;
@@ -287,9 +347,9 @@ static void put_attr(struct sched_encoder *e, uint32_t op, uint32_t attr, bool i
 	for (i = 0; i < m->n_attrs && m->attrs[i] != attr; i++)
 		;
 	if (i < m->n_attrs) {
-		range_encode_nibble(&e->rc, &m->attr[op], i);
+		range_encode_nibble(&e->rc, flat_of(e, &m->attr[op]), i);
 	} else {
-		range_encode_nibble(&e->rc, &m->attr[op], SCHED_ATTRS);
+		range_encode_nibble(&e->rc, flat_of(e, &m->attr[op]), SCHED_ATTRS);
 		put_raw(e, attr, 16);
 		i = sched_model_add_attr(m, attr);
 	}
@@ -343,10 +403,13 @@ static void put_cur_parts(struct sched_encoder *e, const struct sched_event *ev,
 	struct sched_model *m = &e->model;
 	bool has_info = sched_op_is_switch(op) || op == OP_EXIT, same;
 	struct sched_guesses g;
+	uint32_t at;
 
-	range_encode_nibble(&e->rc, &m->part[op][m->cur == SCHED_IDLE_SLOT], parts);
+	range_encode_nibble(&e->rc, flat_of(e, &m->part[op][m->cur == SCHED_IDLE_SLOT]), parts);
 	if (parts & PART_CUR) {
-		sched_guess_cur(m, &g);
+		at = sched_guess_cur_at(m);
+		guess_next(e, at, &g);
+		sched_guess_cur(m, at, &g);
 		sched_model_run(m, put_task(e, ROLE_CUR, &g, ev->pid, has_info ? &ev->task : NULL));
 	}
 	if (parts & PART_ATTR)
@@ -399,10 +462,10 @@ static NOINLINE uint32_t put_odd(struct sched_encoder *e, const struct sched_eve
 
 	put_cur_parts(e, ev, op, parts);
 	if (sched_op_is_switch(op)) {
-		sched_guess_next(m, op, &g);
+		guess_next(e, sched_guess_next_at(m, op), &g);
 		slot = put_task(e, ROLE_ODD_NEXT, &g, ev->other.pid, &ev->other);
 	} else {
-		sched_guess_wakee(m, op, *sched_attr_usual(m, op, ev->pid == 0), &g);
+		guess_wakee(e, op, *sched_attr_usual(m, op, ev->pid == 0), &g);
 		slot = put_task(e, ROLE_ODD_WAKEE, &g, ev->task.pid, &ev->task);
 	}
 	put_other_parts(e, ev, parts, slot);
@@ -424,9 +487,9 @@ static ALWAYS_INLINE void put_common(struct sched_encoder *e, struct range_encod
 	bool fine;
 
 	if (is_switch)
-		sched_guess_next(m, op, &g);
+		guess_next(e, sched_guess_next_at(m, op), &g);
 	else
-		sched_guess_wakee(m, op, attr_index, &g);
+		guess_wakee(e, op, attr_index, &g);
 	who = find_who(e, &g, other->pid, &slot);
 	fine = cur->task.pid == ev->pid && m->attrs[attr_index] == event_attr(ev);
 	if (is_switch)
@@ -438,7 +501,8 @@ static ALWAYS_INLINE void put_common(struct sched_encoder *e, struct range_encod
 		       ev->value ==
 			       (slot == SCHED_NO_SLOT ? (int32_t)m->cpu : m->slots[slot].wake_cpu);
 
-	range_encode_nibble(r, &m->who[role][g.context], fine ? who : WHO_ODD);
+	range_encode_nibble(r, row_of(e, &m->who[role][g.context], &sched_who_prior),
+			    fine ? who : WHO_ODD);
 	if (!fine || who >= WHO_KNOWN) {
 		e->rc = *r;
 		slot = fine ? put_unguessed(e, role, slot, other->pid, other) : put_odd(e, ev, op);
@@ -483,11 +547,11 @@ static void put_exec(struct sched_encoder *e, const struct sched_event *ev)
 		put_tree(e, m->path_tree, i, 5);
 	} else {
 		put_number(e, NUMBER_LENGTH, len);
-		for (i = 0; i < len; i++)
-			if (len <= SCHED_PATH_LEN)
+		if (len > SCHED_PATH_LEN)
+			put_raw_bytes(e, ev->filename, len);
+		else
+			for (i = 0; i < len; i++)
 				put_tree(e, m->path_byte, (uint8_t)ev->filename[i], 8);
-			else
-				put_raw(e, (uint8_t)ev->filename[i], 8);
 		sched_model_add_path(m, ev->filename, len);
 	}
 	sched_model_exec_comm(m, ev->filename, len);
@@ -505,7 +569,7 @@ static void put_rare(struct sched_encoder *e, const struct sched_event *ev)
 	put_choice(e, CHOICE_SETPRIO, ev->kind == SCHED_SETPRIO);
 	put_choice(e, CHOICE_TASK_IS_CUR, ev->task.pid == ev->pid);
 	if (ev->task.pid != ev->pid) {
-		sched_guess_wakee(m, OP_RARE, 0, &g);
+		guess_wakee(e, OP_RARE, 0, &g);
 		slot = put_task(e, ROLE_ODD_WAKEE, &g, ev->task.pid, &ev->task);
 	}
 	s = &m->slots[slot];
@@ -572,8 +636,6 @@ static void put_plain_task(struct sched_encoder *e, const struct sched_task *t)
 /* An event that the kernel cannot have made, but somebody did: field by field. */
 static void put_plain(struct sched_encoder *e, const struct sched_event *ev)
 {
-	uint32_t i;
-
 	put_raw(e, ev->kind, 4);
 	put_raw(e, ev->state, 64);
 	put_raw(e, (uint32_t)ev->pid, 32);
@@ -582,8 +644,7 @@ static void put_plain(struct sched_encoder *e, const struct sched_event *ev)
 	put_plain_task(e, &ev->task);
 	put_plain_task(e, &ev->other);
 	put_raw(e, ev->filename_len, 16);
-	for (i = 0; i < ev->filename_len; i++)
-		put_raw(e, (uint8_t)ev->filename[i], 8);
+	put_raw_bytes(e, ev->filename, ev->filename_len);
 }
 
 /* Does the event have the form that its op implies? */
@@ -609,7 +670,10 @@ static NOINLINE bool put_escape(struct sched_encoder *e, const struct sched_even
 {
 	struct sched_model *m = &e->model;
 
-	range_encode_nibble(&e->rc, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1], OP_ESCAPE);
+	range_encode_nibble(&e->rc,
+			    row_of(e, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1],
+				   &sched_op_prior),
+			    OP_ESCAPE);
 	put_choice(e, CHOICE_PLAIN, !regular);
 	put_signed(e, NUMBER_TIME, (int64_t)(ev->tick - m->last_tick));
 	put_signed(e, NUMBER_OFFSET, ev->tick_off_ns);
@@ -624,10 +688,19 @@ static NOINLINE bool put_escape(struct sched_encoder *e, const struct sched_even
 void sched_encoder_init(struct sched_encoder *e, uint32_t cpu)
 {
 	memset(e->head, 0xff, sizeof(e->head));
+	memset(e->has_row, 0, sizeof(e->has_row));
+	memset(e->has_next, 0, sizeof(e->has_next));
+	memset(e->has_wakee, 0, sizeof(e->has_wakee));
+	e->multiplier = 2654435761U;
 	e->events = 0;
 	e->room = 0;
 	e->fresh = true;
-	sched_model_init(&e->model, cpu);
+	sched_model_restart(&e->model, cpu);
+}
+
+void sched_encoder_set_hash(struct sched_encoder *e, uint32_t seed)
+{
+	e->multiplier = seed | 1;
 }
 
 void sched_encoder_begin(struct sched_encoder *e, uint8_t *out, uint32_t room, uint64_t tick)
@@ -654,7 +727,10 @@ enum wire_status sched_encode(struct sched_encoder *e, const struct sched_event 
 		return WIRE_OK;
 	op = op_of(m, ev);
 	r = e->rc;
-	range_encode_nibble(&r, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1], op);
+	range_encode_nibble(&r,
+			    row_of(e, &m->op[m->cur == SCHED_IDLE_SLOT][m->op2][m->op1],
+				   &sched_op_prior),
+			    op);
 	if (op < OP_SWITCH_OTHER) {
 		put_common(e, &r, ev, op, true);
 		e->rc = r;

@@ -27,12 +27,20 @@ struct sched_encoder {
 	uint32_t room;
 	uint32_t events;		      /* in this block */
 	bool fresh;			      /* no block of this segment has begun */
+	uint32_t multiplier;		      /* of the hash of pids */
 	uint16_t head[1U << SCHED_HASH_BITS]; /* slots by pid */
 	uint16_t chain[SCHED_SLOTS];
+	uint8_t has_row
+		[SCHED_ROWS]; /* of the model, made new in this segment: sched_model_restart() */
+	uint8_t has_next[SCHED_GUESS_GROUPS], has_wakee[SCHED_GUESS_GROUPS];
 	struct sched_model model;
 };
 
 void sched_encoder_init(struct sched_encoder *e, uint32_t cpu);
+
+/* Right after init: another way to look pids up. Who knows the way could choose pids that take a
+ * thousand steps each; the bytes do not depend on it. */
+void sched_encoder_set_hash(struct sched_encoder *e, uint32_t seed);
 void sched_encoder_begin(struct sched_encoder *e, uint8_t *out, uint32_t room, uint64_t tick);
 enum wire_status sched_encode(struct sched_encoder *e, const struct sched_event *ev);
 uint32_t sched_encoder_end(struct sched_encoder *e);

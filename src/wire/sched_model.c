@@ -9,12 +9,12 @@ static const uint64_t common_states[SCHED_STATES] = { 0x1, 0x0, 0x100, 0x2, 0x80
 
 /* Shares that symbols are given before anything is known: guesses are mostly right, and most events
  * are switches of tasks that go to sleep, and wakeups. */
-static const struct nibble_model who_prior = { { 0, 32768, 39322, 43254, 51118, 55050, 65376, 65392,
-						 65408, 65424, 65440, 65456, 65472, 65488, 65504,
-						 65520 } };
-static const struct nibble_model op_prior = { { 0, 18000, 26000, 28000, 31000, 33000, 34000, 35000,
-						36000, 54000, 58000, 59000, 60500, 62000, 63500,
-						65000 } };
+const struct nibble_model sched_who_prior = { { 0, 32768, 39322, 43254, 51118, 55050, 65376, 65392,
+						65408, 65424, 65440, 65456, 65472, 65488, 65504,
+						65520 } };
+const struct nibble_model sched_op_prior = { { 0, 18000, 26000, 28000, 31000, 33000, 34000, 35000,
+					       36000, 54000, 58000, 59000, 60500, 62000, 63500,
+					       65000 } };
 
 /* "swapper/<cpu>", the idle task's name on every machine with more than one CPU. */
 static void name_idle(char comm[SCHED_COMM_LEN], uint32_t cpu)
@@ -33,36 +33,59 @@ static void name_idle(char comm[SCHED_COMM_LEN], uint32_t cpu)
 		comm[i++] = digits[--n];
 }
 
+const struct nibble_model sched_bits_prior = { { 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000,
+						 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000,
+						 0x8000, 0x8000, 0x8000, 0x8000 } };
+
+_Static_assert(sizeof(struct nibble_model) == 32, "a row");
+_Static_assert((offsetof(struct sched_model, slot_tree[0].low) - offsetof(struct sched_model, op)) %
+				       32 ==
+			       0 &&
+		       sizeof(struct sched_slot_tree) % 32 == 0,
+	       "bits of a slot are whole rows");
+_Static_assert(offsetof(struct sched_model, expected) ==
+		       offsetof(struct sched_model, time2) +
+			       sizeof(((struct sched_model *)0)->time2),
+	       "all before them are rows");
+
+void sched_model_restart(struct sched_model *m, uint32_t cpu)
+{
+	const size_t bits = offsetof(struct sched_model, expected);
+	uint32_t i;
+
+	memset(m, 0, offsetof(struct sched_model, slots));
+	memset(m->comms, 0, sizeof(m->comms));
+	for (i = 0; i < SCHED_PATHS; i++)
+		m->paths[i].len = 0; /* and then its text is not looked at */
+	bit_models_init((uint8_t *)m + bits, sizeof(*m) - bits);
+	for (i = 0; i < SCHED_STATES; i++)
+		m->states[i] = common_states[i];
+	m->cpu = cpu;
+	m->n_slots = 1;
+	memset(&m->slots[SCHED_IDLE_SLOT], 0, sizeof(m->slots[0]));
+	m->slots[SCHED_IDLE_SLOT].task.prio = 120;
+	m->slots[SCHED_IDLE_SLOT].wake_cpu = (int32_t)cpu;
+	name_idle(m->slots[SCHED_IDLE_SLOT].task.comm, cpu);
+}
+
+/* Of a decoder, which is given whatever somebody has sent, nothing is left as it was. */
 void sched_model_init(struct sched_model *m, uint32_t cpu)
 {
 	uint32_t i;
 
 	memset(m, 0, offsetof(struct sched_model, op));
-	nibble_models_init(m->op, sizeof(m->op), &op_prior);
-	nibble_models_init(m->who, sizeof(m->who), &who_prior);
+	nibble_models_init(m->op, sizeof(m->op), &sched_op_prior);
+	nibble_models_init(m->who, sizeof(m->who), &sched_who_prior);
 	NIBBLE_MODELS_INIT(m->part);
 	NIBBLE_MODELS_INIT(m->attr);
 	NIBBLE_MODELS_INIT(m->time1);
 	NIBBLE_MODELS_INIT(m->time2);
-	BIT_MODELS_INIT(m->expected);
 	for (i = 0; i < 2; i++) {
 		nibble_model_init(&m->slot_tree[i].high);
 		NIBBLE_MODELS_INIT(m->slot_tree[i].middle);
 		BIT_MODELS_INIT(m->slot_tree[i].low);
 	}
-	BIT_MODELS_INIT(m->comm_tree);
-	BIT_MODELS_INIT(m->comm_byte);
-	BIT_MODELS_INIT(m->path_tree);
-	BIT_MODELS_INIT(m->path_byte);
-	BIT_MODELS_INIT(m->number);
-	BIT_MODELS_INIT(m->choice);
-	for (i = 0; i < SCHED_STATES; i++)
-		m->states[i] = common_states[i];
-	m->cpu = cpu;
-	m->n_slots = 1;
-	m->slots[SCHED_IDLE_SLOT].task.prio = 120;
-	m->slots[SCHED_IDLE_SLOT].wake_cpu = (int32_t)cpu;
-	name_idle(m->slots[SCHED_IDLE_SLOT].task.comm, cpu);
+	sched_model_restart(m, cpu);
 }
 
 uint32_t sched_model_reuse(struct sched_model *m)
@@ -71,6 +94,7 @@ uint32_t sched_model_reuse(struct sched_model *m)
 
 	if (m->n_slots < SCHED_SLOTS) {
 		slot = m->n_slots++;
+		memset(&m->slots[slot], 0, sizeof(m->slots[slot]));
 	} else {
 		for (;;) {
 			m->hand = (uint16_t)((m->hand + 1) & (SCHED_SLOTS - 1));

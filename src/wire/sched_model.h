@@ -154,7 +154,7 @@ struct sched_model {
 	char comms[SCHED_COMMS][SCHED_COMM_LEN];
 	struct sched_path paths[SCHED_PATHS];
 
-	/* Everything from here on is probabilities. */
+	/* Everything from here on is probabilities, first those of nibbles in rows of 32 bytes. */
 	struct nibble_model op[2][16][16]; /* idle, op2, op1 */
 	struct nibble_model who[ROLES][SCHED_WHO_CONTEXTS];
 	struct sched_slot_tree slot_tree[2];  /* running or next, woken */
@@ -179,6 +179,28 @@ struct sched_guesses {
 };
 
 void sched_model_init(struct sched_model *m, uint32_t cpu);
+
+/*
+ * To make all of it new takes 150 KB of stores, too much at once for an encoder inside of a probe. It
+ * makes new what it comes to: sched_model_restart() does all but the tasks, which
+ * sched_model_reuse() makes new one by one, the rows of probabilities, and the guesses, in groups.
+ * The encoder remembers which rows and groups it has made new.
+ */
+#define SCHED_ROWS                                                                                 \
+	((uint32_t)((offsetof(struct sched_model, expected) - offsetof(struct sched_model, op)) /  \
+		    32))
+#define SCHED_GUESS_GROUP_BITS 4
+#define SCHED_GUESS_GROUPS (1U << (SCHED_GUESS_BITS - SCHED_GUESS_GROUP_BITS))
+
+void sched_model_restart(struct sched_model *m, uint32_t cpu);
+
+/* What rows of op[], of who[], and of bits start as; all others as nibble_model_flat. */
+extern const struct nibble_model sched_op_prior, sched_who_prior, sched_bits_prior;
+
+static inline uint32_t sched_model_row(const struct sched_model *m, const void *model)
+{
+	return (uint32_t)((const uint8_t *)model - (const uint8_t *)m->op) >> 5;
+}
 
 /* A slot for a task not known yet; another task may lose it. The caller fills it. */
 uint32_t sched_model_reuse(struct sched_model *m);
@@ -247,18 +269,35 @@ static inline void sched_guesses_set(struct sched_guesses *g, const struct sched
 		     (uint32_t)(m->cur == SCHED_IDLE_SLOT) << 5 | (uint32_t)m->missed << 6;
 }
 
-static inline void sched_guess_next(struct sched_model *m, uint32_t op, struct sched_guesses *g)
+/* Which of next[], and of wakee[], to look at. */
+static inline uint32_t sched_guess_next_at(const struct sched_model *m, uint32_t op)
 {
-	g->guess = &m->next[sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending)];
+	return sched_guess_hash(m->cur | op << SCHED_SLOT_BITS, m->pending);
+}
+
+static inline uint32_t sched_guess_wakee_at(const struct sched_model *m, uint32_t op,
+					    uint32_t attr_index)
+{
+	return sched_guess_hash(m->cur | attr_index << SCHED_SLOT_BITS,
+				m->last_wakee | op << SCHED_SLOT_BITS);
+}
+
+static inline uint32_t sched_guess_cur_at(const struct sched_model *m)
+{
+	return sched_guess_hash(m->cur | OP_ESCAPE << SCHED_SLOT_BITS, 0);
+}
+
+static inline void sched_guess_next(struct sched_model *m, uint32_t at, struct sched_guesses *g)
+{
+	g->guess = &m->next[at];
 	IN_REGISTER(g->guess);
 	sched_guesses_set(g, m, m->pending, g->guess->second, m->pending != SCHED_IDLE_SLOT);
 }
 
-static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t attr_index,
+static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_t at,
 				     struct sched_guesses *g)
 {
-	g->guess = &m->wakee[sched_guess_hash(m->cur | attr_index << SCHED_SLOT_BITS,
-					      m->last_wakee | op << SCHED_SLOT_BITS)];
+	g->guess = &m->wakee[at];
 	IN_REGISTER(g->guess);
 	sched_guesses_set(g, m, op == OP_WAKEUP ? m->last_wakee : g->guess->second, m->pending,
 			  op != OP_WAKING);
@@ -266,9 +305,9 @@ static inline void sched_guess_wakee(struct sched_model *m, uint32_t op, uint32_
 
 /* Who really runs, when it is not the last task switched to: learned in the place of an op that no
  * switch has. */
-static inline void sched_guess_cur(struct sched_model *m, struct sched_guesses *g)
+static inline void sched_guess_cur(struct sched_model *m, uint32_t at, struct sched_guesses *g)
 {
-	g->guess = &m->next[sched_guess_hash(m->cur | OP_ESCAPE << SCHED_SLOT_BITS, 0)];
+	g->guess = &m->next[at];
 	sched_guesses_set(g, m, m->pending, g->guess->second, false);
 }
 

@@ -104,6 +104,15 @@ def bad_sockets(machine):
     expect("the link", machine.call(f"cat {FOLDER}/link").text.strip(), "down")
 
 
+def half_secure_sockets(machine, port):
+    """TLS without the keys of both directions sends in the clear, and nobody would see it."""
+    for what in ("bare", "half"):
+        answer = machine.call(f"hand_socket {what} {HOST} {port} {FOLDER}/socket")
+        if not answer.code or "not supported" not in answer.text:
+            raise Failed(f"a socket with {what} TLS: {answer.code} {answer.text!r}")
+    expect("the link", machine.call(f"cat {FOLDER}/link").text.strip(), "down")
+
+
 def run(arguments):
     board = get_board(arguments.board)
     module, agent = build_driver(board), build.build_agent(board)
@@ -115,6 +124,7 @@ def run(arguments):
                                  (tool, "/bin/hand_socket")], TLS_MODULES, timeout_s=600) as machine:
                 machine.check("insmod /kiseki.ko")
                 bad_sockets(machine)
+                half_secure_sockets(machine, collector.port)
                 test = Test(board, machine, collector)
                 test.agent()
                 test.tls()

@@ -5,7 +5,8 @@
 	driver_ipv6.py BOARD
 
 The emulated network tells boards the prefix fec0::/64, and leads fec0::2 to this machine's ::1. The driver
-is loaded before the board has an address: it must find its way as soon as there is one.
+is loaded before the board has an address: it must find its way as soon as there is one. Then it is loaded with
+an address of an interface that is not there yet.
 """
 import socket
 import sys
@@ -17,7 +18,7 @@ from boards.catalog import get_board
 from boards.collector import Collector
 from boards.machine import Machine
 
-NAME, FOLDER = "six", "/sys/kernel/kiseki"
+NAME, LATE, FOLDER = "six", "late", "/sys/kernel/kiseki"
 NO_IPV6 = "/proc/sys/net/ipv6/conf/eth0/disable_ipv6"
 
 
@@ -42,6 +43,25 @@ def record(machine, collector):
     machine.check("for i in $(seq 20); do sleep 0.01; done; rmmod kiseki")
 
 
+def has_interface(machine):
+    """The network leads nothing at fe80::2 to this machine; but the way there is known, or not."""
+    link = machine.check(f"cat {FOLDER}/link")
+    return "-ENODEV" not in link and "fe80::2" in link
+
+
+def record_late(machine, collector):
+    machine.check(f"insmod /kiseki.ko collector=[fe80::2%late0]:{collector.port} name={LATE} start=1")
+    wait_for("the driver to see that there is no such interface",
+             lambda: machine.check(f"cat {FOLDER}/link").strip().endswith("-ENODEV"))
+    machine.check("ip link set eth0 down; ip link set eth0 name late0; ip link set late0 up")
+    wait_for("the driver to go out over the interface that has come", lambda: has_interface(machine))
+    print("  " + machine.check(f"cat {FOLDER}/link").strip())
+    machine.check(f"echo '[fec0::2]:{collector.port}' >{FOLDER}/collector")
+    wait_for("the driver to trace over it",
+             lambda: (collector.device(LATE) or {}).get("state") == "tracing")
+    machine.check("rmmod kiseki")
+
+
 def test(arguments):
     if not has_loopback():
         skip("this machine has no ::1")
@@ -52,6 +72,7 @@ def test(arguments):
                               listen="[::1]:0")
         with collector, Machine(board, files, timeout_s=300) as machine:
             record(machine, collector)
+            record_late(machine, collector)
             if not any(x["kind"] == "switch" for x in export(collector, NAME)):
                 raise Failed("no event came through")
     print(f"{board.name}: traces to a collector at fec0::2")

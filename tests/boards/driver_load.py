@@ -25,10 +25,11 @@ LOADS = int(os.environ.get("KISEKI_LOADS", 20))
 SECONDS_PER_LOAD = 20  # far more than one takes, on a machine that is busy
 SLACK_KB = 6000  # free memory goes up and down by itself
 
-# Tasks that wake each other, tasks that come and go, a processor that is never idle.
+# Tasks that wake each other, tasks that come and go, a processor that is never idle, and who reads the driver's files while it comes and goes.
 LOAD = """
 /load_pairs 4 0 100000 >/dev/null 2>&1 &
 (while :; do /bin/true; done) >/dev/null 2>&1 &
+(while :; do cat /sys/kernel/kiseki/statistics /sys/kernel/kiseki/link || usleep 1000; done) >/dev/null 2>&1 &
 """
 
 LOOP = """
@@ -62,7 +63,8 @@ REFUSED = (
     ("collector=10.0.2.256:7077", "collector"),
     ("collector=[fec0::2]", "collector"),
     ("collector=[fec0::zz]:7077", "collector"),
-    ("collector=[fe80::1%nowhere]:7077", "collector"),
+    ("collector=[fe80::1%]:7077", "collector"),
+    ("collector=10.0.2.2%eth0:7077", "collector"),
     (f"name={'n' * 300}", "name"),
     ("codec=zip", "codec"),
     ("nonsense=1 codec=zip", "codec"),

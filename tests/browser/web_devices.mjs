@@ -88,7 +88,7 @@ async function checkGroup(page) {
 
 async function checkStop(page) {
 	await page.keyboard.press("p");
-	await page.getByRole("dialog", { name: "Stop tracing on 1 devices" }).waitFor();
+	await page.getByRole("dialog", { name: "Stop tracing on 1 device" }).waitFor();
 	await page.keyboard.press("Escape");
 	await page.getByRole("dialog").waitFor({ state: "detached" });
 	assert.equal((await device()).state, "tracing", "nothing happens without a confirmation");

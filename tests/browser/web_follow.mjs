@@ -184,19 +184,22 @@ async function checkBounded(page) {
 	await pressed(page, true);
 }
 
-/** The device goes; when it is back it makes another recording, and there is a way to that. */
+/** The device goes; when it is back it makes another recording. Who follows is led to that, and others have a link. */
 async function checkGone(page) {
 	deviceDo("stop");
 	await page.getByText("the device is away").waitFor();
 	await web.keep(page, "log-follow-away");
 	deviceDo("start", "--start");
 	const next = await until(getDevice, (d) => d.run && d.run !== device.run && d.online, "another recording");
-	await page.getByText("this recording has ended").waitFor();
-	await page.getByRole("link", { name: `recording ${next.run}` }).click();
 	await page.waitForURL(new RegExp(`run=${next.run}`));
 	await pressed(page, true);
 	await grows(page, 0);
 	await grows(page, await lastOf(page));
+	const old = await web.open(`#log?run=${device.run}`);
+	await old.getByRole("link", { name: `recording ${next.run}` }).click();
+	await old.waitForURL(new RegExp(`run=${next.run}`));
+	await pressed(old, true);
+	await grows(old, 0);
 }
 
 const page = await web.open(`#log?run=${device.run}`);

@@ -24,7 +24,9 @@ const hash = async (page, key) => (await page.evaluate((k) => new URLSearchParam
 /** Nothing of the picture is missing, and it has been drawn. */
 async function complete(page) {
 	await page.waitForFunction(() => {
-		const { dataset } = document.querySelector("canvas.rows") ?? { dataset: {} };
+		const { dataset } = document.querySelector("canvas.rows") ?? {
+			dataset: {},
+		};
 		return dataset.pending === "0" && Number(dataset.rows) > 0;
 	});
 }
@@ -36,7 +38,12 @@ async function open(address, options) {
 }
 
 /** Waits until the view fulfils something, given what it was. */
-const until = (page, test, old) => wait(() => view(page), (v) => test(v, old), "the view");
+const until = (page, test, old) =>
+	wait(
+		() => view(page),
+		(v) => test(v, old),
+		"the view",
+	);
 
 function colourAt(page, at) {
 	return page.evaluate(({ x, y }) => {
@@ -60,7 +67,10 @@ async function checkKnownEvent() {
 	await find(page, "rcu_preempt");
 	const row = `${board}.t15`;
 	await page.locator(`.row-name.chosen[data-row="${row}"]`).waitFor();
-	const at = await page.evaluate((a) => kiseki.locate(a), { row, ns: AT + 4 * US });
+	const at = await page.evaluate((a) => kiseki.locate(a), {
+		row,
+		ns: AT + 4 * US,
+	});
 	await page.mouse.click(at.x, at.y);
 	await page.waitForFunction(() => document.querySelector('[data-fact="length"]')?.textContent === "9.00 µs");
 	assert.equal(await fact(page, "task").textContent(), "rcu_preempt");
@@ -79,7 +89,10 @@ async function checkKnownEvent() {
 async function checkChain(page) {
 	const chain = await web.api(`runs/${board}/chain?pid=15&at_ns=${AT + 4 * US}`);
 	assert.ok(chain.steps.length >= 1, JSON.stringify(chain));
-	await page.locator(".chain ol li").nth(chain.steps.length - 1).waitFor();
+	await page
+		.locator(".chain ol li")
+		.nth(chain.steps.length - 1)
+		.waitFor();
 	assert.equal(await page.locator(".chain ol li").count(), chain.steps.length);
 	assert.match(await page.locator(".chain ol li").first().textContent(), /rcu_preempt 15/);
 }
@@ -124,7 +137,9 @@ async function checkMovement(page) {
 	await until(page, () => true, 0);
 	old = await view(page);
 	await page.mouse.down();
-	await page.mouse.move(box.x + box.width / 2 - 200, box.y + box.height - 5, { steps: 5 });
+	await page.mouse.move(box.x + box.width / 2 - 200, box.y + box.height - 5, {
+		steps: 5,
+	});
 	await page.mouse.up();
 	await until(page, (v, o) => v.from > o.from, old);
 	await page.keyboard.press("f");
@@ -218,7 +233,13 @@ async function checkLosses() {
 async function checkHostile() {
 	const page = await open(`run=${hostile}`);
 	assert.equal(await page.locator("main img").count(), 0);
-	assert.match(await page.locator(".picker option").allTextContents().then((l) => l.join()), /<img src=x onerror=alert\(1\)>⟨202E⟩␇"😀/);
+	assert.match(
+		await page
+			.locator(".picker option")
+			.allTextContents()
+			.then((l) => l.join()),
+		/<img src=x onerror=alert\(1\)>⟨202E⟩␇"😀/,
+	);
 	await web.keep(page, "timeline-hostile");
 	await page.close();
 }
@@ -261,11 +282,51 @@ async function checkFunctions() {
 	const { run, offset_ns } = calls.sched;
 	const page = await open(`run=${run}&from=${calls.from_ns + offset_ns}&to=${calls.to_ns + offset_ns}`);
 	await page.waitForFunction(() => [...document.querySelectorAll(".row-name.thread")].some((e) => e.clientHeight > 30));
-	const rows = await page
-		.locator(".row-name.thread")
-		.evaluateAll((l) => l.filter((e) => e.clientHeight > 30).map((e) => e.dataset.row));
-	assert.ok(await functionIn(page, rows[0], names), `no function under ${rows[0]}`);
+	const rows = await page.locator(".row-name.thread").evaluateAll((l) => l.filter((e) => e.clientHeight > 30).map((e) => e.dataset.row));
+	/* Nobody has moved the mouse: what is drawn now is what somebody sees who opens the link. */
+	const colours = await coloursUnder(page, rows);
+	assert.ok(colours.length > 1, "the lanes of functions have colours");
+	assert.ok(!colours.includes("0,0,0"), "no lane is black in the first picture");
+	const found = [];
+	for (const row of rows) found.push(await functionIn(page, row, names));
+	assert.ok(
+		found.some((f) => f !== null),
+		`no function under ${rows}`,
+	);
 	await web.keep(page, "timeline-functions");
+	await page.close();
+}
+
+/** What colours there are below the states of the rows. */
+async function coloursUnder(page, rows) {
+	const box = await canvas(page).boundingBox();
+	const seen = new Set();
+	for (const row of rows) {
+		const lane = await page.locator(`[data-row="${row}"]`).boundingBox();
+		const found = await canvas(page).evaluate(
+			(e, y) => {
+				const ratio = e.width / e.clientWidth;
+				const { data } = e.getContext("2d").getImageData(0, Math.round(y * ratio), e.width, 1);
+				return [...new Set(Array.from({ length: e.width }, (_, x) => data.slice(4 * x, 4 * x + 3).join()))];
+			},
+			lane.y + 23 - box.y,
+		);
+		for (const colour of found) seen.add(colour);
+	}
+	return [...seen];
+}
+
+/** The link of the functions leads to the row that has them: it is chosen, and in sight. */
+async function checkLink() {
+	const page = await web.open(`#functions?run=${kernel}`);
+	await page.locator(".summary a[data-ready]").click();
+	await page.waitForFunction(() => /sel=\d+\.t\d+%2F0%40\d+/.test(location.hash));
+	const [, row] = /sel=(\d+\.t\d+)%2F0%40/.exec(page.url());
+	await page.locator(`[data-row="${row}"]`).waitFor();
+	await page.locator(".timeline-panel", { hasText: "call of a function" }).waitFor();
+	const lane = await page.locator(`[data-row="${row}"]`).boundingBox();
+	const box = await canvas(page).boundingBox();
+	assert.ok(lane.y >= box.y && lane.y + 20 <= box.y + box.height, `${row} is out of sight at ${lane.y}`);
 	await page.close();
 }
 
@@ -288,7 +349,11 @@ async function checkLooks() {
 	await dark.getByRole("tab", { name: "凡例" }).click();
 	await web.keep(dark, "timeline-dark");
 	await dark.close();
-	const narrow = await open(NEAR, { viewport: { width: 400, height: 800 }, hasTouch: true, deviceScaleFactor: 2 });
+	const narrow = await open(NEAR, {
+		viewport: { width: 400, height: 800 },
+		hasTouch: true,
+		deviceScaleFactor: 2,
+	});
 	assert.ok((await narrow.evaluate(() => document.documentElement.scrollWidth)) <= 400, "nothing is cut off");
 	const size = await canvas(narrow).evaluate((c) => c.width / c.getBoundingClientRect().width);
 	assert.equal(Math.round(size), 2, "it is as sharp as the screen");
@@ -328,6 +393,7 @@ await checkLosses();
 await checkHostile();
 await checkSeveral();
 await checkFunctions();
+await checkLink();
 await checkPictures();
 await checkLooks();
 await web.finish();

@@ -2,11 +2,12 @@
 /*
  * budget_lane: what a lane of the driver may cost, in figures that do not depend on a clock.
  *
- *	budget_lane [take=N] [encode=N]
+ *	budget_lane [take=N] [encode=N] [start=N]
  *
  * A fixed stream of random events goes through a lane, N times, and as often through the bare encoder
- * into blocks of the same size: the difference is what blocks, checksums, frames and the ring cost. The
- * program itself checks the size of a lane, and how much of the ring is overhead. instructions.py
+ * into blocks of the same size: the difference is what blocks, frames and the ring cost. Start is the
+ * first event of a segment, as often as there are events: all of it happens in one probe, with
+ * interrupts off. The program itself checks the size of a lane, and how much of the ring is overhead. instructions.py
  * counts.
  */
 #include <stdio.h>
@@ -51,6 +52,22 @@ static uint64_t encode(void)
 			return 0;
 	}
 	return bytes + sched_encoder_end(&encoder);
+}
+
+/* Returns the bytes of segments of one event each. */
+static uint64_t start(void)
+{
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < EVENTS; i++) {
+		sched_encoder_init(&encoder, 0);
+		sched_encoder_begin(&encoder, room, sizeof(room), events[i].tick);
+		if (sched_encode(&encoder, &events[i]) != WIRE_OK)
+			return 0;
+		bytes += sched_encoder_end(&encoder);
+	}
+	return bytes;
 }
 
 /* Returns how many events are in blocks. */
@@ -111,7 +128,8 @@ static unsigned turns_of(const char *what, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	unsigned takes = turns_of("take", argc, argv), encodes = turns_of("encode", argc, argv);
-	uint64_t taken = 0, bytes = 0;
+	unsigned starts = turns_of("start", argc, argv);
+	uint64_t taken = 0, bytes = 0, started = 0;
 	double overhead;
 
 	if (make_events() < 0)
@@ -121,7 +139,9 @@ int main(int argc, char **argv)
 		taken = take();
 	for (; encodes; encodes--)
 		bytes = encode();
-	if (taken != EVENTS || !bytes) {
+	for (; starts; starts--)
+		started = start();
+	if (taken != EVENTS || !bytes || !started) {
 		fprintf(stderr, "budget_lane: events are lost\n");
 		return 1;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -91,6 +92,42 @@ static int case_signals(int own_stack)
 	return signals < 5;
 }
 
+static volatile sig_atomic_t forks, is_child;
+
+/* The child returns from here into what was interrupted, as a hook mostly is. */
+QUIET static void on_signal_fork(int number)
+{
+	pid_t pid = fork();
+
+	(void)number;
+	if (!pid)
+		is_child = 1;
+	else if (pid > 0)
+		forks++;
+}
+
+/* Says in its status whether each child came to its own end. */
+QUIET static int case_sigfork(int most)
+{
+	int status, good = 0;
+	unsigned i;
+
+	catch_signal(on_signal_fork, SA_RESTART);
+	for (i = 0; forks < most && !is_child; i++) {
+		set_timer(0, 1 + forks % 97);
+		calls_walk(i, 100);
+	}
+	set_timer(0, 0);
+	if (is_child) {
+		calls_walk(1, 100);
+		_exit(23);
+	}
+	while (wait(&status) > 0)
+		good += WIFEXITED(status) && WEXITSTATUS(status) == 23;
+	printf("%d of %d\n", good, (int)forks);
+	return good == forks ? 0 : 1;
+}
+
 /* Not instrumented itself, so that what it interrupted is as it was. */
 QUIET static void on_signal_jump(int number)
 {
@@ -171,6 +208,8 @@ QUIET int case_jump(const char *name, int argc, char **argv)
 		return case_signals(1);
 	if (!strcmp(name, "siglongjmp"))
 		return case_siglongjmp(number_at(argc, argv, 2, 50), number_at(argc, argv, 3, 100));
+	if (!strcmp(name, "sigfork"))
+		return case_sigfork(number_at(argc, argv, 2, 300));
 	if (!strcmp(name, "contexts"))
 		return case_contexts();
 	return NO_SUCH_CASE;

@@ -7,6 +7,8 @@
 DUMP, CALLS, STATIC, THROWS, LIBRARY, PLAIN, PLUGINS and DRAIN in the environment name the programs, WRAPPER what
 starts them. Exit 77 is a skip, with its reason as the last line.
 """
+import concurrent.futures
+import ctypes
 import os
 import shutil
 import signal
@@ -277,6 +279,145 @@ def case_full():
         assert len(got) > 50000 and wanted[:len(got)] == got
     for run in each("threads", 8, SIZE="1M", CHUNK="12K"):
         accounted(run)
+
+
+def mount_tmpfs(at, size):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k,mode=0755", "tmpfs", at], check=True)
+
+
+def mount_ext4(at, size):
+    """Of a file's bytes; what the file system needs for itself is not counted."""
+    image = f"{at}.image"
+    with open(image, "wb") as f:
+        f.truncate(8 << 20)
+    subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-O", "^has_journal", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, at], check=True)
+    free = os.statvfs(at).f_bavail * 4
+    if free > size:
+        with open(f"{at}/filler", "wb") as f:
+            os.posix_fallocate(f.fileno(), 0, (free - size) << 10)
+
+
+def use_own_mounts():
+    """This process alone sees what it mounts."""
+    if os.getuid() != 0:
+        skip("only root can mount")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x20000) != 0 or libc.mount(b"none", b"/", None, 0x4c000, None) != 0:  # CLONE_NEWNS; MS_REC | MS_PRIVATE
+        skip(f"this machine gives no mounts of its own: {os.strerror(ctypes.get_errno())}")
+
+
+def try_full(mount, size, policy, variant, arguments):
+    """A program whose record finds no more room in the file system: it ends as it would without."""
+    run = new_run()
+    at = run.records_at
+    mount(str(at), size)
+    try:
+        run.records_at = at / "records"
+        run.records_at.mkdir()
+        run.run(variant, *arguments, POLICY=policy, SIZE="16M", WAIT=1)
+        what = f"{' '.join(map(str, arguments))}, {policy}, {size} KiB"
+        assert run.status == 0, (what, run.status, run.err)
+        has_room = os.statvfs(at).f_bavail * 4 > size // 2
+        # Who maps a file of a full tmpfs cannot even read its holes.
+        copies = at.parent / "copies"
+        subprocess.run(["cp", "-r", "--sparse=always", run.records_at, copies], check=True)
+        run.records_at = copies
+        records = run.records()
+        if not run.err and not has_room:
+            assert records, what
+        for record in records:
+            references = run.references()[record.pid]
+            made = sum(len(s) for sequences in references.values() for s in sequences)
+            # Chunks that are missing count their OS records, too.
+            gone = sum(t.missing + t.cut_off for t in record.threads)
+            system = sum(len(t.system) for t in record.threads) if gone else 0
+            have = record.calls() + record.lost() + gone
+            assert 0 <= have - made <= system, (what, record.pid, have, made)
+        return sum(r.lost() for r in records)
+    finally:
+        subprocess.run(["umount", "-l", str(at)], check=True)
+        shutil.rmtree(at.parent)
+
+
+def try_all_full(mount):
+    """20 sizes for each policy and kind of program."""
+    lost = Counter()
+    programs = (["walk", 200000], ["threads", 24], ["fork"])
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        jobs = {}
+        for policy in ("oldest", "flight", "wait"):
+            for arguments in programs:
+                for n in range(20):
+                    variant = E["CALLS"] if n % 2 else E["STATIC"]
+                    job = pool.submit(try_full, mount, 300 + 85 * n + 4 * (n % 3), policy, variant, arguments)
+                    jobs[job] = policy, arguments[0]
+        for job, kind in jobs.items():
+            lost[kind] += job.result()
+    # Without a loss there was always room, and nothing was tried.
+    assert lost["oldest", "walk"] > 100000 and lost["oldest", "threads"] > 100000, lost
+
+
+def case_full_tmpfs():
+    program("CALLS")
+    use_own_mounts()
+    try_all_full(mount_tmpfs)
+
+
+def case_full_ext4():
+    program("CALLS")
+    use_own_mounts()
+    if not shutil.which("mke2fs"):
+        skip("no mke2fs")
+    probe = new_run()
+    try:
+        mount_ext4(str(probe.records_at), 1000)
+    except subprocess.CalledProcessError as e:
+        skip(f"no ext4 in a file: {e}")
+    subprocess.run(["umount", str(probe.records_at)], check=True)
+    try_all_full(mount_ext4)
+
+
+def case_sigfork():
+    """A handler that interrupts a hook forks, and its child returns into that hook."""
+    for settings in ({}, {"DEPTH": 1000}, {"POLICY": "flight", "SIZE": "512K"}):
+        for variant in ("CALLS", "STATIC"):
+            run = new_run()
+            run.run("env", "-u", "REFERENCE", program(variant), "sigfork", 300, **settings)
+            assert run.status == 0 and run.err == "" and run.out == "300 of 300\n", (settings, run.status, run.out, run.err)
+
+
+def case_link():
+    """Names of records can be foreseen: a link that lies there is not followed."""
+    run = new_run()
+    precious = Path(FOLDER) / "precious"
+    precious.write_text("mine")
+    # The shell becomes the program, whose process number is then known.
+    script = f'ln -s {precious} "$KISEKI_FUNC_FOLDER/sh.$$.maps"; ' \
+             f'ln -s {precious} "$KISEKI_FUNC_FOLDER/{Path(program("CALLS")).name[:15]}.$$.maps"; exec "$0" walk 300'
+    ok(run.run("sh", "-c", script, E["CALLS"]))
+    assert precious.read_text() == "mine", "the maps were written through a link"
+    record, = [r for r in run.records() if r.calls()]
+    maps = Path(f"{record.path}.maps")
+    assert record.maps == 1 and not maps.is_symlink() and read_maps(maps)[0][1]
+
+
+def case_secure():
+    """A program with more rights than its user makes no files where that user says."""
+    if os.getuid() != 0:
+        skip("only root can make such a program")
+    nobody, folder = 65534, Path(tempfile.mkdtemp(dir=FOLDER))
+    os.chmod(FOLDER, 0o755)
+    os.chmod(folder, 0o777)
+    path = shutil.copy(program("STATIC"), folder / "secure")
+    os.chmod(path, 0o4755)
+    if os.statvfs(path).f_flag & os.ST_NOSUID:
+        skip("this file system lends no rights")
+    env = {"KISEKI_FUNC_FOLDER": str(folder)}
+    done = subprocess.run([path, "walk", "300"], env=env, user=nobody, group=nobody, extra_groups=[],
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=True)
+    assert sorted(p.name for p in folder.iterdir()) == ["secure"]
+    assert done.stderr.endswith(f"cannot record into {folder}: Operation not permitted; this program is not traced\n"), done.stderr
 
 
 def case_flight():

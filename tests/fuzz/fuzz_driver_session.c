@@ -43,10 +43,11 @@ static int instruct(void *context, const struct message_instruction *m, char why
 	return m->verb == INSTRUCTION_STOP ? 0 : -5;
 }
 
-static void clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
+static bool clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
 {
 	(void)context;
 	*ret_device_ns = *ret_realtime_ns = UINT64_MAX;
+	return true;
 }
 
 static void resume(void *context, uint32_t run, uint32_t stream, uint64_t next_sequence)

@@ -97,7 +97,7 @@ static void repair(uint8_t *data, size_t size)
 			return;
 		if (log_kind_is_block(r.kind) && block_peek(r.body, r.body_len, &b) == WIRE_OK)
 			put_le32(data + at + LOG_RECORD_HEAD + 4,
-				 crc32c(crc32c(0, r.body, 4), r.body + 8, b.len - 8));
+				 crc32c_add(crc32c_add(0, r.body, 4), r.body + 8, b.len - 8));
 		log_record_encode(data + at, &r);
 	}
 }

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* ksk: any bytes as a file or a pipe, and in memory: read through, then from a tick on, then checked as a whole. */
+/*
+ * ksk: any bytes as a file or a pipe, and in memory: read through, from a tick on, and once more, which must give the same;
+ * then checked as a whole.
+ */
 #include <assert.h>
 #include <errno.h>
 
 #include "as_file.h"
+#include "items_log.h"
 #include "ksk_bytes.h"
 #include "trace/info_meta.h"
 #include "trace/ksk_source.h"
 
-#define ITEMS_MAX 2000U
+static struct items_log first, second;
 
-static uint64_t read_some(struct trace_source *s)
+static void check_items(struct trace_source *s)
 {
 	struct error e = ERROR_INIT;
 	struct trace_item item;
-	uint64_t last = 0;
 	uint32_t n;
 	int r;
 
-	for (n = 0; n < ITEMS_MAX; n++) {
+	for (n = 0; n < ITEMS_LOG_MAX; n++) {
 		r = s->ops->next(s, &item, &e);
 		assert(r >= 0 || r == -ENOMEM);
 		if (r <= 0)
@@ -26,24 +29,27 @@ static uint64_t read_some(struct trace_source *s)
 		assert(item.cpu < s->info.cpus);
 		assert(item.type == ITEM_EVENT ? item.event.kind < SCHED_KINDS
 					       : item.loss.cause < LOSS_CAUSES && item.loss.count);
-		last = item_tick(&item);
 	}
-	return last;
 }
 
 static void read_file(const uint8_t *data, size_t size)
 {
 	struct error e = ERROR_INIT;
 	struct trace_source *s;
-	uint64_t last;
+	uint64_t tick;
 
 	if (source_ksk_open_memory(&s, data, size, &e) < 0)
 		return;
-	last = read_some(s);
-	assert(s->ops->seek(s, last - last / 4, &e) == 0);
-	read_some(s);
+	check_items(s);
 	assert(s->ops->rewind(s, &e) == 0);
-	read_some(s);
+	items_log_read(&first, s);
+	tick = first.n ? first.items[first.n - 1].tick - first.items[first.n - 1].tick / 4 : 0;
+	assert(s->ops->seek(s, tick, &e) == 0);
+	items_log_read(&second, s);
+	items_log_expect_end(&first, &second, tick);
+	assert(s->ops->rewind(s, &e) == 0);
+	items_log_read(&second, s);
+	items_log_expect_same(&first, &second);
 	ksk_file_verify(source_ksk_file(s), &e);
 	source_free(s);
 }

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (item.item.cpu >= TRACE_CPUS_MAX || item.item.event.kind >= SCHED_KINDS)
 		abort();
 	if (item.item.type == ITEM_EVENT &&
-	    ftrace_line_format(&line, item.item.cpu, &item.item.event, text) > sizeof(text))
+	    ftrace_line_format(&line, &item.item, text) > sizeof(text))
 		abort();
 	return 0;
 }

@@ -29,8 +29,8 @@ static inline unsigned int ksk_bytes_repair(uint8_t *data, size_t size)
 			at++;
 			continue;
 		}
-		crc = crc32c(0, data + at, 4);
-		crc = crc32c(crc, data + at + 8, b.len - 8);
+		crc = crc32c_add(0, data + at, 4);
+		crc = crc32c_add(crc, data + at + 8, b.len - 8);
 		wrong += get_le32(data + at + 4) != crc;
 		put_le32(data + at + 4, crc);
 		at += b.len;

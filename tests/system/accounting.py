@@ -28,9 +28,13 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+import loss_spans  # noqa: E402
+
 KISEKI, AGENT, GENERATOR = (os.environ.get(k, "") for k in ("KISEKI", "AGENT", "GENERATOR"))
 TRACEFS = Path("/sys/kernel/tracing")
 PREFIX = "q" + "".join(random.choices("bcdfghjklmnpqrtvwxyz", k=2))  # of generated names; nobody else has such a one, as kworker or qemu
+SLACK_NS = 1_000_000_000  # of a span: a block that an agent had not put when it was killed, and a machine that is busy
 PATIENCE_S = 180  # until something that must happen counts as a failure
 
 
@@ -244,12 +248,14 @@ class Account:
     def __init__(self, path):
         self.found, self.others = collections.Counter(), []
         self.lost, self.unknown = collections.Counter(), 0
+        self.by_cpu, self.losses = {}, []  # of loss_spans
         with path.open() as lines:
             for line in lines:
                 self.add(json.loads(line))
 
     def add(self, item):
         if item.get("kind") == "lost":
+            self.losses.append(loss_spans.of_export(item))
             if item.get("count") is None:
                 self.unknown += 1
             else:
@@ -258,6 +264,7 @@ class Account:
             number = generated_number(item["newcomm"])
             if number:
                 self.found[number] += 1
+                self.by_cpu.setdefault(item["cpu"], {})[number[1]] = item["ns"]
             else:
                 self.others.append(item["ns"])
 
@@ -280,6 +287,18 @@ class Account:
         if not -unfiltered - outside <= missing <= 0:
             raise Failed(f"{made + around} events were made, {len(self.found) + back} stored and "
                          f"{lost} counted as lost: {missing} are not accounted for")
+
+
+    def check_spans(self, generated, window, ledger):
+        """Where losses lie: each event that is missing within one of its CPU, by the export and by the ledger."""
+        rows = [r for r in map(loss_spans.of_ledger, ledger["rows"]) if r]
+        missing = loss_spans.holes(self.by_cpu, generated, window)
+        try:
+            loss_spans.check_same(self.losses, rows, SLACK_NS)
+            for some in (self.losses, rows):
+                loss_spans.check_truth(missing, some, SLACK_NS)
+        except loss_spans.WrongSpan as e:
+            raise Failed(f"losses are not where they happened: {e}") from e
 
 
 class Scenario:
@@ -421,6 +440,8 @@ def play(name, arguments, work):
         lost_before_filter = scenario.alone and arguments.source == "tracefs" and account.lost["ring"]
         account.check(generated, [] if scenario.alone else others, window,
                       min(len(others), lost_before_filter))
+        if not account.lost.get("ring"):  # losses of the kernel's ring may be told a block late, so only their number is checked
+            account.check_spans(generated, window, json.loads(system.client("ledger", system.name, "--json").stdout))
         if scenario.must_lose and not account.lost:
             raise Failed("nothing was lost, so the scenario shows nothing")
         if not scenario.must_lose and account.lost:

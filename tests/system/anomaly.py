@@ -5,7 +5,7 @@
     anomaly.py KISEKI AGENT LOAD FILL_STORE
 
 The recorder looks at the programs for two seconds of each "minute" (tools/minutes.py), ten times as often as usual. Samples, programs and what
-is made of them are real. bench/anomaly waits for the minutes.
+is made of them are real. bench/anomaly waits for the minutes. All is by the clock: what is counted in cycles is another kind of facts.
 
 Then: an object that comes when the collector runs already gives its names to the next minutes.
 """
@@ -19,7 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+TOOLS = Path(__file__).resolve().parent.parent / "tools"
+sys.path.insert(0, str(TOOLS))
 from minutes import watch  # noqa: E402
 from served import WAIT_S, Collector  # noqa: E402
 
@@ -79,7 +80,7 @@ def record(folder, programs):
             programs["server"].send_signal(signal.SIGUSR2)
             programs["heap"].send_signal(signal.SIGUSR1)
         files.append(folder / f"{minute}.ksk")
-        run(AGENT, "profile", "-p", pids, "-r", 10000, "-t", FOR, "-o", files[-1])
+        run(AGENT, "profile", "-e", "cpu-clock", "-p", pids, "-r", 10000, "-t", FOR, "-o", files[-1])
     return files
 
 
@@ -117,7 +118,8 @@ def check_names(folder):
 
     def names(device):
         """Of a recording of a second; none if there was nothing in it, as on a machine that is full."""
-        run(AGENT, "profile", "-p", program.pid, "-t", "1s", "-c", f"127.0.0.1:{collector.port}", "-n", device, "--state-dir", folder / device)
+        run(AGENT, "profile", "-e", "cpu-clock", "-p", program.pid, "-t", "1s", "-c", f"127.0.0.1:{collector.port}", "-n", device,
+            "--state-dir", folder / device)
         time.sleep(3)  # the workers look once a second; who comes too early asks again
         return {r["name"] for r in ask(collector, "profile", "top", "--devices", device, "--last", "10m")["rows"]}
     try:
@@ -138,6 +140,7 @@ with tempfile.TemporaryDirectory() as name:
     if why:
         print(why)
         sys.exit(77)
+    subprocess.run([TOOLS / "raise_sample_limit"], check=True)
     check_names(Path(name))
     for attempt in range(ATTEMPTS):
         try:

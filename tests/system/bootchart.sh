@@ -59,8 +59,8 @@ for command in info check 'report sched' 'func report'; do
 	# shellcheck disable=SC2086 # two words
 	refuses 'cannot read' "$KISEKI" $command "$corpus/busybox.tgz"
 done
-refuses "it is a bootchart, which has no scheduler's events; see kiseki boot" "$KISEKI" info "$corpus/busybox.tgz"
-refuses "it is a bootchart, which has no scheduler's events; see kiseki boot" "$KISEKI" info busybox.folder
+refuses "it is a bootchart; see kiseki boot, or make a .ksk of it with kiseki convert" "$KISEKI" info "$corpus/busybox.tgz"
+refuses "it is a bootchart; see kiseki boot, or make a .ksk of it with kiseki convert" "$KISEKI" info busybox.folder
 refuses 'it is a bootchart, which becomes .ksk' "$KISEKI" convert "$corpus/busybox.tgz" -o x.json
 refuses 'it has no boot chart' "$KISEKI" boot export "$SRC/tests/data/ftrace_6.18.txt" -o x.tgz
 refuses 'pictures are made by kiseki boot chart' "$KISEKI" boot export busybox.ksk -o x.svg

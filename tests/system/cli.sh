@@ -30,7 +30,8 @@ gives 0 --version
 grep -Eqx 'kiseki [0-9]+\.[0-9]+\.[0-9]+' out || bad "version: $(cat out)"
 gives 0 --help
 gives 0 convert --help
-gives 2
+gives 0
+cmp -s out "$SRC/tests/golden/help/kiseki.txt" || bad "kiseki alone prints something else than its help"
 gives 2 report
 gives 2 chekc x
 grep -q 'did you mean check' err || bad "no suggestion: $(cat err)"
@@ -54,6 +55,15 @@ gives 1 convert trace.txt -o missing/x.json
 gives 1 convert trace.txt -f ctf -o -
 : >empty
 gives 1 info empty
+# A trace of other things than the scheduler's events is not one in which nothing happened.
+for report in sched latency; do
+	gives 1 report $report "$SRC/tests/data/func/sample.ksk"
+	grep -q 'it has no events of the scheduler' err || bad "report $report of calls: $(cat err)"
+done
+gives 0 info "$SRC/tests/data/func/sample.ksk"
+grep -q 'bytes per event' out && bad "the bytes of calls are told as those of events"
+gives 1 serve --listen 99999
+grep -q "'99999' is not a numeric address; a port alone is written :PORT" err || bad "an address: $(cat err)"
 printf 'KISEKI\r\n' >torn.ksk
 gives 1 check torn.ksk
 head -c 3000 /dev/urandom | sed 's/^/\x00/' >noise

@@ -57,9 +57,10 @@ gives 0 devices
 says out 'board-1'
 grep -Eq '^board-1 +tracing +bpf +123 +2\.50 +7 +12\.5% +.1\.50 us +now$' out || bad "devices: $(cat out)"
 grep -Eq '^away +offline +bpf +' out || bad "devices: $(cat out)"
-[ "$(wc -l <out)" -eq 5 ] || bad "a name with a line end: $(cat out)"
+grep -qx 'away: a filter is set: pid 3,40; comm gen\*?' out || bad "devices do not tell a filter: $(cat out)"
+[ "$(wc -l <out)" -eq 6 ] || bad "a name with a line end: $(cat out)"
 gives 0 devices 'boa*'
-[ "$(wc -l <out)" -eq 3 ] || bad "devices of a pattern: $(cat out)"
+[ "$(wc -l <out)" -eq 2 ] || bad "devices of a pattern: $(cat out)"
 gives 0 devices --json
 jq -e '.devices | length == 3' out >/dev/null || bad "devices --json"
 
@@ -123,6 +124,14 @@ says err 'note: it cannot hold all'
 gives 0 export board-1 -f csv --from +5s --comm 'a*' -o -
 says out exported
 grep -qx 'GET /api/v1/devices/board-1/export?format=csv&from=%2B5s&comm=a%2A' log || bad "$(grep csv log)"
+# A run, and a device beside it that it must be of.
+gives 0 export --run 7 -f csv -o -
+says out run
+gives 0 export board-1 --run 7 -f csv -o -
+says out run
+gives 1 export away --run 7 -f csv -o wrong.csv
+says err 'cannot export: run 7 is of device board-1, not of away'
+[ ! -e wrong.csv ] || bad "an export of another device's run"
 gives 1 export cut -o half.txt
 says err 'the connection ended before it did'
 gives 1 export nobody -o none.txt
@@ -131,7 +140,6 @@ gives 2 export board-1 -o x.unknown
 gives 2 export board-1
 gives 2 export board-1 -o x.txt --from yesterday
 gives 2 export board-1 -o folder.ctf
-gives 2 export board-1 --run 7 -o x.txt
 [ "$(ls ./*.txt*)" = ./x.txt ] || bad "left behind: $(ls)"
 
 # Live.

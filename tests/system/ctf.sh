@@ -30,6 +30,14 @@ grep -q 'Tracer discarded 1 packet between' warnings || fail "no discarded packe
 "$KISEKI" convert out -o again --format ctf
 diff -r out again || fail "a second pass changes the export"
 
+# What the trace does not know is not there, for a reader would take a number for it: flags and preempt
+# counts of a text without these columns.
+"$KISEKI" convert "$SRC/tests/data/ftrace_6.18_no_irq_info.txt" -o unknown.ctf 2>message || fail "$(cat message)"
+babeltrace2 unknown.ctf >text
+grep -q 'tid = [1-9]' text || fail "no tid: $(head -1 text)"
+if grep -E 'common_flags|common_preempt_count' text | head -1 | grep .; then fail "flags that nobody knows"; fi
+[ "$("$KISEKI" info --json unknown.ctf | sed -n 's/^ *"bytes": \([0-9]*\),$/\1/p')" = "$(cat unknown.ctf/* | wc -c)" ] || fail "the bytes of a folder"
+
 # What is not ours is not touched, and a pipe is refused.
 mkdir other && echo hello >other/file
 if "$KISEKI" convert out -o other --format ctf 2>message; then fail "replaced a foreign folder"; fi

@@ -79,7 +79,8 @@ mkdir inputs/folder inputs/ctf-empty inputs/ctf-noise inputs/ctf-garbled
 cp noise inputs/ctf-noise/metadata
 cp "$data"/lttng/* inputs/ctf-garbled/
 cp noise inputs/ctf-garbled/channel0_0
-gzip -c "$data/ftrace_6.18.txt" >inputs/compressed
+gzip -c noise >inputs/compressed
+gzip -c "$data/ftrace_6.18.txt" | head -c 1000 >inputs/compressed-cut
 for input in inputs/*; do
 	refuse "$input"
 done

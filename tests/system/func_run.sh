@@ -183,6 +183,15 @@ check 'r["all"]["lost"] == 0 and r["all"]["threads"] == 3'
 "$KISEKI" func run --agent --sched -- ./demo >out 2>err
 [ $? = 2 ] || fail "an agent and --sched"
 
+# A program that is called by a symbolic link has its agent beside the link.
+if [ "$(id -u)" = 0 ]; then
+	mkdir linked && ln -s "$KISEKI" linked/kiseki
+	printf '#!/bin/sh\necho "$@" >>"%s/called"\nexit 3\n' "$PWD" >linked/kiseki-agent
+	chmod +x linked/kiseki-agent
+	env -u KISEKI_AGENT "$PWD/linked/kiseki" func run --split -o split-rec -- ./demo >out 2>err
+	grep -q -- --func-socket called 2>/dev/null || fail "the agent beside a link was not called: $(cat err)"
+fi
+
 # With the scheduler beside it, where that can be traced.
 if [ "$(id -u)" = 0 ] && [ -z "${SANITIZED-}" ]; then
 	KISEKI_AGENT=$AGENT "$KISEKI" func run --sched --json --limit 0 -- ./demo >report 2>err

@@ -40,16 +40,20 @@ for case in *; do
 	"$KISEKI" report latency --json "$work/trace.ksk" | diff latency.json - || failed=1
 done
 
-for name in kiseki record serve devices start stop configure keys keys-init keys-enroll keys-list keys-revoke keys-rotate keys-repair keys-token keys-token-add keys-token-list keys-token-revoke keys-user keys-user-add keys-user-list keys-user-passwd keys-user-remove label runs ledger export tail top convert \
-	info check report report-sched report-latency func func-run func-kernel func-report func-tree func-graph \
-	func-diff func-export func-on func-off func-split boot boot-record boot-chart boot-report boot-diff boot-export \
-	profile profile-record profile-report profile-flame profile-diff profile-export profile-top profile-trend vm vm-record vm-report vm-steal vm-correct \
-	vm-flame vm-export vm-top \
-	doctor help completion; do
-	words=${name//-/ }
+# Every command that the program has, by its own word.
+"$KISEKI" completion bash | sed -n "s/^\t\t'\(kiseki[a-z -]*\)')\$/\1/p" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -gt 50 ] || { echo "the program names $(wc -l <"$work/commands") commands"; failed=1; }
+while read -r words; do
+	name=${words#kiseki }
+	name=${name// /-}
+	echo "$name.txt" >>"$work/names"
 	# shellcheck disable=SC2086 # the words of a command
 	same "help/$name.txt" help ${words#kiseki}
 	awk -v name="$name" 'length($0) > 80 { print name ": more than 80 columns: " $0; bad = 1 }
 		END { exit bad }' "$SRC/tests/golden/help/$name.txt" || failed=1
-done
+done <"$work/commands"
+if ! diff <(sort "$work/names") <(ls "$SRC/tests/golden/help"); then
+	echo "tests/golden/help has other files than the program has commands"
+	failed=1
+fi
 exit $failed

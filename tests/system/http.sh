@@ -257,6 +257,19 @@ described 403 "$d/{device}/start" $d/board-7/start -X POST -H 'Origin: http://ev
 described 403 "$d/{device}/start" $d/board-7/start -X POST -H 'Origin: null'
 described 403 "$d/{device}/start" $d/board-7/start -X POST -H 'Sec-Fetch-Site: cross-site'
 described 403 "$d/{device}/start" $d/board-7/start -X POST -H 'Host: evil.example'
+# Nor do they start anything by a GET, whose answer they could not read: by a picture, a frame or a script. A link that
+# is followed is fine, and so is what another page shows of ours that costs nothing.
+for site in cross-site same-site; do
+	for dest in 'no-cors image' 'cors empty' 'navigate iframe'; do
+		set -- -H "Sec-Fetch-Site: $site" -H "Sec-Fetch-Mode: ${dest% *}" -H "Sec-Fetch-Dest: ${dest#* }"
+		described 403 "$r/{run}/export" "$r/$a/export?format=csv" "$@"
+		described 403 "$r/{run}/report/latency" "$r/$a/report/latency" "$@"
+		get 403 /api/v1/live "$@"
+		get 200 / "$@"
+	done
+	get 200 "$r/$a/export?format=csv" -H "Sec-Fetch-Site: $site" -H 'Sec-Fetch-Mode: navigate' -H 'Sec-Fetch-Dest: document'
+done
+get 200 "$r/$a/export?format=csv" -H 'Sec-Fetch-Site: same-origin' -H 'Sec-Fetch-Mode: cors' -H 'Sec-Fetch-Dest: empty'
 described 403 $d $d -H 'Host: evil.example'
 described 200 "$d/{device}/stop" $d/board-7/stop -X POST -H "Origin: $url"
 described 200 "$d/{device}/stop" $d/board-7/stop -X POST -H "Origin: http://localhost:$port" -H "Host: localhost:$port"
@@ -277,6 +290,7 @@ for path in //etc/passwd /../etc/passwd /api/v1/../../etc/passwd /%2e%2e/etc/pas
 	grep -q '^{"error": *"' body || fail "$path: not an error in JSON: $(cat body)"
 done
 get 404 "$d/..%2f..%2fetc%2fpasswd"
+described 414 "$d/{device}" "$d/$(head -c 5000 /dev/zero | tr '\0' a)"
 get 414 "/$(head -c 5000 /dev/zero | tr '\0' a)"
 get 405 $d -X POST -d x
 [ "$(header allow)" = "GET, HEAD" ] || fail "Allow: $(header allow)"

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 import sealed  # noqa: E402
 from browse import PASSWORD, ROLES, Browser, Secured  # noqa: E402
-from served import KISEKI, WAIT_S  # noqa: E402
+from served import KISEKI, WAIT_S, Collector  # noqa: E402
 
 FILL_STORE, KSK_RANDOM, SCENARIO = sys.argv[2:5]
 VIEW, CONTROL, ADMIN = 1, 2, 3
@@ -181,6 +181,43 @@ def scenario_slow(place):
     thread.join()
     b.close()
     assert is_in(b)
+    c.stop()
+
+
+def crowd(c, addresses, each):
+    """Silent connections, some of them in the middle of their handshake."""
+    made = []
+    for address in addresses:
+        for i in range(each):
+            s = socket.create_connection(("127.0.0.1", c.http_port), timeout=WAIT_S, source_address=(address, 0))
+            if i % 2:
+                s.sendall(bytes.fromhex("16030100c8010000c40303"))
+            made.append(s)
+    return made
+
+
+def scenario_crowd(place):
+    """More silent connections than the collector has places, of one address or of many, keep nobody out: neither a newcomer
+    nor who has logged in, at once and on his own connection."""
+    c = place.serve()
+    token = place.token("t")
+    here = place.browser(c)
+    here.bearer = token
+    assert is_in(here)
+    kept = here.connection.sock
+    for addresses, each in ((["127.0.0.1"], 400), ([f"127.0.1.{i}" for i in range(1, 251)], 2), (["127.0.0.1"], 400)):
+        silent = crowd(c, addresses, each)
+        for source in ("127.0.0.2", "127.0.0.1"):
+            began = time.monotonic()
+            newcomer = place.browser(c, source=source)
+            newcomer.bearer = token
+            assert is_in(newcomer)
+            took = time.monotonic() - began
+            assert took < 10, f"{len(silent)} silent connections delay {source} by {took:.1f} s"
+            newcomer.close()
+        assert is_in(here) and here.connection.sock is kept, f"{len(silent)} silent connections ended one that is in use"
+        for s in silent:
+            s.close()
     c.stop()
 
 
@@ -565,6 +602,46 @@ def scenario_terminal(place):
     assert code == 1 and word not in seen and b"these are two" in seen, (seen, code)
     users = json.loads(place.kiseki("keys", "user", "list", "--json"))["users"]
     assert [u["user"] for u in users] == ["ann"]
+
+
+def expect_private(folder, place):
+    """Nothing in the folder is another user's to read: by its mode, and by what the kernel answers to one."""
+    paths = [p for p in folder.rglob("*") if p.is_file()]
+    assert any(p.suffix == ".sqlite" for p in paths), paths
+    open_to_all = [str(p) for p in [folder, *paths] if p.stat().st_mode & 0o007]
+    assert not open_to_all, f"other users may touch {open_to_all}"
+    if os.geteuid():
+        return
+    look = 'for p; do cat "$p" >/dev/null 2>&1 && echo "$p"; done; true'
+    shown = place.folder / "shown"
+    shown.write_text("for all\n")
+    shown.chmod(0o644)
+    place.folder.chmod(0o755)
+    done = subprocess.run(["/bin/sh", "-c", look, "sh", shown, *paths], user=65534, group=65534, extra_groups=[],
+                          capture_output=True, text=True, timeout=WAIT_S, check=True)
+    assert done.stdout.split() == [str(shown)], done
+
+
+def scenario_private(place):
+    """No other user of the machine sees what a collector keeps, whichever command came first, whatever the umask; and a
+    folder that is open is told."""
+    for first in ("keys", "serve"):
+        data = place.folder / first
+        if first == "keys":
+            subprocess.run([KISEKI, "keys", "init", "--dir", data / "keys"], check=True, timeout=WAIT_S, capture_output=True)
+        c = Collector(data)
+        assert c.count_log("may look into") == 0, c.log
+        expect_private(data, place)
+        c.stop()
+    for made in data.glob("facts.sqlite*"):
+        made.unlink()
+    subprocess.run([KISEKI, "work", "--data", data], check=True, timeout=WAIT_S, capture_output=True)
+    assert (data / "facts.sqlite").exists()
+    expect_private(data, place)
+    data.chmod(0o755)
+    c = Collector(data)
+    c.wait_log(f"every user of this machine may look into {data}")
+    c.stop()
 
 
 def check(place):

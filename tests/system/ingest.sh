@@ -25,8 +25,8 @@ done
 
 # Each has its own folder and port; most of their time they wait, so they run together. A disk that
 # fills up needs a file system of its own, and a name space in which to mount it.
-scenarios=(vectors resume takeover stop limit idle bad_peers kill)
-[ -n "${KISEKI_TEST_STORE-}" ] || scenarios+=(files no_file) # these are about the collector alone
+scenarios=(vectors resume takeover stop limit idle bad_peers kill held)
+[ -n "${KISEKI_TEST_STORE-}" ] || scenarios+=(files no_file flood) # these are about the collector alone
 if [ -n "${KISEKI_TEST_STORE-}" ]; then
 	: # the disk is the server's
 elif unshare -m true 2>/dev/null; then

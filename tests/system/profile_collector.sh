@@ -16,8 +16,9 @@ trap 'rm -rf "$work"' EXIT
 "$SAMPLE_MAKE" "$SRC/tests/golden/vm/two.sample" "$work/machines.ksk" 60 200 || exit 1
 "$SAMPLE_MAKE" "$SRC/tests/golden/profile/before.profile" "$work/plain.ksk" || exit 1
 
+"$SRC/tests/tools/raise_sample_limit"
 scenarios=(machines twice exported)
-if "$AGENT" profile -o "$work/try.ksk" -- true 2>"$work/err"; then
+if "$AGENT" profile -e cpu-clock -o "$work/try.ksk" -- true 2>"$work/err"; then
 	scenarios+=(live cut overrun alone away)
 	if unshare -m true 2>/dev/null; then
 		scenarios+=(full)

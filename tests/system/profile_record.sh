@@ -33,6 +33,7 @@ samples()
 	awk "\$1 == \"sample\" && ($1) { n++ } END { print n + 0 }" "$work/dump"
 }
 
+"$SRC/tests/tools/raise_sample_limit"
 record -o "$work/try.ksk" -- true
 if [ $status != 0 ]; then
 	echo "this machine lets nobody be sampled: $(cat "$work/err")"
@@ -125,7 +126,7 @@ for wrong in "--budget 0" "--budget 101" "--budget x" "--duty 3s" "--duty 3s/2s"
 done
 
 # kiseki profile record passes it all on, and the report names the functions.
-KISEKI_AGENT=$AGENT "$KISEKI" profile record --output "$work/r.ksk" --rate=2000 -n board -- "$work/work" 200 3 2>"$work/err"
+KISEKI_AGENT=$AGENT "$KISEKI" profile record --output "$work/r.ksk" --event cpu-clock --rate=2000 -n board -- "$work/work" 200 3 2>"$work/err"
 [ $? = 3 ] || fail "kiseki profile record: $(cat "$work/err")"
 "$KISEKI" profile report --json "$work/r.ksk" >"$work/json" 2>/dev/null || fail "kiseki profile report"
 python3 - "$work/json" <<'REPORT' || fail "kiseki profile report: $(head -c 500 "$work/json")"
@@ -182,7 +183,7 @@ record -o "$work/no/folder.ksk" -- true
 [ $status = 1 ] && grep -q "cannot write $work/no/folder.ksk" "$work/err" || fail "folder: $(cat "$work/err")"
 
 # All CPUs, which needs rights.
-"$AGENT" profile -a -o "$work/k.ksk" 2>"$work/err" &
+"$AGENT" profile -a -e cpu-clock -o "$work/k.ksk" 2>"$work/err" &
 pid=$!
 others=$pid
 "$work/work" 300
@@ -230,7 +231,7 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 mount -t tmpfs -o size=512k none $work/small || exit 77
 "$work/work" 100000 &
 burner=\$!
-timeout 300 "$AGENT" profile -a -i 50us -o $work/small/f.ksk 2>$work/err
+timeout 300 "$AGENT" profile -a -e cpu-clock -i 50us -o $work/small/f.ksk 2>$work/err
 echo \$? >$work/full.status
 kill \$burner
 cp $work/small/f.ksk $work/f.ksk
@@ -241,6 +242,30 @@ FULL
 		dump "$work/f.ksk"
 		[ "$(samples 1)" -gt 10 ] || fail "disk full: $(samples 1) samples"
 		[ "$(awk '$1 == "sampling" { print $6 }' "$work/dump")" = 0 ] || fail "disk full: not a whole file"
+	fi
+fi
+
+# By cycles. Samples come late, and those that are in the kernel by then are the program's.
+record -o "$work/y.ksk" -e cycles --user -- "$work/work" 200
+if grep -q 'no counter of this machine serves it' "$work/err"; then
+	echo "by cycles: not tried, this machine counts none"
+else
+	[ $status = 0 ] || fail "by cycles: $(cat "$work/err")"
+	dump "$work/y.ksk"
+	[ "$(samples '$4 == 2')" -gt 50 ] && [ "$(samples '$4 != 2 || $9 > 0')" = 0 ] ||
+		fail "programs by cycles: $(samples '$4 != 2 || $9 > 0') of $(samples 1) samples are in the kernel"
+	# Not more than the kernel allows; and it is said how many. The limit may fall meanwhile, and another test may raise it.
+	limit=/proc/sys/kernel/perf_event_max_sample_rate
+	most=$(cat $limit)
+	if [ "$most" -le 50000 ]; then
+		record -o "$work/y.ksk" -e cycles -r $((most * 2)) -- "$work/work" 50
+		got=$(sed -n "s/.*: \\([0-9]*\\) samples a second instead of $((most * 2)): .*perf_event_max_sample_rate\$/\\1/p" "$work/err")
+		after=$(cat $limit)
+		[ $status = 0 ] || fail "cycles above the limit of $most: $status, $(cat "$work/err")"
+		[ "$after" -gt "$most" ] || { [ "${got:-0}" -le "$most" ] && [ "${got:-0}" -ge "$after" ]; } ||
+			fail "cycles above the limit of $most, then $after: $(cat "$work/err")"
+	else
+		echo "cycles above the limit: not tried, $most in a second are allowed"
 	fi
 fi
 

@@ -160,8 +160,24 @@ for path in "export?format=ndjson" "report/sched?limit=5" "report/latency?limit=
 done
 get 200 "/runs/$c/ledger"
 [ "$(json "len(d['rows'])")" -ge 1 ] || fail "board-9's ledger is empty"
-get 200 "/runs/$c/ledger?from_ns=1&to_ns=2"
-[ "$(json "len([r for r in d['rows'] if r['from_ns']])")" = 0 ] || fail "rows of another time"
+# Within losses, and before all of them: the rows that touch that time, all of them and no others.
+get 200 "/runs/$d/ledger"
+mv body all
+times=$(python3 -c '
+import json
+rows = [r for r in json.load(open("all"))["rows"] if r["from_ns"] and r["to_ns"] < 10**15]
+wide = [r for r in rows if r["to_ns"] > r["from_ns"] + 2]
+assert len(wide) > 3, "losses have no width"
+print(1, *((r["from_ns"] + r["to_ns"]) // 2 for r in wide[:4]))') || fail "run $d: no losses to ask for"
+for at in $times; do
+	get 200 "/runs/$d/ledger?from_ns=$at&to_ns=$((at + 1))"
+	python3 -c '
+import json, sys
+at, rows = int(sys.argv[1]), json.load(open("all"))["rows"]
+want = [r for r in rows if (r["from_ns"] or 0) <= at and (not r["to_ns"] or r["to_ns"] >= at)]
+got = json.load(open("body"))["rows"]
+assert got == want and (want or at == 1), f"at {at}: {got} are not {want}"' "$at" || fail "rows of another time"
+done
 
 kill -TERM $server
 wait $server || fail "kiseki serve ended with $?"

@@ -29,6 +29,10 @@ for number, (a, b) in enumerate(itertools.zip_longest(*map(open, sys.argv[1:3]))
     if a is None or b is None:
         sys.exit(f"line {number}: only one of the two goes on")
     a, b = json.loads(a), json.loads(b)
+    # The name of who ran follows from the whole trace (tests/system/names.py); a switch says it itself.
+    name = a.pop("common_comm", None)
+    if a.get("kind") == "switch" and a["common_pid"] == a["prev_pid"] != 0 and name != a["prev_comm"]:
+        sys.exit(f"line {number}, common_comm: {name} in {a}")
     for key in {**a, **b}:
         if a.get(key) != b.get(key):
             sys.exit(f"line {number}, {key}: {a.get(key)} became {b.get(key)}\n{a}\n{b}")

@@ -47,6 +47,20 @@ for at in 5 100 $((size / 2)) $((size - 1)); do
 	rm -r torn
 done
 
+# So it is in the newest one, of which a collector that starts takes all the rest: a flip in any of its records costs no other.
+last=$(ls data/log/*.klog | tail -1)
+number=$((10#$(basename "$last" .klog)))
+size=$(stat -c %s "$last")
+for at in 32 60 $((size / 3)) $((size / 2)) $((size - 40)) $((size - 1)); do
+	cp -r data torn
+	python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2])); b = f.read(1)[0]; f.seek(-1, 1); f.write(bytes([b ^ 4]))' \
+		"torn/log/$(basename "$last")" "$at" || bad "cannot damage $last"
+	"$KISEKI" check torn >out
+	[ $? -eq 1 ] || bad "damage at $at of the newest log file is not found"
+	grep -q "^damage    log file $number, " out || bad "at $at of the newest: $(cat out)"
+	rm -r torn
+done
+
 # The tail of a write that was broken off is no damage.
 last=$(ls data/log/*.klog | tail -1)
 head -c 50 /dev/urandom >>"$last"

@@ -75,3 +75,32 @@ losses() {
 }
 losses lost.ksk >expected
 losses again.ksk | diff expected - || fail "losses change on the way back from trace.dat"
+
+# A clock that counts no time: ticks, until somebody says how many are a second. By hand: 2,500,000 ticks of
+# 2.5 GHz are a millisecond.
+cat >ticks.txt <<'END_OF_TEXT'
+          <idle>-0       [000] d..2. 5000000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=11 next_prio=120
+               a-11      [000] d..2. 5002500000: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+END_OF_TEXT
+"$KISEKI" convert ticks.txt -o ticks.dat
+"$KISEKI" convert ticks.dat -o ticks.ksk
+trace-cmd report ticks.dat 2>/dev/null | grep sched_switch | sed 's/.*\] *\([0-9.]*\):.*/\1/' >stamps
+printf '5000000000\n5002500000\n' | diff - stamps || fail "trace-cmd shows other ticks"
+for file in ticks.txt ticks.dat ticks.ksk; do
+	[ "$("$KISEKI" info --json $file | jq -r '"\(.clock.unit) \(.to_ns - .from_ns)"')" = "ticks 2500000" ] ||
+		fail "info of $file: $("$KISEKI" info $file)"
+	! "$KISEKI" info $file | grep -q nanoseconds || fail "info calls the ticks of $file nanoseconds"
+	for report in sched latency; do
+		! "$KISEKI" report $report $file >out 2>err || fail "report $report of the ticks of $file"
+		grep -q 'ticks of unknown length' err || fail "report $report of $file says $(cat err)"
+	done
+	! "$KISEKI" convert $file --to +1 -o out.ksk 2>err || fail "ticks of $file selected by time"
+	busy=$("$KISEKI" report sched --clock-hz 2.5G --json $file | jq '.all_tasks.cpu_ns')
+	[ "$busy" = 1000000 ] || fail "a millisecond of 2.5 GHz in $file is $busy ns"
+	"$KISEKI" convert $file -o out.pftrace 2>err
+	grep -q 'nobody knows how long' err || fail "the export of $file says nothing of its ticks: $(cat err)"
+	"$KISEKI" convert --clock-hz 2.5G $file -o out.pftrace 2>err
+	! grep -q 'nobody knows how long' err || fail "the export of $file with its rate: $(cat err)"
+done
+! "$KISEKI" info --clock-hz 1G 6.ksk >out 2>err || fail "a rate for a clock of nanoseconds"
+grep -q 'has nanoseconds already' err || fail "a rate for nanoseconds: $(cat err)"

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from fake_collector import (CONFIGURE, PATIENCE, START, STOP, Broken, Collector, Gone, Session,
                             item)
+from ksk_decode import UNKNOWN
 from protocol import PING, varint
 from sched_decode import SchedDecoder
 
@@ -68,19 +69,19 @@ class Generator:
         self.process.wait()
 
 
+def decode(number, stream):
+    """The blocks of a CPU's stream, each with its events (sched.md). A KEY block makes the decoder new, also
+    if it has no events (wire.md, 3.3)."""
+    decoder = None
+    for b in stream.blocks:
+        if b.key:
+            decoder = SchedDecoder(number - 1, b.first_tick)
+        yield b, list(decoder.block(b)) if b.events else []
+
+
 def count_forks(run, pid):
-    """Decodes all blocks of a run: sched.md."""
-    found = 0
-    for number, stream in run.streams.items():
-        decoder = None
-        for b in stream.blocks:
-            if not number or not b.events:
-                continue
-            if b.key:
-                decoder = SchedDecoder(number - 1, b.first_tick)
-            events = list(decoder.block(b))
-            found += sum(ev.kind == FORK and ev.task.pid == pid for ev in events)
-    return found
+    return sum(ev.kind == FORK and ev.task.pid == pid for number, stream in run.streams.items() if number
+               for _, events in decode(number, stream) for ev in events)
 
 
 def lost(run):
@@ -162,8 +163,11 @@ def config(s):
 
 def does_what_it_is_told(s):
     """start, blocks, ACK, the spool shrinks; PING; configure, stop; SIGTERM."""
-    s.start_agent()
+    s.start_agent("--ring-most", "1M")
     c = s.connect()
+    s.check(c.instruct(20, START, config(s) + item(5, varint(1025))) ==
+            (12, "cannot record with a ring of 1025K: this device gives at most 1024K for each CPU (--ring-most)"), f"RESULT {c.results}")
+    s.check(not s.kernel_part(), "what was refused has been begun")
     s.check(c.state == 0 and not c.held and c.origins >> ORIGINS[s.source] & 1, "HELLO")
     s.check(c.instruct(1, START, config(s)) == (0, ""), f"RESULT {c.results}")
     s.generator.fork(50)
@@ -195,6 +199,65 @@ def does_what_it_is_told(s):
     s.check(c.instruct(5, START, item(1, varint(3)))[0] == 95, "a driver that it has not")
     c.wait(lambda: c.statuses[-1]["state"] == 2 and c.statuses[-1]["text"])
     s.end_agent(c)
+
+
+def notices_that_it_is_off(s):
+    """Somebody switches the events off, or all of the instance, while it records: it says so, records again, and
+    the ledger has a loss that nobody can count, from before the first event that is missing to behind the last.
+    Another CPU has its first event behind all losses."""
+    if s.source != "tracefs":
+        return  # the agent holds the links of its BPF programs, and the kernel lets nobody else take them off
+    s.start_agent("--flush", "10", "--resolution", "1")
+    c = s.connect()
+    s.check(c.instruct(1, START, config(s))[0] == 0, "start")
+    run, missing, offs, cpus = None, 0, [], sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(s.generator.pid, cpus[:1])
+    for name in ("events/enable", "events/sched/sched_process_fork/enable", "tracing_on"):
+        s.generator.fork(30)
+        c.wait(lambda: c.run and s.forks(c.run) == s.generator.forks - missing, acknowledge=True)
+        run = s.only_run()
+        switch = s.kernel_part()[0] / name
+        try:
+            s.kernel_part()[0].rmdir()
+            raise Broken("the kernel removed an instance that is read")
+        except OSError:
+            pass
+        s.process.send_signal(signal.SIGSTOP)  # or it switches on again before anything is missing
+        os.waitpid(s.process.pid, os.WUNTRACED)
+        began = time.monotonic_ns()
+        switch.write_text("0")
+        s.generator.fork(3)
+        ended = time.monotonic_ns()
+        s.process.send_signal(signal.SIGCONT)
+        missing += 3
+        until = time.monotonic() + PATIENCE
+        while switch.read_text()[0] == "0" or (s.folder / "log").read_text().count("records again") <= len(offs):
+            s.check(time.monotonic() < until, "nobody switched it on again, or said so")
+            c.wait(lambda: True, acknowledge=True)
+            time.sleep(0.01)
+        offs.append((began, ended))
+    s.generator.fork(30)
+    os.sched_setaffinity(s.generator.pid, cpus[-1:])
+    s.generator.fork(5)
+    s.end_agent(c)
+    s.check(s.forks(run) == s.generator.forks - missing, f"{s.forks(run)} of {s.generator.forks} - {missing} forks")
+    s.check(run.ended, "its run ended before")
+    spans = unknown_losses(run, cpus[0])
+    s.check(len(spans) == len(offs) and all(a <= began and ended <= b for (began, ended), (a, b) in zip(offs, spans)),
+            f"off at {offs}, losses at {spans}")
+
+
+def unknown_losses(run, cpu):
+    """Where what is missing of a CPU lies: between the events around it."""
+    spans, last, open_since = [], 0, None
+    for b, events in decode(cpu + 1, run.streams[cpu + 1]):
+        if UNKNOWN in b.lost and open_since is None:
+            open_since = last
+        if open_since is not None and events:
+            spans.append((open_since, events[0].tick))
+            open_since = None
+        last = events[-1].tick if events else last
+    return spans if open_since is None else spans + [(open_since, float("inf"))]
 
 
 def survives_kill(s):
@@ -314,7 +377,7 @@ def serves_one_connection(s):
     s.check(s.forks(s.only_run()) == 25, f"{s.forks(s.only_run())} of 25 forks")
 
 
-SCENARIOS = [does_what_it_is_told, survives_kill, survives_kill_at_random, survives_the_link,
+SCENARIOS = [does_what_it_is_told, notices_that_it_is_off, survives_kill, survives_kill_at_random, survives_the_link,
              keeps_what_it_could_not_send, leaves_the_kernel_recording, serves_one_connection]
 
 

@@ -479,6 +479,11 @@ def scenario_groups(data):
     assert [x["name"] for x in json.loads(out)["devices"]] == ["board"]
     out, _ = kiseki("devices", "--json", "--group", "rack 1", collector=c)
     assert json.loads(out)["devices"] == []
+    out, _ = kiseki("devices", "--json", "bo*", collector=c)
+    assert [x["name"] for x in json.loads(out)["devices"]] == ["board"]
+    for words in (["nobody"], ["--json", "nobody"], ["board", "nobody"]):
+        out, said = kiseki("devices", *words, collector=c, code=1)
+        assert not out and said == "kiseki: there is no device nobody\n", (words, out, said)
     assert put_group(c, '{"group": null}')["group"] is None
     c.stop()
     c.again()

@@ -300,9 +300,14 @@ def scenario_beside(folder):
     device = get_json(c, "/api/v1/devices/a9")
     assert device["online"] and device["session"] == 1, device
     assert len(get_json(c, "/api/v1/devices")["devices"]) == 1
-    # One that says nothing of a role takes the place, as ever.
-    Bringer(c, 1, 8, role=None)
-    assert agent.wait_bye()[0] == 3
+    # One that says nothing of a role would be the agent, which is there.
+    try:
+        Bringer(c, 1, 8, role=None)
+        raise AssertionError("a second agent was let in")
+    except fd.Closed as e:
+        assert e.bye[0] == 3, e.bye
+    agent.block(1, 2, events=0)
+    agent.wait_acknowledged()
     c.stop()
 
 

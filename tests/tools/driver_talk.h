@@ -25,6 +25,7 @@
 static struct session session;
 static uint8_t in_room[16384];
 static uint64_t now_ms;
+static bool has_clock;	 /* that fits all runs */
 static int answer;	 /* of the hook */
 static char answer_fill; /* its reason is so long, and not terminated */
 static char calls[LOG];	 /* of all hooks, one line each */
@@ -63,11 +64,12 @@ static inline int instruct(void *context, const struct message_instruction *m,
 	return answer;
 }
 
-static inline void clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
+static inline bool clocks(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns)
 {
 	(void)context;
 	*ret_device_ns = 111;
 	*ret_realtime_ns = 222;
+	return has_clock;
 }
 
 static inline void resume(void *context, uint32_t run, uint32_t stream, uint64_t next_sequence)
@@ -95,6 +97,7 @@ static inline int setup(void **state)
 	session_seed(&session, 0x1234567890abcdef);
 	now_ms = 1000;
 	answer = answer_fill = 0;
+	has_clock = true;
 	calls[0] = 0;
 	heard_at = heard_len = 0;
 	return 0;

@@ -32,7 +32,8 @@ DEVICES = [
     device("board-1", GOOD),
     device("evil\x1b[2J\u009b\n", EVIL, state="failed",
            status={"source": None, "lost": {}, "text": "no tracefs\x1b[31m"}, clock=None),
-    device("away", AWAY, online=False, state="offline", seen=None),
+    device("away", AWAY, online=False, state="offline", seen=None,
+           config={"pid": [3, 40], "comm": ["gen*\x1b"], "cgroup": []}),
 ]
 
 
@@ -88,6 +89,10 @@ class Handler(BaseHTTPRequestHandler):
                 {"run": 7, "device": "board-1", "first": "2026-11-15T05:00:00Z",
                  "last": "2026-11-15T05:01:00Z", "events": 1000, "bytes": 2500,
                  "lost": {"ring": 3}, "lost_unknown": True, "ended": False}]})
+        elif path == "/api/v1/runs/7":
+            self.answer({"run": 7, "device": "board-1", "device_id": GOOD})
+        elif path == "/api/v1/runs/7/export":
+            self.answer(b"run\n", kind="text/plain")
         elif path.endswith("/ledger"):
             self.answer({"run": 7, "events": 997, "lost": {"ring": 3}, "lost_uncounted": 1,
                          "ended": True, "rows": [

@@ -41,10 +41,10 @@ def block(stream, sequence, *, before=None, events=0, ticks=1, first_tick=1000, 
     return head + struct.pack("<I", crc32c(head + body)) + body
 
 
-def hello(device, boot, name="board", runs=(), version=1, cpus=2, state=1):
+def hello(device, boot, name="board", runs=(), version=1, cpus=2, state=1, role=None):
     return frame(HELLO, varint(version) + device + boot + text(name) + text("0.1.0") +
                  text("6.18.0") + text("armv7l") + varints(cpus, 6, state, len(runs)) +
-                 b"".join(runs))
+                 b"".join(runs) + (b"" if role is None else varint(role)))
 
 
 def end(rows):

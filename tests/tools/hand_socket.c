@@ -4,6 +4,8 @@
  *
  *	hand_socket plain HOST PORT FILE        connects, and writes the number of the descriptor to FILE
  *	hand_socket tls HOST PORT FILE          the same with kernel TLS on it
+ *	hand_socket half HOST PORT FILE         with TLS that has a key to send, and none to receive
+ *	hand_socket bare HOST PORT FILE         with TLS that has no key at all
  *	hand_socket relay PORT HOST TO_PORT     the other end of the latter: accepts one connection at
  *	                                        127.0.0.1:PORT, speaks TLS on it, and passes everything on
  *	                                        to HOST:TO_PORT in the clear
@@ -166,14 +168,26 @@ static int answer(char **argv)
 	return 0;
 }
 
-static int hand(char **argv, bool tls)
+/* As much of TLS as the word says. */
+static int put_on(int fd, const char *what)
+{
+	if (!strcmp(what, "tls"))
+		return use_tls(fd, 1);
+	if (!strcmp(what, "plain"))
+		return 0;
+	if (setsockopt(fd, SOL_TCP, TCP_ULP, "tls", sizeof("tls")) < 0)
+		return -1;
+	return strcmp(what, "half") ? 0 : set_key(fd, TLS_TX, 1);
+}
+
+static int hand(char **argv)
 {
 	int fd = open_port(argv[2], argv[3], 0);
 	FILE *f;
 
 	if (fd < 0)
 		return fail("connect");
-	if (tls && use_tls(fd, 1) < 0)
+	if (put_on(fd, argv[1]) < 0)
 		return fail("use TLS");
 	f = fopen(argv[4], "w");
 	if (!f)
@@ -188,7 +202,7 @@ int main(int argc, char **argv)
 		return relay(argv);
 	if (argc >= 4 && !strcmp(argv[1], "answer"))
 		return answer(argv);
-	if (argc == 5 && (!strcmp(argv[1], "plain") || !strcmp(argv[1], "tls")))
-		return hand(argv, argv[1][0] == 't');
+	if (argc == 5 && strstr("plain tls half bare", argv[1]))
+		return hand(argv);
 	return 2;
 }

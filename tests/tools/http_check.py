@@ -33,7 +33,9 @@ def check(doc, schema, value, where):
     if "anyOf" in schema:
         return None
     if value is None:
-        return None if schema.get("nullable") else fail(f"{where}: null")
+        # As OpenAPI 3.0.3 has it: nullable adds null to the type, and an enum has it only if it says so.
+        is_allowed = schema.get("nullable") and None in schema.get("enum", [None])
+        return None if is_allowed else fail(f"{where}: null")
     kind = TYPES[schema["type"]]
     if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
         fail(f"{where}: {value!r} is no {schema['type']}")

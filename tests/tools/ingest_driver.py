@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -102,22 +103,60 @@ def scenario_resume(data):
     c.stop()
 
 
+def refused(device):
+    """The BYE that its HELLO is answered with; None: it was let in."""
+    try:
+        device.welcome = device.come_in()
+    except fd.Closed as e:
+        return e.bye
+    return None
+
+
 def scenario_takeover(data):
-    """One connection per device, the later one; two devices of one name are two."""
+    """One connection per device: the one that answers; two devices of one name are two."""
     c = Collector(data)
     first = fd.Device(c.port, ident(1))
     first.come_in()
     first.run(ident(5))
     first.block(1, 0, before=0, events=1, payload=token(1, 0))
     first.wait_acknowledged()
-    second = fd.Device(c.port, ident(1), runs=[ident(5)])
-    assert second.come_in()["rows"] == [(0, 1, 1)]
+
+    # The first one answers, so it stays, however often the second one comes.
+    said = set()
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        code, text = refused(fd.Device(c.port, ident(1), boot=b"c" * 16))
+        assert code == 3, (code, text)
+        said.add(text)
+        first.pings = 0
+        while not first.pings:
+            first.take_any()
+    here = "%s:%d" % first.socket.getsockname()
+    assert len(said) == 1 and re.fullmatch(
+        rf"board is connected since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC from {re.escape(here)}; an agent beside it needs "
+        r"another --name, a machine that is a copy another device-id", said.pop())
+    first.run(ident(5))
+    first.block(1, 1, before=1, events=1, payload=token(1, 1))
+    first.wait_acknowledged()
+
+    # It does not answer any more, as one that lost power: then the second one is let in, soon.
+    start = time.monotonic()
+    while refused(second := fd.Device(c.port, ident(1), runs=[ident(5)])):
+        time.sleep(0.1)
+        assert time.monotonic() < start + 60
+    assert time.monotonic() - start >= 2
+    assert second.welcome["rows"] == [(0, 1, 2)]
     assert first.wait_bye() == (3, "another connection has taken this device's place")
+
+    # It closed: there is nobody to ask.
+    second.close()
+    second = fd.Device(c.port, ident(1), runs=[ident(5)])
+    assert second.come_in()["rows"] == [(0, 1, 2)]
     namesake = fd.Device(c.port, ident(2))
     namesake.come_in()
     c.wait_log(r"^kiseki: board-2 \(session \d+, 127.0.0.1:\d+\): connected")
     second.run(ident(5))
-    second.block(1, 1, before=1, events=1, payload=token(1, 1))
+    second.block(1, 2, before=2, events=1, payload=token(1, 2))
     second.wait_acknowledged()
     c.stop()
     assert second.wait_bye() == (0, "the collector ends")
@@ -161,7 +200,8 @@ def bad_peers(port):
         ("a browser", stranger(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 1, "type 71, not HELLO"),
         ("TLS", stranger(b"\x16\x03\x01\x02\x00\x01" + bytes(500)), 1, "not HELLO"),
         ("a large HELLO", stranger(b"\x02" + fd.varint(1 << 20)), 1, "HELLO of"),
-        ("a cut HELLO", stranger(fd.frame(fd.HELLO, b"\x01" + bytes(20))), 1, "HELLO is cut"),
+        ("a cut HELLO", stranger(fd.frame(fd.HELLO, b"\x01" + bytes(20))), 1,
+         "HELLO: boot at offset 17 is cut short"),
         ("version 0", stranger(fd.hello(*me, version=0)), 2, "version 0"),
         ("an oversized length", with_run(b"\x01" + fd.varint((1 << 20) + 113)), 1, "out of bounds"),
         ("an endless length", with_run(b"\x01" + b"\xff" * 10), 1, "out of bounds"),
@@ -293,6 +333,154 @@ def scenario_limit(data):
         except fd.Closed:
             assert time.monotonic() < deadline
     c.stop()
+
+
+class Flood(threading.Thread):
+    """A device that sends the same bytes as fast as they are taken."""
+
+    def __init__(self, device, data, times):
+        super().__init__()
+        self.device, self.data, self.times = device, data, times
+        self.failure = None
+        self.start()
+
+    def run(self):
+        try:
+            for _ in range(self.times):
+                self.device.send(self.data)
+        except Exception as e:  # an assertion in a thread must not pass unseen
+            self.failure = e
+
+    def finish(self):
+        self.join()
+        if self.failure:
+            raise self.failure
+
+
+def is_sanitized():
+    """A sanitizer's memory is its own."""
+    return re.search(rb"__[at]san_init", Path(KISEKI).read_bytes())
+
+
+FAIR_S = 5  # for what takes some ms; 20,000 RUN frames once made others wait for 16 s
+
+
+def welcome_s(collector, number):
+    """How long a device that comes now waits for its WELCOME."""
+    started = time.monotonic()
+    d = fd.Device(collector.port, ident(number), name=f"late-{number}")
+    d.come_in()
+    took = time.monotonic() - started
+    d.close()
+    return took
+
+
+def boot_again(collector, boot):
+    """The device of the flood. Until all is read that its last connection sent, it is refused as a second one."""
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        d = fd.Device(collector.port, ident(2), boot=ident(boot), name="flood")
+        try:
+            d.come_in()
+            return d
+        except fd.Closed as e:
+            d.close()
+            if "is connected since" not in str(e) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def scenario_flood(data):
+    """One device floods, with each type of frame: another that comes meanwhile is welcomed, a third goes on as if it were alone, the
+    collector needs no more memory, and what the flood named without sending anything of it is no run."""
+    c = Collector(data)
+    good = Streamer(c, 1)
+    bad = fd.Device(c.port, ident(2), name="flood")
+    bad.come_in()
+    runs = [b"".join(fd.frame(fd.RUN, os.urandom(16)) for _ in range(20000)) for _ in range(2)]
+    bad.send(runs[0])  # so much is taken before memory is looked at
+    took = [welcome_s(c, 3)]
+    before = c.resident_kib()
+    flood = Flood(bad, runs[1], 50)  # a million
+    while flood.is_alive():
+        took.append(welcome_s(c, 4))
+    flood.finish()
+    bad.run(ident(700))
+    bad.block(1, 0, before=0, events=1)
+    bad.wait_acknowledged()  # so all before it was read
+    grown = c.resident_kib() - before
+    one = fd.frame(fd.BLOCK, fd.block(1, 0, before=0, events=1))
+    for what, bytes_ in (("STATUS", fd.status()), ("RESULT", fd.frame(fd.RESULT, fd.varints(77, 0) + fd.text(""))),
+                         ("unknown", fd.frame(40, b"")), ("duplicate", one)):
+        flood = Flood(bad, bytes_ * 2000, 10)
+        while flood.is_alive():
+            took.append(welcome_s(c, 5))
+        flood.finish()
+        print(f"flood: {what}: the last of {len(took)} was welcomed after {took[-1] * 1000:.0f} ms")
+    bad.sent += 20000
+    bad.wait_acknowledged()
+    bad.close()
+    for n in range(20):  # each time as if it had booted
+        again = boot_again(c, 800 + n)
+        again.send(runs[0])
+        took.append(welcome_s(c, 6))
+        again.close()
+    assert max(took) < FAIR_S, f"another device was welcomed after {max(took):.1f} s"
+    assert is_sanitized() or grown < 16384, f"a million RUN frames cost {grown} KiB"
+    n = good.finish()
+    assert good.breaks == 0 and n > 20, (good.breaks, n)
+    assert not c.count_log("no HELLO within"), "a device was blamed for the collector's slowness"
+    c.stop()
+    tokens = stored(data)
+    assert all(tokens.get(token(1, i)) == 1 for i in range(n))
+    check(data, {"good-1": n * 5, "flood": 1})
+    print(f"flood: {max(took) * 1000:.0f} ms at the most, {grown} KiB more for a million RUN frames")
+
+
+def scenario_held(data):
+    """Frames that never become whole, on many connections of one device: it has to go, and another stays."""
+    c = Collector(data)
+    good = Streamer(c, 1)
+
+    def recorder():
+        d = fd.Device(c.port, ident(2), name="greedy")
+        d.come_in(role=1)
+        return d
+
+    greedy = [recorder() for _ in range(32)]
+    before = c.resident_kib()
+    late = fd.Device(c.port, ident(2), name="greedy")
+    late.send(fd.hello(ident(2), late.boot, "greedy", role=1))
+    assert late.wait_bye() == (4, "the device has 32 connections, its limit")
+    refused = 0
+    for d in greedy:
+        try:
+            d.send(b"\x01" + fd.varint(1 << 20) + bytes(900000))
+        except fd.Closed:
+            pass
+    deadline = time.monotonic() + WAIT_S
+    while c.count_log("bytes of frames that are not whole, its limit") < 26:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    grown = c.resident_kib() - before
+    for d in greedy:
+        try:
+            while True:
+                d.take(0.05)
+        except fd.Closed as e:
+            assert e.bye and e.bye[0] == 4 and "bytes of frames that are not whole, its limit" in e.bye[1], e.bye
+            refused += 1
+        except OSError:
+            pass
+    assert refused >= 26, refused  # 4 MiB are four of them
+    assert is_sanitized() or grown < 32768, f"it holds {grown} KiB of one device"
+    agent = fd.Device(c.port, ident(2), name="greedy")  # its recorders do not shut it out
+    agent.come_in()
+    n = good.finish()
+    assert good.breaks == 0 and n > 20, (good.breaks, n)
+    c.stop()
+    check(data, {"good-1": n * 5})
+    print(f"held: {grown} KiB for 32 connections, {refused} were refused")
 
 
 def scenario_files(data):

@@ -353,7 +353,7 @@ class Stream:
 
     def items(self):
         broken, gap = True, False
-        seen, expected, pending, at = self.start, 0, 0, 0
+        seen, expected, pending, at, until = self.start, 0, 0, 0, 0
         for b in self.blocks:
             if expected == self.end_sequence:
                 break
@@ -362,6 +362,7 @@ class Stream:
             if b.sequence != expected:
                 broken = gap = True
             expected, at = b.sequence + 1, b.at
+            until = max(until, (b.first_tick if b.key else until) + b.ticks)
             self.lost = [a + max(c, 0) for a, c in zip(self.lost, b.lost)]
             self.some = [a or c == UNKNOWN for a, c in zip(self.some, b.lost)]
             seen += b.told()
@@ -382,7 +383,7 @@ class Stream:
         else:
             self.lost[DAMAGE] += pending
             self.some[DAMAGE] |= gap or any(torn > at for torn in self.torn)
-        yield from self.losses(self.last)
+        yield from self.losses(until)
 
 
 def precedes(info, a, b):

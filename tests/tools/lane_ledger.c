@@ -111,6 +111,39 @@ static void read_bsf(struct lane_ledger *l, const struct block *b, uint64_t *lat
 	}
 }
 
+/* What is told to be lost, `first` on, against the ticks that the lane was given: a loss ends where the block's
+ * first event lies, or, of a block without events, where that ends; and not behind the next event. */
+static void check_loss_end(struct lane_ledger *l, const struct block *b, uint64_t first)
+{
+	bool is_key = b->flags & BLOCK_KEY;
+	uint64_t end = (is_key ? b->first_tick : l->until) + (b->events ? 0 : b->ticks);
+	uint64_t told = block_told(b), latest = l->until, i;
+	const struct sched_event *ev;
+	uint64_t lost = 0;
+
+	if (!told || l->settings.codec != CODEC_SCHED || l->missing || l->gaps)
+		return;
+	if (b->events && !is_key)
+		return; /* that a loss is told like this is only for want of room */
+	for (i = 0; i < told; i++) {
+		ev = l->get(l->context, first + i);
+		if (!ev)
+			blame(l, "more is lost than the lane was given");
+		if (ev && ev->tick > lost)
+			lost = ev->tick;
+	}
+	latest = lost > latest ? lost : latest;
+	ev = l->get(l->context, first + told);
+	/* Ticks may go back; the first event of a KEY block may lie before one that was lost. */
+	if (lost > end && lost > l->until && !(b->events && ev && ev->tick < lost))
+		blame(l, "an event was lost behind the end of the loss");
+	if (ev && ev->tick > latest)
+		latest = ev->tick;
+	if (end > latest)
+		blame(l, "a loss ends behind the next event");
+	l->ends++;
+}
+
 /* The header against what is known of the stream; false if its payload is not to be read. */
 static bool read_header(struct lane_ledger *l, const struct block *b)
 {
@@ -144,13 +177,14 @@ static bool read_header(struct lane_ledger *l, const struct block *b)
 	return !l->wrong;
 }
 
-void lane_ledger_take(struct lane_ledger *l, const struct ring_entry *e)
+void lane_ledger_take(struct lane_ledger *l, struct ring_entry *e)
 {
 	uint64_t start, latest;
 	struct frame frame;
 	struct block b;
 	bool has_gap;
 
+	lane_seal(e);
 	if (frame_decode(e->bytes, e->len, &frame) != WIRE_OK || frame.len != e->len ||
 	    frame.type != FRAME_BLOCK || block_decode(frame.body, frame.body_len, &b) != WIRE_OK ||
 	    b.len != frame.body_len) {
@@ -165,6 +199,7 @@ void lane_ledger_take(struct lane_ledger *l, const struct ring_entry *e)
 		return;
 	has_gap = b.sequence > l->next_sequence;
 	l->bytes += b.len;
+	check_loss_end(l, &b, l->seen);
 	if (!read_header(l, &b))
 		return;
 	start = b.flags & BLOCK_KEY ? b.first_tick : l->until;
@@ -175,7 +210,7 @@ void lane_ledger_take(struct lane_ledger *l, const struct ring_entry *e)
 		read_bsf(l, &b, &latest);
 	l->seen += b.events;
 	l->until = start + b.ticks;
-	if (l->until < latest || (l->until > latest && !has_gap))
+	if (l->until < latest || (l->until > latest && !has_gap && b.events))
 		blame(l, "a block does not end with its latest tick");
 }
 

@@ -30,6 +30,7 @@ struct lane_ledger {
 	uint64_t missing; /* what KEY blocks say beyond that */
 	uint64_t until;
 	uint64_t blocks, keys, empty, gaps, bytes;
+	uint64_t ends; /* of losses, held against the events that were lost */
 	uint64_t segment_bytes, segment_bytes_most;
 	bool is_broken;
 
@@ -46,7 +47,8 @@ struct lane_ledger {
 /* About 500 KiB: not for the stack. */
 void lane_ledger_init(struct lane_ledger *l, const struct lane *lane);
 
-void lane_ledger_take(struct lane_ledger *l, const struct ring_entry *e);
+/* The entry is pinned, and is sealed here. */
+void lane_ledger_take(struct lane_ledger *l, struct ring_entry *e);
 
 /* After the last block: what the lane says of its end, all in all. `given`: how many events it was. */
 void lane_ledger_end(struct lane_ledger *l, const struct lane *lane, uint64_t given);

@@ -81,6 +81,21 @@ static inline int owner_run(void *o, const struct message_id *run, uint32_t *ret
 	return 0;
 }
 
+static inline int owner_find(void *o, const struct message_id *run, uint32_t *ret, struct error *e)
+{
+	struct owner *owner = o;
+	uint32_t i;
+
+	(void)e;
+	if (owner->busy && owner->busy--)
+		return -EAGAIN;
+	*ret = 0;
+	for (i = 0; i < owner->n_runs; i++)
+		if (!memcmp(&owner->runs[i].id, run, sizeof(*run)))
+			*ret = i + 1;
+	return 0;
+}
+
 /* Where it keeps a stream: the first few of CPUs, and of threads. */
 static inline uint32_t owner_slot(uint32_t stream)
 {
@@ -193,6 +208,7 @@ static inline void owner_log(void *o, const char *text)
 static const struct session_ops owner_ops = {
 	.send = owner_send,
 	.arrive = owner_arrive,
+	.find = owner_find,
 	.run = owner_run,
 	.next_sequences = owner_next,
 	.put = owner_put,

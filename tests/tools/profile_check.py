@@ -71,6 +71,10 @@ def read_pprof(path):
             mapping = mappings[m[2][0]]
             need(mapping[2][0] <= m[3][0] < mapping[3][0], "an address is outside of its mapping")
         locations[m[1][0]] = functions[message(m[4][0])[1][0]]
+    # profile.proto: "By convention the main binary is at the first mapping": pprof names the file after it.
+    order = [strings[message(m)[5][0]] for m in profile[3]]
+    need(all(name.startswith("[") for name in order) or not order[0].startswith("["),
+         f"the first mapping is {order[0]}")
     files = {strings[m[5][0]]: strings[m[6][0]] for m in mappings.values()}
     stacks = []
     for m in map(message, profile[2]):

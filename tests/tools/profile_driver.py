@@ -171,7 +171,7 @@ def scenario_live(folder):
 def scenario_cut(folder):
     """The collector is killed and comes again: nothing is missing, nothing is there twice."""
     c, path = Collector(folder), Path(folder) / "beside.ksk"
-    r = Recorder(c, folder, "-o", str(path), "--rate", "5000")
+    r = Recorder(c, folder, "-o", str(path), "--rate", "1000")
     for _ in range(2):
         before = only_run(c)["events"]
         wait_until("more", lambda: only_run(c)["events"] > before)

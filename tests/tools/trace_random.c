@@ -61,20 +61,24 @@ static size_t make_losses(struct sched_random *r, const struct trace_random_opti
 	return n;
 }
 
+/* Behind the last event the end is that of the stream, which is its latest tick. */
 static void place_losses(struct cpu_items *c)
 {
-	uint64_t last = 0;
+	uint64_t last = 0, latest = 0;
 	size_t i, j;
 
 	for (i = 0; i < c->n; i++) {
 		if (c->items[i].type == ITEM_EVENT) {
 			last = c->items[i].event.tick;
+			latest = last > latest ? last : latest;
 			continue;
 		}
 		c->items[i].loss.from_tick = c->items[i].loss.to_tick = last;
 		for (j = i; j < c->n && c->items[j].type == ITEM_LOSS; j++)
 			;
-		if (j < c->n && c->items[j].event.tick > last)
+		if (j == c->n)
+			c->items[i].loss.to_tick = latest;
+		else if (c->items[j].event.tick > last)
 			c->items[i].loss.to_tick = c->items[j].event.tick;
 	}
 }

@@ -109,7 +109,7 @@ static int run(struct host *h, struct error *e)
 	}
 	vm_guests_finish(h->guests, &h->meta);
 	for (i = 0; i < CPUS; i++)
-		sample_lane_stop(&h->lane[i]);
+		sample_lane_stop(&h->lane[i], 0);
 	profile_meta_flush(&h->meta);
 	return profile_file_finish(&h->file, e);
 }

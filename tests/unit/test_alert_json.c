@@ -56,10 +56,11 @@ static void test_kinds(void **state)
 	check_link(&a, "/#fleet?tab=graph&kind=vm&devices=" ID
 		       "&since=6000&until=6120&base=time&basesince=5400&baseuntil=6000"
 		       "&by=machine&name=vm%20one&object=");
+	/* Of tasks there are no stacks: what they did in those minutes is the evidence. */
 	a.kind = ALERT_WAIT;
-	check_link(&a, "/#fleet?tab=graph&kind=profile&devices=" ID
-		       "&since=6000&until=6120&base=time&basesince=5400&baseuntil=6000"
-		       "&by=process&name=vm%20one&object=");
+	check_link(&a, "/#latency?device=" ID "&since=6000&until=6120&name=vm%20one");
+	a.kind = ALERT_TASK;
+	check_link(&a, "/#timeline?device=" ID "&since=6000&until=6120&name=vm%20one");
 }
 
 /* The longest texts there are, all of them three characters each in an address. */

@@ -45,7 +45,7 @@ static void make_frame(uint8_t *out, uint32_t len, uint64_t sequence)
 	put_le64(out, sequence);
 	for (i = 8; i + 4 < len; i++)
 		out[i] = (uint8_t)((sequence * 31 + i) * 7);
-	put_le32(out + len - 4, crc32c(0, out, len - 4));
+	put_le32(out + len - 4, crc32c_add(0, out, len - 4));
 }
 
 static bool is_frame(const struct ring_entry *e)
@@ -53,7 +53,7 @@ static bool is_frame(const struct ring_entry *e)
 	uint32_t i;
 
 	if (e->len < FRAME_LEAST || get_le64(e->bytes) != e->sequence ||
-	    get_le32(e->bytes + e->len - 4) != crc32c(0, e->bytes, e->len - 4))
+	    get_le32(e->bytes + e->len - 4) != crc32c_add(0, e->bytes, e->len - 4))
 		return false;
 	for (i = 8; i + 4 < e->len; i++)
 		if (e->bytes[i] != (uint8_t)((e->sequence * 31 + i) * 7))

@@ -323,6 +323,34 @@ static void test_doubts(void **state)
 	close_log(l);
 }
 
+/* 15 events of a thread that should sleep may be skew; with the 16th its records are not believed
+ * until the next one. */
+static void test_limit_of_doubts(void **state)
+{
+	struct log *l = open_log(false);
+	uint64_t doubts, i;
+
+	(void)state;
+	for (doubts = 15; doubts <= 16; doubts++) {
+		uint64_t at = doubts * 1000;
+
+		os(l, at, FUNC_OS_SWITCH_IN, 0);
+		enter(l, at, 1);
+		os(l, at + 10, FUNC_OS_SWITCH_OUT, 1);
+		for (i = 0; i < doubts; i++)
+			(i % 2 ? leave : enter)(l, at + 20, 2);
+		os(l, at + 900, FUNC_OS_SWITCH_IN, 0);
+		if (doubts % 2) {
+			leave(l, at + 900, 2);
+			assert_int_equal(last(l)->local.ns[CALL_BLOCKED], 880);
+		}
+		leave(l, at + 910, 1);
+		assert_int_equal(last(l)->local.ns[CALL_BLOCKED], 10);
+		assert_int_equal(last(l)->local.ns[CALL_UNKNOWN], doubts == 16 ? 880 : 0);
+	}
+	close_log(l);
+}
+
 static void test_kernel(void **state)
 {
 	struct log *l = open_log(true);
@@ -419,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_watch),
 		cmocka_unit_test(test_early_waking),
 		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_limit_of_doubts),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_too_deep),
 		cmocka_unit_test(test_random),

@@ -26,8 +26,8 @@ static void test_same(void **state)
 	for (at = 0; at < 16; at++)
 		for (len = 0; len < 100; len++)
 			assert_int_equal(checksum_crc32c((uint32_t)at * 77, data + at, len),
-					 crc32c((uint32_t)at * 77, data + at, len));
-	assert_int_equal(checksum_crc32c(0, data, sizeof(data)), crc32c(0, data, sizeof(data)));
+					 crc32c_add((uint32_t)at * 77, data + at, len));
+	assert_int_equal(checksum_crc32c(0, data, sizeof(data)), crc32c_add(0, data, sizeof(data)));
 }
 
 static void test_block(void **state)

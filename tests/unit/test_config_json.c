@@ -85,7 +85,8 @@ static void test_refuse(void **state)
 	(void)state;
 	refuses("[]", "not a JSON object");
 	refuses("7", "not a JSON object");
-	refuses("{\"evnts\": []}", "evnts");
+	refuses("{\"evnts\": []}", "there is no such option");
+	refuses("{\"comms\": [\"gen*\"]}", "cannot use \"comms\": there is no such option");
 	refuses("{\"flush\": -1}", "flush");
 	refuses("{\"flush\": 1.5}", "flush");
 	refuses("{\"flush\": [100]}", "flush");

@@ -20,19 +20,19 @@ static void test_vectors(void **state)
 	uint32_t i;
 
 	(void)state;
-	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
-	assert_int_equal(crc32c(0, "", 0), 0);
+	assert_int_equal(crc32c_add(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(crc32c_add(0, "", 0), 0);
 	memset(bytes, 0, sizeof(bytes));
-	assert_int_equal(crc32c(0, bytes, 32), 0x8a9136aa);
+	assert_int_equal(crc32c_add(0, bytes, 32), 0x8a9136aa);
 	memset(bytes, 0xff, sizeof(bytes));
-	assert_int_equal(crc32c(0, bytes, 32), 0x62a8ab43);
+	assert_int_equal(crc32c_add(0, bytes, 32), 0x62a8ab43);
 	for (i = 0; i < 32; i++)
 		bytes[i] = (uint8_t)i;
-	assert_int_equal(crc32c(0, bytes, 32), 0x46dd794e);
+	assert_int_equal(crc32c_add(0, bytes, 32), 0x46dd794e);
 	for (i = 0; i < 32; i++)
 		bytes[i] = (uint8_t)(31 - i);
-	assert_int_equal(crc32c(0, bytes, 32), 0x113fdb5c);
-	assert_int_equal(crc32c(0, read_command, sizeof(read_command)), 0xd9963a56);
+	assert_int_equal(crc32c_add(0, bytes, 32), 0x113fdb5c);
+	assert_int_equal(crc32c_add(0, read_command, sizeof(read_command)), 0xd9963a56);
 }
 
 /* In pieces it is the same, wherever they are cut and however they are aligned. */
@@ -45,10 +45,10 @@ static void test_pieces(void **state)
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i * 167 + 13);
 	for (i = 0; i < 8; i++) {
-		whole = crc32c(0, bytes + i, 290);
+		whole = crc32c_add(0, bytes + i, 290);
 		for (cut = 0; cut <= 290; cut++)
-			assert_int_equal(crc32c(crc32c(0, bytes + i, cut), bytes + i + cut,
-						290 - cut),
+			assert_int_equal(crc32c_add(crc32c_add(0, bytes + i, cut), bytes + i + cut,
+						    290 - cut),
 					 whole);
 	}
 }
@@ -65,11 +65,11 @@ static void test_long(void **state)
 	for (from = 0; from < 9; from++)
 		for (len = 2040; len < 2070; len++) {
 			for (i = slow = 0; i < len; i++)
-				slow = crc32c(slow, bytes + from + i, 1);
-			assert_int_equal(crc32c(0, bytes + from, len), slow);
-			assert_int_equal(crc32c(slow, bytes, sizeof(bytes)),
-					 crc32c(crc32c(slow, bytes, 100), bytes + 100,
-						sizeof(bytes) - 100));
+				slow = crc32c_add(slow, bytes + from + i, 1);
+			assert_int_equal(crc32c_add(0, bytes + from, len), slow);
+			assert_int_equal(crc32c_add(slow, bytes, sizeof(bytes)),
+					 crc32c_add(crc32c_add(slow, bytes, 100), bytes + 100,
+						    sizeof(bytes) - 100));
 		}
 }
 

@@ -53,17 +53,37 @@ static void test_log(void **state)
 			     "11-15 02:30:13.722 1 1 E PLUGIN other@other.c:1 Later\n",
 			     text, sizeof(text)));
 	assert_string_equal(text, "At line 61");
-	assert_true(from_log("d t 1 1 W M f@fs.c:803 [in] Failed: a-addr=0x1", text, sizeof(text)));
+	assert_true(from_log("d t 1 1 E M f@fs.c:803 [in] Failed: a-addr=0x1", text, sizeof(text)));
 	assert_string_equal(text, "Failed");
-	assert_true(from_log("d t 1 1 W M f@fs.c:803 Failed", text, 4));
+	assert_true(from_log("d t 1 1 F M f@fs.c:803 Failed", text, 4));
 	assert_string_equal(text, "Fai");
-	assert_true(from_log("d t 1 1 W M f@fs.c:803 [in Failed", text, sizeof(text)));
+	assert_true(from_log("d t 1 1 E M f@fs.c:803 [in Failed", text, sizeof(text)));
 	assert_string_equal(text, "[in Failed");
-	assert_false(from_log("d t 1 1 W M f@fs.c:803 Failed", text, 0));
+	assert_false(from_log("d t 1 1 E M f@fs.c:803 Failed", text, 0));
 	assert_false(from_log("", text, sizeof(text)));
 	assert_false(from_log("no such line", text, sizeof(text)));
 	assert_false(from_log("f@x", text, sizeof(text)));
 	assert_false(from_log("f@x:1 ", text, sizeof(text)));
+}
+
+/* What the library only warns of, it gets over: the reason is another one. */
+static void test_warnings(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_false(
+		from_log("d t 1 1 W M f@fs.c:803 Invalid LTTng trace index\n", text, sizeof(text)));
+	assert_true(from_log("d t 1 1 W M f@fs.c:803 Invalid LTTng trace index\n"
+			     "d t 1 1 W M f@fs.c:803 Invalid packet size\n"
+			     "d t 1 1 E M f@fs.c:9 Failed to index\n",
+			     text, sizeof(text)));
+	assert_string_equal(text, "Invalid packet size");
+	assert_false(from_log("d t E@f x", text, sizeof(text)));
+	assert_true(from_log("\n(process:1): GLib-ERROR **: 02:00:00.000: "
+			     "../gmem.c:136: failed to allocate 8589934592 bytes\n",
+			     text, sizeof(text)));
+	assert_string_equal(text, "its reader ran out of the memory that it may use");
 }
 
 int main(void)
@@ -71,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tidy),
 		cmocka_unit_test(test_log),
+		cmocka_unit_test(test_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,20 @@ static void answers(void **state)
 		     "instruct 77 verb 2 given 0\n");
 }
 
+/* A device that holds a run of another clock than it has now says neither: the collector would
+ * take one for the other. */
+static void says_no_clock_that_is_wrong(void **state)
+{
+	(void)state;
+	connect_to(WINDOW);
+	has_clock = false;
+	assert_int_equal(say(FRAME_PING, "\5\1", 2), 0);
+	expect_silence();
+	has_clock = true;
+	assert_int_equal(say(FRAME_PING, "\6\1", 2), 0);
+	expect_pong(6, 1);
+}
+
 static void says_how_it_is(void **state)
 {
 	struct message_status m = { .state = DEVICE_TRACING, .events = 10, .wakeups = 3 }, got;
@@ -498,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup(counts_acknowledged_frames, setup),
 		cmocka_unit_test_setup(stays_in_the_window, setup),
 		cmocka_unit_test_setup(answers, setup),
+		cmocka_unit_test_setup(says_no_clock_that_is_wrong, setup),
 		cmocka_unit_test_setup(says_how_it_is, setup),
 		cmocka_unit_test_setup(does_not_answer_who_does_not_listen, setup),
 		cmocka_unit_test_setup(leaves_without_a_word, setup),

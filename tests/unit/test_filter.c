@@ -158,8 +158,10 @@ static void test_wrong_words(void **state)
 	static const char *const cpus[] = {
 		"", "x", "1-", "-1", "3-1", "4096", "1,,2", "1,", "1 "
 	};
-	static const char *const pids[] = { "",	  "-1",	 "2147483648",
-					    "1,", "0x1", "99999999999999999999" };
+	static const char *const pids[] = {
+		"",   "-1",  "2147483648",	    "7@", "7@x", "@7", "7@-1", "7@1@2",
+		"1,", "0x1", "99999999999999999999"
+	};
 	static const char *const times[] = { "",
 					     "+",
 					     "s",

@@ -247,7 +247,7 @@ static void says_what_is_wrong_with_its_file(void **state)
 	      "one hundred bytes",
 	      f);
 	fclose(f);
-	assert_true(fleet_open(&fleet, dir, &e) < 0);
+	assert_int_equal(fleet_open(&fleet, dir, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, "fleet.db"));
 	assert_null(fleet);
 }

@@ -42,10 +42,17 @@ static void add_task(int32_t pid, int32_t tgid, const char *name)
 	assert_int_equal(info_add_task(&info, pid, tgid, comm), 0);
 }
 
+static size_t format(uint32_t cpu, const struct sched_event *e, char *buf)
+{
+	struct trace_item item = { .type = ITEM_EVENT, .cpu = cpu, .event = *e };
+
+	return ftrace_line_format(&line, &item, buf);
+}
+
 static void check(uint32_t cpu, const struct sched_event *e, const char *expected)
 {
 	char buf[FTRACE_LINE_MAX + 1];
-	size_t len = ftrace_line_format(&line, cpu, e, buf);
+	size_t len = format(cpu, e, buf);
 
 	assert_true(len <= FTRACE_LINE_MAX);
 	buf[len] = 0;
@@ -170,7 +177,7 @@ static void check_state(uint64_t value, const char *expected)
 	size_t len;
 
 	e.state = value;
-	len = ftrace_line_format(&line, 0, &e, buf);
+	len = format(0, &e, buf);
 	buf[len] = 0;
 	snprintf(want, sizeof(want), " prev_state=%s ==> ", expected);
 	if (!strstr(buf, want))
@@ -201,7 +208,7 @@ static void check_flags(uint8_t flags, uint8_t count, const char *expected)
 {
 	struct sched_event e = { .kind = SCHED_EXEC, .flags = flags, .preempt_count = count };
 	char buf[FTRACE_LINE_MAX + 1], want[64];
-	size_t len = ftrace_line_format(&line, 0, &e, buf);
+	size_t len = format(0, &e, buf);
 
 	buf[len] = 0;
 	snprintf(want, sizeof(want), "[000] %s     0.000000: sched_process_exec", expected);
@@ -300,7 +307,7 @@ static void the_longest_line_fits(void **state)
 	e.filename = path;
 	e.filename_len = SCHED_FILENAME_MAX;
 	e.task.pid = e.value = INT32_MIN;
-	len = ftrace_line_format(&line, UINT32_MAX, &e, buf);
+	len = format(UINT32_MAX, &e, buf);
 	assert_true(len > SCHED_FILENAME_MAX && len <= FTRACE_LINE_MAX);
 	assert_int_equal(buf[len - 1], '\n');
 	free(buf);

@@ -353,7 +353,7 @@ static void skip_if_overrun(void)
 static const char *check_line(struct ftrace_line *line, const char *p, const struct trace_item *raw)
 {
 	char buf[FTRACE_LINE_MAX + 1];
-	size_t len = ftrace_line_format(line, raw->cpu, &raw->event, buf);
+	size_t len = ftrace_line_format(line, raw, buf);
 
 	buf[len] = 0;
 	if (strncmp(p, buf, len) != 0)

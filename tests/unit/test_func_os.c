@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The running kernel's records of threads whose system calls and sleeps are known, through the instance into
- * blocks: every one is there, in order, also of a thread that nobody named; and where the rings were too
- * small, the number that the kernel counted is told. Needs root and tracefs, and is skipped (77) where there
- * is none; also where the program is emulated, because the kernel below it has other numbers for system calls.
+ * The running kernel's records of threads whose system calls and sleeps are known, through the
+ * instance into blocks: every one is there, in order, also of a thread that nobody named; and
+ * where the rings were too small, the number that the kernel counted is told. Needs root and
+ * tracefs, and is skipped (77) where there is none; also where the program is emulated, because
+ * the kernel below it has other numbers for system calls.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@
 #include "device/feed/os_instance.h"
 #include "device/func/clock.h"
 #include "tools/fake_func_run.h"
+#include "tools/switch_witness.h"
 
 #define CALLS 1000U
 #define INNER_CALLS 500U
@@ -39,6 +41,7 @@
 static struct func_run *run;
 static struct func_os *os;
 static char instance[64], folder[TRACEFS_PATH_MAX];
+static struct switch_witness witness;
 static struct func_clock clock_of_run;
 static uint32_t cpus;
 
@@ -95,25 +98,48 @@ static void *run_worker(void *data)
 	return NULL;
 }
 
+/* Nothing is recorded of a thread that sleeps: what is turned on now misses nothing. */
+static void await_sleep(int32_t tid)
+{
+	char path[64], text[256];
+	const char *state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	do {
+		sched_yield();
+		f = fopen(path, "re");
+		assert_non_null(f);
+		assert_non_null(fgets(text, sizeof(text), f));
+		fclose(f);
+		state = strrchr(text, ')');
+		assert_non_null(state);
+	} while (state[2] != 'S');
+}
+
 static void start_worker(struct worker *w)
 {
 	assert_int_equal(pipe(w->go), 0);
 	assert_int_equal(pthread_create(&w->thread, NULL, run_worker, w), 0);
 	while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
 		sched_yield();
-}
-
-static void end_worker(struct worker *w)
-{
-	assert_int_equal(pthread_join(w->thread, NULL), 0);
-	close(w->go[0]);
-	close(w->go[1]);
+	await_sleep(w->tid);
 }
 
 static void check(int r, const struct error *e)
 {
 	if (r < 0)
 		fail_msg("%s", e->text);
+}
+
+static void end_worker(struct worker *w)
+{
+	assert_int_equal(pthread_join(w->thread, NULL), 0);
+	witness_await_exit(&witness, w->tid);
+	if (w->inner_tid)
+		witness_await_exit(&witness, w->inner_tid);
+	close(w->go[0]);
+	close(w->go[1]);
 }
 
 static int open_os(uint32_t ring_kib)
@@ -138,6 +164,7 @@ static void close_os(void)
 	func_os_close(take_ptr(os));
 	assert_false(run->is_bad);
 	assert_int_not_equal(access(folder, F_OK), 0); /* it leaves nothing behind */
+	witness_close(&witness);
 	fake_func_run_free(run);
 }
 
@@ -163,30 +190,39 @@ static uint32_t count(uint32_t row, enum func_os_type kind, uint64_t value)
 	return n;
 }
 
-/* A call and its return by turns, and a thread that is off its CPU makes none. */
-static void check_order(uint32_t row)
+/*
+ * A call and its return by turns. The thread is switched in as often as the kernel wrote, each
+ * time when it was off its CPU; and it does something while it is off only as often as a switch
+ * was not written.
+ */
+static void check_order(uint32_t row, int32_t tid, bool slept)
 {
+	const struct switches written = witness_count(&witness, tid, slept);
 	const struct fake_func_row *r = &run->rows[row];
-	bool inside = false, off = false;
-	uint32_t i;
+	bool inside = false, off = slept;
+	uint32_t i, unwritten = 0;
 
 	for (i = 0; i < r->n; i++) {
 		if (i && r->events[i].tick < r->events[i - 1].tick)
 			fail_msg("event %u of %u is before the one before it", i, r->n);
 		switch (r->events[i].os) {
 		case FUNC_OS_SYSCALL:
-			assert_false(inside || off);
+			assert_false(inside);
 			inside = true;
+			unwritten += off;
+			off = false;
 			break;
 		case FUNC_OS_SYSCALL_RETURN:
-			assert_false(off);
 			inside = false;
+			unwritten += off;
+			off = false;
 			break;
 		case FUNC_OS_SWITCH_OUT:
-			assert_false(off);
+			unwritten += off;
 			off = true;
 			break;
 		case FUNC_OS_SWITCH_IN:
+			assert_true(off);
 			assert_true(r->events[i].value < cpus);
 			off = false;
 			break;
@@ -194,6 +230,8 @@ static void check_order(uint32_t row)
 			break;
 		}
 	}
+	assert_int_equal(count(row, FUNC_OS_SWITCH_IN, UINT64_MAX), written.in);
+	assert_int_equal(unwritten, written.unwritten);
 }
 
 /* How long it was off, from the sleep's call to its return. */
@@ -227,6 +265,7 @@ static void test_all(void **state)
 	(void)state;
 	check(open_os(0), &e);
 	start_worker(&w);
+	witness_open(&witness);
 	check(func_os_watch(os, w.tid, &e), &e);
 	check(func_os_add(os, w.tid, 0, &e), &e);
 	assert_int_equal(write(w.go[1], "", 1), 1);
@@ -243,7 +282,7 @@ static void test_all(void **state)
 	assert_int_equal(row->events[0].os, FUNC_OS_WATCH);
 	assert_int_equal(row->lost, 0);
 	assert_false(row->lost_unknown);
-	check_order(0);
+	check_order(0, w.tid, true);
 	assert_true(nap_ticks(0) >= clock_of_run.hz / 1000 * (SLEEP_NS / 1000000) * 99 / 100);
 	/* On one axis with who reads the counter itself. */
 	for (i = 0; row->events[i].value != SYS_getppid; i++)
@@ -252,7 +291,8 @@ static void test_all(void **state)
 	assert_true(row->events[i].tick < w.to_tick);
 	if (is_followed()) {
 		assert_int_equal(count(1, FUNC_OS_SYSCALL, SYS_getppid), INNER_CALLS);
-		check_order(1);
+		/* It is followed from the end of the call that made it, which it ends on its own CPU. */
+		check_order(1, w.inner_tid, false);
 	}
 	assert_true(func_os_fixed_bytes(os) > (uint64_t)cpus * FUNC_OS_RING_KIB << 10);
 	close_os();
@@ -269,6 +309,7 @@ static void test_late_row(void **state)
 	(void)state;
 	check(open_os(LATE_KIB), &e);
 	start_worker(&w);
+	witness_open(&witness);
 	check(func_os_watch(os, w.tid, &e), &e);
 	assert_int_equal(write(w.go[1], "", 1), 1);
 	end_worker(&w);
@@ -285,7 +326,7 @@ static void test_late_row(void **state)
 	assert_int_equal(run->rows[0].events[0].os, FUNC_OS_WATCH);
 	assert_int_equal(count(0, FUNC_OS_SYSCALL, SYS_getppid), LATE_CALLS);
 	assert_int_equal(count(0, FUNC_OS_SYSCALL_RETURN, SYS_getppid), LATE_CALLS);
-	check_order(0);
+	check_order(0, w.tid, true);
 	close_os();
 }
 
@@ -314,6 +355,7 @@ static void test_overrun(void **state)
 	(void)state;
 	check(open_os(16), &e);
 	start_worker(&w);
+	witness_open(&witness);
 	check(func_os_add(os, w.tid, 3, &e), &e);
 	assert_int_equal(write(w.go[1], "", 1), 1);
 	end_worker(&w);
@@ -327,7 +369,11 @@ static void test_overrun(void **state)
 	close_os();
 }
 
-/* The list of who is watched, as kernels without event-fork need it. Those with it add what these make: so no 1, and no 2, which makes the kernel's threads. */
+/*
+ * The list of who is watched, as kernels without event-fork need it. A kernel with it adds the
+ * threads that the watched ones make: so neither 1 is watched here, nor 2, which makes the
+ * kernel's threads.
+ */
 static void test_list(void **state)
 {
 	static const int32_t tids[] = { 7, 8, 77 };
@@ -365,8 +411,11 @@ static bool can_trace(void)
 	return true;
 }
 
-/* Linux 6.18 on arm64 was seen to record no switch from the idle task of any CPU but the first: a thread that wakes up there
- * is never switched in, and the order of what it does cannot be checked. */
+/*
+ * Linux 6.18 on arm64 was seen to record no switch from the idle task of any CPU but the first:
+ * a thread that wakes up there is never switched in, and the order of what it does cannot be
+ * checked.
+ */
 static void stay_on_first_cpu(void)
 {
 	cpu_set_t first;
@@ -396,6 +445,7 @@ int main(void)
 		return 77;
 	}
 	snprintf(folder, sizeof(folder), "%s/instances/%s", root, instance);
+	snprintf(witness.folder, sizeof(witness.folder), "%s-witness", folder);
 	if (getenv("MESON_EXE_WRAPPER")) {
 		puts("skipped: the program is emulated, the kernel has other numbers for its "
 		     "calls");
@@ -408,5 +458,6 @@ int main(void)
 	stay_on_first_cpu();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	func_os_close(os); /* of a test that failed */
+	witness_close(&witness);
 	return failed;
 }

@@ -262,9 +262,49 @@ static void test_no_rows(void **state)
 	calls_end(&f);
 }
 
+static int put_description(struct calls *f, uint32_t run, uint64_t sequence)
+{
+	static uint8_t room[BLOCK_HEADER_MAX + 1000];
+	struct block b = {
+		.codec = CODEC_META, .flags = BLOCK_KEY, .sequence = sequence, .payload_len = 1000
+	};
+	struct checkpoint at = { .next_sequence = sequence + 1 };
+	struct spool_entry e = {
+		.kind = FRAME_BLOCK, .run = run, .key = true, .sequence = sequence
+	};
+
+	e.bytes = block_encode(&b, room + BLOCK_HEADER_MAX, &e.len);
+	return spool_put(f->spool, &e, SPOOL_FUNC_META, &at);
+}
+
+/* A flight recorder never drops descriptions. They get a quarter of the spool, calls have the rest. */
+static void test_flight_keeps_room_for_calls(void **state)
+{
+	struct spool_run run;
+	struct calls f;
+	uint64_t n = 100;
+	uint32_t i;
+
+	(void)state;
+	calls_begin(&f, POLICY_FLIGHT);
+	calls_process(&f, 1);
+	calls_thread(&f, 0, 0);
+	assert_true(spool_get_current(f.spool, SPOOL_CALLS, &run));
+	while (!put_description(&f, run.number, n))
+		n++;
+	assert_int_equal(put_description(&f, run.number, n), -ENOSPC);
+	assert_in_range(spool_used(f.spool), CALLS_SPOOL / 4 - 2048, CALLS_SPOOL / 4);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(calls_put(&f, calls_block(0, FUNC_LANE_CALLS, 100, 1000 * i,
+							   1000 * i + 9)),
+				 0);
+	calls_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flight_keeps_room_for_calls),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_description),
 		cmocka_unit_test(test_who),

@@ -6,6 +6,7 @@
 #include <kiseki/func.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "device/func/chunk.h"
 #include "device/func/gate.h"
 #include "device/func/hook.h"
 #include "wire/func_hook_decode.h"
@@ -155,6 +157,58 @@ static void test_look(void **state)
 	leave(10);
 }
 
+/* A chunk of 12 KiB on kernels whose pages are as large as it, larger, and much larger. */
+static void test_pages(void **state)
+{
+	static const struct {
+		uintptr_t start;
+		size_t len;
+		uint32_t page;
+		uintptr_t from, to;
+	} cases[] = {
+		{ 0x10000, 0x1000, 4096, 0x10000, 0x11000 },
+		{ 0x11000, 0x3000, 4096, 0x11000, 0x14000 },
+		{ 0x11000, 0x3000, 16384, 0x10000, 0x14000 },
+		{ 0x13000, 0x3000, 16384, 0x10000, 0x18000 },
+		{ 0x1f000, 0x3000, 65536, 0x10000, 0x30000 },
+		{ 0x20000, 0x10000, 65536, 0x20000, 0x30000 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct chunk_pages p = chunk_pages(cases[i].start, cases[i].len, cases[i].page);
+
+		assert_int_equal(p.start, cases[i].from);
+		assert_int_equal(p.start + p.len, cases[i].to);
+	}
+}
+
+/* Who was killed while it held the lock, waited for by its parent or not, does not stop the others. */
+static void test_lock_of_dead(void **state)
+{
+	struct gate *g = &gate_pages.gate;
+	int status, reaped;
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	for (reaped = 0; reaped < 2; reaped++) {
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+		if (reaped)
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+		__atomic_store_n(&g->lock, (uint32_t)pid, __ATOMIC_RELEASE);
+		assert_true(gate_lock(g));
+		assert_false(gate_lock(g)); /* it is ours */
+		gate_unlock(g);
+		if (!reaped)
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -177,10 +231,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_fork),	cmocka_unit_test(test_look),
+		cmocka_unit_test(test_pages),	cmocka_unit_test(test_lock_of_dead),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

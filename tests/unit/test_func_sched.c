@@ -208,6 +208,32 @@ static void add_os(struct func_items *s, uint32_t thread, enum func_os_type os, 
 	func_items_add(s, &item);
 }
 
+/* The exit of a thread is lost, and its number goes to another task, which makes no calls: what that does
+ * is not the thread's. */
+static void test_reused(void **state)
+{
+	static const struct wanted wanted[] = {
+		{ 0, FUNC_ENTER, 1, 1000 },
+		{ 0, 10 + FUNC_OS_SWITCH_OUT, 1, 2000 },
+		{ 1, FUNC_ENTER, 2, 8000 },
+	};
+	struct func_items *calls = func_items_new(2);
+	struct sched_list *sched = list_new();
+	struct func_source *s = NULL;
+
+	(void)state;
+	func_items_add_event(calls, 0, FUNC_ENTER, 1, 1000);
+	func_items_add_event(calls, 1, FUNC_ENTER, 2, 8000);
+	add_switch(sched, 0, 2000, 900, 0, 1);
+	list_add(sched, 1, SCHED_FORK, 3000)->other.pid = 900;
+	add_waking(sched, SCHED_WAKEUP_NEW, 3100, 900, 5);
+	add_switch(sched, 0, 4000, 0, 900, 0);
+	add_switch(sched, 0, 5000, 900, 0, 1);
+	assert_int_equal(func_sched_new(&calls->source, &sched->source, &s, NULL), 0);
+	expect(s, wanted, sizeof(wanted) / sizeof(wanted[0]));
+	func_source_free(s);
+}
+
 /* A thread that an agent watched has records of its own: it gets no others. */
 static void test_watched(void **state)
 {
@@ -350,9 +376,10 @@ static void test_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),	     cmocka_unit_test(test_watched),
-		cmocka_unit_test(test_lasting_loss), cmocka_unit_test(test_counter),
-		cmocka_unit_test(test_clocks),	     cmocka_unit_test(test_file),
+		cmocka_unit_test(test_usual),	cmocka_unit_test(test_reused),
+		cmocka_unit_test(test_watched), cmocka_unit_test(test_lasting_loss),
+		cmocka_unit_test(test_counter), cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

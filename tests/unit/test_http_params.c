@@ -266,6 +266,17 @@ static void knows_its_hosts(void **state)
 	assert_false(http_fetch_is_foreign(NULL));
 	assert_false(http_fetch_is_foreign("same-origin"));
 	assert_true(http_fetch_is_foreign("cross-site"));
+
+	/* A GET of another site's page: only a link that is followed. */
+	assert_false(http_fetch_is_hidden(NULL, NULL, NULL));
+	assert_false(http_fetch_is_hidden("same-origin", "cors", "empty"));
+	assert_false(http_fetch_is_hidden("none", "navigate", "document"));
+	assert_false(http_fetch_is_hidden("cross-site", "navigate", "document"));
+	assert_false(http_fetch_is_hidden("same-site", "navigate", NULL));
+	assert_true(http_fetch_is_hidden("cross-site", "navigate", "iframe"));
+	assert_true(http_fetch_is_hidden("cross-site", "no-cors", "image"));
+	assert_true(http_fetch_is_hidden("same-site", "cors", "empty"));
+	assert_true(http_fetch_is_hidden("cross-site", NULL, NULL));
 }
 
 static void knows_who_asks(void **state)

@@ -94,6 +94,53 @@ static void all_routes_are_described(void **state)
 	assert_true(i > 20);
 }
 
+/* What readers of OpenAPI 3.0.3 refuse or stumble over: no list of required members is empty, and an enum that takes
+ * null has it. */
+static void check_schemas(json_t *value, const char *where)
+{
+	json_t *one, *list = json_object_get(value, "enum");
+	const char *key;
+	bool has_null = false;
+	size_t i;
+
+	if (json_is_array(json_object_get(value, "required")))
+		assert_true(json_array_size(json_object_get(value, "required")) > 0);
+	json_array_foreach(list, i, one) has_null = has_null || json_is_null(one);
+	if (list && json_is_true(json_object_get(value, "nullable")) && !has_null)
+		fail_msg("%s is nullable, and its enum has no null", where);
+	json_object_foreach(value, key, one)
+	{
+		check_schemas(one, key);
+	}
+	json_array_foreach(value, i, one)
+	{
+		check_schemas(one, where);
+	}
+}
+
+static void description_is_one_for_generators(void **state)
+{
+	json_t *item, *operation, *ids = json_object();
+	const char *path, *method, *id;
+
+	(void)state;
+	check_schemas(api, "api");
+	json_object_foreach(json_object_get(api, "paths"), path, item)
+	{
+		json_object_foreach(item, method, operation)
+		{
+			id = json_string_value(json_object_get(operation, "operationId"));
+			if (!id || json_object_get(ids, id))
+				fail_msg("%s %s has no operationId of its own", method, path);
+			json_object_set_new(ids, id, json_true());
+			/* Any target may be too long. */
+			if (!json_object_get(json_object_get(operation, "responses"), "414"))
+				fail_msg("%s %s: 414 is not described", method, path);
+		}
+	}
+	json_decref(ids);
+}
+
 static bool has_route(const char *method, const char *path)
 {
 	const struct http_route *route;
@@ -223,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_routes_are_described),
+		cmocka_unit_test(description_is_one_for_generators),
 		cmocka_unit_test(all_that_is_described_is_there),
 		cmocka_unit_test(finds_routes),
 		cmocka_unit_test(formats_are_described),

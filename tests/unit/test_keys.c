@@ -210,27 +210,32 @@ static void refusals(void **state)
 
 static void renewal(void **state)
 {
-	struct device d, next;
+	struct device d, next, ninth;
 	struct roster_row row;
 	struct token t;
 
 	(void)state;
 	device_init_usual(&d);
+	device_init_usual(&ninth);
 	device_init_usual(&next);
 	make_token("board", DAY, &t);
 	assert_int_equal(enroll(&d, 1, &t, NULL, NOW), 1);
 	assert_int_equal(judge(&d, NOW, &row), 0);
-	assert_int_equal(enroll(&next, 1, NULL, &row, NOW + DAY), -EKEYREJECTED); /* too young */
+	/* Too young, until a tenth of its 90 days is over. */
+	assert_int_equal(enroll(&next, 1, NULL, &row, NOW + DAY), -EKEYREJECTED);
+	assert_int_equal(enroll(&next, 1, NULL, &row, NOW + 9 * DAY - 1), -EKEYREJECTED);
+	assert_int_equal(enroll(&ninth, 1, NULL, &row, NOW + 9 * DAY), 1);
 	assert_int_equal(enroll(&next, 2, NULL, &row, NOW + 60 * DAY), -EKEYREJECTED);
 	assert_int_equal(enroll(&next, 1, NULL, &row, NOW + 60 * DAY), 1);
 	assert_int_equal(judge(&d, NOW + 61 * DAY, &row), 0); /* both hold for a while */
 	assert_int_equal(judge(&next, NOW + 61 * DAY, &row), 0);
 	assert_int_equal(judge(&d, NOW + 90 * DAY, &row), -EKEYREJECTED);
 	assert_int_equal(judge(&next, NOW + 90 * DAY, &row), 0);
-	assert_int_equal(keys_revoke(keys, "board", NOW + 90 * DAY, &e), 2);
+	assert_int_equal(keys_revoke(keys, "board", NOW + 90 * DAY, &e), 3);
 	assert_int_equal(judge(&next, NOW + 90 * DAY, &row), -EKEYREJECTED);
 	assert_int_equal(keys_revoke(keys, "board", NOW + 90 * DAY, &e), 0);
 	device_done(&d);
+	device_done(&ninth);
 	device_done(&next);
 }
 

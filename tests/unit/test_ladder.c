@@ -117,6 +117,11 @@ static void sum_by_hand(struct bucket *ret, uint64_t from, uint64_t to)
 	}
 }
 
+static bool is_same(const struct bucket_task *a, const struct bucket_task *b)
+{
+	return a->pid == b->pid && !memcmp(a->comm, b->comm, SCHED_COMM_LEN);
+}
+
 static void assert_sum(const struct bucket *b, uint32_t level)
 {
 	static struct bucket hand;
@@ -127,7 +132,7 @@ static void assert_sum(const struct bucket *b, uint32_t level)
 	assert_memory_equal(&hand.counts, &b->counts, sizeof(hand.counts));
 	assert_int_equal(hand.n_tasks, b->n_tasks);
 	for (i = 0; i < b->n_tasks; i++) {
-		for (j = 0; j < hand.n_tasks && hand.tasks[j].pid != b->tasks[i].pid; j++)
+		for (j = 0; j < hand.n_tasks && !is_same(&hand.tasks[j], &b->tasks[i]); j++)
 			;
 		assert_true(j < hand.n_tasks);
 		assert_int_equal(hand.tasks[j].ns, b->tasks[i].ns);

@@ -258,13 +258,92 @@ static void test_order(void **state)
 	end(&s, l);
 }
 
+#define DEAD 0x20 /* Z */
+
+/* d waits while one task of pid 20 dies, and the next one is born and runs: they are two, and the next
+ * one's waits are its own. The waker of the second wait is the second, too. */
+static void test_lives(void **state)
+{
+	struct scenario s;
+	struct latency *l = begin(&s, 10);
+	const struct latency_case *c;
+	const struct latency_task *t;
+	size_t n;
+
+	(void)state;
+	switches(&s, 900, 0, 40, SLEEPING, 20);
+	wakes(&s, 1000, 0, 20, SCHED_WAKING, 40, 0);
+	switches(&s, 1300, 0, 20, DEAD, 30);
+	forks(&s, 1350, 0, 30, 20);
+	wakes(&s, 1360, 0, 30, SCHED_WAKEUP_NEW, 20, 0);
+	switches(&s, 1400, 0, 30, SLEEPING, 20); /* waited 40 */
+	switches(&s, 1500, 0, 20, RUNNABLE, 40); /* waited 500 */
+	wakes(&s, 1600, 0, 40, SCHED_WAKING, 30, 0);
+	switches(&s, 1610, 0, 40, SLEEPING, 30);
+	finish(l);
+	c = latency_get_cases(l, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(c[0].to_ns - c[0].from_ns, 500);
+	assert_int_equal(c[0].waker_pid, 20);
+	assert_int_equal(c[0].waker_born_ns, 900);
+	assert_int_equal(c[0].n_blockers, 3);
+	assert_int_equal(c[0].blockers[0].pid, 20);
+	assert_int_equal(c[0].blockers[0].ns, 300);
+	assert_int_equal(c[0].blockers[0].born_ns, 900);
+	assert_int_equal(c[0].blockers[1].ns + c[0].blockers[2].ns, 200);
+	assert_int_equal(c[0].blockers[1].born_ns + c[0].blockers[2].born_ns, 1300 + 1350);
+	latency_sort(l, LATENCY_BY_PID);
+	t = latency_get_tasks(l, &n);
+	assert_int_equal(n, 4);
+	assert_int_equal(t[0].pid, 20);
+	assert_int_equal(t[0].waits[WAIT_WAKEUP].known.count, 0);
+	assert_int_equal(t[0].ended_ns, 1300);
+	assert_int_equal(t[1].pid, 20);
+	assert_int_equal(t[1].born_ns, 1350);
+	assert_int_equal(t[1].waits[WAIT_WAKEUP].known.sum, 40);
+	end(&s, l);
+}
+
+/* More lives than are kept: the longest waits stay in the list, all of them in the sums and cases. */
+static void test_folded(void **state)
+{
+	struct scenario s;
+	struct latency *l = begin(&s, 4);
+	const struct latency_case *c;
+	const struct latency_task *t;
+	uint64_t ns = 1000, k;
+	size_t n;
+
+	(void)state;
+	latency_allow(l, 16);
+	for (k = 0; k < 400; k++, ns += 10000) {
+		forks(&s, ns, 0, 10, 50);
+		wakes(&s, ns + 10, 0, 10, SCHED_WAKEUP_NEW, 50, 0);
+		switches(&s, ns + 20 + k * 7 % 400, 0, 10, SLEEPING, 50);
+		switches(&s, ns + 9000, 0, 50, DEAD, 10);
+	}
+	finish(l);
+	assert_int_equal(latency_get_all(l, WAIT_WAKEUP)->known.count, 400);
+	t = latency_get_tasks(l, &n);
+	assert_int_equal(n + latency_get_folded(l), 401);
+	assert_in_range(n, 2, 16);
+	assert_int_equal(t[0].waits[WAIT_WAKEUP].known.max, 409);
+	c = latency_get_cases(l, &n);
+	assert_int_equal(n, 4);
+	assert_int_equal(c[0].to_ns - c[0].from_ns, 409);
+	assert_int_equal(c[0].blockers[0].pid, 10);
+	assert_int_equal(c[0].blockers[0].ns, 409);
+	end(&s, l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_case),	 cmocka_unit_test(test_many_blockers),
 		cmocka_unit_test(test_long_ago), cmocka_unit_test(test_worst_and_percentiles),
 		cmocka_unit_test(test_select),	 cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,12 +61,33 @@ static void test_flush(void **state)
 	free(text);
 }
 
+/* Those who write much ask how much it is by now. */
+static void test_tell(void **state)
+{
+	char *text;
+	size_t len;
+	FILE *f = memfile_open(&text, &len);
+	long i;
+
+	(void)state;
+	assert_non_null(f);
+	for (i = 0; i < 20000; i++) {
+		assert_int_equal(ftell(f), 4 * i);
+		fputs("four", f);
+	}
+	assert_int_equal(fseek(f, 0, SEEK_SET), -1);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(len, 80000);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

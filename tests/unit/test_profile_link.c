@@ -121,7 +121,7 @@ static void test_counts(void **state)
 	assert_int_equal(f.meta.missed, missed);
 	assert_true(profile_meta_take_back(&f.meta));
 	assert_false(profile_meta_take_back(&f.meta));
-	sample_lane_stop(&f.lane);
+	sample_lane_stop(&f.lane, 0);
 	assert_int_equal(f.lane.count, RECORDS);
 	assert_int_equal(f.lane.pending[LOSS_SPOOL], 0);
 	assert_int_equal(profile_link_end(f.out.link, &e), 0);
@@ -143,7 +143,7 @@ static void test_both(void **state)
 	put_description(&f);
 	put_records(&f);
 	profile_out_begin_end(&f.out);
-	assert_int_equal(sample_lane_stop(&f.lane), 0);
+	assert_int_equal(sample_lane_stop(&f.lane, 0), 0);
 	assert_int_equal(f.lane.lost[LOSS_SPOOL], 0);
 	/* There is no collector: what waits is told to stop. */
 	assert_int_equal(profile_child_start(&signals, NULL, &e), 0);

@@ -122,6 +122,105 @@ static void test_gap(void **state)
 	run_state_done(&s);
 }
 
+static void check_span(const struct store_loss *row, uint8_t cause, uint64_t from, uint64_t to)
+{
+	assert_int_equal(row->cause, cause);
+	assert_int_equal(row->from_tick, from);
+	assert_int_equal(row->to_tick, to);
+}
+
+/* A loss begins where the block before it ended, and ends with the first event behind it, as far as headers say. */
+static void test_spans(void **state)
+{
+	struct block b = { .stream = 2,
+			   .flags = BLOCK_KEY,
+			   .events = 5,
+			   .first_tick = 1000,
+			   .ticks = 100,
+			   .lost = { [LOSS_RING] = 7 },
+			   .before = 7 };
+	struct ledger rows = { .n = 0 };
+	const struct run_losses losses = { add, &rows };
+	struct run_state s;
+
+	(void)state;
+	run_state_init(&s);
+	assert_int_equal(run_state_take(&s, &b, 1000, &losses), 0);
+	check_span(&rows.rows[0], LOSS_RING, 0, 1000); /* of the run's beginning */
+	b = (struct block){ .stream = 2, .sequence = 1, .ticks = 900, .lost = { 0, 3, 0, 0, 0 } };
+	assert_int_equal(run_state_take(&s, &b, 1000, &losses), 0);
+	check_span(&rows.rows[1], LOSS_BUFFER, 1100, 2000); /* told by a block without events */
+	b = (struct block){ .stream = 2, .sequence = 2, .events = 1, .ticks = 50 };
+	assert_int_equal(run_state_take(&s, &b, 1000, &losses), 0);
+	assert_int_equal(rows.n, 2);
+	b = (struct block){ .stream = 2, .sequence = 3, .events = 4, .ticks = 300 };
+	b.lost[LOSS_RING] = 2;
+	b.lost[LOSS_SPOOL] = LOSS_UNKNOWN;
+	assert_int_equal(run_state_take(&s, &b, 1000, &losses), 0);
+	check_span(&rows.rows[2], LOSS_RING, 2050, 2350); /* as older devices told it */
+	check_span(&rows.rows[3], LOSS_SPOOL, 2050, 2350);
+	b = (struct block){ .stream = 2,
+			    .sequence = 4,
+			    .flags = BLOCK_KEY,
+			    .first_tick = 2100, /* its first event went back */
+			    .ticks = 10,
+			    .events = 1,
+			    .before = 23 };
+	b.lost[LOSS_RING] = 1;
+	assert_int_equal(run_state_take(&s, &b, 1000, &losses), 0);
+	check_span(&rows.rows[4], LOSS_RING, 2350, 2350);
+	assert_int_equal(rows.n, 5);
+	run_state_done(&s);
+}
+
+/* Where blocks are missing, what lacks begins where the last one before the gap ended: also in a state that was at
+ * rest, and though blocks behind the gap have moved the end. */
+static void test_gap_spans(void **state)
+{
+	struct block b = { .stream = 1, .flags = BLOCK_KEY, .events = 5, .first_tick = 500 };
+	const struct message_stream_end ends[] = { { 1, 9, 90 }, { 2, 3, 4 } };
+	struct ledger rows = { .n = 0 };
+	const struct run_losses losses = { add, &rows };
+	struct message_end m = { .n_rows = 2 };
+	struct run_state s, back;
+	uint8_t bytes[512];
+	struct byte_writer w;
+	size_t len;
+
+	(void)state;
+	run_state_init(&s);
+	take(&s, &b);
+	b = (struct block){ .stream = 1, .sequence = 4, .events = 5, .ticks = 30 };
+	take(&s, &b);
+	b = (struct block){ .stream = 2, .flags = BLOCK_KEY, .events = 1, .first_tick = 800 };
+	take(&s, &b);
+	run_state_list_open(&s, &losses);
+	check_span(&rows.rows[0], LOSS_SPOOL, 500, 800); /* as far as the run goes */
+	len = run_state_encode(&s, bytes);
+	assert_int_equal(run_state_decode(&back, bytes, len), 0);
+	b = (struct block){ .stream = 1,
+			    .sequence = 5,
+			    .flags = BLOCK_KEY,
+			    .events = 1,
+			    .first_tick = 700,
+			    .before = 40 };
+	assert_int_equal(run_state_take(&back, &b, 1000, &losses), 0);
+	assert_int_equal(rows.rows[1].count, 35);
+	check_span(&rows.rows[1], LOSS_SPOOL, 500, 700);
+	run_state_done(&back);
+
+	writer_init(&w, bytes, sizeof(bytes));
+	end_encode(&w, &m);
+	end_put(&w, &ends[0]);
+	end_put(&w, &ends[1]);
+	assert_int_equal(end_decode(&m, bytes, writer_len(&w)), WIRE_OK);
+	assert_int_equal(run_state_end(&s, &m, 1000, &losses), 0);
+	check_span(&rows.rows[2], LOSS_SPOOL, 500, 800);
+	check_span(&rows.rows[3], LOSS_SPOOL, 800, 800);
+	assert_int_equal(rows.n, 4);
+	run_state_done(&s);
+}
+
 /* A relation of clocks is better if it is exacter, or so much later that drift has made the other one worse. */
 static void test_clock(void **state)
 {
@@ -262,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams),	    cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_streams_max), cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_spans),	    cmocka_unit_test(test_gap_spans),
 		cmocka_unit_test(test_clock),	    cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_packed_sums), cmocka_unit_test(test_description),
 	};

@@ -8,6 +8,7 @@
 #include "scenario.h"
 
 #include "analysis/running.h"
+#include "trace/filter_parse.h"
 
 static int add(void *report, const struct trace_item *item, struct error *e)
 {
@@ -57,6 +58,21 @@ static const struct running_task *task(const struct running *r, int32_t pid)
 		if (t[i].pid == pid)
 			return &t[i];
 	fail_msg("task %d is missing", pid);
+	return NULL;
+}
+
+/* The pid's task that is the nth by birth. */
+static const struct running_task *life(struct running *r, int32_t pid, size_t nth)
+{
+	const struct running_task *t;
+	size_t n, i, k = 0;
+
+	running_sort(r, RUNNING_BY_PID);
+	t = running_get_tasks(r, &n);
+	for (i = 0; i < n; i++)
+		if (t[i].pid == pid && k++ == nth)
+			return &t[i];
+	fail_msg("task %d has only %zu lives", pid, k);
 	return NULL;
 }
 
@@ -373,7 +389,246 @@ static void test_woken_twice(void **state)
 	assert_int_equal(task(r, 10)->waits, 1);
 	assert_int_equal(task(r, 10)->wait_ns, 100);
 	assert_int_equal(task(r, 10)->waits_unknown, 1);
-	assert_int_equal(task(r, 30)->waits, 0);
+	assert_int_equal(life(r, 30, 0)->waits_unknown, 1); /* it never ran */
+	assert_int_equal(life(r, 30, 1)->waits, 0);
+	assert_int_equal(life(r, 30, 1)->waits_unknown, 0);
+	end(&s, r);
+}
+
+#define DEAD 0x20 /* Z */
+
+/* As forks(), but with other names for what a pid is each time. */
+static void event(struct scenario *s, enum sched_kind kind, uint64_t ns, uint32_t cpu, int32_t pid,
+		  const char *name)
+{
+	struct trace_item i = { .type = ITEM_EVENT, .cpu = cpu };
+
+	i.event.kind = (uint8_t)kind;
+	i.event.tick = ns;
+	i.event.pid = 10;
+	name_task(&i.event.task, kind == SCHED_FORK ? 10 : pid);
+	if (kind == SCHED_FORK) {
+		i.event.other.pid = pid;
+		sched_comm_set(i.event.other.comm, name, strlen(name));
+	} else if (kind == SCHED_RENAME) {
+		sched_comm_set(i.event.other.comm, name, strlen(name));
+	} else {
+		sched_comm_set(i.event.task.comm, name, strlen(name));
+	}
+	scenario_push(s, &i);
+}
+
+/* A switch from 10 to `pid` and back after `length`, into `state`, on CPU 0. */
+static void runs(struct scenario *s, uint64_t ns, int32_t pid, uint64_t length, uint64_t state,
+		 const char *name)
+{
+	struct trace_item i = { .type = ITEM_EVENT };
+
+	i.event.kind = SCHED_SWITCH;
+	i.event.tick = ns;
+	i.event.pid = 10;
+	i.event.state = SLEEPING;
+	name_task(&i.event.task, 10);
+	i.event.other.pid = pid;
+	sched_comm_set(i.event.other.comm, name, strlen(name));
+	scenario_push(s, &i);
+	i.event.tick = ns + length;
+	i.event.pid = pid;
+	i.event.state = state;
+	i.event.task = i.event.other;
+	memset(&i.event.other, 0, sizeof(i.event.other));
+	name_task(&i.event.other, 10);
+	scenario_push(s, &i);
+}
+
+static void check_life(struct running *r, size_t nth, uint64_t cpu_ns, const char *first,
+		       const char *last)
+{
+	const struct running_task *t = life(r, 50, nth);
+
+	assert_int_equal(t->cpu_ns, cpu_ns);
+	assert_int_equal(strncmp(t->first_comm, first, SCHED_COMM_LEN), 0);
+	assert_int_equal(strncmp(t->comm, last, SCHED_COMM_LEN), 0);
+}
+
+/* One pid, five tasks: one from before the trace, one with fork and exit, one whose fork is not in the
+ * trace, one that sleeps between its exit and its end, and one whose end is not in the trace. Times
+ * and names are each one's own. */
+static void test_lives(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 1);
+	const char name[SCHED_COMM_LEN] = "python3";
+
+	(void)state;
+	assert_int_equal(info_add_task(&s.info, 50, 40, name), 0); /* when the trace began */
+	runs(&s, 1000, 50, 100, SLEEPING, "python3");
+	runs(&s, 1200, 50, 100, DEAD, "python3");
+	event(&s, SCHED_FORK, 2000, 0, 50, "sh");
+	runs(&s, 2100, 50, 30, SLEEPING, "sh");
+	event(&s, SCHED_RENAME, 2150, 0, 50, "gzip");
+	runs(&s, 2200, 50, 7, SLEEPING, "gzip");
+	event(&s, SCHED_EXIT, 2300, 0, 50, "gzip");
+	runs(&s, 2400, 50, 2, DEAD, "gzip");
+	runs(&s, 3000, 50, 5, DEAD, "kiseki"); /* its fork is lost */
+	event(&s, SCHED_FORK, 4000, 0, 50, "make");
+	runs(&s, 4100, 50, 11, SLEEPING, "make");
+	event(&s, SCHED_EXIT, 4200, 0, 50, "make");
+	runs(&s, 4300, 50, 1, SLEEPING, "make");
+	runs(&s, 4400, 50, 1, DEAD, "make");
+	event(&s, SCHED_FORK, 5000, 0, 50, "cc1");
+	runs(&s, 5100, 50, 900, SLEEPING, "cc1");
+	event(&s, SCHED_FORK, 6100, 0, 50, "ld");
+	runs(&s, 6200, 50, 300, SLEEPING, "ld");
+	finish(r);
+	check_life(r, 0, 200, "python3", "python3");
+	check_life(r, 1, 39, "sh", "gzip");
+	check_life(r, 2, 5, "kiseki", "kiseki");
+	check_life(r, 3, 13, "make", "make");
+	check_life(r, 4, 900, "cc1", "cc1");
+	check_life(r, 5, 300, "ld", "ld");
+	assert_false(life(r, 50, 0)->birth_seen);
+	assert_int_equal(life(r, 50, 0)->tgid, 40); /* the table's row is this one's */
+	assert_int_equal(life(r, 50, 1)->tgid, -1);
+	assert_true(life(r, 50, 1)->birth_seen);
+	assert_int_equal(life(r, 50, 1)->born_ns, 2000);
+	assert_int_equal(life(r, 50, 1)->ended_ns, 2402);
+	assert_int_equal(life(r, 50, 2)->born_ns, 3000);
+	assert_false(life(r, 50, 2)->birth_seen);
+	assert_int_equal(life(r, 50, 3)->ended_ns, 4401);
+	assert_int_equal(life(r, 50, 4)->ended_ns, 6100);
+	assert_false(life(r, 50, 5)->ended);
+	end(&s, r);
+}
+
+/* pid@time: one of the tasks that had a pid, and the other ones are in no sum. */
+static void test_select_life(void **state)
+{
+	static const struct {
+		const char *pids;
+		size_t tasks;
+		uint64_t cpu_ns;
+	} asked[] = {
+		{ "50", 3, 200 + 30 + 5 },    { "50@0", 1, 200 },     { "50@1300ns", 1, 200 },
+		{ "50@+1us", 1, 30 },	      { "50@2150ns", 1, 30 }, { "50@100000s", 1, 5 },
+		{ "50@0,50@2999ns", 2, 230 }, { "50@2000ns", 1, 30 }, { "51@2000ns", 0, 0 },
+	};
+	struct error e = ERROR_INIT;
+	struct trace_filter only;
+	struct scenario s;
+	struct running *r;
+	size_t n, i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		filter_init(&only);
+		assert_int_equal(filter_parse_pids(&only, asked[i].pids, &e), 0);
+		filter_settle(&only);
+		r = begin(&s, 1);
+		/* What filter_find_lives() finds, which test_filter looks at. */
+		for (k = 0; k < only.n_lives; k++) {
+			struct filter_life *l = &only.lives[k];
+			uint64_t at = l->at.ns + (l->at.relative ? 1000 : 0);
+
+			l->found = l->pid == 50;
+			l->from_ns = at < 2000 ? 0 : at < 3000 ? 2000 : 3000;
+			l->to_ns = at < 2000 ? 2000 : at < 3000 ? 3000 : UINT64_MAX;
+		}
+		running_select(r, &only);
+		runs(&s, 1000, 50, 200, DEAD, "python3");
+		event(&s, SCHED_FORK, 2000, 0, 50, "sh");
+		runs(&s, 2100, 50, 30, DEAD, "sh");
+		runs(&s, 3000, 50, 5, DEAD, "kiseki");
+		assert_int_equal(running_finish(r, &e), 0);
+		running_get_tasks(r, &n);
+		assert_int_equal(n, asked[i].tasks);
+		assert_int_equal(running_get_total(r)->task.cpu_ns, asked[i].cpu_ns);
+		end(&s, r);
+		filter_done(&only);
+	}
+}
+
+/* The child's first events stand before its fork, which another CPU stamped: that is one life. A
+ * wakeup_new without a fork begins one. */
+static void test_births(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 2);
+
+	(void)state;
+	runs(&s, 1000, 50, 100, DEAD, "a");
+	switches(&s, 1200, 1, 0, RUNNABLE, 30);
+	runs(&s, 1500, 50, 10, SLEEPING, "b");
+	forks(&s, 1500, 1, 30, 50);
+	wakes(&s, 1500, 1, 30, SCHED_WAKEUP_NEW, 50, 0);
+	runs(&s, 3000000, 50, 20, SLEEPING, "b");
+	wakes(&s, 6000000, 1, 30, SCHED_WAKEUP_NEW, 50, 0);
+	runs(&s, 6000100, 50, 40, SLEEPING, "c");
+	finish(r);
+	check_life(r, 0, 100, "a", "a");
+	assert_int_equal(life(r, 50, 1)->cpu_ns, 30);
+	assert_int_equal(life(r, 50, 2)->cpu_ns, 40);
+	assert_int_equal(life(r, 50, 2)->born_ns, 6000000);
+	running_sort(r, RUNNING_BY_PID);
+	end(&s, r);
+}
+
+/* A thread that calls exec goes on as its leader. */
+static void test_exec_of_thread(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 1);
+	struct trace_item i = { .type = ITEM_EVENT };
+
+	(void)state;
+	runs(&s, 1000, 50, 100, SLEEPING, "leader");
+	event(&s, SCHED_EXIT, 1150, 0, 50, "leader");
+	runs(&s, 1200, 50, 10, DEAD, "leader");
+	switches(&s, 1300, 0, 10, SLEEPING, 60);
+	i.event.kind = SCHED_EXEC;
+	i.event.tick = 1400;
+	i.event.pid = i.event.task.pid = 50;
+	i.event.value = 60;
+	scenario_push(&s, &i);
+	switches(&s, 1450, 0, 50, SLEEPING, 10);
+	finish(r);
+	assert_int_equal(life(r, 60, 0)->cpu_ns, 100);
+	assert_int_equal(life(r, 50, 0)->cpu_ns, 160);
+	assert_int_equal(life(r, 50, 0)->tgid, 50);
+	assert_false(life(r, 50, 0)->ended);
+	end(&s, r);
+}
+
+/* Many more lives than are kept apart: the sums stay, the lightest of those that ended are one row. */
+static void test_folded(void **state)
+{
+	struct scenario s;
+	struct running *r = begin(&s, 1);
+	const struct running_total *t;
+	uint64_t ns = 1000, listed_ns = 0, most_ns = 0;
+	const struct running_task *k;
+	uint32_t i;
+	size_t n;
+
+	(void)state;
+	running_allow(r, 16);
+	for (i = 0; i < 1000; i++, ns += 5000) {
+		event(&s, SCHED_FORK, ns, 0, 50, "sh");
+		runs(&s, ns + 100, 50, 100 + i * 7 % 1000, DEAD, "gzip");
+	}
+	finish(r);
+	t = running_get_total(r);
+	k = running_get_tasks(r, &n);
+	assert_int_equal(t->tasks, 1001);
+	assert_int_equal(t->folded + n, 1001);
+	assert_in_range(n, 2, 16);
+	for (i = 0; i < n; i++) {
+		listed_ns += k[i].cpu_ns;
+		if (k[i].pid == 50 && k[i].cpu_ns > most_ns)
+			most_ns = k[i].cpu_ns;
+	}
+	assert_int_equal(listed_ns + t->others.cpu_ns, t->task.cpu_ns);
+	assert_int_equal(most_ns, 1099); /* the heaviest is never folded */
 	end(&s, r);
 }
 
@@ -460,6 +715,11 @@ int main(void)
 		cmocka_unit_test(test_woken_on_the_way_out),
 		cmocka_unit_test(test_silent_cpu),
 		cmocka_unit_test(test_woken_twice),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_select_life),
+		cmocka_unit_test(test_births),
+		cmocka_unit_test(test_exec_of_thread),
+		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_sums_of_noise),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_limits),

@@ -152,8 +152,8 @@ static void test_whole(void **state)
 	(void)state;
 	begin(&f);
 	put_all(&f, n);
-	assert_int_equal(sample_lane_stop(&f.lane[0]), 0);
-	assert_int_equal(sample_lane_stop(&f.lane[1]), 0);
+	assert_int_equal(sample_lane_stop(&f.lane[0], 0), 0);
+	assert_int_equal(sample_lane_stop(&f.lane[1], 0), 0);
 	profile_meta_flush(&f.meta);
 	assert_int_equal(profile_file_finish(&f.file, NULL), 0);
 	read_all(&f, &found);
@@ -193,8 +193,8 @@ static void test_no_room(void **state)
 	f.refuse_every = 3;
 	put_all(&f, n);
 	f.refuse_every = 0;
-	sample_lane_stop(&f.lane[0]);
-	sample_lane_stop(&f.lane[1]);
+	sample_lane_stop(&f.lane[0], 0);
+	sample_lane_stop(&f.lane[1], 0);
 	assert_int_equal(profile_file_finish(&f.file, NULL), 0);
 	read_all(&f, &found);
 	assert_false(found.is_cut);
@@ -229,8 +229,8 @@ static void test_odd(void **state)
 	sample_lane_put(&f.lane[0], &ev, 0);
 	ev.kind = SAMPLE_KINDS; /* no record at all */
 	sample_lane_put(&f.lane[0], &ev, 0);
-	assert_int_equal(sample_lane_stop(&f.lane[0]), 0);
-	assert_int_equal(sample_lane_stop(&f.lane[1]), 0);
+	assert_int_equal(sample_lane_stop(&f.lane[0], 0), 0);
+	assert_int_equal(sample_lane_stop(&f.lane[1], 0), 0);
 	assert_int_equal(profile_file_finish(&f.file, NULL), 0);
 	assert_int_equal(sample_ksk_open(f.path, &s, NULL), 0);
 	while (s->ops->next(s, &item, NULL) > 0) {
@@ -299,17 +299,17 @@ static void test_refused(void **state)
 	sample_lane_lose(&l, LOSS_RING, LOSS_UNKNOWN);
 	put_at(&l, 1000); /* two headers are needed to tell, and the first is refused */
 	assert_int_equal(l.lost[LOSS_STORE], 1);
-	assert_int_equal(sample_lane_stop(&l), -EIO);
+	assert_int_equal(sample_lane_stop(&l, 0), -EIO);
 	s.out.put = see;
-	assert_int_equal(sample_lane_stop(&l), 0);
+	assert_int_equal(sample_lane_stop(&l, 0), 0);
 	assert_int_equal(s.n, 2);
 	assert_int_equal(s.last.before, 4);
 	assert_true(s.last.lost[LOSS_RING] == LOSS_UNKNOWN);
 	assert_int_equal(s.last.flags & BLOCK_KEY, BLOCK_KEY);
 }
 
-/* Who only reads headers knows when a long gap ended: behind a loss, and not behind mere silence. */
-static void test_gap(void **state)
+/* Who only reads headers knows when a loss ended: by a KEY block, or by a block without records before another. */
+static void test_loss_ends(void **state)
 {
 	static struct sample_lane l;
 	struct seen s = { .out = { .put = see } };
@@ -317,29 +317,30 @@ static void test_gap(void **state)
 	(void)state;
 	sample_lane_init(&l, &s.out, 0);
 	sample_lane_lose(&l, LOSS_RING, 2);
-	put_at(&l, 2ULL * SAMPLE_LANE_GAP); /* the first of all: no gap before it */
-	assert_int_equal(sample_lane_stop(&l), 0);
+	put_at(&l, 20000); /* the first of all is a KEY */
+	assert_int_equal(sample_lane_stop(&l, 0), 0);
+	assert_int_equal(s.n, 1);
 	assert_int_equal(s.last.lost[LOSS_RING], 2);
+	assert_int_equal(s.last.first_tick, 20000);
 	assert_int_equal(s.last.before, 2);
-	s.n = 0;
-	sample_lane_init(&l, &s.out, 0);
-	put_at(&l, 1000);
+	put_at(&l, 21000);
 	sample_lane_lose(&l, LOSS_RING, 3);
-	put_at(&l, 1000 + SAMPLE_LANE_GAP - 1);
-	sample_lane_flush(&l, SAMPLE_LANE_FLUSH_MS);
-	assert_int_equal(s.n, 2);
+	put_at(&l, 29000);
+	assert_int_equal(s.n, 3); /* the block before the loss, and what is lost */
 	assert_int_equal(s.last.flags & BLOCK_KEY, 0);
+	assert_int_equal(s.last.events, 0);
 	assert_int_equal(s.last.lost[LOSS_RING], 3);
-	sample_lane_lose(&l, LOSS_RING, LOSS_UNKNOWN);
-	put_at(&l, 1000 + 3ULL * SAMPLE_LANE_GAP);
+	assert_int_equal(s.last.ticks, 29000 - 21000);
 	sample_lane_flush(&l, SAMPLE_LANE_FLUSH_MS);
-	assert_int_equal(s.n, 3);
-	assert_int_equal(s.last.flags & BLOCK_KEY, BLOCK_KEY);
-	assert_int_equal(s.last.first_tick, 1000 + 3ULL * SAMPLE_LANE_GAP);
-	assert_int_equal(s.last.before, 5);
-	put_at(&l, 1000 + 9ULL * SAMPLE_LANE_GAP);
-	assert_int_equal(sample_lane_stop(&l), 0);
-	assert_int_equal(s.last.flags & BLOCK_KEY, 0);
+	assert_int_equal(s.n, 4);
+	assert_int_equal(s.last.ticks, 0);
+	assert_int_equal(s.last.events, 1);
+	assert_int_equal(block_told(&s.last), 0);
+	sample_lane_lose(&l, LOSS_RING, LOSS_UNKNOWN);
+	assert_int_equal(sample_lane_stop(&l, 35000), 0); /* nothing follows */
+	assert_int_equal(s.n, 5);
+	assert_true(s.last.lost[LOSS_RING] == LOSS_UNKNOWN);
+	assert_int_equal(s.last.ticks, 35000 - 29000);
 }
 
 /* --- helpers --- */
@@ -384,8 +385,8 @@ static void test_helped(void **state)
 	(void)state;
 	begin(&f);
 	put_all(&f, 30000);
-	sample_lane_stop(&f.lane[0]);
-	sample_lane_stop(&f.lane[1]);
+	sample_lane_stop(&f.lane[0], 0);
+	sample_lane_stop(&f.lane[1], 0);
 	profile_meta_flush(&f.meta);
 	assert_int_equal(profile_file_finish(&f.file, NULL), 0);
 	assert_int_equal(sample_ksk_open(f.path, &alone, NULL), 0);
@@ -405,9 +406,9 @@ static void test_helped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gap),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_whole),	cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_no_room), cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_loss_ends), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_whole),	  cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_no_room),	  cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_helped),
 	};
 

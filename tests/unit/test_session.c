@@ -198,7 +198,7 @@ static void test_window_stalls_in_between(void **state)
 static void test_longest_frame(void **state)
 {
 	uint8_t head[FRAME_HEAD_MAX];
-	uint32_t n = frame_encode_head(head, 40, FRAME_BODY_MAX), left; /* of a later version */
+	uint32_t n = frame_encode_head(head, FRAME_BLOCK, FRAME_BODY_MAX), left;
 
 	(void)state;
 	come_in();
@@ -211,10 +211,74 @@ static void test_longest_frame(void **state)
 		assert_true(session.held_room <=
 			    FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX);
 	}
+	expect_bye(BYE_PROTOCOL, "BLOCK of 1048688 bytes holds no whole block");
+}
+
+static uint32_t asked;
+
+static int count_run(void *o, const struct message_id *run, uint32_t *ret, struct error *e)
+{
+	asked++;
+	return owner_ops.run(o, run, ret, e);
+}
+
+/* A RUN is no run: with its first block it becomes one. */
+static void test_million_runs(void **state)
+{
+	struct session_ops ops = owner_ops;
+	uint8_t frame[FRAME_HEAD_MAX + 16];
+	uint32_t n = frame_encode_head(frame, FRAME_RUN, 16), i;
+
+	(void)state;
+	ops.run = ops.find = count_run;
+	env.ops = &ops;
+	asked = 0;
+	come_in();
+	for (i = 0; i < 1000000; i++) {
+		memset(frame + n, 0, 16);
+		put_le32(frame + n, i);
+		session_push(&session, frame, n + 16, &now);
+	}
+	assert_int_equal(asked, 0);
+	assert_int_equal(owner.n_runs, 0);
 	assert_null(session.held);
-	assert_false(session_is_over(&session));
 	say_block(1, 0, 0, 10);
-	assert_int_equal(owner.puts, 1);
+	assert_int_equal(asked, 1);
+	assert_int_equal(owner.n_runs, 1);
+	assert_int_equal(get_le32(owner.runs[0].id.bytes), 999999);
+}
+
+/* Frames of the least size, or the largest: others get their turn after so many. */
+static void test_turns(void **state)
+{
+	static const uint32_t bodies[] = { 0, 1, 16, 1000, 32768 };
+	static uint8_t bytes[SESSION_READ_MAX];
+	uint32_t i, n, len, turns, most;
+	uint64_t sent, frames;
+
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++, finish(state), begin(state)) {
+		env.turn_bytes = SESSION_TURN_BYTES;
+		come_in();
+		memset(bytes, 0, sizeof(bytes));
+		for (n = 0, len = 0; len + FRAME_HEAD_MAX + bodies[i] <= sizeof(bytes); n++) {
+			len += frame_encode_head(bytes + len, 40, bodies[i]);
+			len += bodies[i];
+		}
+		most = SESSION_TURN_BYTES / (bodies[i] + SESSION_FRAME_COST) + 1;
+		frames = session.frames;
+		session_turn(&session, &now);
+		for (sent = 0, turns = 1; sent < 40; sent++) {
+			session_push(&session, bytes, len, &now);
+			while (session.yielded) {
+				assert_true(session.frames - frames <= (uint64_t)turns * most);
+				session_turn(&session, &now);
+				turns++;
+			}
+		}
+		assert_int_equal(session.frames - frames, 40 * n);
+		assert_true(turns > 40 * n / most);
+		assert_null(session.held);
+	}
 }
 
 /* Without memory for what a device sends the collector lives on, and the device is told. */
@@ -295,21 +359,29 @@ static void test_hello_stalls(void **state)
 	expect_welcome(0);
 	assert_false(session.stalled);
 	owner.busy = 1;
-	say_run(10);
+	say_run(10); /* asks for nothing; its first block does */
+	assert_false(session.stalled);
+	say_block(1, 0, 0, 10);
 	assert_true(session.stalled);
+	assert_int_equal(session.run, 0);
 	owner_commit(&owner, &session, &now);
 	assert_false(session.stalled);
 	assert_int_equal(session.run, 1);
+	assert_int_equal(owner.puts, 1);
 	assert_null(session.held);
 }
 
 static void test_clock(void **state)
 {
+	uint64_t first_ns;
+
 	(void)state;
 	come_in();
+	say_block(1, 0, 0, 10);
 	session_ping(&session, &now); /* at 1000 ms, real time 5000 ms */
 	next_frame(FRAME_PING);
 	now.mono_ns += 10 * MS;
+	first_ns = now.mono_ns;
 	say_pong(1, 300 * MS);
 	assert_int_equal(owner.clock.round_trip_ns, 10 * MS);
 	assert_int_equal(owner.clock.off_ns, 5000 * MS + 5 * MS - 300 * MS);
@@ -319,19 +391,27 @@ static void test_clock(void **state)
 	now.mono_ns += 20 * MS; /* a worse one does not count … */
 	say_pong(2, 310 * MS);
 	assert_int_equal(owner.clock.round_trip_ns, 10 * MS);
-	now.mono_ns += 100000 * MS; /* … until the better one is old */
+	/* … until the better one is old: at 1/8192 of the time, 5 ms more take 40.96 s. */
+	now.mono_ns = first_ns + 40900 * MS - 20 * MS;
 	session_ping(&session, &now);
 	now.mono_ns += 20 * MS;
-	say_pong(3, 400 * MS);
+	say_pong(3, 390 * MS);
+	assert_int_equal(owner.clock.round_trip_ns, 10 * MS);
+	now.mono_ns = first_ns + 41000 * MS - 20 * MS;
+	session_ping(&session, &now);
+	now.mono_ns += 20 * MS;
+	say_pong(4, 400 * MS);
 	assert_int_equal(owner.clock.round_trip_ns, 20 * MS);
 	owner.clock_run = 0; /* a new run is told, too */
 	say_run(12);
+	assert_int_equal(owner.clock_run, 0);
+	say_block(1, 0, 0, 10);
 	assert_int_equal(owner.clock_run, 2);
 	owner.sent_len = 0;
 	say_pong(2, 1); /* late, and of no use */
 	session_ping(&session, &now);
 	next_frame(FRAME_PING);
-	say_pong(4, 500 * MS); /* in no time: that says nothing */
+	say_pong(5, 500 * MS); /* in no time: that says nothing */
 	assert_int_equal(owner.clock.round_trip_ns, 20 * MS);
 	say_pong(9, 1);
 	expect_bye(BYE_PROTOCOL, "PONG");
@@ -399,7 +479,7 @@ static void test_cut_hello(void **state)
 {
 	(void)state;
 	send_frame(FRAME_HELLO, (const uint8_t *)"\x01zzz", 4);
-	expect_bye(BYE_PROTOCOL, "HELLO is cut");
+	expect_bye(BYE_PROTOCOL, "HELLO: device at offset 1 is cut short");
 }
 
 static void test_wrong_version(void **state)
@@ -665,6 +745,8 @@ int main(void)
 		TEST(test_trickle),
 		TEST(test_held_grows_with_bytes),
 		TEST(test_longest_frame),
+		TEST(test_million_runs),
+		TEST(test_turns),
 		TEST(test_without_memory),
 		TEST(test_window_stalls),
 		TEST(test_window_stalls_in_between),

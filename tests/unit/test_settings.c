@@ -77,6 +77,26 @@ static void reads_every_key(void **state)
 	assert_int_equal(s.nice, -5);
 }
 
+/* A share of the memory, unless the device says something else; never less than it takes by itself. */
+static void bounds_what_a_collector_may_ask(void **state)
+{
+	struct error e = ERROR_INIT;
+	struct settings s;
+
+	(void)state;
+	settings_init(&s);
+	assert_int_equal(settings_ring_most_kib(&s, 512ULL << 20, 4), 8 << 10);
+	assert_int_equal(settings_ring_most_kib(&s, 16ULL << 20, 4), 512);
+	assert_int_equal(settings_ring_most_kib(&s, 1ULL << 40, 2), 256 << 10);
+	assert_int_equal(settings_ring_most_kib(&s, 0, 0), 512);
+	assert_int_equal(parse(&s, "ring = 8M", &e), 0);
+	assert_int_equal(settings_ring_most_kib(&s, 64ULL << 20, 4), 8 << 10);
+	assert_int_equal(parse(&s, "ring-most = 64K", &e), 0);
+	assert_int_equal(settings_ring_most_kib(&s, 512ULL << 20, 4), 64);
+	assert_int_equal(parse(&s, "ring-most = 63K", &e), -EINVAL);
+	assert_int_equal(parse(&s, "ring-most = 257M", &e), -EINVAL);
+}
+
 static void refuses_wrong_values(void **state)
 {
 	static const char *const wrong[] = { "collector =",
@@ -394,6 +414,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_key),
+		cmocka_unit_test(bounds_what_a_collector_may_ask),
 		cmocka_unit_test(refuses_wrong_values),
 		cmocka_unit_test(names_the_line),
 		cmocka_unit_test(reads_no_socket),

@@ -18,6 +18,7 @@
 #include "convert/fields.h"
 #include "convert/sink.h"
 #include "sample.h"
+#include "trace/names.h"
 
 typedef int (*sink_new)(struct trace_sink **ret, const char *path, struct error *e);
 
@@ -36,6 +37,15 @@ static void run(sink_new make, struct trace_source *s, const char *to)
 	assert_int_equal(sink->ops->end(sink, &e), 0);
 	sink_free(sink);
 	source_free(s);
+}
+
+static struct trace_source *named_source_new(void)
+{
+	struct error e = ERROR_INIT;
+	struct trace_source *s;
+
+	assert_int_equal(names_source_new(&s, sample_source_new(), NULL, &e), 0);
+	return s;
 }
 
 static char *read_all(const char *from, size_t *ret_len)
@@ -81,7 +91,7 @@ static void test_json(void **state)
 	json_error_t je;
 
 	(void)state;
-	run(sink_json_new, sample_source_new(), path);
+	run(sink_json_new, named_source_new(), path);
 	compare(SOURCE_ROOT "/tests/golden/json/sample.json");
 	root = json_load_file(path, 0, &je);
 	assert_non_null(root);
@@ -107,7 +117,7 @@ static void test_ndjson(void **state)
 	json_t *one;
 
 	(void)state;
-	run(sink_ndjson_new, sample_source_new(), path);
+	run(sink_ndjson_new, named_source_new(), path);
 	compare(SOURCE_ROOT "/tests/golden/ndjson/sample.ndjson");
 	text = read_all(path, &len);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), n++) {
@@ -127,7 +137,7 @@ static void test_xml(void **state)
 	xmlDocPtr doc;
 
 	(void)state;
-	run(sink_xml_new, sample_source_new(), path);
+	run(sink_xml_new, named_source_new(), path);
 	compare(SOURCE_ROOT "/tests/golden/xml/sample.xml");
 	parser = xmlSchemaNewParserCtxt(SOURCE_ROOT "/docs/format/trace.xsd");
 	schema = xmlSchemaParse(parser);
@@ -145,7 +155,7 @@ static void test_xml(void **state)
 static void test_csv(void **state)
 {
 	(void)state;
-	run(sink_csv_new, sample_source_new(), path);
+	run(sink_csv_new, named_source_new(), path);
 	compare(SOURCE_ROOT "/tests/golden/csv/sample.csv");
 }
 

@@ -184,13 +184,131 @@ static int read_all(void)
 	return r;
 }
 
+/* LTTng before 2.2, and perf, have other names for the same fields. */
+static void test_other_names(void **state)
+{
+	static const char *const names[][2] = {
+		{ "_tid;\ninteger { size = 32; align = 8; signed = 1; base = 10; } _old_tid",
+		  "_pid;\ninteger { size = 32; align = 8; signed = 1; base = 10; } _old_pid" },
+		{ "_prev_tid", "_prev_pid" },
+		{ "_next_tid", "_next_pid" },
+		{ "_parent_tid", "_parent_pid" },
+		{ "_child_tid", "_child_pid" },
+		{ "\"sched_switch\"", "\"sched:sched_switch\"" },
+	};
+	struct trace_source *s;
+	size_t i;
+
+	(void)state;
+	strcpy(description, metadata);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ctf_edit_more(names[i][0], names[i][1]);
+	s = open_source();
+	assert_string_equal(s->info.origin, "LTTng CTF 1.8");
+	check_items(s);
+	source_free(s);
+}
+
+/* A class of which a field is missing, or is of another type, costs its events and nothing else. */
+static void test_unread_class(void **state)
+{
+	struct trace_source *s;
+	struct trace_item i;
+	int n;
+
+	(void)state;
+	ctf_edit("_prev_tid", "_prev_xid");
+	s = open_source();
+	assert_string_equal(s->info.origin,
+			    "LTTng CTF 1.8, not understood: sched_switch has no usable field "
+			    "prev_tid");
+	assert_false(s->info.dialect.kinds & 1U << SCHED_SWITCH);
+	for (n = 0; n < 4; n++)
+		ctf_next_item(s);
+	i = ctf_next_item(s);
+	assert_int_equal(i.type, ITEM_LOSS);
+	assert_int_equal(i.loss.cause, LOSS_DAMAGE);
+	assert_int_equal(i.loss.count, 1);
+	assert_int_equal(i.loss.from_tick, 1200);
+	assert_int_equal(i.loss.to_tick, 1200);
+	i = ctf_next_item(s);
+	check_waking(&i, 1300, 0);
+	source_free(s);
+}
+
+static void put_perf_waking(uint32_t stamp, uint32_t cpu)
+{
+	ctf_put_waking(stamp);
+	ctf_put(cpu, 4);
+}
+
+/* perf writes the CPU into each event, and no packet has one. */
+static void test_perf_cpu(void **state)
+{
+	static const uint32_t cpus[] = { 2, 5, 0 };
+	struct trace_source *s;
+	char path[128];
+	int pass, k;
+
+	(void)state;
+	ctf_edit("uint32_t cpu_id;", "uint32_t other;");
+	ctf_edit_more("_target_cpu;", "_target_cpu;\n" INT(32, 0, "perf_cpu"));
+	ctf_edit_more("lttng-modules", "perf");
+	snprintf(path, sizeof(path), "%s/channel0_1", root);
+	unlink(path);
+	len = 0;
+	ctf_begin_packet(7, 1000, 1500, 0, 0);
+	put_perf_waking(1100, 2);
+	put_perf_waking(1200, 5);
+	put_perf_waking(1300, 0);
+	ctf_end_packet();
+	ctf_write_file("channel0_0", bytes, len);
+	s = open_source();
+	assert_int_equal(s->info.cpus, 6);
+	assert_string_equal(s->info.origin, "perf CTF 1.8");
+	for (pass = 0; pass < 2; pass++) {
+		for (k = 0; k < 3; k++) {
+			struct trace_item i = ctf_next_item(s);
+
+			assert_int_equal(i.cpu, cpus[k]);
+			assert_int_equal(i.event.tick, 1100 + 100 * k);
+			assert_int_equal(i.event.task.prio, 20); /* not LTTng's */
+		}
+		assert_int_equal(s->ops->rewind(s, NULL), 0);
+	}
+	source_free(s);
+}
+
+static void refuse(const char *why)
+{
+	struct error e = ERROR_INIT;
+	struct trace_source *s = NULL;
+
+	assert_true(source_ctf_open(&s, root, &e) < 0);
+	if (!strstr(e.text, why))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, why);
+}
+
+/* The library warns of an index that it then does without; the reason is another one. */
+static void test_true_reason(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/index", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	ctf_write_file("index/channel0_0.idx", "no index of a packet, no magic number", 37);
+	ctf_edit("\"kernel\"", "\"ust\"");
+	refuse("domain ust");
+	ctf_edit("uint32_t cpu_id;", "uint32_t other;");
+	refuse("neither packets nor events tell their CPU");
+}
+
 static void test_wrong_metadata(void **state)
 {
 	static const char *const edits[][2] = {
 		{ "event {", "event [" },
 		{ "\"kernel\"", "\"ust\"" },
-		{ "_prev_tid", "_prev_xid" },
-		{ "_filename;", "_filename[2];" },
 		{ "uint32_t cpu_id;", "uint32_t other;" },
 		{ "freq = 1000000000", "freq = 99999999999999" },
 		{ "clock {", "clack {" },
@@ -277,6 +395,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_info, ctf_setup, ctf_teardown),
 		cmocka_unit_test_setup_teardown(test_items, ctf_setup, ctf_teardown),
 		cmocka_unit_test_setup_teardown(test_items_here, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_other_names, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_unread_class, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_perf_cpu, ctf_setup, ctf_teardown),
+		cmocka_unit_test_setup_teardown(test_true_reason, ctf_setup, ctf_teardown),
 		cmocka_unit_test_setup_teardown(test_wrong_metadata, ctf_setup, ctf_teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_stream, ctf_setup, ctf_teardown),
 		cmocka_unit_test(test_silence),

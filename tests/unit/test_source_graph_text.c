@@ -267,6 +267,56 @@ static void test_old_kernel(void **state)
 	func_source_free(s);
 }
 
+/* Calls whose entries are not there, where there are no times: each took what the kernel printed. */
+static void check_orphans(const char *text, const uint64_t *want_ns, const uint64_t *want_tick,
+			  size_t n)
+{
+	struct func_source *s = open_text(text);
+	struct func_calls *c = func_calls_read(s);
+	size_t i;
+
+	assert_int_equal(c->wrong + c->alone + c->open, 0);
+	assert_int_equal(c->n, n);
+	for (i = 0; i < n; i++) {
+		if (c->calls[i].ns != want_ns[i] || c->calls[i].tick != want_tick[i])
+			fail_msg("%s: %llu ns from %llu", name_of(s, &c->calls[i]),
+				 (unsigned long long)c->calls[i].ns,
+				 (unsigned long long)c->calls[i].tick);
+	}
+	free(c);
+	func_source_free(s);
+}
+
+static void test_orphans(void **state)
+{
+	/* From a book's trace of a BeagleBone: one inside the other. */
+	static const uint64_t two[] = { 63167, 73417 }, two_at[] = { 10250, 0 };
+	/* One behind a call of its own depth, the next around both and more. */
+	static const uint64_t row[] = { 500, 300, 100, 2000 }, row_at[] = { 1100, 1600, 1900, 0 };
+	/* Too short for what stands before it: that was not inside. */
+	static const uint64_t short_one[] = { 5000, 1000 }, short_at[] = { 0, 5001 };
+	/* Below a call whose entry is there: not before that. */
+	static const uint64_t below[] = { 100, 700, 900 }, below_at[] = { 0, 0, 0 };
+
+	(void)state;
+	check_orphans(" 0) + 63.167 us   |              } /* cpdma_ctlr_int_ctrl */\n"
+		      " 0) + 73.417 us   |            } /* cpsw_intr_disable */\n",
+		      two, two_at, 2);
+	check_orphans(" 0)   0.500 us    |      f();\n"
+		      " 0)   0.300 us    |      } /* g */\n"
+		      " 0)   0.100 us    |      h();\n"
+		      " 0)   2.000 us    |    } /* all */\n",
+		      row, row_at, 4);
+	check_orphans(" 0)   5.000 us    |      } /* long */\n"
+		      " 0)   1.000 us    |    } /* short */\n",
+		      short_one, short_at, 2);
+	check_orphans(" 0)               |  f() {\n"
+		      " 0)   0.100 us    |      h();\n"
+		      " 0)   0.700 us    |    } /* g */\n"
+		      " 0)   0.900 us    |  } /* f */\n",
+		      below, below_at, 3);
+}
+
 /* The times of a record, to the microsecond, and of the calls between them. */
 static void test_times(void **state)
 {
@@ -326,8 +376,8 @@ int main(void)
 		cmocka_unit_test(test_origin),	   cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_switches),   cmocka_unit_test(test_new_kernel),
 		cmocka_unit_test(test_old_kernel), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_states),	   cmocka_unit_test(test_recognise),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_orphans),	   cmocka_unit_test(test_states),
+		cmocka_unit_test(test_recognise),  cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -485,10 +485,146 @@ static void a_pipe_that_cannot_be_read_is_refused(void **state)
 	free(text);
 }
 
+/* --- other layouts of one and the same ring, which the kernel printed four times --- */
+
+#define LAYOUT SOURCE_ROOT "/tests/data/ftrace_6.18_layout_"
+
+static void same_task(const struct sched_task *a, const struct sched_task *b)
+{
+	assert_int_equal(a->pid, b->pid);
+	assert_int_equal(a->prio, b->prio);
+	assert_memory_equal(a->comm, b->comm, SCHED_COMM_LEN);
+}
+
+static void same_event(const struct sched_event *a, const struct sched_event *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->pid, b->pid);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->preempt_count, b->preempt_count);
+	assert_true(a->state == b->state);
+	assert_int_equal(a->value, b->value);
+	assert_int_equal(a->extra, b->extra);
+	same_task(&a->task, &b->task);
+	same_task(&a->other, &b->other);
+	assert_int_equal(a->filename_len, b->filename_len);
+	if (a->filename_len)
+		assert_memory_equal(a->filename, b->filename, a->filename_len);
+}
+
+/* Without verbose, times of the latency format count from the trace's start, and both are rounded. */
+static void same_tick(uint64_t got, uint64_t want, bool from_start, int64_t *first)
+{
+	int64_t later = (int64_t)(want - got);
+
+	if (!from_start)
+		assert_true(got == want);
+	else if (*first < 0)
+		*first = later;
+	assert_true(!from_start || (later >= *first - 1 && later <= *first + 1 && later >= 0));
+}
+
+static void check_layout(const char *name, size_t n, bool from_start)
+{
+	_cleanup_free_ char *plain = NULL, *other = NULL;
+	struct trace_source *truth = NULL;
+	struct trace_item want, got;
+	size_t len, other_len, i;
+	int64_t first = -1;
+	char path[512];
+
+	plain = read_file(LAYOUT "plain.txt", &len);
+	snprintf(path, sizeof(path), LAYOUT "%s.txt", name);
+	other = read_file(path, &other_len);
+	assert_int_equal(source_text_open(&truth, (struct import_bytes){ (uint8_t *)plain, len },
+					  &error),
+			 0);
+	assert_int_equal(source_text_open(&source,
+					  (struct import_bytes){ (uint8_t *)other, other_len },
+					  &error),
+			 0);
+	assert_int_equal(source->info.cpus, truth->info.cpus);
+	assert_int_equal(source->info.dialect.kinds, truth->info.dialect.kinds);
+	assert_int_equal(source->info.clock.print_digits, 6);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(truth->ops->next(truth, &want, &error), 1);
+		assert_int_equal(source->ops->next(source, &got, &error), 1);
+		assert_int_equal(got.type, want.type);
+		assert_int_equal(got.cpu, want.cpu);
+		if (want.type == ITEM_EVENT) {
+			same_event(&got.event, &want.event);
+			same_tick(got.event.tick, want.event.tick, from_start, &first);
+		} else {
+			assert_int_equal(got.loss.count, want.loss.count);
+			assert_int_equal(got.loss.cause, want.loss.cause);
+		}
+	}
+	assert_int_equal(truth->ops->next(truth, &want, &error), 0);
+	assert_int_equal(source->ops->next(source, &got, &error), 0);
+	source_free(truth);
+	teardown(NULL);
+}
+
+static void test_layouts(void **state)
+{
+	(void)state;
+	check_layout("latency", 53, true); /* 52 lines, and what the header says was overwritten */
+	check_layout("verbose", 53, false);
+	check_layout("fields", 53, false);
+}
+
+/* A latency tracer on a clock that counts no time, and on a kernel with four columns of flags. */
+static void test_latency_forms(void **state)
+{
+#define BODY "sched_waking: comm=a pid=7 prio=120 target_cpu=001\n"
+	(void)state;
+	assert_int_equal(parse("    bash-3994    1d..1    0us!: " BODY
+			       "   sleep-12      0d.h2   17us : " BODY),
+			 2);
+	assert_int_equal(items[1].event.tick, 17);
+	assert_int_equal(items[1].event.pid, 12);
+	assert_int_equal(items[1].event.preempt_count, 2);
+	assert_int_equal(source->info.dialect.flag_columns, 4);
+	teardown(NULL);
+	assert_int_equal(parse("    bash-3994    1d..1.  123456: " BODY), 1);
+	assert_true(clock_is_ticks(&source->info.clock));
+	assert_int_equal(items[0].event.tick, 123456);
+	teardown(NULL);
+	assert_int_equal(parse("longname-5       1d..1.    5us : " BODY),
+			 1); /* cut: not its name */
+	assert_null(info_get_task(&source->info, 5));
+#undef BODY
+}
+
+/* Kernels of vendors add fields, and have longer names. */
+static void test_vendors(void **state)
+{
+	static const char text[] =
+		"ndroid.systemui.longer-1234  [001] d..3   23.5: sched_wakeup: comm=Binder_1 "
+		"pid=77 "
+		"prio=120 success=1 target_cpu=001 state=W\n"
+		"          <idle>-0     [000] d..3   23.6: sched_switch: prev_comm=swapper/0 "
+		"prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=com.android.launcher "
+		"next_pid=1234 next_prio=120 util=12 group=3\n"
+		"          <idle>-0     [000] d..3   23.7: sched_wakeup: comm=a pid=7 prio=120 "
+		"success=1 target_cpu=000 but this is no field\n";
+
+	(void)state;
+	assert_int_equal(parse(text), 3);
+	check_task(&items[0].event.task, 77, 120, "Binder_1");
+	assert_int_equal(items[0].event.pid, 1234);
+	assert_int_equal(items[0].event.value, 1);
+	check_task(&items[1].event.other, 1234, 120, "com.android.laun");
+	assert_int_equal(items[2].type, ITEM_LOSS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
+		TEST(test_layouts),
+		TEST(test_latency_forms),
+		TEST(test_vendors),
 		TEST(kernel_files_come_back_byte_by_byte),
 		TEST(a_switch_has_all_its_fields),
 		TEST(names_may_hold_anything),

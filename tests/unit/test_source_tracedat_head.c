@@ -64,6 +64,99 @@ static void set_tsc(uint32_t mult, uint32_t shift, size_t len)
 	set_option(TRACEDAT_TSC2NSEC, data, len);
 }
 
+/* What `trace-cmd report --stat` prints is the text of these options. */
+static void add_stat(unsigned int cpu, unsigned int overrun, unsigned int commit,
+		     unsigned int dropped)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text),
+			 "CPU: %u\nentries: 0\noverrun: %u\ncommit overrun: %u\nbytes: 0\n"
+			 "oldest event ts:   619.787302\nnow ts:   619.828409\n"
+			 "dropped events: %u\nread events: 9994\n",
+			 cpu, overrun, commit, dropped);
+
+	build_option(&o, TRACEDAT_CPUSTAT, text, (size_t)n + 1);
+}
+
+/* One CPU's pages, the second behind a loss of 33 events or, with these flags, of a number not known. */
+static void make_pages(uint32_t flags)
+{
+	build_start_v6(&b, false, 8, 1);
+	build_text(&b, "options  ");
+	build_raw(&b, o.bytes, o.len);
+	build_number(&b, TRACEDAT_DONE, 2);
+	build_text(&b, "flyrecord");
+	build_number(&b, PAGE, 8);
+	build_number(&b, 2ULL * PAGE, 8);
+	build_align(&b);
+	build_page(&b, 8, 1000, 0, 10);
+	build_page(&b, 8, 2000, flags, 20);
+}
+
+/* Losses that no page flags were in front of the first one. */
+static void test_overrun(void **state)
+{
+	struct trace_source *s;
+	int pass;
+
+	(void)state;
+	o.len = 0;
+	add_stat(7, 5, 5, 5); /* of a CPU that is not in the file */
+	add_stat(0, 100, 0, 0);
+	make_pages(0xc0000000);
+	s = accept();
+	for (pass = 0; pass < 2; pass++) {
+		expect_loss(s, 0, 67, 0, 1000);
+		expect_event(s, 0, 1000, 10);
+		expect_event(s, 0, 1003, 12);
+		expect_loss(s, 0, 33, 1003, 2000);
+		expect_event(s, 0, 2000, 20);
+		expect_event(s, 0, 2003, 22);
+		expect_end(s, 2);
+		assert_int_equal(s->ops->rewind(s, NULL), 0);
+	}
+	/* Whoever starts in the middle does not meet what was lost before. */
+	assert_int_equal(s->ops->seek(s, 2000, NULL), 0);
+	expect_loss(s, 0, 33, 1003, 2000);
+	expect_event(s, 0, 2000, 20);
+	source_free(s);
+	o.len = 0;
+	add_stat(0, 33, 0, 0); /* all of them flagged */
+	make_pages(0xc0000000);
+	s = accept();
+	expect_event(s, 0, 1000, 10);
+	source_free(s);
+	o.len = 0;
+	add_stat(0, 100, 0, 0); /* a gap of any length explains them */
+	make_pages(0x80000000);
+	s = accept();
+	expect_event(s, 0, 1000, 10);
+	expect_event(s, 0, 1003, 12);
+	expect_loss(s, 0, LOSS_UNKNOWN, 1003, 2000);
+	source_free(s);
+}
+
+/* What a full ring refused, and what came into an interrupted writer, was lost at no known moment. */
+static void test_dropped(void **state)
+{
+	struct trace_source *s;
+
+	(void)state;
+	o.len = 0;
+	add_stat(0, 0, 4, 9);
+	make_pages(0);
+	s = accept();
+	expect_event(s, 0, 1000, 10);
+	expect_event(s, 0, 1003, 12);
+	expect_event(s, 0, 2000, 20);
+	expect_event(s, 0, 2003, 22);
+	expect_loss(s, 0, 13, 1000, 2003);
+	expect_end(s, 2);
+	assert_int_equal(s->ops->rewind(s, NULL), 0);
+	expect_event(s, 0, 1000, 10);
+	source_free(s);
+}
+
 /* A counter is scaled by the clock, and shifted by it, too: its stamps are the ticks. */
 static void test_counter(void **state)
 {
@@ -118,6 +211,42 @@ static void test_clocks(void **state)
 	check_clock("local [mono", "");
 	check_clock("[m o\177o]", "m?o?o");
 	check_clock("[a-name-that-is-longer-than-any-clock-of-the-kernel]", "");
+}
+
+/* Clocks whose ticks are no nanoseconds, as kernel/trace/trace.c has them; "uptime" counts hundredths of a
+ * second, whatever HZ is. */
+static void test_tick_clocks(void **state)
+{
+	static const char *const ticks[] = { "x86-tsc", "counter", "ppc-tb", "s390-tod" };
+	struct trace_source *s;
+	char text[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++) {
+		snprintf(text, sizeof(text), "local [%s] boot", ticks[i]);
+		set_option(TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
+		make_v6(text);
+		s = accept();
+		assert_true(clock_is_ticks(&s->info.clock));
+		expect_event(s, 0, 1000, 10);
+		source_free(s);
+	}
+	set_option(TRACEDAT_TRACECLOCK, "[uptime]", 9);
+	make_v6("[uptime]");
+	s = accept();
+	assert_false(clock_is_ticks(&s->info.clock));
+	assert_true(clock_ns(&s->info.clock, 1000) == 10000000000);
+	expect_event(s, 0, 1000, 10);
+	source_free(s);
+	/* With its rate it is a clock like others. */
+	set_tsc(5, 1, 16);
+	build_option(&o, TRACEDAT_TRACECLOCK, "[x86-tsc]", 10);
+	make_v6("[x86-tsc]");
+	s = accept();
+	assert_false(clock_is_ticks(&s->info.clock));
+	assert_true(clock_ns(&s->info.clock, 1000) == 2500);
+	source_free(s);
 }
 
 /* Instances of version 6, from page 5 on: a tag, and the pages of the one CPU, if there are any. */
@@ -417,11 +546,13 @@ static void test_unzip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter),	     cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_instances),    cmocka_unit_test(test_latency_top),
-		cmocka_unit_test(test_page_sizes),   cmocka_unit_test(test_v7),
-		cmocka_unit_test(test_v7_cut),	     cmocka_unit_test(test_buffers_max),
-		cmocka_unit_test(test_cmdlines_max), cmocka_unit_test(test_unzip),
+		cmocka_unit_test(test_overrun),	    cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_counter),	    cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_tick_clocks), cmocka_unit_test(test_instances),
+		cmocka_unit_test(test_latency_top), cmocka_unit_test(test_page_sizes),
+		cmocka_unit_test(test_v7),	    cmocka_unit_test(test_v7_cut),
+		cmocka_unit_test(test_buffers_max), cmocka_unit_test(test_cmdlines_max),
+		cmocka_unit_test(test_unzip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

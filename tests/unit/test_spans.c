@@ -538,9 +538,79 @@ static void test_pack(void **state)
 	end(&s, p);
 }
 
+/* The pid's task that is the nth by birth. */
+static void expect_life(const struct spans *p, int32_t pid, uint32_t nth, const char *want)
+{
+	struct span_task *tasks = p->tasks;
+	struct spans copy = *p;
+	uint32_t i, k = 0;
+
+	for (i = 0; i < p->n_tasks; i++)
+		if (tasks[i].pid == pid && k++ == nth)
+			break;
+	assert_true(i < p->n_tasks);
+	copy.tasks = &tasks[i];
+	expect_task(&copy, pid, want);
+}
+
+#define ZOMBIE 0x20
+
+/* A pid that is given out again is another task: the first one dies, the second is forked, and is over
+ * without an end when the third is. */
+static void test_lives(void **state)
+{
+	struct scenario s;
+	struct spans *p = begin(&s, 1, 0, 2000);
+
+	(void)state;
+	switches(&s, 0, 0, 10, SLEEPING, 50);
+	switches(&s, 100, 0, 50, ZOMBIE, 10);
+	forks(&s, 300, 0, 10, 50);
+	wakes(&s, 310, 0, 10, SCHED_WAKEUP_NEW, 50, 0);
+	switches(&s, 400, 0, 10, SLEEPING, 50);
+	switches(&s, 600, 0, 50, SLEEPING, 10);
+	forks(&s, 1000, 0, 10, 50);
+	wakes(&s, 1010, 0, 10, SCHED_WAKEUP_NEW, 50, 0);
+	switches(&s, 1100, 0, 10, SLEEPING, 50);
+	switches(&s, 2000, 0, 50, SLEEPING, 10);
+	finish(p);
+	expect_cpu(p, 0, "50:100 10:300 50:200 10:500 50:900");
+	expect_life(p, 50, 0, "run0:100 dead:1900");
+	expect_life(p, 50, 1, "unborn:310 woken:90 run0:200 sleep:400 dead:1000");
+	expect_life(p, 50, 2, "unborn:1010 woken:90 run0:900");
+	end(&s, p);
+}
+
+/* A process has the name of its leader, which sleeps all the time; a leader that is in the range is
+ * there once. */
+static void test_leader(void **state)
+{
+	const char leader[SCHED_COMM_LEN] = "kiseki", thread[SCHED_COMM_LEN] = "a";
+	struct scenario s;
+	struct spans *p = begin(&s, 1, 0, 200);
+	uint32_t i, leaders = 0;
+
+	(void)state;
+	assert_int_equal(info_add_task(&s.info, 5, 5, leader), 0);
+	assert_int_equal(info_add_task(&s.info, 10, 5, thread), 0);
+	assert_int_equal(info_add_task(&s.info, 20, 10, thread), 0);
+	switches(&s, 0, 0, 0, RUNNABLE, 10);
+	switches(&s, 200, 0, 10, SLEEPING, 20);
+	finish(p);
+	for (i = 0; i < p->n_tasks; i++)
+		leaders += p->tasks[i].shown && p->tasks[i].pid == 5;
+	assert_int_equal(leaders, 1);
+	assert_string_equal(get_task(p, 5)->comm, "kiseki");
+	assert_int_equal(get_task(p, 5)->n_spans, 0);
+	assert_int_equal(get_task(p, 10)->tgid, 5);
+	end(&s, p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_leader),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_quiet),

@@ -431,9 +431,120 @@ static void test_power_with_a_stale_mark(void **state)
 	end(&f);
 }
 
+/*
+ * The collector may have had descriptions 2 and 3, which never reached the disk: their numbers are not given to others. Only the
+ * state beside the ring knows them. A flight recorder numbers a description anew when it moves it.
+ */
+static void test_power_keeps_numbers_of_descriptions(void **state)
+{
+	static uint8_t copy[1 << 20] __attribute__((aligned(4096)));
+	struct spool_entry e = { 0 };
+	struct fixture f;
+	uint64_t kept;
+	int i;
+
+	(void)state;
+	begin(&f, POLICY_FLIGHT);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(put(&f, 0, true, 100), 0);
+	kept = memory_get_mark(f.memory)->head;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(put(&f, 0, true, 100), 0);
+	memset(f.spool->ring + kept, 0, memory_get_mark(f.memory)->head - kept);
+	lose_power(&f, *memory_get_mark(f.memory));
+	readopt(&f, copy);
+	spool_set_policy(f.spool, POLICY_FLIGHT);
+	assert_int_equal(spool_start_run(f.spool, &f.run, NULL), 0);
+	f.next[1] = 0;
+	for (i = 0; i < 100; i++) /* more than a ring of them */
+		assert_int_equal(put(&f, 1, true, 1000), 0);
+	spool_rewind(f.spool);
+	for (i = 0; i < 2; i++) {
+		while (spool_peek(f.spool, &e) && e.stream != STREAM_META)
+			spool_sent(f.spool);
+		assert_int_equal(e.run, 1);
+		assert_in_range(e.sequence, 4 + i, 1000);
+		spool_sent(f.spool);
+	}
+	end(&f);
+}
+
+/* What the checksums have read; see __wrap_memory_crc(). */
+static uint64_t summed;
+
+uint32_t __real_memory_crc(const void *bytes, size_t len);
+uint32_t __wrap_memory_crc(const void *bytes, size_t len);
+
+uint32_t __wrap_memory_crc(const void *bytes, size_t len)
+{
+	summed += len;
+	return __real_memory_crc(bytes, len);
+}
+
+/* A file in which every few bytes seem to be the head of an entry as long as can be: the bodies would be read a hundred times. */
+static void test_recovery_of_a_hostile_file(void **state)
+{
+	struct memory_mark mark;
+	struct fixture f;
+	uint32_t at;
+
+	(void)state;
+	begin(&f, POLICY_OLDEST);
+	mark = *memory_get_mark(f.memory);
+	mark.head = SPOOL;
+	mark.crc = memory_crc(&mark, offsetof(struct memory_mark, crc));
+	memory_get_head(f.memory)->mark[0] = memory_get_head(f.memory)->mark[1] = mark;
+	memset(f.spool->ring, 0x55, SPOOL);
+	for (at = 0; at + 2 * sizeof(struct ring_head) < SPOOL / 2;
+	     at += sizeof(struct ring_head)) {
+		struct ring_head *h = (struct ring_head *)(f.spool->ring + at);
+
+		*h = (struct ring_head){ .magic = RING_MAGIC,
+					 .at = at,
+					 .kind = FRAME_BLOCK,
+					 .run = f.run.number,
+					 .stream = 1,
+					 .len = SPOOL / 2 - 64 };
+		h->crc = ring_head_crc(h);
+	}
+	summed = 0;
+	reopen(&f, POLICY_OLDEST);
+	assert_in_range(summed, 8 * SPOOL,
+			10 * SPOOL); /* of bodies 8 times the ring, and the heads */
+	assert_int_equal(spool_used(f.spool), 0);
+	end(&f);
+}
+
+/* What was put is on the disk within the period, and nothing is written when there is nothing new. */
+static void test_sync(void **state)
+{
+	struct spool_options so = { .policy = POLICY_OLDEST, .sync_ms = 1000 };
+	struct fixture f;
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	begin(&f, POLICY_OLDEST);
+	spool_free(f.spool);
+	f.spool = NULL;
+	so.memory = f.memory;
+	assert_int_equal(spool_open(&f.spool, &so, NULL), 0);
+	assert_int_equal(put(&f, 1, true, 100), 0);
+	assert_int_equal(spool_sync(f.spool, 5000, &e), 1);
+	assert_int_equal(spool_sync(f.spool, 7000, &e), 0);
+	assert_int_equal(put(&f, 1, false, 100), 0);
+	assert_int_equal(spool_sync(f.spool, 7100, &e), 1); /* the last time is long ago */
+	assert_int_equal(put(&f, 1, false, 100), 0);
+	assert_int_equal(spool_sync(f.spool, 8099, &e), 0);
+	assert_int_equal(spool_sync(f.spool, 8100, &e), 1);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_power_keeps_numbers_of_descriptions),
+		cmocka_unit_test(test_recovery_of_a_hostile_file),
+		cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_order_and_ack),
 		cmocka_unit_test(test_orphans_after_a_wiped_collector),
 		cmocka_unit_test(test_full_keeps_the_oldest),

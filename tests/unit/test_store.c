@@ -281,6 +281,80 @@ static void test_boot(void **state)
 	store_free(s);
 }
 
+static uint32_t find(struct store *s, uint32_t device, uint32_t run, uint32_t boot)
+{
+	const struct store_run_ids ids = { stored_id(device), stored_id(run), stored_id(boot) };
+	struct error e = ERROR_INIT;
+	uint32_t number = 99;
+
+	assert_int_equal(store_find_run(s, &ids, &number, &e), 0);
+	return number;
+}
+
+/* A run is there from its first record on; one whose first record was refused never was. In a server
+ * a number is claimed before, and nobody else gets it. */
+static void test_no_record(void **state)
+{
+	struct store *s = stored_open(dir, NULL);
+	struct block b = key(0, 0, 10);
+	struct store_run facts;
+	struct error e = ERROR_INIT;
+	uint32_t run, i;
+
+	(void)state;
+	b.stream = 4097;
+	for (i = 0; i < 1000; i++) {
+		assert_int_equal(find(s, 1, 10 + i, 20), 0);
+		run = stored_run(s, 1, 10 + i, 20);
+		assert_int_equal(stored_put_bare(s, run, b), -EPROTO);
+		if (stored_server())
+			break;
+		assert_int_equal(find(s, 1, 10 + i, 20), 0);
+		assert_int_equal(run, 1);
+	}
+	run = stored_run(s, 1, 10, 20);
+	assert_int_equal(stored_put_bare(s, run, key(0, 0, 10)), STORE_TAKEN);
+	assert_int_equal(find(s, 1, 10, 20), run);
+	stored_commit(s);
+	assert_int_equal(find(s, 1, 10, 20), run);
+	store_free(s);
+	s = stored_open(dir, NULL);
+	assert_int_equal(find(s, 1, 10, 20), run);
+	assert_int_equal(find(s, 1, 11, 20), 0);
+	assert_int_equal(store_get_run(s, run + 1, &facts, &e), -ENOENT);
+	store_free(s);
+}
+
+/* In a folder: of one device so many runs are open as it can have at work; the oldest of more is given up, and takes
+ * what comes of it all the same. Another device's stay as they are. */
+static void test_many_open(void **state)
+{
+	struct store *s = stored_open(dir, NULL);
+	uint32_t other = stored_run(s, 2, 5, 20), run, i, open = 0;
+	struct stored_ledger l;
+
+	(void)state;
+	assert_int_equal(stored_put_bare(s, other, key(0, 0, 10)), STORE_TAKEN);
+	for (i = 0; i < 200; i++) {
+		run = stored_run(s, 1, 10 + i, 20);
+		assert_int_equal(stored_put_bare(s, run, key(0, 0, 10)), STORE_TAKEN);
+	}
+	stored_commit(s);
+	for (i = other + 1; i <= run && !stored_server(); i++) {
+		bool is_open = !stored_facts(s, i, &l).ended;
+
+		assert_int_equal(l.unknown[LOSS_RING], !is_open);
+		assert_int_equal(is_open, i > run - 64);
+		open += is_open;
+	}
+	assert_int_equal(open, stored_server() ? 0 : 64);
+	assert_false(stored_facts(s, other, &l).ended);
+	assert_int_equal(stored_put_bare(s, other + 1, key(1, 10, 3)), STORE_TAKEN);
+	stored_commit(s);
+	assert_int_equal(stored_facts(s, other + 1, NULL).events, 13);
+	store_free(s);
+}
+
 static void test_clock(void **state)
 {
 	struct store *s = stored_open(dir, NULL);
@@ -307,6 +381,36 @@ static void test_clock(void **state)
 	assert_int_equal(store_get_clock(s, run, &got), 0);
 	assert_int_equal(got.off_ns, 7);
 	assert_int_equal(got.run, run);
+	store_free(s);
+}
+
+/* A better clock that comes when the run is over, and the store was opened again in between, is known afterwards. */
+static void test_clock_behind_end(void **state)
+{
+	struct message_stream_end row = { STREAM_CPU(0), 1, 10 };
+	struct store *s = stored_open(dir, NULL);
+	uint32_t run = stored_run(s, 1, 10, 20);
+	struct store_clock c = { .run = run, .device_ns = 1000, .off_ns = -5, .err_ns = 100 }, got;
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(stored_put_bare(s, run, key(0, 0, 10)), STORE_TAKEN);
+	assert_int_equal(store_note(s, &c, &e), 0);
+	assert_int_equal(put_end(s, run, &row, 1), STORE_TAKEN);
+	stored_commit(s);
+	store_free(s); /* which saves its state */
+	s = stored_open(dir, NULL);
+	c.off_ns = -7;
+	c.err_ns = 20;
+	assert_int_equal(store_note(s, &c, &e), 0);
+	stored_commit(s);
+	assert_int_equal(store_get_clock(s, run, &got), 0);
+	assert_int_equal(got.err_ns, 20);
+	store_free(s);
+	s = stored_open(dir, NULL);
+	assert_int_equal(store_get_clock(s, run, &got), 0);
+	assert_int_equal(got.err_ns, 20);
+	assert_int_equal(got.off_ns, -7);
 	store_free(s);
 }
 
@@ -417,10 +521,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_reopen), TEST(test_uncommitted), TEST(test_locked),
-		TEST(test_gap),	   TEST(test_told),	   TEST(test_lies),
-		TEST(test_end),	   TEST(test_boot),	   TEST(test_clock),
-		TEST(test_device), TEST(test_full_batch),  TEST(test_threads),
+		TEST(test_reopen),     TEST(test_uncommitted), TEST(test_locked),
+		TEST(test_gap),	       TEST(test_told),	       TEST(test_lies),
+		TEST(test_end),	       TEST(test_boot),	       TEST(test_clock),
+		TEST(test_no_record),  TEST(test_many_open),   TEST(test_device),
+		TEST(test_full_batch), TEST(test_threads),     TEST(test_clock_behind_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

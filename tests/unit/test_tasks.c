@@ -91,11 +91,59 @@ static void test_lives(void **state)
 	assert_int_equal(tasks_at(t, 50, 2)->tgid, -1);
 }
 
+/* The next task of a pid is another one, also where its fork or the exit before it are missing; what
+ * nobody names stays without a name. */
+static void test_lives_do_not_share_names(void **state)
+{
+	struct trace_item i = event(20, SCHED_SWITCH, 60, "old");
+
+	(void)state;
+	feed(event(10, SCHED_SWITCH, 0, "swapper/0"), 60, "old");
+	dialect_from_release(&info.dialect, "6.18.0");
+	tasks_set_info(t, &info);
+	i.event.state = 0x20; /* Z */
+	feed(i, 0, "swapper/0");
+	feed(event(40, SCHED_WAKING, 60, "new"), 0, "");
+	assert_string_equal(name_at(60, 5), "old");
+	assert_string_equal(name_at(60, 20), "old");
+	assert_string_equal(name_at(60, 21), "new");
+	assert_int_equal(tasks_at(t, 60, 20)->life, 0);
+	assert_int_equal(tasks_at(t, 60, 40)->life, 1);
+	feed(event(90, SCHED_FORK, 10, "sh"), 70, "sh");
+	assert_null(name_at(70, 89));
+	assert_string_equal(name_at(70, 90), "sh");
+	feed(event(95, SCHED_FORK, 10, "sh"), 60, "sh");
+	assert_string_equal(name_at(60, 94), "new");
+	assert_string_equal(name_at(60, 95), "sh");
+	assert_int_equal(tasks_at(t, 60, 95)->life, 2);
+}
+
+/* The name of the event itself, of the moment, of the table: in this order. */
+static void test_runner(void **state)
+{
+	struct trace_item i = event(50, SCHED_WAKING, 11, "woken");
+
+	(void)state;
+	feed(event(100, SCHED_SWITCH, 20, "make"), 30, "cc1");
+	i.event.pid = 30;
+	assert_string_equal(tasks_runner(t, &i.event), "cc1");
+	i.event.pid = 11;
+	assert_string_equal(tasks_runner(t, &i.event), "woken");
+	i.event.pid = 10;
+	assert_string_equal(tasks_runner(t, &i.event), "given");
+	i.event.pid = 12;
+	assert_null(tasks_runner(t, &i.event));
+	i.event.pid = 0;
+	assert_null(tasks_runner(t, &i.event));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lives, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lives_do_not_share_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_runner, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,49 @@ static void test_order(void **state)
 }
 
 /* Tasks that are over leave; one that sleeps long is forgotten; one that runs is not. */
+/* One pid, two tasks between two looks, the first of which exits while it still runs. */
+static void test_lives(void **state)
+{
+	struct trace_item exits = { .type = ITEM_EVENT }, forks = exits, third = exits;
+	const struct top_task *t;
+	size_t n;
+
+	(void)state;
+	exits.event.kind = SCHED_EXIT;
+	exits.event.tick = 1250;
+	exits.event.pid = exits.event.task.pid = 10;
+	forks.event.kind = SCHED_FORK;
+	forks.event.tick = 1400;
+	forks.event.pid = forks.event.task.pid = 20;
+	forks.event.other.pid = 10;
+	third.event.kind = SCHED_SWITCH;
+	third.event.tick = 1700;
+	third.event.pid = third.event.task.pid = 20;
+	third.event.other.pid = 10;
+	switches(1000, 0, 20, 10);
+	add(&exits);
+	switches(1300, 0, 10, 20);
+	add(&forks);
+	switches(1500, 0, 20, 10);
+	switches(1600, 0, 10, 20);
+	add(&exits);
+	third.event.other.comm[0] = 'z'; /* its fork is lost */
+	add(&third);
+	switches(1750, 0, 10, 20);
+	t = top_look(top, TOP_BY_PID, &n);
+	assert_int_equal(n, 4);
+	assert_int_equal(t[0].pid, 10);
+	assert_int_equal(t[2].pid, 10);
+	assert_int_equal(t[3].pid, 20);
+	assert_int_equal(t[0].cpu_ns + t[1].cpu_ns + t[2].cpu_ns, 450);
+	t = top_look(top, TOP_BY_CPU, &n);
+	assert_int_equal(t[0].cpu_ns, 300);
+	assert_int_equal(t[3].cpu_ns, 50);
+	top_next(top);
+	top_look(top, TOP_BY_PID, &n);
+	assert_int_equal(n, 0);
+}
+
 static void test_forget(void **state)
 {
 	int32_t pid;
@@ -266,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits, begin, end),
 		cmocka_unit_test_setup_teardown(test_loss, begin, end),
 		cmocka_unit_test_setup_teardown(test_order, begin, end),
+		cmocka_unit_test_setup_teardown(test_lives, begin, end),
 		cmocka_unit_test_setup_teardown(test_forget, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(test_any_looks, begin, end),

@@ -347,6 +347,21 @@ static void skips_what_it_does_not_know(void **state)
 	assert_int_equal(fake_spool_left(&p->spool), 0);
 }
 
+/* The link is cut inside a frame that it does not know: the next connection begins with a WELCOME. */
+static void forgets_what_it_skipped(void **state)
+{
+	struct peer *p = *state;
+	uint8_t bytes[200] = { 0 };
+	uint32_t head;
+
+	connect_to(p, WINDOW);
+	head = frame_encode_head(bytes, 99, 100000);
+	assert_int_equal(say_bytes(p, bytes, head + 100), 0);
+	disconnect(p);
+	connect_to(p, WINDOW);
+	assert_true(uplink_is_welcome(p->uplink));
+}
+
 static void takes_frames_byte_by_byte(void **state)
 {
 	static const uint8_t bytes[] = {
@@ -638,6 +653,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(leaves_who_does_not_listen, setup, teardown),
 		cmocka_unit_test_setup_teardown(skips_what_it_does_not_know, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgets_what_it_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(takes_frames_byte_by_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_bad_welcomes, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_what_only_a_device_says, setup, teardown),

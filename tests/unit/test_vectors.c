@@ -180,7 +180,7 @@ static void test_crc32c(void **state)
 	while (vector_line(&vector)) {
 		assert_int_equal(sscanf(vector.line, "%255s %x", hex, &crc), 2);
 		len = strcmp(hex, "-") ? vector_hex(&vector, hex, wanted, ROOM) : 0;
-		assert_int_equal(crc32c(0, wanted, len), crc);
+		assert_int_equal(crc32c_add(0, wanted, len), crc);
 		rows++;
 	}
 	assert_true(rows >= 4);
@@ -402,14 +402,14 @@ static void test_sched(void **state)
 	assert_int_equal(kinds, (1U << SCHED_KINDS) - 1);
 }
 
-/* What sched.md says an implementation costs: the same on every machine. */
+/* What sched.md says an implementation costs. The encoder has a few pointers. */
 static void test_size(void **state)
 {
 	(void)state;
 	print_message("sched_model %zu, sched_encoder %zu, sched_decoder %zu bytes\n",
 		      sizeof(struct sched_model), sizeof(encoder), sizeof(decoder));
 	assert_int_equal(sizeof(struct sched_model), 144528);
-	assert_int_equal(sizeof(struct sched_encoder), 148672);
+	assert_int_equal(sizeof(struct sched_encoder), sizeof(void *) == 8 ? 151712 : 151696);
 }
 
 int main(void)

@@ -2,8 +2,8 @@
 /*
  * vectors_ksk: the test vectors of metadata (docs/format/wire.md, section 7) and of a whole file
  * (docs/format/ksk.md), byte for byte in both directions. The file has the events of sched.txt on
- * CPU 1, a loss between their two blocks, and two events of CPU 0, the first of which happened
- * after one of CPU 1 with the same tick.
+ * CPU 1, a loss between two of them, which lies between their ticks, and two events of CPU 0, the first of
+ * which happened after one of CPU 1 with the same tick.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -137,7 +137,7 @@ static const struct trace_item other_cpu[] = {
 	SAMPLE_EVENT(0, 1004500, SCHED_SWITCH, 7, .flags = 1, .preempt_count = 2, .state = 0x80,
 		     .task = { 7, 120, "kworker/0:1" }, .other = { 0, 120, "swapper/0" }),
 };
-static const struct trace_item loss = SAMPLE_LOSS(1, 1004000, 1004000, 3, LOSS_RING);
+static const struct trace_item loss = SAMPLE_LOSS(1, 1003990, 1005000, 3, LOSS_RING);
 
 /* The file's items in the order of time. */
 static size_t make_items(void)
@@ -149,16 +149,16 @@ static size_t make_items(void)
 	while (vector_line(&vector)) {
 		if (!strcmp(vector.line, "payload")) {
 			assert_true(vector_bytes(&vector, wanted, ROOM) > 0);
-			if (payloads++ == 0) {
+			if (payloads++ == 0)
 				items[n++] = other_cpu[0];
-				items[n++] = loss;
-			}
 		} else if (vector_event(&vector, vector.line, &items[n].event)) {
 			items[n].type = ITEM_EVENT;
 			items[n++].cpu = 1;
 		}
-		if (n && items[n - 1].type == ITEM_EVENT && items[n - 1].event.tick == 1003990)
+		if (n && items[n - 1].type == ITEM_EVENT && items[n - 1].event.tick == 1003990) {
+			items[n++] = loss;
 			items[n++] = other_cpu[1];
+		}
 	}
 	return n;
 }

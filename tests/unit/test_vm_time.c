@@ -241,6 +241,27 @@ static void test_losses_and_ends(void **state)
 	vm_time_free(t);
 }
 
+/* A loss makes unknown who was on its CPU, and who was on none; who runs elsewhere is seen there. */
+static void test_loss_of_another_cpu(void **state)
+{
+	struct sample_item loss = { .type = ITEM_LOSS, .cpu = 0 };
+	struct got g;
+	struct vm_time *t = start(&g);
+
+	(void)state;
+	put(t, 100, SAMPLE_ENTRY, &a, 0); /* on CPU 1 */
+	loss.loss.from_tick = 150;
+	assert_int_equal(vm_time_put(t, &loss), 0);
+	put(t, 200, SAMPLE_EXIT, &a, ABORT);
+	SWITCH(t, 220, &a, &other, 0); /* from here on it is on none */
+	loss.loss.from_tick = 250;
+	assert_int_equal(vm_time_put(t, &loss), 0);
+	SWITCH(t, 300, &other, &a, 1);
+	assert_int_equal(vm_time_end(t, 310), 0);
+	check(&g, t, 0, "guest 100 vmm-kernel 20 steal 30 unknown 50 vmm-kernel 10");
+	vm_time_free(t);
+}
+
 /* A recording may begin while a virtual CPU sleeps: the kernel's word that the halt is over is then the first of it. */
 static void test_poll_first(void **state)
 {
@@ -339,10 +360,15 @@ static void test_pause(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pause),	   cmocka_unit_test(test_exits),
-		cmocka_unit_test(test_told_exit),  cmocka_unit_test(test_two_on_one_cpu),
-		cmocka_unit_test(test_halt),	   cmocka_unit_test(test_losses_and_ends),
-		cmocka_unit_test(test_poll_first), cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_pause),
+		cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_told_exit),
+		cmocka_unit_test(test_two_on_one_cpu),
+		cmocka_unit_test(test_halt),
+		cmocka_unit_test(test_losses_and_ends),
+		cmocka_unit_test(test_poll_first),
+		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_loss_of_another_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Malformed } from "../src/api/reader";
 import { decodeCalls } from "../src/views/timeline/calls";
 import type { Run } from "../src/api/schema";
+import { Labels } from "../src/views/timeline/feed";
 import { callSlice } from "../src/views/timeline/hit";
 import type { Row } from "../src/views/timeline/layout";
 import { CallSource, Source } from "../src/views/timeline/source";
@@ -48,6 +49,36 @@ describe("calls", () => {
 		expect(callAt(tile, 10, 2, 850 + 100)).toBeNull();
 		expect(callAt(tile, 10, 3, 1000)).toBeNull();
 		expect(callAt(tile, 99, 0, 1000)).toBeNull();
+	});
+	it("are whole where the clocks of two tiles do not meet to the nanosecond", () => {
+		for (const apart of [-3, 0, 3]) {
+			const source = new Source({ run: 1 } as Run, 0, 0);
+			const from = new CallSource(7, 0, { from: 0, to: 2 ** 18 });
+			source.calls = [from];
+			for (const index of [0, 1]) {
+				const at = index * 2 ** 16 + index * apart;
+				const one = {
+					from: at,
+					to: at + 2 ** 16,
+					laneAt: Uint32Array.of(0, 1),
+					callAt: Uint32Array.of(0, 1),
+					begin: Float64Array.of(index ? 0 : 500),
+					end: Float64Array.of(index ? 300 : 65536),
+					fn: Int32Array.of(0),
+					flags: Uint8Array.of(index ? 1 : 2),
+				};
+				source.putCalls(from, { level: 16, index }, { ...tile, ...one, tid: Int32Array.of(10) });
+			}
+			const row = { id: "1.t10", number: 10 } as Row;
+			const whole = { from: 500, to: 65536 + apart + 300, isOpenBefore: false, isOpenAfter: false };
+			expect(callSlice(source, row, 0, 1000, 16)).toMatchObject(whole);
+			expect(callSlice(source, row, 0, 65636, 16)).toMatchObject(whole);
+			const labels = new Labels();
+			labels.put(0, 100, 7, 1, -1);
+			expect(labels.goOn(100 + apart / 10, 120, 7, 1)).toBe(true);
+			expect([labels.n, labels.x1[0]]).toEqual([1, 120]);
+			expect(labels.goOn(130, 140, 7, 1)).toBe(false);
+		}
 	});
 	it("are whole where tiles cut them", () => {
 		const source = new Source({ run: 1 } as Run, 1000, 0);

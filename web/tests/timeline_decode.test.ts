@@ -90,7 +90,7 @@ const answer: Timeline = {
 		},
 	],
 	tasks_in_all: 1,
-	tasks: [{ pid: 5, tgid: null, comm: "x", run_ns: 150, pieces_ns: [100, 50, 0, 0] }],
+	tasks: [{ pid: 5, tgid: null, comm: "x", process: null, run_ns: 150, pieces_ns: [100, 50, 0, 0] }],
 	other: { run_ns: 0, pieces_ns: [] },
 };
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { makeLayout, rowAt, type Wishes } from "../src/views/timeline/layout";
 import { parseChosen, parsePlace, toggleRow } from "../src/views/timeline/place";
 import { findRows } from "../src/views/timeline/search";
-import { matcher, Tasks } from "../src/views/timeline/tasks";
+import { indexTasks, matcher, namesOf, taskAt, Tasks } from "../src/views/timeline/tasks";
 
 const wishes: Wishes = { filter: "", pinned: [], folded: new Set(), heads: false };
 
@@ -16,6 +16,63 @@ function source(run = 1) {
 	return { run, cpus: 2, tasks, depths: new Map<number, number>() };
 }
 const ids = (l: { rows: readonly { id: string }[] }): string[] => l.rows.map((r) => r.id);
+
+describe("a pid that is given out again", () => {
+	/* From 0 to 100 python3, which dies; from 300 kiseki, born then. In a tile from 0 to 1000. */
+	const tile = {
+		pid: Int32Array.of(7, 8, 7),
+		comm: ["python3", "web", "kiseki"],
+		spanAt: Uint32Array.of(0, 2, 3, 5),
+		spanEnd: Float64Array.of(100, 1000, 1000, 300, 1000),
+		spanState: Uint8Array.of(1, 7, 4, 9, 1),
+	};
+	it("is each of its tasks in its time", () => {
+		const index = indexTasks(tile);
+		expect(index.byPid.get(7)).toEqual([0, 2]);
+		expect([0, 99, 299, 300, 999].map((ns) => taskAt(index, 7, ns))).toEqual([0, 0, 0, 2, 2]);
+		expect(taskAt(index, 8, 999)).toBe(1);
+		expect(taskAt(index, 9, 0)).toBeUndefined();
+	});
+	it("has all names in its row, by time, and is found by each", () => {
+		const tasks = new Tasks();
+		tasks.put(7, -1, "kiseki", 2000);
+		tasks.put(7, -1, "python3", 1000);
+		const s = { run: 1, cpus: 0, tasks, depths: new Map<number, number>() };
+		expect(makeLayout([s], wishes).rows[0]?.comm).toBe("python3 → kiseki");
+		expect(ids(makeLayout([s], { ...wishes, filter: "python3" }))).toEqual(["1.t7"]);
+		["a", "b", "c"].forEach((name, i) => tasks.put(7, -1, name, 3000 + i));
+		const task = tasks.byPid.get(7);
+		expect(task && namesOf(task)).toBe("python3 → … → b → c");
+	});
+	it("comes where the time of all its names is, and is called by the latest", () => {
+		const tasks = new Tasks();
+		tasks.putAll({
+			to: 200,
+			from: 0,
+			pieceNs: 100,
+			pieces: 2,
+			pid: Int32Array.of(14, 191, 191),
+			tgid: Int32Array.of(-1, -1, -1),
+			comm: ["rcu_sched", "work.sh", "trace-cmd"],
+			runNs: Float64Array.of(23, 20, 13),
+			share: Uint8Array.of(9, 9, 0, 9, 9, 0),
+		});
+		expect([...tasks.byPid.keys()]).toEqual([191, 14]);
+		expect(tasks.byPid.get(191)).toMatchObject({ comm: "work.sh", runNs: 33 });
+	});
+	it("leaves a process the name of its leader, not of a thread", () => {
+		const tasks = new Tasks();
+		tasks.putAll({
+			to: 100,
+			pid: Int32Array.of(21, 22),
+			tgid: Int32Array.of(20, 20),
+			comm: ["ingest", "keep"],
+			process: ["kiseki", "kiseki"],
+		});
+		const s = { run: 1, cpus: 0, tasks, depths: new Map<number, number>() };
+		expect(makeLayout([s], wishes).rows[0]).toMatchObject({ id: "1.p20", comm: "kiseki" });
+	});
+});
 
 describe("rows", () => {
 	it("are CPUs, then processes with their threads, in the order of who came first", () => {

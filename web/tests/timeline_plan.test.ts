@@ -37,6 +37,7 @@ function whole(start: number, end: number, events: number): Overview {
 		pid: new Int32Array(0),
 		tgid: new Int32Array(0),
 		comm: [],
+		process: [],
 		runNs: new Float64Array(0),
 		share: new Uint8Array(0),
 		tasksInAll: 0,

@@ -147,6 +147,13 @@ static int make_descriptors(struct agent *a, struct error *e)
 	return 0;
 }
 
+static uint64_t all_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+}
+
 int agent_new(struct agent **ret, const struct agent_options *o, struct error *e)
 {
 	CLEANUP(agent) struct agent *a = calloc(1, sizeof(*a));
@@ -175,6 +182,7 @@ int agent_new(struct agent **ret, const struct agent_options *o, struct error *e
 		r = make_descriptors(a, e);
 	if (r < 0)
 		return r;
+	a->ring_most_kib = settings_ring_most_kib(o->settings, all_memory(), a->identity.cpus);
 	a->tracing = (struct tracing){ .memory = a->memory,
 				       .spool = a->spool,
 				       .recorder = a->recorder,
@@ -228,6 +236,15 @@ static void take_failure(struct agent *a, const struct error *e)
 	agent_stop(a, NULL);
 }
 
+static void tell_mended(const struct agent *a)
+{
+	struct error *mended = &a->tracing.source->mended;
+
+	if (mended->text[0])
+		agent_log(a, "%s", mended->text);
+	mended->text[0] = 0;
+}
+
 static void turn_tracing(struct agent *a)
 {
 	struct error e = ERROR_INIT;
@@ -245,6 +262,7 @@ static void turn_tracing(struct agent *a)
 		return;
 	}
 	a->failing_ms = 0;
+	tell_mended(a);
 	/* On the same grid, also after a turn out of it. */
 	a->tick_ms = r > 0 ? a->now_ms + (SOON_MS < length ? SOON_MS : length)
 			   : (a->now_ms / length + 1) * length;

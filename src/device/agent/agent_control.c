@@ -101,6 +101,17 @@ static bool is_same(const struct agent *a, const struct message_config *c)
 	return flatten(a, *c, new) == len && !memcmp(old, new, len);
 }
 
+/* The kernel's memory is the device's, and rings are the most of it that a collector can ask for. */
+static int check_ring(const struct agent *a, const struct message_config *c, struct error *e)
+{
+	if (!(c->given & 1U << CONFIG_RING) || c->ring_kib <= a->ring_most_kib)
+		return 0;
+	return error_set(e, ENOMEM,
+			 "cannot record with a ring of %uK: this device gives at most %uK for each "
+			 "CPU (--ring-most)",
+			 c->ring_kib, a->ring_most_kib);
+}
+
 int agent_instruct(void *context, const struct message_instruction *m, struct error *e)
 {
 	struct agent *a = context;
@@ -120,7 +131,9 @@ int agent_instruct(void *context, const struct message_instruction *m, struct er
 	config_apply(&config, &m->config);
 	if (config.codec == CODEC_BSF)
 		return error_set(e, EOPNOTSUPP, "cannot do it: only the driver can record bsf");
-	r = agent_set_func(a, &m->config, e);
+	r = check_ring(a, &m->config, e);
+	if (r >= 0)
+		r = agent_set_func(a, &m->config, e);
 	if (r < 0)
 		return r;
 	changed = !is_same(a, &config);

@@ -36,6 +36,7 @@ struct agent {
 	struct error failure;	      /* why it does not */
 	uint64_t failing_ms;	      /* since when the kernel gives nothing; 0: it does */
 	struct error disk_failure;    /* the last of the spool's disk that was logged */
+	uint32_t ring_most_kib;	      /* that a collector may ask for, for each CPU */
 	uint32_t origins;	      /* bits of the sources that this machine can use */
 	struct memory *memory;
 	struct spool *spool;

@@ -59,7 +59,7 @@ struct memory {
 
 uint32_t memory_crc(const void *fields, size_t len)
 {
-	return crc32c(0, fields, len);
+	return crc32c_add(0, fields, len);
 }
 
 static uint64_t rounded(uint64_t v, uint64_t to)

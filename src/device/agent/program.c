@@ -33,6 +33,8 @@ static const struct cli_option options[] = {
 	{ 'n', "name", "NAME", "what it calls this device (the host name)", NULL },
 	{ 0, "start", NULL, "record at once, not when the collector says so", NULL },
 	CONFIG_OPTIONS,
+	{ 0, "ring-most", "SIZE", "most that a collector may ask as --ring (RAM / 16 / CPUs)",
+	  NULL },
 	{ 0, "func-socket", "PATH", "where programs ask (" FUNC_DOOR_PATH "), or none", NULL },
 	{ 0, "func-group", "GROUP", "whose programs may, beside root's; * for all", NULL },
 	{ 0, "func-folder", "DIR", "of their records (func-NAME beside the spool)", NULL },

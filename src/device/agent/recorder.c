@@ -5,7 +5,9 @@
  * A lane is one CPU: its encoder, the block that is being filled, and the checkpoint as it would be
  * published next. While a block is open, losses cannot come in: they end it, because a header tells
  * what is missing before its first event. So the counts that a block tells are those that were
- * pending when it was begun, and they stay pending until the block is in the spool.
+ * pending when it was begun, and they stay pending until the block is in the spool. Only the header of a
+ * KEY block has the tick of its first event: before another, a block without events tells the losses, and
+ * ends at that tick (wire.md, 3.5).
  *
  * The position in `at` runs ahead of what is published. It is published alone only when no block is
  * open: else the events in it would be behind the position and nowhere.
@@ -19,6 +21,7 @@
 #include "device/agent/recorder_meta.h"
 #include "wire/sched_encode.h"
 
+#define LOST_FOUND 1U /* for lost_ms: no tick has begun since */
 #define PAYLOAD_ROOM (CONFIG_BLOCK_MOST + SCHED_EVENT_ROOM + SCHED_FILENAME_MAX + 64U)
 
 struct lane {
@@ -28,6 +31,7 @@ struct lane {
 	bool has_moved;		    /* `at` has something that is not published */
 	uint64_t first_tick, until; /* of the open block */
 	uint64_t since_ms;	    /* when the block was begun, or a loss found */
+	uint64_t lost_ms; /* a moment behind a loss that is pending; 0: nobody looked yet */
 	uint32_t segment_bytes;
 	struct sched_encoder encoder;
 	uint8_t room[BLOCK_HEADER_MAX + PAYLOAD_ROOM];
@@ -39,6 +43,7 @@ struct recorder {
 	uint32_t run;
 	uint32_t cpus;
 	uint32_t flush_ms, block_bytes, segment_bytes;
+	uint32_t resolution_shift;
 	uint64_t now_ms; /* of the last tick */
 	uint64_t blocks, bytes;
 	struct recorder_meta meta;
@@ -107,8 +112,8 @@ static int put_block(struct recorder *r, uint32_t cpu, struct block *b, struct c
 	return 0;
 }
 
-/* A block without events, only to tell. */
-static int put_losses(struct recorder *r, uint32_t cpu, bool known)
+/* A block without events, only to tell, until `tick`. */
+static int put_losses(struct recorder *r, uint32_t cpu, bool known, uint64_t tick)
 {
 	struct lane *l = &r->lanes[cpu];
 	struct checkpoint after = l->at;
@@ -125,6 +130,8 @@ static int put_losses(struct recorder *r, uint32_t cpu, bool known)
 		memset(after.pending, 0, sizeof(after.pending));
 	else
 		after.unknown = 0;
+	if (tick > after.until)
+		after.until = tick;
 	if (l->is_key) {
 		sched_encoder_init(&l->encoder, cpu);
 		sched_encoder_begin(&l->encoder, payload_of(l), PAYLOAD_ROOM, l->at.until);
@@ -134,16 +141,22 @@ static int put_losses(struct recorder *r, uint32_t cpu, bool known)
 }
 
 /* All that is pending. A count is never given up for an unknown number: that is another block. */
-static int tell_losses(struct recorder *r, uint32_t cpu)
+static int tell_losses(struct recorder *r, uint32_t cpu, uint64_t tick)
 {
 	struct lane *l = &r->lanes[cpu];
 	int e = 0;
 
 	if (has_known(&l->at))
-		e = put_losses(r, cpu, true);
+		e = put_losses(r, cpu, true, tick);
 	if (!e && l->at.unknown)
-		e = put_losses(r, cpu, false);
+		e = put_losses(r, cpu, false, tick);
 	return e;
+}
+
+/* The tick of a moment of the agent's clock, which is that of the events. */
+static uint64_t tick_of(const struct recorder *r, uint64_t ms)
+{
+	return (ms * 1000000U) >> r->resolution_shift;
 }
 
 static void end_block(struct recorder *r, uint32_t cpu)
@@ -177,9 +190,9 @@ static bool begin_block(struct recorder *r, uint32_t cpu, uint64_t tick)
 {
 	struct lane *l = &r->lanes[cpu];
 
-	if (!spool_has_room(r->spool, r->block_bytes + SCHED_EVENT_ROOM + BLOCK_HEADER_MAX))
+	if (!spool_has_room(r->spool, r->block_bytes + SCHED_EVENT_ROOM + 3 * BLOCK_HEADER_MAX))
 		return false;
-	if (l->at.unknown && has_known(&l->at) && put_losses(r, cpu, true))
+	if ((!l->is_key || (l->at.unknown && has_known(&l->at))) && tell_losses(r, cpu, tick))
 		return false;
 	if (l->is_key)
 		sched_encoder_init(&l->encoder, cpu);
@@ -187,6 +200,7 @@ static bool begin_block(struct recorder *r, uint32_t cpu, uint64_t tick)
 	l->first_tick = tick;
 	l->until = l->at.until;
 	l->since_ms = r->now_ms;
+	l->lost_ms = 0;
 	l->is_open = true;
 	return true;
 }
@@ -195,12 +209,15 @@ void recorder_take(struct recorder *r, uint32_t cpu, const struct sched_event *e
 		   uint64_t position)
 {
 	struct lane *l = &r->lanes[cpu];
+	/* What that tells is published with the position before this event, which is nowhere yet. */
+	bool has_block = l->is_open || begin_block(r, cpu, ev->tick);
 
 	l->at.position = position;
 	l->has_moved = true;
-	if (!l->is_open && !begin_block(r, cpu, ev->tick)) {
+	if (!has_block) {
 		l->at.pending[LOSS_SPOOL]++;
 		l->at.lost[LOSS_SPOOL]++;
+		l->lost_ms = 0;
 		return;
 	}
 	/* There is room: a block ends long before its memory does. */
@@ -228,6 +245,7 @@ void recorder_lose(struct recorder *r, uint32_t cpu, enum loss_cause cause, uint
 		l->since_ms = r->now_ms;
 	l->at.ring_total = ring_total;
 	l->has_moved = true;
+	l->lost_ms = 0;
 	if (count != LOSS_UNKNOWN) {
 		l->at.pending[cause] += count;
 		l->at.lost[cause] += count;
@@ -257,6 +275,23 @@ static bool is_due(const struct recorder *r, uint64_t since_ms, uint32_t wait_ms
 	return r->now_ms - since_ms >= wait_ms - wait_ms / 8;
 }
 
+/* They are told when nothing follows for a while. They were lost before the tick that found them had ended, so
+ * before the next one began; and of events before that moment none comes any more, since it drains the CPU. */
+static void tick_losses(struct recorder *r, uint32_t cpu)
+{
+	struct lane *l = &r->lanes[cpu];
+
+	if (!l->lost_ms)
+		l->lost_ms = LOST_FOUND;
+	else if (l->lost_ms == LOST_FOUND)
+		l->lost_ms = r->now_ms;
+	if (l->lost_ms == LOST_FOUND || !is_due(r, l->since_ms, 2 * r->flush_ms) ||
+	    !spool_has_room(r->spool, r->block_bytes))
+		return;
+	if (!tell_losses(r, cpu, tick_of(r, l->lost_ms)))
+		l->lost_ms = 0;
+}
+
 static void tick_lane(struct recorder *r, uint32_t cpu)
 {
 	struct lane *l = &r->lanes[cpu];
@@ -267,9 +302,8 @@ static void tick_lane(struct recorder *r, uint32_t cpu)
 			end_block(r, cpu);
 		return;
 	}
-	if ((has_known(&l->at) || l->at.unknown) && is_due(r, l->since_ms, 2 * r->flush_ms) &&
-	    spool_has_room(r->spool, r->block_bytes))
-		tell_losses(r, cpu);
+	if (has_known(&l->at) || l->at.unknown)
+		tick_losses(r, cpu);
 	if (l->has_moved)
 		save(r, cpu);
 }
@@ -327,6 +361,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 	uint32_t cpu;
 
 	r->source = run->source;
+	r->resolution_shift = run->resolution_shift;
 	r->run = number;
 	r->flush_ms = c->given & 1U << CONFIG_FLUSH ? c->flush_ms : RECORDER_FLUSH_MS;
 	r->block_bytes = c->given & 1U << CONFIG_BLOCK_BYTES ? c->block_bytes : RECORDER_BLOCK;
@@ -343,6 +378,7 @@ static void take_run(struct recorder *r, const struct recorder_run *run, uint32_
 		l->is_key = true;
 		l->segment_bytes = 0;
 		l->since_ms = r->now_ms;
+		l->lost_ms = 0;
 	}
 }
 
@@ -425,7 +461,7 @@ int recorder_stop(struct recorder *r, struct error *e)
 		return 0;
 	for (cpu = 0; cpu < r->cpus && !res; cpu++) {
 		end_block(r, cpu);
-		res = tell_losses(r, cpu);
+		res = tell_losses(r, cpu, tick_of(r, clock_mono_ms() + 1));
 	}
 	if (!res)
 		res = put_end(r);

@@ -77,7 +77,10 @@ static int set_objects_rate(void *to, const struct setting *s, const char *value
 	return 0;
 }
 
-#define FUNC_SOCKET_ROOM 108U /* as the address of a local socket has */
+#define RING_SHARE 16U /* of all memory, for the rings of all CPUs */
+#define RING_LEAST (64U << 10)
+#define RING_MOST (256U << 20) /* as in docs/format/protocol.md, 2.4 */
+#define FUNC_SOCKET_ROOM 108U  /* as the address of a local socket has */
 #define PLACE(field) offsetof(struct settings, field)
 #define TEXT(field) PLACE(field), 1, sizeof(((struct settings *)0)->field)
 
@@ -93,6 +96,7 @@ static const struct setting table[] = {
 	{ "flush", set_config, NULL, 0, 0, 0 },
 	{ "block", set_config, NULL, 0, 0, 0 },
 	{ "ring", set_config, NULL, 0, 0, 0 },
+	{ "ring-most", setting_size, "64K to 256M", PLACE(ring_most), RING_LEAST, RING_MOST },
 	{ "resolution", set_config, NULL, 0, 0, 0 },
 	{ "codec", set_config, NULL, 0, 0, 0 },
 	{ "func", set_config, NULL, 0, 0, 0 },
@@ -154,6 +158,17 @@ void settings_init(struct settings *s)
 		},
 	};
 	default_name(s);
+}
+
+uint32_t settings_ring_most_kib(const struct settings *s, uint64_t memory, uint32_t cpus)
+{
+	uint64_t share = memory / RING_SHARE / (cpus ? cpus : 1) / 1024;
+
+	if (s->ring_most)
+		return (uint32_t)(s->ring_most / 1024);
+	if (share > RING_MOST / 1024)
+		share = RING_MOST / 1024;
+	return share > s->config.ring_kib ? (uint32_t)share : s->config.ring_kib;
 }
 
 int settings_set(struct settings *s, const char *key, const char *value, struct error *e)

@@ -27,6 +27,8 @@ struct settings {
 	uint64_t objects_rate; /* bytes of programs' files in a second; 0: none are sent */
 	bool objects_anywhere; /* also to a collector on another machine */
 	uint64_t spool_bytes;
+	uint64_t
+		ring_most; /* bytes of kernel memory for each CPU that a collector may ask for; 0: by the memory there is */
 	bool start;
 	bool keep_recording;
 	int nice;
@@ -45,6 +47,10 @@ const char *settings_key(size_t i);
 /* Errors name file and line. */
 int settings_parse(struct settings *s, const char *text, size_t len, const char *file,
 		   struct error *e);
+
+/* KiB of kernel memory for each CPU that a collector may ask for, on a machine with so much memory. What the
+ * device's own settings say it may always have. */
+uint32_t settings_ring_most_kib(const struct settings *s, uint64_t memory, uint32_t cpus);
 
 /* Reads the file that --config names, or SETTINGS_FILE if that is there; then the options. */
 int settings_load(struct settings *s, const struct args *a, struct error *e);

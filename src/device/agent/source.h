@@ -41,6 +41,9 @@ struct device_source_ops {
 	int (*start)(struct device_source *s, struct error *e);
 	/* No more events are made; those that are there can still be drained. */
 	int (*stop)(struct device_source *s, struct error *e);
+	/* Whether the kernel still records; somebody else may have switched it off. 1: it did not and does again, `mended`
+	 * says what was wrong, and the recorder was told that it is not known what is missing. NULL: nobody can. */
+	int (*check)(struct device_source *s, struct recorder *r, struct error *e);
 	/* Gives what there is to the recorder. 1: the ring was more than half full, come soon. */
 	int (*drain)(struct device_source *s, uint32_t cpu, struct recorder *r, struct error *e);
 	/* What is before this position is safe. */
@@ -58,6 +61,7 @@ struct device_source {
 	uint64_t passed_over;	      /* events that the filter kept out */
 	uint64_t not_understood;      /* records that could not be read */
 	uint64_t fixed_bytes;	      /* memory it holds, the kernel's included */
+	struct error mended;	      /* what the last check found and put right */
 };
 
 extern const struct device_source_ops source_tracefs;

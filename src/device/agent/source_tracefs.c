@@ -386,6 +386,29 @@ static void give_record(struct tracefs_source *s, uint32_t cpu, struct recorder 
 	recorder_pass(r, cpu, position);
 }
 
+/* Off, and which part of the instance says so; 0: all is on. */
+static int find_off(const struct tracefs_source *s, char *name, size_t room, struct error *e)
+{
+	char text[16];
+	int kind, n;
+
+	for (kind = -1; kind < SCHED_KINDS; kind++) {
+		if (kind >= 0 && !(s->map.kinds & 1U << kind))
+			continue;
+		if (kind < 0)
+			snprintf(name, room, "tracing_on");
+		else
+			snprintf(name, room, "events/%s/%s/enable", sched_map_get_system(kind),
+				 sched_map_get_name(kind));
+		n = tracefs_read(s->folder, name, text, sizeof(text), e);
+		if (n < 0)
+			return n;
+		if (text[0] != '1')
+			return 1;
+	}
+	return 0;
+}
+
 /* The records of a staged page but the first `skip`. A record that cannot be followed ends it; what
  * the kernel counted behind it is then missing from our count, and booked as lost by that. */
 static void give_page(struct tracefs_source *s, uint32_t cpu, struct recorder *r, uint64_t number,
@@ -474,6 +497,35 @@ static int drain(struct device_source *base, uint32_t cpu, struct recorder *r, s
 	return pages > all / 2;
 }
 
+/* Another program that traces may switch off all there is, as an agent of the same name does at its end. What was
+ * recorded until then comes first, so that the loss lies between that and what comes next. */
+static int check(struct device_source *base, struct recorder *r, struct error *e)
+{
+	struct tracefs_source *s = get(base);
+	char name[96];
+	uint32_t cpu;
+	int res = s->is_stopped ? 0 : find_off(s, name, sizeof(name), e);
+
+	if (res <= 0)
+		return res;
+	for (cpu = 0; cpu < s->cpus; cpu++) {
+		res = drain(base, cpu, r, e);
+		if (res < 0)
+			return res;
+	}
+	for (cpu = 0; cpu < s->cpus; cpu++)
+		if (s->rings[cpu].pages_fd >= 0)
+			recorder_lose(r, cpu, LOSS_RING, LOSS_UNKNOWN, recorder_ring_total(r, cpu));
+	res = enable_events(s, e);
+	if (res >= 0)
+		res = start(base, e);
+	if (res < 0)
+		return res;
+	error_set(&s->base.mended, EAGAIN, "somebody switched %s/%s off; records again", s->folder,
+		  name);
+	return 1;
+}
+
 static void release(struct device_source *base, uint32_t cpu, uint64_t position)
 {
 	get(base)->rings[cpu].kept_page = position >> RECORD_BITS;
@@ -511,6 +563,7 @@ const struct device_source_ops source_tracefs = {
 	.resume = resume,
 	.start = start,
 	.stop = stop,
+	.check = check,
 	.drain = drain,
 	.release = release,
 	.wake_fd = wake_fd,

@@ -12,6 +12,7 @@
 #include "device/agent/spool.h"
 
 #define REFRESH_MS 1000U     /* of the members of cgroups */
+#define CHECK_MS 500U	     /* whether the kernel still records */
 #define LAST_ROUNDS_MAX 1000 /* to drain a source that was stopped */
 #define LAST_TRIES 10	     /* of a CPU that does not let itself be read */
 
@@ -185,17 +186,26 @@ static int drain_last(struct tracing *t, uint32_t cpu, struct error *e)
 	return r < 0 ? r : 0;
 }
 
+static int check(struct tracing *t, uint64_t now_ms, struct error *e)
+{
+	if (now_ms - t->checked_ms < CHECK_MS || !t->source->ops->check)
+		return 0;
+	t->checked_ms = now_ms;
+	return t->source->ops->check(t->source, t->recorder, e);
+}
+
 int tracing_drain(struct tracing *t, uint64_t now_ms, struct error *e)
 {
-	int much;
+	int much, r;
 
 	if (t->filter && now_ms - t->refreshed_ms >= REFRESH_MS) {
 		t->refreshed_ms = now_ms;
 		filter_refresh(t->filter, NULL); /* a cgroup may come and go */
 	}
 	much = drain_all(t, e);
+	r = check(t, now_ms, much < 0 ? NULL : e);
 	recorder_tick(t->recorder, now_ms);
-	return much;
+	return much < 0 || r >= 0 ? much : r;
 }
 
 int tracing_stop(struct tracing *t, struct error *e)

@@ -31,7 +31,7 @@ struct tracing {
 	uint8_t origin;		      /* enum trace_origin */
 	uint32_t resolution_shift;    /* a tick has so many ns, as a power of two */
 	struct message_config config; /* with the resolution that it has, not the one asked for */
-	uint64_t refreshed_ms;
+	uint64_t refreshed_ms, checked_ms;
 	struct event_filter *filter;
 	struct device_source *source; /* NULL: off */
 };

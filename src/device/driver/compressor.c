@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -104,6 +105,7 @@ static void start_lanes(struct compressor *c, const struct message_config *confi
 		.flush_ticks = counter_from_ns(counter, flush_ms * NSEC_PER_MSEC / 8 * 7),
 		.mult = counter->mult,
 		.shift = counter->shift,
+		.hash = get_random_u32(),
 		.dialect = &c->dialect,
 	};
 	u32 cpu;
@@ -135,7 +137,8 @@ static int start(struct compressor *c, const struct message_config *config, u8 c
 		return r;
 	}
 	c->is_running = true;
-	WRITE_ONCE(c->is_open, true);
+	smp_store_release(&c->is_open,
+			  true); /* a probe that sees it sees the lanes and the filter, too */
 	return 0;
 }
 
@@ -234,9 +237,9 @@ void compressor_set_profile(struct compressor *c, bool on)
 	WRITE_ONCE(c->profile, on);
 }
 
-void compressor_get_profile(const struct compressor *c, u64 *ret_probe_ns, u64 *ret_block_ns)
+void compressor_get_profile(const struct compressor *c, struct compressor_profile *ret)
 {
-	u64 probe = 0, block = 0, probe_one, block_one;
+	u64 probe = 0, block = 0, longest = 0, probe_one, block_one, longest_one;
 	const struct compressor_cpu *one;
 	unsigned int version;
 	u32 cpu;
@@ -248,12 +251,28 @@ void compressor_get_profile(const struct compressor *c, u64 *ret_probe_ns, u64 *
 			version = raw_read_seqcount_begin(&one->profiled);
 			probe_one = one->probe_ticks;
 			block_one = one->block_ticks;
+			longest_one = one->longest_ticks;
 		} while (read_seqcount_retry(&one->profiled, version));
 		probe += probe_one;
 		block += block_one;
+		longest = max(longest, longest_one);
 	}
-	*ret_probe_ns = counter_to_ns(c->options.counter, probe);
-	*ret_block_ns = counter_to_ns(c->options.counter, block);
+	ret->probe_ns = c->kept.probe_ns + counter_to_ns(c->options.counter, probe);
+	ret->block_ns = c->kept.block_ns + counter_to_ns(c->options.counter, block);
+	ret->longest_ns = max(c->kept.longest_ns, counter_to_ns(c->options.counter, longest));
+}
+
+void compressor_keep_profile(struct compressor *c)
+{
+	struct compressor_cpu *one;
+	u32 cpu;
+
+	compressor_get_profile(c, &c->kept);
+	for_each_possible_cpu(cpu)
+	{
+		one = c->cpus[cpu];
+		one->probe_ticks = one->block_ticks = one->longest_ticks = 0;
+	}
 }
 
 u64 compressor_memory(const struct compressor *c)

@@ -9,7 +9,7 @@
  * not wake anybody itself.
  *
  * All memory is taken at load: for each possible CPU `memory` bytes, of which the lane's state comes
- * first (about 145 KiB) and the rest is its export buffer.
+ * first (about 149 KiB) and the rest is its export buffer.
  */
 #ifndef KISEKI_DEVICE_DRIVER_COMPRESSOR_H
 #define KISEKI_DEVICE_DRIVER_COMPRESSOR_H
@@ -54,8 +54,16 @@ struct lane *compressor_get_lane(struct compressor *c, u32 cpu);
 
 /* Time spent, where `profile` was asked for: in the probes all in all, and of it in the encoder's
  * output (ending blocks). Nanoseconds, summed over the CPUs. */
+struct compressor_profile {
+	u64 probe_ns, block_ns;
+	u64 longest_ns; /* of one probe: so long interrupts were off for our sake */
+};
+
 void compressor_set_profile(struct compressor *c, bool on);
-void compressor_get_profile(const struct compressor *c, u64 *ret_probe_ns, u64 *ret_block_ns);
+void compressor_get_profile(const struct compressor *c, struct compressor_profile *ret);
+
+/* Before the counter is chosen anew, while no probe runs: the sums stay what they are in ns. */
+void compressor_keep_profile(struct compressor *c);
 
 u64 compressor_memory(const struct compressor *c);
 

@@ -19,8 +19,8 @@
 struct compressor_cpu {
 	struct compressor *owner;
 	struct irq_work work; /* wakes the exporter */
-	seqcount_t profiled;  /* odd while the two change */
-	u64 probe_ticks, block_ticks;
+	seqcount_t profiled;  /* odd while the three change */
+	u64 probe_ticks, block_ticks, longest_ticks;
 	struct sched_event event; /* the one that the probe is at; what no kind uses stays 0 */
 	struct lane lane;
 };
@@ -34,7 +34,8 @@ struct compressor {
 	bool is_running;
 	bool is_open; /* all probes are on: all kinds of events begin and end at one moment */
 	bool profile;
-	struct compressor_cpu *cpus[]; /* nr_cpu_ids */
+	struct compressor_profile kept; /* of counters before this one */
+	struct compressor_cpu *cpus[];	/* nr_cpu_ids */
 };
 
 #endif

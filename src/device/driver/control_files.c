@@ -279,20 +279,21 @@ static ssize_t collector_time_show(struct kobject *kobj, struct kobj_attribute *
 static ssize_t put_counts(char *buf, const struct message_status *m)
 {
 	const struct exporter *e = shown;
-	u64 probe_ns, block_ns;
+	struct compressor_profile p;
 
-	compressor_get_profile(e->controller.compressor, &probe_ns, &block_ns);
+	compressor_get_profile(e->controller.compressor, &p);
 	return sysfs_emit(
 		buf,
 		"events=%llu passed_over=%llu lost_ring=%llu lost_buffer=%llu lost_spool=%llu "
 		"blocks=%llu bytes=%llu buffer_used=%llu buffer_size=%llu memory_kib=%llu "
 		"frames_sent=%llu frames_acked=%llu bytes_sent=%llu connections=%llu wakeups=%llu "
-		"cpu_probe_ns=%llu cpu_block_ns=%llu cpu_network_ns=%llu cpu_thread_ns=%llu\n",
+		"cpu_probe_ns=%llu cpu_block_ns=%llu cpu_network_ns=%llu cpu_thread_ns=%llu "
+		"longest_probe_ns=%llu\n",
 		m->events, m->passed_over, m->lost[LOSS_RING], m->lost[LOSS_BUFFER],
 		m->lost[LOSS_SPOOL], m->blocks, m->bytes, m->spool_used, m->spool_size,
 		m->fixed_kib, e->counts.frames_sent, e->counts.frames_acked, e->counts.bytes_sent,
-		e->counts.connections, e->counts.wakeups, probe_ns, block_ns, e->link.busy_ns,
-		e->thread ? (u64)e->thread->se.sum_exec_runtime : 0);
+		e->counts.connections, e->counts.wakeups, p.probe_ns, p.block_ns, e->link.busy_ns,
+		e->counts.thread_ns, p.longest_ns);
 }
 
 static ssize_t statistics_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -307,17 +308,23 @@ static ssize_t statistics_show(struct kobject *kobj, struct kobj_attribute *attr
 	return n;
 }
 
-static struct kobj_attribute state_file = __ATTR_RW(state);
-static struct kobj_attribute failure_file = __ATTR_RO(failure);
-static struct kobj_attribute run_file = __ATTR_RO(run);
-static struct kobj_attribute settings_file = __ATTR_RW(settings);
-static struct kobj_attribute name_file = __ATTR_RW(name);
-static struct kobj_attribute id_file = __ATTR_RW(id);
-static struct kobj_attribute collector_file = __ATTR_RW(collector);
-static struct kobj_attribute collector_time_file = __ATTR_RO(collector_time);
+/* Root's alone. Reading takes the lock that the exporter holds for its turn: anybody else, with
+ * the least priority, could hold up the exporter and so make it lose events. And filters and
+ * addresses concern nobody else. */
+#define READ_ONLY(name) __ATTR(name, 0400, name##_show, NULL)
+#define READ_WRITE(name) __ATTR(name, 0600, name##_show, name##_store)
+
+static struct kobj_attribute state_file = READ_WRITE(state);
+static struct kobj_attribute failure_file = READ_ONLY(failure);
+static struct kobj_attribute run_file = READ_ONLY(run);
+static struct kobj_attribute settings_file = READ_WRITE(settings);
+static struct kobj_attribute name_file = READ_WRITE(name);
+static struct kobj_attribute id_file = READ_WRITE(id);
+static struct kobj_attribute collector_file = READ_WRITE(collector);
+static struct kobj_attribute collector_time_file = READ_ONLY(collector_time);
 static struct kobj_attribute socket_file = __ATTR_WO(socket);
-static struct kobj_attribute link_file = __ATTR_RO(link);
-static struct kobj_attribute statistics_file = __ATTR_RO(statistics);
+static struct kobj_attribute link_file = READ_ONLY(link);
+static struct kobj_attribute statistics_file = READ_ONLY(statistics);
 
 static struct attribute *files[] = {
 	&state_file.attr,  &failure_file.attr, &run_file.attr,	      &settings_file.attr,

@@ -9,14 +9,15 @@
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/random.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 
 #include "wire/frame.h"
 
 #define END_ROW_MAX 24U /* bytes of a row of END, at most */
 
-int controller_init(struct controller *c, struct compressor *compressor,
-		    const struct counter *counter, const struct settings *settings)
+int controller_init(struct controller *c, struct compressor *compressor, struct counter *counter,
+		    const struct settings *settings)
 {
 	u32 i;
 
@@ -137,6 +138,11 @@ static int fail(struct controller *c, int r, char why[SESSION_WHY_LEN])
 	else if (r == -EBUSY)
 		snprintf(why, SESSION_WHY_LEN,
 			 "cannot record: the collector lacks parts of two earlier runs");
+	else if (r == -EAGAIN)
+		snprintf(why, SESSION_WHY_LEN, "cannot record: the machine is going to sleep");
+	else if (r == -EPERM)
+		snprintf(why, SESSION_WHY_LEN,
+			 "cannot record: the kernel is locked down (confidentiality)");
 	else
 		snprintf(why, SESSION_WHY_LEN, "cannot record: %pe", ERR_PTR(r));
 	return r;
@@ -154,12 +160,17 @@ static int begin_run(struct controller *c, char why[SESSION_WHY_LEN])
 	struct run *run = &c->runs[c->n_runs];
 	int r;
 
+	if (c->is_asleep)
+		return fail(c, -EAGAIN, why);
 	if (c->n_runs == CONTROLLER_RUNS)
 		return fail(c, -EBUSY, why);
+	if (security_locked_down(LOCKDOWN_TRACEFS))
+		return fail(c, -EPERM, why);
 	if (c->settings.config.events)
 		facts.kinds &= c->settings.config.events;
 	get_random_bytes(run->id.bytes, sizeof(run->id.bytes));
 	run->number = c->number + 1;
+	run->clock = c->counter->generation;
 	run->is_over = false;
 	r = compressor_start(c->compressor, &c->settings.config, c->settings.config.codec,
 			     run->number);
@@ -167,6 +178,7 @@ static int begin_run(struct controller *c, char why[SESSION_WHY_LEN])
 		return fail(c, r, why);
 	c->number++;
 	c->n_runs++;
+	c->check_ms = 0;
 	/* Two firsts always have room: tasks leave it. */
 	WARN_ON_ONCE(description_begin(&c->description, run->number, &facts) < 0);
 	description_fill(&c->description);
@@ -276,14 +288,65 @@ int controller_instruct(struct controller *c, u8 verb, u64 now_ms, char why[SESS
 	}
 }
 
+/* The sums so far are of the old one. */
+static void choose_counter(struct controller *c)
+{
+	compressor_keep_profile(c->compressor);
+	counter_init(c->counter);
+}
+
+/* A run has one clock, so another clock is another run. */
+static void check_counter(struct controller *c, u64 now_ms)
+{
+	const char *was = c->counter->name;
+
+	if (now_ms < c->check_ms)
+		return;
+	c->check_ms = now_ms + CONTROLLER_CHECK_MS;
+	if (counter_is_right(c->counter))
+		return;
+	stop(c);
+	choose_counter(c);
+	pr_notice("the clock '%s' goes wrong: goes on with '%s', in a new run\n", was,
+		  c->counter->name);
+	c->retry_ms = now_ms;
+}
+
 void controller_turn(struct controller *c, u64 now_ms)
 {
 	char why[SESSION_WHY_LEN];
 
 	if (is_tracing(c))
+		check_counter(c, now_ms);
+	if (is_tracing(c))
 		description_fill(&c->description);
 	else if (c->is_wanted && now_ms >= c->retry_ms)
 		start(c, now_ms, why);
+}
+
+void controller_sleep(struct controller *c)
+{
+	c->is_asleep = true;
+	stop(c);
+	if (c->is_wanted)
+		fail(c, -EAGAIN, c->failure);
+}
+
+void controller_wake(struct controller *c, u64 now_ms)
+{
+	c->is_asleep = false;
+	choose_counter(c);
+	c->retry_ms = now_ms;
+}
+
+bool controller_has_old_clock(const struct controller *c)
+{
+	u32 i;
+
+	for (i = 0; i < c->n_runs; i++)
+		if (c->runs[i].clock != c->counter->generation)
+			return true;
+	return false;
 }
 
 void controller_end(struct controller *c)
@@ -294,7 +357,9 @@ void controller_end(struct controller *c)
 
 u64 controller_next(const struct controller *c)
 {
-	return c->is_wanted && !is_tracing(c) ? c->retry_ms : U64_MAX;
+	if (is_tracing(c))
+		return c->counter->raw ? c->check_ms + CONTROLLER_CHECK_MOST_MS : U64_MAX;
+	return c->is_wanted ? c->retry_ms : U64_MAX;
 }
 
 /* --- how it is --- */

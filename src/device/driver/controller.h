@@ -21,10 +21,13 @@
 
 #define CONTROLLER_RUNS 2U
 #define CONTROLLER_RETRY_MS 10000U
+#define CONTROLLER_CHECK_MS 1000U /* between two looks at the counter, if the thread runs anyway; */
+#define CONTROLLER_CHECK_MOST_MS 10000U /* it is woken for it after this */
 
 struct run {
 	struct message_id id;
 	u32 number;
+	u32 clock;    /* counter's generation: of its stamps */
 	bool is_over; /* and then there is an END */
 	u32 end_len;
 	u8 *end; /* the whole frame */
@@ -32,13 +35,15 @@ struct run {
 
 struct controller {
 	struct compressor *compressor;
-	const struct counter *counter;
+	struct counter *counter;
 	struct description description;
 	struct settings settings; /* what is traced, or would be */
 	struct settings wish;	  /* what somebody asks for: too large for a stack */
 	struct settings changed;  /* what that would become */
 	bool is_wanted;
-	bool is_busy; /* it failed because two runs are held */
+	bool is_asleep; /* the machine is on its way to sleep, or back: nothing starts */
+	u64 check_ms;	/* when the counter is looked at again */
+	bool is_busy;	/* it failed because two runs are held */
 	char failure[SESSION_WHY_LEN];
 	u64 retry_ms;
 	const char *device; /* its name */
@@ -51,8 +56,8 @@ struct controller {
 };
 
 /* The compressor is borrowed. -ENOMEM. */
-int controller_init(struct controller *c, struct compressor *compressor,
-		    const struct counter *counter, const struct settings *settings);
+int controller_init(struct controller *c, struct compressor *compressor, struct counter *counter,
+		    const struct settings *settings);
 void controller_done(struct controller *c);
 
 enum device_state controller_state(const struct controller *c);
@@ -62,6 +67,16 @@ int controller_instruct(struct controller *c, u8 verb, u64 now_ms, char why[SESS
 
 /* Tries again what failed, and describes on. */
 void controller_turn(struct controller *c, u64 now_ms);
+
+/* The machine goes to sleep: the run ends, since nobody knows what the counter does meanwhile.
+ * And it has come back: the counter is chosen anew, and with the next turn another run begins,
+ * if one is wanted. */
+void controller_sleep(struct controller *c);
+void controller_wake(struct controller *c, u64 now_ms);
+
+/* Is a run held whose stamps are of a counter that is used no more? What the counter says now
+ * would be wrong for it. */
+bool controller_has_old_clock(const struct controller *c);
 
 /* For good: nothing starts again. */
 void controller_end(struct controller *c);

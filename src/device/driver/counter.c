@@ -6,6 +6,8 @@
  * is wrong on some boards (their device tree says it right, but not to modules), and the TSC's is
  * measured once more in the first seconds after boot. Both are compared with the kernel's raw
  * monotonic clock over some milliseconds; a counter that differs by more than a percent is not used.
+ * While a run lasts the two are compared again and again: what was right at load may be wrong
+ * later.
  *
  * Behind local_clock() is a counter, too, often a slow one: its nanoseconds move in steps. A tick is
  * then the largest power of two of nanoseconds that is not above such a step. No two values of
@@ -33,8 +35,9 @@
 
 #define CHECK_US 10000U
 #define CHECK_TRIES 8
-#define CHECK_SHARE 100U /* may differ by 1 / this */
-#define SHIFT_MOST 32U	 /* up to which the kernel's 96-bit product is right */
+#define CHECK_SHARE 100U		  /* may differ by 1 / this */
+#define CHECK_LEAST_NS (NSEC_PER_SEC / 2) /* below it a percent is too little to be sure of */
+#define SHIFT_MOST 32U			  /* up to which the kernel's 96-bit product is right */
 #define STEPS 64U
 #define STEP_LEAST_NS 8U /* below this, rounding and true steps cannot be told apart */
 #define DROP_MOST 20U
@@ -168,18 +171,63 @@ static u32 find_drop(void)
 	return drop;
 }
 
+/* The kernel has found out that it goes wrong. */
+static bool is_unstable(void)
+{
+#ifdef CONFIG_X86_64
+	return check_tsc_unstable();
+#else
+	return false;
+#endif
+}
+
+static bool agrees(const struct counter *c, u64 tick, u64 ns)
+{
+	u64 passed = ns - c->seen_ns, counted = counter_to_ns(c, tick - c->seen_tick);
+
+	return tick >= c->seen_tick && (counted > passed ? counted - passed : passed - counted) <=
+					       div_u64(passed, CHECK_SHARE);
+}
+
+bool counter_is_right(struct counter *c)
+{
+	u64 tick = 0, ns = 0;
+	int tries;
+
+	if (!c->raw)
+		return true;
+	if (is_unstable())
+		return false;
+	/* A virtual CPU may be stopped between the two looks, but not each time. */
+	for (tries = 0; tries < CHECK_TRIES; tries++) {
+		read_both(&tick, &ns);
+		if (ns - c->seen_ns < CHECK_LEAST_NS)
+			return true;
+		if (!agrees(c, tick, ns))
+			continue;
+		c->seen_tick = tick;
+		c->seen_ns = ns;
+		return true;
+	}
+	return false;
+}
+
 int counter_init(struct counter *c)
 {
+	u32 generation = c->generation + 1;
 	u64 hz;
 
 	memset(c, 0, sizeof(*c));
+	c->generation = generation;
 	hz = raw_frequency(&c->name);
 	if (hz) {
 		set_frequency(c, hz);
 		c->raw = runs_at(c);
 	}
-	if (c->raw)
+	if (c->raw) {
+		read_both(&c->seen_tick, &c->seen_ns);
 		return 0;
+	}
 	c->name = "local";
 	c->drop = find_drop();
 	c->mult = 1U << c->drop;

@@ -17,10 +17,19 @@ struct counter {
 	u32 mult, shift;  /* ns = tick * mult >> shift */
 	u32 drop;	  /* low bits of local_clock() that are always the same */
 	bool raw;	  /* the machine's own counter */
+	u32 generation; /* how often it was chosen: stamps of two generations cannot be compared */
+	u64 seen_tick,
+		seen_ns; /* this counter and the kernel's raw clock when they were last compared */
 };
 
-/* Chosen once, at load. */
+/* Chosen at load, and again when it cannot be believed any more: after a sleep of the machine,
+ * or by counter_is_right(). No probe runs. May sleep. */
 int counter_init(struct counter *c);
+
+/* Has it gone on as the kernel's raw clock did, since it was asked the last time? A kernel finds
+ * out late that a TSC is unstable, and a virtual machine may wake up on a host whose counter has
+ * another rate. */
+bool counter_is_right(struct counter *c);
 
 /* From any context, interrupts off. */
 u64 counter_read(const struct counter *c);

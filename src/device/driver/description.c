@@ -47,7 +47,7 @@ static void end_block(struct description *d, u8 *payload, u32 len)
 
 	b.sequence = e.sequence = d->sequence++;
 	b.payload_len = len;
-	start = block_encode(&b, payload, &e.len);
+	start = block_encode_open(&b, payload, &e.len); /* sealed with the others */
 	d->blocks++;
 	d->bytes += e.len;
 	head_len = frame_encode_head(head, FRAME_BLOCK, e.len);

@@ -13,6 +13,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 #include <net/addrconf.h>
 
 #define TICK_MS 100U
@@ -58,6 +59,29 @@ static int take_new_address6(struct notifier_block *n, unsigned long event, void
 	return NOTIFY_DONE;
 }
 
+/* The machine goes to sleep, or has woken. */
+static int take_power(struct notifier_block *n, unsigned long event, void *data)
+{
+	struct exporter *e = container_of(n, struct exporter, power);
+
+	mutex_lock(&e->lock);
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		controller_sleep(&e->controller);
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		controller_wake(&e->controller, clock_ms());
+		break;
+	}
+	mutex_unlock(&e->lock);
+	exporter_signal(e, SIGNAL_TOLD);
+	return NOTIFY_DONE;
+}
+
 static int instruct(void *context, const struct message_instruction *m, char why[SESSION_WHY_LEN])
 {
 	struct exporter *e = context;
@@ -72,18 +96,22 @@ static int instruct(void *context, const struct message_instruction *m, char why
 	return controller_instruct(&e->controller, m->verb, e->now_ms, why);
 }
 
-static void get_clocks(void *context, u64 *ret_device_ns, u64 *ret_realtime_ns)
+/* The collector takes what this says for the clock of all runs that it gets. */
+static bool get_clocks(void *context, u64 *ret_device_ns, u64 *ret_realtime_ns)
 {
 	struct exporter *e = context;
 	const struct counter *counter = e->controller.counter;
 	unsigned long flags;
 	u64 tick;
 
+	if (controller_has_old_clock(&e->controller))
+		return false;
 	local_irq_save(flags);
 	tick = counter_read(counter);
 	*ret_realtime_ns = ktime_get_real_ns();
 	local_irq_restore(flags);
 	*ret_device_ns = counter_to_ns(counter, tick);
+	return true;
 }
 
 static int work(void *context);
@@ -113,7 +141,7 @@ static int make_buffers(struct exporter *e)
 	return in && e->rest && e->positions ? 0 : -ENOMEM;
 }
 
-int exporter_init(struct exporter *e, struct compressor *compressor, const struct counter *counter,
+int exporter_init(struct exporter *e, struct compressor *compressor, struct counter *counter,
 		  const struct settings *settings)
 {
 	int r;
@@ -142,6 +170,7 @@ int exporter_init(struct exporter *e, struct compressor *compressor, const struc
 	e->controller.agent = e->thread->pid;
 	e->new_address.notifier_call = take_new_address;
 	e->new_address6.notifier_call = take_new_address6;
+	e->power.notifier_call = take_power;
 	return 0;
 }
 
@@ -168,6 +197,7 @@ void exporter_start(struct exporter *e, bool trace)
 	register_inetaddr_notifier(&e->new_address);
 	if (IS_ENABLED(CONFIG_IPV6))
 		register_inet6addr_notifier(&e->new_address6);
+	register_pm_notifier(&e->power);
 	e->is_started = true;
 	wake_up_process(e->thread);
 }
@@ -177,6 +207,7 @@ void exporter_stop(struct exporter *e)
 	if (!e->thread)
 		return;
 	if (e->is_started) {
+		unregister_pm_notifier(&e->power);
 		unregister_inetaddr_notifier(&e->new_address);
 		if (IS_ENABLED(CONFIG_IPV6))
 			unregister_inet6addr_notifier(&e->new_address6);
@@ -197,14 +228,12 @@ u64 exporter_memory(const struct exporter *e)
 
 void exporter_get_status(struct exporter *e, struct message_status *ret)
 {
-	u64 probe_ns, block_ns;
+	struct compressor_profile profile;
 
 	memset(ret, 0, sizeof(*ret));
 	controller_get_status(&e->controller, ret);
-	compressor_get_profile(e->controller.compressor, &probe_ns, &block_ns);
-	if (e->thread)
-		probe_ns += e->thread->se.sum_exec_runtime;
-	ret->cpu_us = div_u64(probe_ns, NSEC_PER_USEC);
+	compressor_get_profile(e->controller.compressor, &profile);
+	ret->cpu_us = div_u64(profile.probe_ns + e->counts.thread_ns, NSEC_PER_USEC);
 	ret->fixed_kib = ret->rss_kib = exporter_memory(e) / 1024;
 	ret->wakeups = e->counts.wakeups;
 }
@@ -274,6 +303,7 @@ static bool turn(struct exporter *e)
 
 	e->now_ms = clock_ms();
 	e->counts.wakeups++;
+	e->counts.thread_ns = link_own_runtime();
 	identity_refresh(&e->identity);
 	if (signals & BIT(SIGNAL_NETWORK) && e->lacks_network) {
 		e->lacks_network = false;
@@ -340,6 +370,9 @@ static int work(void *context)
 		tell(e);
 		wait = time_to_wait(e);
 		mutex_unlock(&e->lock);
+		/* With a backlog there is nothing to wait for, and a kernel that does not
+		 * preempt asks nobody else. */
+		cond_resched();
 		wait_event_idle_timeout(e->wait,
 					READ_ONCE(e->signals) ||
 						(kthread_should_stop() && !e->is_ending),

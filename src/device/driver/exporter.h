@@ -35,6 +35,7 @@ struct exporter_counts {
 	u64 bytes_sent;
 	u64 connections; /* that were welcome */
 	u64 wakeups;
+	u64 thread_ns; /* of CPU that the thread has had up to its latest turn */
 };
 
 struct exporter {
@@ -51,12 +52,11 @@ struct exporter {
 	unsigned long signals;				      /* 1 << enum exporter_signal */
 	void (*notify)(void *context, bool state, bool link); /* without the lock */
 	void *notify_context;
-	struct notifier_block new_address, new_address6;
+	struct notifier_block new_address, new_address6, power;
 
 	/* The connection. */
 	char collector[SETTINGS_TEXT_LEN]; /* empty: none, it waits for a socket */
-	struct sockaddr_storage address;
-	struct socket *handed; /* a socket that waits to be used */
+	struct socket *handed;		   /* a socket that waits to be used */
 	bool is_connecting, is_new_address;
 	bool lacks_network; /* the last attempt found no way */
 	bool was_welcome;
@@ -77,6 +77,7 @@ struct exporter {
 
 	/* Times, in ms. */
 	u64 now_ms, tick_ms, status_ms, end_ms;
+	u32 clock;	 /* the counter's generation that the connection knows */
 	u64 tick_events; /* that there were at the last tick */
 	bool is_ending, is_started;
 	enum device_state told_state;
@@ -85,7 +86,7 @@ struct exporter {
 };
 
 /* The thread is made, and does not run yet. */
-int exporter_init(struct exporter *e, struct compressor *compressor, const struct counter *counter,
+int exporter_init(struct exporter *e, struct compressor *compressor, struct counter *counter,
 		  const struct settings *settings);
 
 /* Starts to trace if it is wanted, and to work. */

@@ -53,12 +53,9 @@ static void drop_for(struct exporter *e, const char *what, int r)
 
 int exporter_set_collector(struct exporter *e, const char *text)
 {
-	struct sockaddr_storage address = { 0 };
-
-	if (text[0] && link_parse(&address, text) < 0)
+	if (text[0] && !link_is_address(text))
 		return -EINVAL;
 	strscpy(e->collector, text, sizeof(e->collector));
-	e->address = address;
 	e->is_new_address = true;
 	return 0;
 }
@@ -106,8 +103,8 @@ static void say_hello(struct exporter *e)
 
 static bool is_no_way(int r)
 {
-	return r == -ENETUNREACH || r == -EHOSTUNREACH || r == -ENETDOWN || r == -EADDRNOTAVAIL ||
-	       r == -EAFNOSUPPORT;
+	return r == -ENODEV || r == -ENETUNREACH || r == -EHOSTUNREACH || r == -ENETDOWN ||
+	       r == -EADDRNOTAVAIL || r == -EAFNOSUPPORT;
 }
 
 static void connected_or_not(struct exporter *e, int r)
@@ -146,6 +143,14 @@ static void take_new_address(struct exporter *e)
 	retry_init(&e->session.retry, get_random_u32());
 }
 
+static int connect_anew(struct exporter *e)
+{
+	struct sockaddr_storage address;
+	int r = link_resolve(&address, e->collector);
+
+	return r < 0 ? r : link_connect(&e->link, &address);
+}
+
 static void go_on_to_connect(struct exporter *e)
 {
 	if (e->handed) {
@@ -163,7 +168,7 @@ static void go_on_to_connect(struct exporter *e)
 		return;
 	e->is_connecting = true;
 	e->connect_ms = e->now_ms + CONNECT_MS;
-	connected_or_not(e, link_connect(&e->link, &e->address));
+	connected_or_not(e, connect_anew(e));
 }
 
 /* --- reading --- */
@@ -208,8 +213,19 @@ static void set_low_mark(struct exporter *e)
 	link_set_low_mark(&e->link, patient ? ACK_FRAME_MOST + 1 : 1);
 }
 
+/* A collector compares the device's clock with its own for as long as a connection lasts. */
+static void drop_for_clock(struct exporter *e)
+{
+	u32 clock = e->controller.counter->generation;
+
+	if (clock != e->clock && !link_is_closed(&e->link))
+		exporter_drop(e, "the clock is another one");
+	e->clock = clock;
+}
+
 void exporter_turn_link(struct exporter *e)
 {
+	drop_for_clock(e);
 	go_on_to_connect(e);
 	if (link_is_closed(&e->link) || e->is_connecting || !read_link(e))
 		return;

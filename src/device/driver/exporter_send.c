@@ -175,6 +175,7 @@ static int send_block(struct exporter *e, const struct run *run, u32 stream)
 
 	if (!get_next(e, run, stream, &entry))
 		return 0;
+	lane_seal(&entry);
 	r = send_frame(e, run, entry.bytes, entry.len);
 	block_ring_unpin(controller_get_ring(&e->controller, stream));
 	if (r <= 0)

@@ -6,6 +6,8 @@
 #include <linux/in6.h>
 #include <linux/inet.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/tcp.h>
@@ -13,6 +15,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#include <net/tls.h>
 #include <uapi/linux/tls.h>
 
 #include "device/driver/compat/socket.h"
@@ -58,33 +61,116 @@ void link_init(struct link *l, void (*wake)(void *context), void *context)
 
 /* --- addresses --- */
 
-int link_parse(struct sockaddr_storage *ret, const char *text)
-{
-	char host[ADDRESS_LEN], *port, *start = host;
-	u16 number;
+/* An address in its parts: "[fe80::1%eth0]:7077" is host "fe80::1", scope "eth0". */
+struct address_parts {
+	char room[ADDRESS_LEN];
+	const char *host, *scope; /* NULL: none */
+	sa_family_t family;
+	u16 port;
+};
 
-	if (strscpy(host, text, sizeof(host)) < 0)
-		return -EINVAL;
+static bool split(struct address_parts *ret, const char *text)
+{
+	char *host = ret->room, *port, *scope;
+
+	if (strscpy(ret->room, text, sizeof(ret->room)) < 0)
+		return false;
 	strim(host);
 	port = strrchr(host, ':');
 	if (!port)
-		return -EINVAL;
+		return false;
 	*port++ = 0;
+	ret->family = AF_INET;
 	if (host[0] == '[') {
 		if (port - host < 3 || port[-2] != ']')
-			return -EINVAL;
+			return false;
 		port[-2] = 0;
-		start = host + 1;
+		host++;
+		ret->family = AF_INET6;
 	}
-	if (kstrtou16(port, 10, &number) || !number)
+	scope = ret->family == AF_INET6 ? strchr(host, '%') : NULL;
+	if (scope)
+		*scope++ = 0;
+	ret->host = host;
+	ret->scope = scope;
+	return !kstrtou16(port, 10, &ret->port) && ret->port && (!scope || scope[0]);
+}
+
+static bool get_number(struct sockaddr_storage *ret, const struct address_parts *p)
+{
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)ret;
+	struct sockaddr_in *four = (struct sockaddr_in *)ret;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->ss_family = p->family;
+	/* Up to the NUL: with -1 as the end, any letter that is no digit would be one. */
+	if (p->family == AF_INET) {
+		four->sin_port = htons(p->port);
+		return in4_pton(p->host, -1, (u8 *)&four->sin_addr, 0, NULL);
+	}
+	six->sin6_port = htons(p->port);
+	return in6_pton(p->host, -1, (u8 *)&six->sin6_addr, 0, NULL);
+}
+
+bool link_is_address(const char *text)
+{
+	struct sockaddr_storage address;
+	struct address_parts p;
+
+	return split(&p, text) && get_number(&address, &p);
+}
+
+static int find_interface(const char *name)
+{
+	struct net_device *device;
+	u32 number;
+
+	rcu_read_lock();
+	device = dev_get_by_name_rcu(&init_net, name);
+	number = device ? (u32)device->ifindex : 0;
+	rcu_read_unlock();
+	if (number)
+		return (int)number;
+	return kstrtou32(name, 10, &number) || !number || number > INT_MAX ? -ENODEV : (int)number;
+}
+
+int link_resolve(struct sockaddr_storage *ret, const char *text)
+{
+	struct address_parts p;
+	int number;
+
+	if (!split(&p, text) || !get_number(ret, &p))
 		return -EINVAL;
-	return inet_pton_with_scope(&init_net, host[0] == '[' ? AF_INET6 : AF_INET, start, port,
-				    ret)
-		       ? -EINVAL
-		       : 0;
+	if (!p.scope)
+		return 0;
+	number = find_interface(p.scope);
+	if (number < 0)
+		return number;
+	((struct sockaddr_in6 *)ret)->sin6_scope_id = (u32)number;
+	return 0;
 }
 
 /* --- opening --- */
+
+/* A protocol above TCP other than TLS frames the bytes as nobody here knows, and TLS without
+ * keys of both directions sends them as they are, for all to read. */
+static bool is_understood(struct sock *sk)
+{
+	const struct tcp_ulp_ops *above;
+	const struct tls_context *tls;
+	bool understood = true;
+
+	lock_sock(sk);
+	above = inet_csk(sk)->icsk_ulp_ops;
+	if (above && !strcmp(above->name, "tls")) {
+		tls = tls_get_ctx(sk);
+		understood = tls && tls->tx_conf != TLS_BASE && tls->rx_conf != TLS_BASE;
+	} else if (above) {
+		understood = false;
+	}
+	release_sock(sk);
+	return understood;
+}
 
 static void listen_to(struct link *l, struct socket *sock)
 {
@@ -152,6 +238,8 @@ int link_get_handed(struct socket **ret, int descriptor)
 		r = -EPROTOTYPE;
 	else if (READ_ONCE(sk->sk_state) != TCP_ESTABLISHED)
 		r = -ENOTCONN;
+	else if (!is_understood(sk))
+		r = -EPROTONOSUPPORT;
 	if (r < 0) {
 		sockfd_put(sock);
 		return r;
@@ -225,10 +313,21 @@ static unsigned long own_switches(void)
 	return current->nvcsw + current->nivcsw;
 }
 
+/* A tick may change it between its two halves. */
+u64 link_own_runtime(void)
+{
+	u64 ns;
+
+	do
+		ns = READ_ONCE(current->se.sum_exec_runtime);
+	while (ns != READ_ONCE(current->se.sum_exec_runtime));
+	return ns;
+}
+
 static void stopwatch_start(struct stopwatch *w)
 {
 	w->switches = own_switches();
-	w->account = current->se.sum_exec_runtime;
+	w->account = link_own_runtime();
 	w->clock = local_clock();
 }
 
@@ -238,7 +337,7 @@ static u64 stopwatch_stop(const struct stopwatch *w)
 
 	if (own_switches() == w->switches)
 		return passed;
-	return min(passed, (u64)current->se.sum_exec_runtime - w->account);
+	return min(passed, link_own_runtime() - w->account);
 }
 
 int link_send(struct link *l, const void *bytes, u32 len, bool more)

@@ -34,15 +34,20 @@ struct link {
 
 void link_init(struct link *l, void (*wake)(void *context), void *context);
 
-/* "10.0.2.2:7077", "[fe80::1%eth0]:7077"; -EINVAL. */
-int link_parse(struct sockaddr_storage *ret, const char *text);
+/* Is it written as "10.0.2.2:7077" or "[fe80::1%eth0]:7077"? */
+bool link_is_address(const char *text);
+
+/* The address of such a text, now; -ENODEV: the interface behind % is not there, which may come,
+ * go, and come back with another number. */
+int link_resolve(struct sockaddr_storage *ret, const char *text);
 
 /* 0: it is there; -EINPROGRESS: link_check() will say; else it is closed. */
 int link_connect(struct link *l, const struct sockaddr_storage *to);
 int link_check(struct link *l);
 
 /* The socket behind a descriptor of the calling program: -EBADF, -ENOTSOCK; -EPROTOTYPE if it is no
- * TCP; -ENOTCONN. It is given back with link_put_handed() or belongs to the link. */
+ * TCP; -ENOTCONN; -EPROTONOSUPPORT: another protocol than TLS is on it, or TLS without keys of both
+ * directions. It is given back with link_put_handed() or belongs to the link. */
 int link_get_handed(struct socket **ret, int descriptor);
 void link_put_handed(struct socket *sock);
 void link_adopt(struct link *l, struct socket *sock);
@@ -67,5 +72,10 @@ int link_receive(struct link *l, void *room, u32 len);
 void link_set_low_mark(struct link *l, int bytes);
 
 void link_close(struct link *l);
+
+/* The CPU time in ns that the calling thread has had, as the scheduler accounts for it. Asked by
+ * the thread itself: another one would read the two halves of it at different moments, or after
+ * the thread has gone. */
+u64 link_own_runtime(void);
 
 #endif

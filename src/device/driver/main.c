@@ -30,7 +30,7 @@ static struct driver *driver;
 static char *values[SETTINGS];
 
 #define PARAMETER(name, key, text)                                                                 \
-	module_param_named(name, values[key], charp, 0444);                                        \
+	module_param_named(name, values[key], charp, 0400);                                        \
 	MODULE_PARM_DESC(name, text)
 
 PARAMETER(collector, SETTING_COLLECTOR, "ADDRESS:PORT to connect to; none: wait for a socket");

@@ -70,6 +70,7 @@ static void add_profile(struct passage *p, u64 blocks)
 	cpu->probe_ticks += spent;
 	if (cpu->lane.counts.blocks != blocks)
 		cpu->block_ticks += spent;
+	cpu->longest_ticks = max(cpu->longest_ticks, spent);
 	raw_write_seqcount_end(&cpu->profiled);
 }
 
@@ -100,7 +101,9 @@ static ALWAYS_INLINE void put_comm(char comm[SCHED_COMM_LEN], const char *from)
 
 	BUILD_BUG_ON(SCHED_COMM_LEN > TASK_COMM_LEN);
 	for (i = 0; i < SCHED_COMM_LEN; i += sizeof(word)) {
-		memcpy(&word, from + i, sizeof(word));
+		/* Somebody may write the name: what is read of it is one of the two, word by
+		 * word. */
+		data_race(memcpy(&word, from + i, sizeof(word)));
 		if (has_zero(word, &zeros, &constants))
 			break;
 		memcpy(comm + i, &word, sizeof(word));
@@ -117,7 +120,7 @@ static ALWAYS_INLINE void put_comm(char comm[SCHED_COMM_LEN], const char *from)
 static void put_task(struct sched_task *to, const struct task_struct *t)
 {
 	to->pid = t->pid;
-	to->prio = t->prio;
+	to->prio = READ_ONCE(t->prio);
 	put_comm(to->comm, t->comm);
 }
 

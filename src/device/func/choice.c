@@ -30,8 +30,8 @@ static uint16_t find_bits(struct gate *g, uint64_t function)
 
 	if (!g->maps || !gate_lock(g))
 		return 0;
-	r = maps_find(g->maps, function);
-	if (!r) {
+	r = g->maps ? maps_find(g->maps, function) : NULL; /* there may be none after a fork */
+	if (!r && g->maps) {
 		gate_map(g);
 		r = maps_find(g->maps, function);
 	}
@@ -89,7 +89,7 @@ static bool take_ticket(struct gate *g)
 	} while (!__atomic_compare_exchange_n(&g->left, &left, left - 1, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 	if (left == 1)
-		word_put(g->base + FUNC_BUFFER_AT_ON, 0);
+		word_put(g->header + FUNC_BUFFER_AT_ON, 0);
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "device/func/chunk.h"
 #include "device/func/slot.h"
@@ -140,7 +141,7 @@ static uint8_t *map(struct gate *g, int fd, uint64_t bytes, bool own)
 	if (at == MAP_FAILED)
 		return NULL;
 	madvise(at, (size_t)g->bytes, MADV_DONTFORK);
-	if (!chunk_populate(g, at, FUNC_BUFFER_HEADER)) {
+	if (!chunk_populate_first(g, at, FUNC_BUFFER_HEADER)) {
 		munmap(at, (size_t)g->bytes);
 		errno = ENOSPC;
 		return NULL;
@@ -278,7 +279,37 @@ static int ask_maps(struct gate *g)
 	return answer.fd[0];
 }
 
-int file_open_maps(struct gate *g, uint32_t generation)
+/* Makes it, in place of what has its name: whoever may write the folder could have put a link there, which
+ * would lead to a file of another name. */
+static int create_maps(struct gate *g, const char *path)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+	struct stat st;
+	int fd = sys_open(path, flags, 0600);
+
+	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+		fd = sys_open(path, flags, 0600);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fd;
+	g->maps_device = st.st_dev;
+	g->maps_inode = st.st_ino;
+	return fd;
+}
+
+/* Opens the one that was made, and nothing else that may have its name now. */
+static int reopen_maps(const struct gate *g, const char *path)
+{
+	int fd = sys_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 ||
+	    (fstat(fd, &st) == 0 && st.st_dev == g->maps_device && st.st_ino == g->maps_inode))
+		return fd;
+	sys_close(fd);
+	return -1;
+}
+
+int file_open_maps(struct gate *g)
 {
 	char path[GATE_PATH_MAX + 8];
 	int fd = (int)g->maps_given - 1;
@@ -291,8 +322,7 @@ int file_open_maps(struct gate *g, uint32_t generation)
 	path[0] = '\0';
 	add_text(path, g->path);
 	add_text(path, ".maps");
-	return sys_open(path, O_WRONLY | O_APPEND | O_CREAT | (generation == 1 ? O_TRUNC : 0),
-			0600);
+	return g->maps_inode ? reopen_maps(g, path) : create_maps(g, path);
 }
 
 void file_close_maps(struct gate *g)

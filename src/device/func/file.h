@@ -23,7 +23,7 @@ struct file_failure {
 uint8_t *file_open(struct gate *g, struct file_failure *ret);
 
 /* A descriptor for another generation of the maps, -1 if there is none to be had. The caller closes it. */
-int file_open_maps(struct gate *g, uint32_t generation);
+int file_open_maps(struct gate *g);
 
 /* Closes what of the first generation's descriptor is left, if nobody took it. */
 void file_close_maps(struct gate *g);

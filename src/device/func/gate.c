@@ -5,10 +5,11 @@
  */
 #include "device/func/gate.h"
 
-#include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "device/func/file.h"
+#include "device/func/fork.h"
 #include "device/func/say.h"
 #include "device/func/sys.h"
 #include "device/func/word.h"
@@ -27,30 +28,70 @@ uint8_t gate_idle[FUNC_BUFFER_HEADER] __attribute__((aligned(8)));
 struct settings gate_settings;
 struct func_clock gate_clock;
 
+#define GONE_ROUNDS 1000U /* after which who holds the lock is looked for */
+
 /* Of the program, not of a process: kept over fork. */
 static bool is_set_up;
 static bool is_refused;
 
 extern char **environ;
 
-bool gate_lock(struct gate *g)
+/* Whether a task ended and nobody has waited for it yet. */
+static bool is_zombie(uint32_t tid)
 {
-	uint32_t me = sys_tid(), free;
+	char text[256] = "/proc/", digits[11], *p = digits + sizeof(digits);
+	ssize_t n;
+	int fd;
+
+	*--p = '\0';
+	do
+		*--p = (char)('0' + tid % 10);
+	while (tid /= 10);
+	memcpy(text + strlen(text), p, strlen(p) + 1);
+	memcpy(text + strlen(text), "/stat", sizeof("/stat"));
+	fd = sys_open(text, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	n = sys_read(fd, text, sizeof(text) - 1);
+	sys_close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	p = strrchr(text, ')'); /* behind a name, which may have any bytes */
+	return p && p[1] && (p[2] == 'Z' || p[2] == 'X');
+}
+
+/* With signals held: takes it from `from`, or says in *from who has it. */
+static bool take_lock(struct gate *g, uint32_t *from, uint32_t me)
+{
 	struct sys_signals signals;
 
-	for (;;) {
-		free = 0;
-		sys_hold_signals(&signals);
-		if (__atomic_compare_exchange_n(&g->lock, &free, me, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED)) {
-			g->signals = signals;
-			return true;
-		}
-		sys_release_signals(&signals);
-		if (free == me)
+	sys_hold_signals(&signals);
+	if (__atomic_compare_exchange_n(&g->lock, from, me, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED)) {
+		g->signals = signals;
+		return true;
+	}
+	sys_release_signals(&signals);
+	return false;
+}
+
+static bool is_gone(uint32_t tid)
+{
+	return sys_task_is_gone(tid) || is_zombie(tid);
+}
+
+bool gate_lock(struct gate *g)
+{
+	uint32_t me = sys_tid(), from = 0, holder, rounds;
+
+	for (rounds = 1; !take_lock(g, &from, me); rounds++) {
+		if (from == me)
 			return false;
 		sys_sleep_us(LOCK_PAUSE_US);
+		/* A child of vfork has the gate of its parent, and may have been killed. */
+		holder = from;
+		from = rounds % GONE_ROUNDS == 0 && is_gone(holder) ? holder : 0;
 	}
+	return true;
 }
 
 void gate_unlock(struct gate *g)
@@ -61,29 +102,27 @@ void gate_unlock(struct gate *g)
 	sys_release_signals(&signals);
 }
 
-/* Where the kernel does not wipe pages, as those before 4.14 and emulators of programs: at least the
- * children that the C library makes. This cannot wait for a hook: it may allocate. */
-static void wipe(void)
+static void refuse(const char *verb, const char *what, int number)
 {
-	memset(&gate_pages.gate, 0, sizeof(gate_pages.gate));
+	say_failure(verb, what, say_reason(number));
+	is_refused = true;
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, wipe);
-}
-
+/* A program that has more rights than who started it makes no files where that user says. Kernels before
+ * 4.14 cannot hide memory from children (EINVAL); those that can and do not would let a child believe
+ * that it has its parent's mapping. */
 static void set_up(void)
 {
 	const char *wrong = settings_parse(&gate_settings, environ);
 
 	is_set_up = true;
 	func_clock_init(&gate_clock);
-	if (wrong) {
-		say_failure("use", wrong, say_reason(0));
-		is_refused = true;
-	}
-	madvise(&gate_pages, sizeof(gate_pages), MADV_WIPEONFORK);
+	if (wrong)
+		refuse("use", wrong, 0);
+	else if (!gate_settings.agent[0] && getauxval(AT_SECURE))
+		refuse("record into", gate_settings.folder, EPERM);
+	else if (madvise(&gate_pages, sizeof(gate_pages), MADV_WIPEONFORK) < 0 && errno != EINVAL)
+		refuse("hide memory from", "children", errno);
 }
 
 /* Without them it is recorded all the same, and addresses have no names. */
@@ -136,8 +175,9 @@ bool gate_open(struct gate *g)
 	}
 	if (!g->base) {
 		base = open_all(g);
+		g->header = base;
 		if (base != gate_idle) {
-			g->header = base;
+			fork_watch(g);
 			open_maps(g);
 			file_close_maps(g);
 			g->generation = 1; /* also if there is none */
@@ -193,7 +233,7 @@ void gate_sync(struct gate *g, bool now)
 
 static bool write_maps(struct gate *g, uint32_t generation)
 {
-	int fd = file_open_maps(g, generation);
+	int fd = file_open_maps(g);
 	bool ok = fd >= 0 && maps_write(g->maps, fd, generation);
 
 	if (fd >= 0)

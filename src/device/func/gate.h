@@ -33,17 +33,21 @@ struct gate {
 	uint32_t shift;
 	uint32_t kind; /* enum func_buffer_clock */
 
-	uint8_t *header;    /* as base, from a little earlier on */
-	uint32_t lock;	    /* tid of who holds it */
-	uint32_t sync_lock; /* of the pairs in the header; nobody waits for it */
-	uint32_t cursor;    /* chunk that is tried first */
-	uint32_t early;	    /* calls lost while it was being prepared */
-	uint32_t left;	    /* events that may still be recorded */
-	uint32_t running;   /* between a start trigger and a stop trigger */
-	uint32_t orphans;   /* calls of threads without a slot, to look again now and then */
-	bool blind;	    /* the maps cannot be read */
-	bool no_populate;   /* the kernel cannot be asked for pages */
-	bool keyed;	    /* each chunk starts a segment */
+	uint8_t *header;       /* as base, from a little earlier on */
+	uint32_t lock;	       /* tid of who holds it */
+	uint32_t sync_lock;    /* of the pairs in the header; nobody waits for it */
+	uint32_t cursor;       /* chunk that is tried first */
+	uint32_t early;	       /* calls lost while it was being prepared */
+	uint32_t left;	       /* events that may still be recorded */
+	uint32_t running;      /* between a start trigger and a stop trigger */
+	uint32_t orphans;      /* calls of threads without a slot, to look again now and then */
+	bool blind;	       /* the maps cannot be read */
+	bool no_populate;      /* the kernel cannot be asked for pages */
+	uint32_t page;	       /* bytes of a page of this kernel */
+	uint32_t slots_ready;  /* slots that have their pages: those before this one */
+	uint32_t chunks_ready; /* chunks likewise */
+	uint32_t full_ms;      /* when the file system last had no page, and 1; 0: it had */
+	bool keyed;	       /* each chunk starts a segment */
 	uint32_t pid;
 	uint32_t n_slots, slot_bytes, n_chunks, chunk_bytes;
 	uint32_t policy;
@@ -58,6 +62,7 @@ struct gate {
 	uint32_t maps_given;	    /* while it is opened: the agent's descriptor for them, and 1 */
 	uint64_t silent_ns;	    /* when the agent did not answer; 0: it did */
 	struct sys_signals signals; /* of who holds the lock, as they were */
+	uint64_t maps_device, maps_inode; /* the maps file that was made; 0: none was */
 	char path[GATE_PATH_MAX];
 };
 

@@ -80,7 +80,7 @@ static struct slot *find_slot(struct gate *g)
 		}
 	}
 	if (!t)
-		word_add64(g->base + FUNC_BUFFER_AT_LOST_THREADS, 1);
+		word_add64(g->header + FUNC_BUFFER_AT_LOST_THREADS, 1);
 	return t;
 }
 
@@ -117,7 +117,7 @@ static void handle(struct gate *g, uint8_t kind, uintptr_t function, uintptr_t s
 		if (!gate_open(g))
 			return;
 	}
-	if (!is_on(g->base))
+	if (!is_on(g->header))
 		return;
 	t = find_slot(g);
 	if (!t)
@@ -149,10 +149,10 @@ static NOINLINE void hook_slow(uint8_t kind, uintptr_t function, uintptr_t sp)
 /* A function was written as new that may be of an object which the maps do not have; then these have to
  * be told first. Its bytes do not count yet, but the codec has changed: so another segment starts,
  * without it. */
-static NOINLINE void hook_new(uint8_t kind, uintptr_t function, uint64_t tick, uint8_t *out)
+static NOINLINE void hook_new(struct slot *t, uint8_t kind, uintptr_t function, uint64_t tick,
+			      uint8_t *out)
 {
 	struct func_event ev = { .tick = tick, .value = function, .kind = kind };
-	struct slot *t = hook_self;
 	int saved = errno;
 
 	if (slot_knows(&gate_pages.gate, t, function)) {
@@ -181,7 +181,7 @@ static ALWAYS_INLINE void put(struct slot *t, uint8_t kind, uintptr_t function, 
 	else
 		out = func_hook_exit(&t->hook, out, function, tick);
 	if (UNLIKELY(t->hook.model.last_new != last_new)) {
-		hook_new(kind, function, tick, out);
+		hook_new(t, kind, function, tick, out);
 		return;
 	}
 	slot_commit(chunk, out);
@@ -190,9 +190,9 @@ static ALWAYS_INLINE void put(struct slot *t, uint8_t kind, uintptr_t function, 
 }
 
 /* Not what was guessed, or much later. */
-static NOINLINE void hook_rare(uint8_t kind, uintptr_t function, uint64_t tick)
+static NOINLINE void hook_rare(struct slot *t, uint8_t kind, uintptr_t function, uint64_t tick)
 {
-	put(hook_self, kind, function, tick);
+	put(t, kind, function, tick);
 }
 
 /* Whether the codec will take its short way, which calls nothing. A hint: where it knows that, the
@@ -248,7 +248,7 @@ static ALWAYS_INLINE void hook(uint8_t kind, uintptr_t function, uintptr_t sp)
 	if (LIKELY(is_guessed(t, kind, function, tick)))
 		put(t, kind, function, tick);
 	else
-		hook_rare(kind, function, tick);
+		hook_rare(t, kind, function, tick);
 }
 
 PUBLIC void __cyg_profile_func_enter(void *function, void *call_site)
@@ -263,14 +263,20 @@ PUBLIC void __cyg_profile_func_exit(void *function, void *call_site)
 	hook(FUNC_EXIT, (uintptr_t)function, CALLER_SP());
 }
 
+struct slot *hook_slot(void)
+{
+	return hook_self;
+}
+
 /* Something was unmapped: the stream says so before anything else is called. */
 void hook_look(void)
 {
 	struct gate *g = &gate_pages.gate;
 	int saved = errno;
 
-	if (g->base && g->base != gate_idle && g->maps && gate_lock(g)) {
-		gate_map(g);
+	if (g->base && g->base != gate_idle && gate_lock(g)) {
+		if (g->maps)
+			gate_map(g);
 		gate_unlock(g);
 	}
 	errno = saved;

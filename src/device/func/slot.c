@@ -12,10 +12,12 @@
 
 #define STARVED_LOOK 4096U /* events after which chunks are looked for without being told of any */
 
-struct slot slot_unborn, slot_orphan;
-
 /* What stands for a chunk where there is none. */
 static uint32_t no_chunk[FUNC_CHUNK_HEAD / 4];
+
+/* No gate has this epoch. Who sees a gate half made, as other processors may, finds no chunk here. */
+struct slot slot_unborn = { .epoch = UINT32_MAX, .chunk = (uint8_t *)no_chunk };
+struct slot slot_orphan = { .epoch = UINT32_MAX, .chunk = (uint8_t *)no_chunk };
 
 static struct slot *slot_at(const struct gate *g, uint32_t n)
 {
@@ -29,12 +31,24 @@ static void take_back(struct gate *g, struct slot *t)
 
 	if (n < g->n_chunks)
 		word_put(chunk_get(g, n) + FUNC_CHUNK_AT_STATE, FUNC_CHUNK_FULL);
-	word_add64(g->base + FUNC_BUFFER_AT_LOST_THREADS, word_get64(&t->lost));
-	word_add64(g->base + FUNC_BUFFER_AT_FILTERED, word_get64(&t->filtered));
+	word_add64(g->header + FUNC_BUFFER_AT_LOST_THREADS, word_get64(&t->lost));
+	word_add64(g->header + FUNC_BUFFER_AT_FILTERED, word_get64(&t->filtered));
 	word_put(&t->chunk_number, FUNC_NO_CHUNK);
 	word_put64(&t->lost, 0);
 	word_put64(&t->filtered, 0);
 	word_put(&t->tid, 0);
+}
+
+/* One that nobody had yet. Its pages come first: even to read a page that the file does not have takes
+ * one of the file system's, and ends the program where that has none. */
+static struct slot *find_new(struct gate *g)
+{
+	struct slot *t = slot_at(g, g->slots_ready);
+
+	if (g->slots_ready == g->n_slots || !chunk_populate(g, t, g->slot_bytes))
+		return NULL;
+	g->slots_ready++;
+	return t;
 }
 
 /* A free one; else one whose thread is gone. A number of a thread that is used again does not mean
@@ -44,7 +58,7 @@ static struct slot *find(struct gate *g, uint32_t tid)
 	struct slot *found = NULL;
 	uint32_t i;
 
-	for (i = 0; i < g->n_slots; i++) {
+	for (i = 0; i < g->slots_ready; i++) {
 		struct slot *t = slot_at(g, i);
 
 		if (word_get(&t->tid) == tid)
@@ -52,7 +66,9 @@ static struct slot *find(struct gate *g, uint32_t tid)
 		if (!found && word_get(&t->tid) == 0)
 			found = t;
 	}
-	for (i = 0; i < g->n_slots && !found; i++) {
+	if (!found)
+		found = find_new(g);
+	for (i = 0; i < g->slots_ready && !found; i++) {
 		struct slot *t = slot_at(g, i);
 
 		if (!sys_thread_is_gone(g->pid, word_get(&t->tid)))
@@ -68,7 +84,7 @@ struct slot *slot_open(struct gate *g, uint32_t tid)
 	struct slot *t = find(g, tid);
 	size_t bytes = gate_settings.choosy ? sizeof(*t) : offsetof(struct slot, choice);
 
-	if (!t || !chunk_populate(g, t, g->slot_bytes))
+	if (!t)
 		return NULL;
 	memset(t, 0, bytes);
 	func_hook_init(&t->hook);
@@ -77,11 +93,11 @@ struct slot *slot_open(struct gate *g, uint32_t tid)
 	t->key = 1;
 	t->generation = 1;
 	t->epoch = g->epoch;
-	t->freed = word_get(g->base + FUNC_BUFFER_AT_FREED) - 1;
+	t->freed = word_get(g->header + FUNC_BUFFER_AT_FREED) - 1;
 	word_put(&t->chunk_number, FUNC_NO_CHUNK);
-	word_put(&t->stream, word_get(g->base + FUNC_BUFFER_AT_STREAMS));
+	word_put(&t->stream, word_get(g->header + FUNC_BUFFER_AT_STREAMS));
 	word_put(&t->tid, tid);
-	word_add(g->base + FUNC_BUFFER_AT_STREAMS, 1);
+	word_add(g->header + FUNC_BUFFER_AT_STREAMS, 1);
 	return t;
 }
 
@@ -154,7 +170,7 @@ static void begin_segment(struct gate *g, struct slot *t, uint64_t tick)
 /* Whether to look for a chunk after there was none: when some were given back, and now and then. */
 static bool is_time_to_look(struct gate *g, struct slot *t, bool *ret_given_back)
 {
-	uint32_t freed = word_get(g->base + FUNC_BUFFER_AT_FREED);
+	uint32_t freed = word_get(g->header + FUNC_BUFFER_AT_FREED);
 
 	*ret_given_back = freed != t->freed;
 	if (!*ret_given_back && ++t->starved < STARVED_LOOK && g->policy != FUNC_FLIGHT)
@@ -163,11 +179,17 @@ static bool is_time_to_look(struct gate *g, struct slot *t, bool *ret_given_back
 	return true;
 }
 
+/* Not if its process is the parent of this one. */
+static bool is_of(const struct gate *g, const struct slot *t)
+{
+	return (uintptr_t)t - (uintptr_t)g->slots < (uint64_t)g->n_slots * g->slot_bytes;
+}
+
 /* False: there is no chunk. Who is left by a jump halfway would have told what was lost twice, and a
  * chunk would be nobody's: so no signal comes in between. */
 static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 {
-	uint32_t n, freed = word_get(g->base + FUNC_BUFFER_AT_FREED);
+	uint32_t n, freed = word_get(g->header + FUNC_BUFFER_AT_FREED);
 	bool key, may_wait = true;
 	struct sys_signals held;
 
@@ -175,7 +197,7 @@ static bool open_chunk(struct gate *g, struct slot *t, uint64_t tick)
 		return false;
 	sys_hold_signals(&held);
 	close_chunk(t);
-	n = chunk_take(g, may_wait, &held);
+	n = is_of(g, t) ? chunk_take(g, may_wait, &held) : FUNC_NO_CHUNK;
 	if (n == FUNC_NO_CHUNK) {
 		t->freed = freed;
 		slot_break(t);
@@ -223,8 +245,8 @@ static void know(struct gate *g, struct slot *t, uint64_t address)
 		return;
 	if (!gate_lock(g)) /* it was interrupted while it did the same */
 		return;
-	r = maps_find(g->maps, address);
-	if (!r) {
+	r = g->maps ? maps_find(g->maps, address) : NULL; /* there may be none after a fork */
+	if (!r && g->maps) {
 		gate_map(g);
 		r = maps_find(g->maps, address);
 	}

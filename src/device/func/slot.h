@@ -72,11 +72,13 @@ struct slot *slot_open(struct gate *g, uint32_t tid);
 /* What happened, now that the hook is under way: recorded, or counted as lost. */
 void slot_push(struct gate *g, struct slot *t, const struct func_event *ev);
 
-/* From here on nothing of the event at hand is counted or recorded. */
+/* From here on nothing of the event at hand is counted or recorded. The number comes first: with the
+ * bytes alone, an event before this one in the same hook would look counted and not recorded. */
 static inline void slot_begin(struct slot *t)
 {
-	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
 	t->began_events = (uint32_t)word_get64(&t->events);
+	IN_ORDER();
+	t->began_used = word_get(t->chunk + FUNC_CHUNK_AT_USED);
 	IN_ORDER();
 }
 

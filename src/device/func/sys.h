@@ -82,6 +82,12 @@ static inline bool sys_thread_is_gone(uint32_t pid, uint32_t tid)
 	return syscall(SYS_tgkill, pid, tid, 0) < 0 && errno == ESRCH;
 }
 
+/* Whether no process of this system has a thread of this number. */
+static inline bool sys_task_is_gone(uint32_t tid)
+{
+	return syscall(SYS_tkill, tid, 0) < 0 && errno == ESRCH;
+}
+
 /* The set of the kernel, which has more signals on some machines than others; the C library's own are in it. */
 struct sys_signals {
 	unsigned long set[128 / 8 / sizeof(unsigned long)];

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 #include "base/clock.h"
 #include "device/profile/sample_cost.h"
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define SETTINGS "/proc/sys/kernel/"
+#define PARANOID_DEFAULT 2
 #define ODD_PART 331U	/* of the period, by which it is longer where it is not changed */
 #define LOOKS_MAX 8	/* at the threads of a process, until there are no new ones */
 #define FDS_SPARE 64U	/* descriptors beside the events' */
@@ -75,15 +77,45 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct perf_events *p
 	va_end(ap);
 }
 
+static int read_setting(const char *name, int missing)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64], text[16] = "";
+
+	snprintf(path, sizeof(path), SETTINGS "%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : missing;
+}
+
+static int get_paranoid(void)
+{
+	return read_setting("perf_event_paranoid", PARANOID_DEFAULT);
+}
+
+/* The kernel refuses a rate above its limit, which it lowers by itself where samples take long. */
+static uint64_t limit_rate(uint64_t hz)
+{
+	int most = read_setting("perf_event_max_sample_rate", 0);
+
+	return most > 0 && hz > (uint64_t)most ? (uint64_t)most : hz;
+}
+
 /* --- what to ask for --- */
+
+/* Samples in a second. */
+static uint64_t get_rate(const struct perf_events *p)
+{
+	uint64_t hz = CLOCK_NS_PER_S / p->mean_ns;
+
+	return hz ? hz : 1;
+}
 
 static void ask_for_cycles(struct perf_events *p)
 {
 	p->is_cycles = true;
 	p->attr.type = PERF_TYPE_HW;
 	p->attr.config = PERF_HW_CYCLES;
-	p->attr.period = CLOCK_NS_PER_S / p->s->period_ns;
-	p->attr.period += !p->attr.period;
+	p->attr.period = get_rate(p);
 	set_flag(&p->attr, PERF_FLAG_FREQ, true);
 }
 
@@ -135,6 +167,26 @@ static int open_event(const struct perf_attr *a, pid_t pid, int cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* The limit may be lowered between one event and the next. */
+static bool lower_rate(struct perf_attr *a)
+{
+	uint64_t hz = has_flag(a, PERF_FLAG_FREQ) ? limit_rate(a->period) : a->period;
+	bool is_lower = hz < a->period;
+
+	a->period = hz;
+	return is_lower;
+}
+
+static int open_sampler(struct perf_events *p, pid_t pid, uint32_t cpu)
+{
+	int fd;
+
+	do
+		fd = open_event(&p->attr, pid, (int)cpu);
+	while (fd == -EINVAL && lower_rate(&p->attr));
+	return fd;
+}
+
 /* Asks for less, if that can be why it was refused: is another attempt worth it? */
 static bool ask_for_less(struct perf_events *p, int why)
 {
@@ -167,14 +219,6 @@ static bool ask_for_less(struct perf_events *p, int why)
 }
 
 /* --- what went wrong --- */
-
-static int get_paranoid(void)
-{
-	_cleanup_close_ int fd = open(PARANOID, O_RDONLY | O_CLOEXEC);
-	char text[16] = "";
-
-	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : 2;
-}
 
 static int say_no_rights(const struct perf_events *p, int why, struct error *e)
 {
@@ -219,9 +263,9 @@ static int say_refused(const struct perf_events *p, int why, int32_t pid, struct
 				 "that a process may have (%u)",
 				 p->n);
 	case EINVAL:
-		return error_set(e, why,
-				 "cannot sample: the kernel does not understand it; perhaps the "
-				 "rate is above kernel.perf_event_max_sample_rate");
+		return error_set(
+			e, why,
+			"cannot sample: the kernel does not understand what it is asked for");
 	case ENOSYS:
 		return error_set(e, why, "cannot sample: this kernel has no perf events");
 	default:
@@ -306,7 +350,7 @@ static int settle(struct perf_events *p, pid_t pid, uint32_t cpu)
 	int fd;
 
 	do
-		fd = open_event(&p->attr, pid, (int)cpu);
+		fd = open_sampler(p, pid, cpu);
 	while (fd < 0 && ask_for_less(p, -fd));
 	if (fd < 0)
 		return fd;
@@ -315,7 +359,7 @@ static int settle(struct perf_events *p, pid_t pid, uint32_t cpu)
 		return fd;
 	close(fd);
 	divide(p);
-	return open_event(&p->attr, pid, (int)cpu);
+	return open_sampler(p, pid, cpu);
 }
 
 static int add_teller(struct perf_events *p, pid_t pid, uint32_t cpu, struct error *e)
@@ -333,7 +377,7 @@ static int add_event(struct perf_events *p, pid_t pid, uint32_t cpu, struct erro
 {
 	int fd, r;
 
-	fd = p->is_settled ? open_event(&p->attr, pid, (int)cpu) : settle(p, pid, cpu);
+	fd = p->is_settled ? open_sampler(p, pid, cpu) : settle(p, pid, cpu);
 	if (fd == -ENODEV && cpu && p->is_settled)
 		return 0;
 	if (fd == -ESRCH && p->is_settled)
@@ -484,6 +528,11 @@ int perf_events_open(struct perf_events **ret, const struct profile_settings *s,
 		r = make_periods(p, e);
 	if (r < 0)
 		return r;
+	if (p->is_cycles && p->attr.period < get_rate(p))
+		add_note(p,
+			 "%" PRIu64 " samples a second instead of %" PRIu64
+			 ": more are above kernel.perf_event_max_sample_rate",
+			 (uint64_t)p->attr.period, get_rate(p));
 	if (has_flag(&p->attr, PERF_FLAG_EXCLUDE_KERNEL) && !s->no_kernel)
 		add_note(p, "programs only, without the kernel: kernel.perf_event_paranoid is %d",
 			 get_paranoid());
@@ -553,10 +602,9 @@ static uint64_t next_random(struct perf_events *p)
 /* The kernel adapts the period to a rate. */
 static void change_rate(struct perf_events *p)
 {
-	uint64_t hz = CLOCK_NS_PER_S / p->mean_ns;
+	uint64_t hz = limit_rate(get_rate(p));
 	uint32_t i;
 
-	hz += !hz;
 	for (i = 0; i < p->rings->n; i++)
 		ioctl(p->rings->list[i].fd, PERF_IOC_PERIOD, &hz);
 }
@@ -633,6 +681,11 @@ uint64_t perf_events_measure_cost(const struct perf_events *p)
 bool perf_events_is_cycles(const struct perf_events *p)
 {
 	return p->is_cycles;
+}
+
+bool perf_events_has_kernel(const struct perf_events *p)
+{
+	return !has_flag(&p->attr, PERF_FLAG_EXCLUDE_KERNEL);
 }
 
 bool perf_events_has_chains(const struct perf_events *p)

@@ -60,6 +60,7 @@ const char *perf_events_get_note(const struct perf_events *p); /* "" or a line *
 /* How it samples. */
 void perf_events_get_sampling(const struct perf_events *p, struct sample_sampling *ret);
 bool perf_events_has_chains(const struct perf_events *p);
+bool perf_events_has_kernel(const struct perf_events *p);
 bool perf_events_is_cycles(const struct perf_events *p);
 
 /* ns that the kernel needs for one sample; 0: not known. */

@@ -250,10 +250,24 @@ static void see_kernel(struct profile_recorder *r, const struct perf_record *x)
 		kernel_names_put(r->names, &r->meta);
 }
 
-static void take_sample(struct profile_recorder *r, uint32_t ring, const struct perf_record *x)
+/*
+ * A counter's interrupt comes some instructions late. The program may have entered the kernel by then,
+ * which nobody asked for and not everybody may see.
+ */
+static void drop_kernel(struct perf_record *x)
 {
-	struct sample_event ev = { .tick = x->time, .kind = SAMPLE_TAKEN, .mode = x->mode };
+	memmove(x->chain, x->chain + x->n_kernel, x->n_user * sizeof(*x->chain));
+	x->n_kernel = 0;
+	x->mode = SAMPLE_USER;
+}
 
+static void take_sample(struct profile_recorder *r, uint32_t ring, struct perf_record *x)
+{
+	struct sample_event ev = { .tick = x->time, .kind = SAMPLE_TAKEN };
+
+	if (x->mode == SAMPLE_KERNEL && !perf_events_has_kernel(r->o.events))
+		drop_kernel(x);
+	ev.mode = x->mode;
 	need(r, x->pid, x->time);
 	set_task(r, &ev.task, x->pid, x->tid);
 	if (x->mode == SAMPLE_KERNEL && !x->tid && kernel_names_is_idle(r->names, x->ip))
@@ -487,13 +501,15 @@ int profile_recorder_wait_ms(const struct profile_recorder *r, int ms)
 
 void profile_recorder_stop(struct profile_recorder *r, bool is_complete)
 {
+	uint64_t tick;
 	uint32_t i;
 
 	perf_events_stop(r->o.events);
-	pace_put_end(&r->pace, &r->meta, clock_mono_ns(), is_complete);
+	tick = clock_mono_ns();
+	pace_put_end(&r->pace, &r->meta, tick, is_complete);
 	drain(r, UINT64_MAX);
 	for (i = 0; i < r->rings->n; i++)
-		sample_lane_stop(&r->lanes[i]);
+		sample_lane_stop(&r->lanes[i], tick);
 	kernel_names_put(r->names, &r->meta);
 	describe(r);
 }

@@ -393,7 +393,7 @@ int vm_recorder_stop(struct vm_recorder *r, bool is_complete, struct error *e)
 
 	pace_put_end(&r->pace, &r->meta, tick, is_complete);
 	for (i = 0; i < r->n_lanes; i++)
-		sample_lane_stop(&r->lanes[i]);
+		sample_lane_stop(&r->lanes[i], tick);
 	kernel_names_put(r->names, &r->meta);
 	if (r->o.guests)
 		vm_guests_finish(r->o.guests, &r->meta);

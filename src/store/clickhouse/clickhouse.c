@@ -32,6 +32,7 @@ static const struct store_ops clickhouse_ops = {
 	.free = clickhouse_free,
 	.device = clickhouse_device,
 	.take_run = clickhouse_take_run,
+	.find_run = clickhouse_find_run,
 	.next_sequences = clickhouse_next_sequences,
 	.put = clickhouse_put,
 	.end = clickhouse_end,

@@ -24,7 +24,8 @@
 struct clickhouse_link {
 	struct clickhouse_url url;
 	char password[PASSWORD_MAX];
-	atomic_uint server; /* that answered last */
+	atomic_uint server;			    /* that answered last */
+	atomic_bool is_old[CLICKHOUSE_SERVERS_MAX]; /* it has no async_insert to be switched off */
 	pthread_mutex_t lock;
 	CURL *idle[IDLE_MAX];
 	size_t n_idle;
@@ -50,9 +51,12 @@ struct request {
 	const struct clickhouse_ask *ask;
 	const struct clickhouse_list *list; /* then the body is one part, and this another */
 	uint32_t server;
+	bool inserts;
 };
 
 /* --- failures --- */
+
+#define NO_GRANT 497 /* the user may not do that */
 
 /* The number behind "Code:" that every exception of the server begins with; 0: it is none. */
 static int get_code(const char *text)
@@ -67,7 +71,10 @@ static int errno_of_code(int code, const char *text)
 	case 193: /* wrong password */
 	case 194: /* a password is needed */
 	case 516: /* authentication failed */
+	case NO_GRANT:
 		return EACCES;
+	case 115: /* unknown setting */
+		return strstr(text, "async_insert") ? ENOTSUP : EIO;
 	case 60: /* no such table */
 	case 81: /* no such database */
 		return ENOENT;
@@ -82,6 +89,15 @@ static int errno_of_code(int code, const char *text)
 	}
 }
 
+static char *last_of(char *text, const char *part)
+{
+	char *found = NULL, *at = text;
+
+	while ((at = strstr(at, part)))
+		found = at++;
+	return found;
+}
+
 /* What is between the exception's name and what it says of itself. */
 static void shorten(char *text)
 {
@@ -90,7 +106,10 @@ static void shorten(char *text)
 
 	if (from)
 		memmove(text, from + strlen(name), strlen(from + strlen(name)) + 1);
-	to = strstr(text, ", e.what()");
+	to = strstr(text,
+		    ", e.what()"); /* of releases before 20.9; later ones say which they are */
+	if (!to)
+		to = last_of(text, " (version ");
 	if (to)
 		*to = 0;
 	text[strcspn(text, "\n")] = 0;
@@ -115,7 +134,7 @@ static int judge_status(const struct clickhouse_link *l, const struct request *q
 	if (t->status == 200)
 		return 0;
 	code = errno_of_code(get_code(t->failure), t->failure);
-	if (code == EACCES)
+	if (code == EACCES && get_code(t->failure) != NO_GRANT)
 		return say(l, q, code, "it does not take this user and password", e);
 	if (code == ENOSPC)
 		return say(l, q, code, "its disk is full", e);
@@ -352,6 +371,8 @@ void clickhouse_link_free(struct clickhouse_link *l)
 
 #define SETTINGS "wait_end_of_query=1&max_query_size=4194304"
 
+#define DURABLE "&async_insert=0"
+
 static void format_url(const struct clickhouse_link *l, uint32_t server, const char *more,
 		       char out[URL_MAX])
 {
@@ -365,19 +386,43 @@ static bool is_elsewhere(int r)
 	return r == -ECONNREFUSED || r == -ETIMEDOUT;
 }
 
+/* An insert that is answered is in the table: releases from 26.2 on gather inserts in memory first, and answer
+ * before they are written where the user's profile says so. Old releases do not know the setting and refuse it; a
+ * server that comes back after it was away may be another release. */
+static int perform_at(struct clickhouse_link *l, struct request *q, const char *more,
+		      struct error *e)
+{
+	atomic_bool *is_old = &l->is_old[q->server];
+	char url[URL_MAX + sizeof(DURABLE)];
+	int r = -ENOTSUP;
+
+	q->url = url;
+	if (q->inserts && !atomic_load(is_old)) {
+		format_url(l, q->server, more, url);
+		strcat(url, DURABLE);
+		r = perform(l, q, e);
+		if (r == -ENOTSUP)
+			atomic_store(is_old, true);
+	}
+	if (r == -ENOTSUP) {
+		format_url(l, q->server, more, url);
+		r = perform(l, q, e);
+	}
+	if (is_elsewhere(r))
+		atomic_store(is_old, false);
+	return r;
+}
+
 /* At the server that answered last, or at the next that does. */
 static int perform_anywhere(struct clickhouse_link *l, struct request *q, const char *more,
 			    struct error *e)
 {
 	uint32_t first = atomic_load(&l->server), i;
-	char url[URL_MAX];
 	int r = 0;
 
 	for (i = 0; i < l->url.n_servers; i++) {
 		q->server = (first + i) % l->url.n_servers;
-		format_url(l, q->server, more, url);
-		q->url = url;
-		r = perform(l, q, e);
+		r = perform_at(l, q, more, e);
 		if (!is_elsewhere(r))
 			break;
 	}
@@ -408,7 +453,7 @@ int clickhouse_link_ask(struct clickhouse_link *l, const struct clickhouse_ask *
 int clickhouse_link_insert(struct clickhouse_link *l, const char *into, const uint8_t *rows,
 			   size_t len, struct error *e)
 {
-	struct request q = { .body = rows, .body_len = len };
+	struct request q = { .body = rows, .body_len = len, .inserts = true };
 	char more[URL_MAX], sql[URL_MAX / 2], *escaped;
 	int r;
 

@@ -402,6 +402,23 @@ int clickhouse_load_replay(struct clickhouse_store *s, struct clickhouse_replay 
 
 /* --- all runs --- */
 
+/* Whether the state that is known lacks what the note says: the one that saves work may be older than notes, a
+ * clock's or an end's behind a close, of a run that nothing else is said of any more. */
+static bool is_news(const struct run_state *shown, const struct note *n)
+{
+	struct store_clock clock;
+
+	switch (n->record.kind) {
+	case NOTE_CLOCK:
+		return log_clock_decode(&clock, n->body, n->record.len) == 0 &&
+		       run_state_is_better_clock(shown, &clock);
+	case NOTE_END:
+		return !shown->ended;
+	default:
+		return !shown->ended && !shown->closed;
+	}
+}
+
 /* A note of some run: one that saves work is used at once, others want the run to be loaded. */
 static int take_any_note(struct clickhouse_store *s, const struct message_id *id,
 			 const struct note *n)
@@ -420,11 +437,8 @@ static int take_any_note(struct clickhouse_store *s, const struct message_id *id
 	case NOTE_CUT:
 		run->behind |= run->cut_ns != n->record.came_ns;
 		return 0;
-	case NOTE_CLOCK:
-		run->behind |= !run->shown.has_clock;
-		return 0;
 	default:
-		run->behind |= !run->shown.ended && !run->shown.closed;
+		run->behind |= is_news(&run->shown, n);
 		return 0;
 	}
 }

@@ -189,6 +189,8 @@ int clickhouse_put_note(struct clickhouse_store *s, struct clickhouse_run *run,
 int clickhouse_device(struct store *store, const struct store_device *d, struct error *e);
 int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
 			struct error *e);
+int clickhouse_find_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+			struct error *e);
 int clickhouse_put(struct store *store, uint32_t number, const struct block *b,
 		   const uint8_t *bytes, struct error *e);
 int clickhouse_end(struct store *store, uint32_t number, const struct message_end *m,

@@ -336,7 +336,7 @@ static int get_put(struct clickhouse_run *run)
 	return r;
 }
 
-/* Brings the run to what the tables have. */
+/* Brings the run to what the tables have; *ret NULL if there is none. */
 static int meet_run(struct clickhouse_store *s, const struct store_run_ids *ids,
 		    struct clickhouse_run **ret, struct error *e)
 {
@@ -356,11 +356,17 @@ static int meet_run(struct clickhouse_store *s, const struct store_run_ids *ids,
 		r = *ret ? 0 : -ENOENT;
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (!*ret || !memcmp(&(*ret)->ids.boot, &ids->boot, sizeof(ids->boot)))
-		r = close_others(s, ids, e);
-	else
-		r = 0;
-	return r < 0 || *ret ? r : new_run(s, ids, ret, e);
+	return *ret && !memcmp(&(*ret)->ids.boot, &ids->boot, sizeof(ids->boot))
+		       ? close_others(s, ids, e)
+		       : 0;
+}
+
+static int make_run(struct clickhouse_store *s, const struct store_run_ids *ids,
+		    struct clickhouse_run **ret, struct error *e)
+{
+	int r = close_others(s, ids, e);
+
+	return r < 0 ? r : new_run(s, ids, ret, e);
 }
 
 /* Whether the run was met since its device arrived. */
@@ -379,8 +385,8 @@ static bool is_met(struct clickhouse_store *s, const struct store_run_ids *ids,
 	return !memcmp(&run->ids.device, &ids->device, sizeof(ids->device));
 }
 
-int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
-			struct error *e)
+static int take_run(struct store *store, const struct store_run_ids *ids, bool make,
+		    uint32_t *ret_number, struct error *e)
 {
 	struct clickhouse_store *s = clickhouse_get(store);
 	struct clickhouse_run *run = NULL;
@@ -397,10 +403,14 @@ int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, ui
 	if (waits) /* or each device would wait for the same silence, one after the other */
 		return error_set(e, EAGAIN, "ClickHouse does not answer");
 	r = meet_run(s, ids, &run, e);
+	if (r == 0 && !run && make)
+		r = make_run(s, ids, &run, e);
 	pthread_mutex_lock(&s->lock);
-	if (r == 0)
+	if (r == 0 && run)
 		r = get_put(run);
-	if (r == 0) {
+	if (r == 0 && !run) {
+		*ret_number = 0;
+	} else if (r == 0) {
 		run->checked = true;
 		run->arrival = arrival;
 		*ret_number = run->number;
@@ -409,6 +419,18 @@ int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, ui
 		r = -EAGAIN;
 	}
 	return unlock(s, r);
+}
+
+int clickhouse_take_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+			struct error *e)
+{
+	return take_run(store, ids, true, ret_number, e);
+}
+
+int clickhouse_find_run(struct store *store, const struct store_run_ids *ids, uint32_t *ret_number,
+			struct error *e)
+{
+	return take_run(store, ids, false, ret_number, e);
 }
 
 /* --- blocks and ends --- */

@@ -109,14 +109,6 @@ int clickhouse_get_run(struct store *store, uint32_t number, struct store_run *r
 	return 0;
 }
 
-static int latest_first(const void *a, const void *b)
-{
-	uint32_t x = ((const struct store_run *)a)->number;
-	uint32_t y = ((const struct store_run *)b)->number;
-
-	return (x < y) - (x > y);
-}
-
 int clickhouse_runs(struct store *store, const struct message_id *device, store_run_fn fn,
 		    void *context, struct error *e)
 {
@@ -137,7 +129,7 @@ int clickhouse_runs(struct store *store, const struct message_id *device, store_
 	pthread_mutex_unlock(&s->lock);
 	if (!rows)
 		return error_set(e, ENOMEM, "cannot list the runs: out of memory");
-	qsort(rows, n, sizeof(*rows), latest_first);
+	qsort(rows, n, sizeof(*rows), store_latest_first);
 	for (i = 0; i < n && r == 0; i++)
 		r = fn(context, &rows[i]);
 	return r;

@@ -30,6 +30,7 @@ export interface Waits {
 
 export interface TaskWaits {
 	readonly pid: number;
+	readonly born_ns: number;
 	readonly tgid: number | null;
 	readonly comm: string;
 	readonly wakeup: Waits;

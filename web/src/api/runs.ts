@@ -6,9 +6,9 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { param, setParams } from "../app/address";
+import { address, param, setParams } from "../app/address";
 import { useLoaded } from "../parts/loaded";
-import { isOfKind, relatedRun } from "./related";
+import { isOfKind, parseDeviceTime, placeOf, relatedRun } from "./related";
 import { getJson, isAbort } from "./request";
 import type { Run, Runs } from "./schema";
 
@@ -70,6 +70,14 @@ export function useRuns(kind: RunKind | null): Chosen {
 			const list = listRuns(kind ?? undefined, abort.signal).then((runs) => (known.value = runs));
 			/* If the other question fails first, nobody waits for this one; else it is told below. */
 			list.catch(() => undefined);
+			const at = parseDeviceTime(address.peek().params);
+			const place = at && placeOf(at, await list);
+			if (at && kind === "sched") {
+				const name = address.peek().params.get("name") || null;
+				const there = place ?? { run: pickLatest(await list, kind)?.run ?? null, from: null, to: null };
+				setParams({ device: null, since: null, until: null, name: null, filter: name, ...there });
+				return;
+			}
 			const latest = numbers.length ? undefined : pickLatest(await list, kind);
 			if (latest) setParams({ run: latest.run });
 			else await take(await named, list);
@@ -79,7 +87,7 @@ export function useRuns(kind: RunKind | null): Chosen {
 			if (!isAbort(error)) setChosen({ runs: [], waiting: false, error });
 		});
 		return () => abort.abort();
-	}, [kind, text]);
+	}, [kind, text, param("since").value]);
 	return chosen;
 }
 

@@ -70,7 +70,10 @@ export function callsOf(run: Run): CallsPlace | null {
 
 /** One line of …/report/sched (docs/reports.md). */
 export interface SchedTask {
+	/** Several tasks have had a pid, one after the other: born_ns says which. */
 	readonly pid: number;
+	readonly born_ns: number;
+	readonly first_comm: string;
 	readonly tgid: number | null;
 	readonly comm: string;
 	readonly cpu_ns: number;

@@ -23,7 +23,7 @@ const shareOpen = signal(false);
 
 function currentView(): View | undefined {
 	const id = address.value.view;
-	return id === "" ? views[0] : views.find((v) => v.id === id);
+	return id === "" ? views[0] : views.find((v) => v.id === id || v.also === id);
 }
 
 function Badge({ count }: { count: number }) {

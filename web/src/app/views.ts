@@ -18,6 +18,8 @@ import * as vm from "../views/vm/words";
 export interface View {
 	/** In the address. */
 	readonly id: string;
+	/** Its title, for those who write the address by hand. */
+	readonly also?: string;
 	readonly title: () => string;
 	/** What the keyboard opens it with, and its place in the order. */
 	readonly key: string;
@@ -57,7 +59,13 @@ export const views: readonly View[] = [
 		key: "5",
 		load: () => import("../views/profile/profile"),
 	},
-	{ id: "vm", title: () => vm.say("title"), key: "6", load: () => import("../views/vm/vm") },
+	{
+		id: "vm",
+		also: "machines",
+		title: () => vm.say("title"),
+		key: "6",
+		load: () => import("../views/vm/vm"),
+	},
 	{ id: "boot", title: () => boot.say("title"), key: "7", load: () => import("../views/boot/boot") },
 	{ id: "log", title: () => log.say("title"), key: "8", load: () => import("../views/log/log") },
 	{ id: "fleet", title: () => fleet.say("title"), key: "9", load: () => import("../views/fleet/fleet") },

@@ -64,12 +64,15 @@ export function formatWall(ns: number, stepNs: number): string {
 	return `${clock}.${part.slice(0, n)}`;
 }
 
+/** As the rulers have it: from 0 to 24. */
+export const CLOCK = { hourCycle: "h23" } as const;
+
 /** An RFC 3339 text of the API, as the viewer's clock has it. */
 export function formatMoment(text: string | null): string {
-	return text ? new Date(text).toLocaleString(language.value) : "–";
+	return text ? new Date(text).toLocaleString(language.value, CLOCK) : "–";
 }
 
 /** The same to the minute: facts know no shorter times. */
 export function formatMinute(text: string): string {
-	return new Date(text).toLocaleString(language.value, { dateStyle: "medium", timeStyle: "short" });
+	return new Date(text).toLocaleString(language.value, { dateStyle: "medium", timeStyle: "short", ...CLOCK });
 }

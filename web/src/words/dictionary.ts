@@ -2,7 +2,8 @@
 // dictionary: every word that a person reads, in each language.
 //
 // Whoever shows words has a table of them beside it (`words.ts`), made here: English gives the keys, and a
-// language that lacks one does not compile. "{name}" in a text takes an argument. What `of()` returns reads
+// language that lacks one does not compile. "{name}" in a text takes an argument, and
+// "{n|thread|threads}" is the first word if that is 1. What `of()` returns reads
 // a signal, so whatever was drawn with it is drawn again when the language changes.
 import { signal } from "@preact/signals";
 
@@ -37,6 +38,10 @@ export function dictionary<K extends string>(
 	return (key, values) => {
 		const text = tables[language.value][key];
 		if (!values) return text;
-		return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+		return text
+			.replace(/\{(\w+)\|([^|}]*)\|([^}]*)\}/g, (_, name: string, one: string, many: string) =>
+				String(values[name]) === "1" ? one : many,
+			)
+			.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 	};
 }

@@ -4,8 +4,9 @@
  *
  * In memory an entry is its head and then a frame. A head whose `len` is 0 has only its first 8
  * bytes and says that the next entry is at the start of the memory. Head and frame are written
- * before the release of `head`, by the producer alone, and the consumer writes nothing into the
- * memory; so the only thing to prove is that the producer does not write what the consumer reads.
+ * before the release of `head`, by the producer alone. The consumer reads a frame, or writes into it,
+ * only while it has pinned it, and the producer never looks at a frame again, only at heads. So the
+ * only thing to prove is that the producer does not write where the consumer reads or writes.
  *
  * The consumer reads at P between block_ring_pin() and the next one or block_ring_unpin():
  *
@@ -13,7 +14,7 @@
  *	C2  full barrier                                                reserve, overwriting)
  *	C3  read tail; go on only if it is      R2  full barrier
  *	    not beyond P                        R3  read pin            (acquire)
- *	C4  read the entry                      R4  write, but nothing from a pin on
+ *	C4  read the entry, write its frame     R4  write, but nothing from a pin on
  *	C5  pin = something else (release)
  *
  * 1. The producer writes at P or behind only after it has seen a tail beyond P, by R1 or because the

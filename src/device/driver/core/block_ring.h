@@ -46,7 +46,7 @@ struct block_ring {
 
 /* What the consumer sees of an entry. */
 struct ring_entry {
-	const uint8_t *bytes; /* a whole frame */
+	uint8_t *bytes; /* a whole frame; while it is pinned, the consumer may change it */
 	uint32_t len;
 	uint32_t run;	   /* small number of the run that it belongs to */
 	uint64_t sequence; /* of its stream */

@@ -5,7 +5,8 @@
  * A block is begun only for an event that will be in it, so it never ends empty, and never while
  * there is none. An event is lost only when no block can be begun, hence when none is open: a header's
  * counts are those that were pending when its block was begun, and what they mean is "before its
- * first event". At every moment
+ * first event". Only the header of a KEY block has the tick of that: before another, a block without events
+ * tells the losses, and ends at that tick (wire.md, 3.5). At every moment
  *
  *	events taken = count + pending + events of the open block
  *
@@ -24,6 +25,7 @@
 #define PAYLOAD_LEN 3U	  /* BLOCK_PAYLOAD_MAX */
 #define FRAME_HEAD_LEN 4U /* type, and the length of header and payload */
 #define PIECE_LEAST 1024U /* payload that is worth a block at the end of the memory */
+#define LAST_ROOM 128U	  /* kept for the block that tells what was lost last */
 #define SECOND_NS 1000000000U
 
 static void begin_change(struct lane *l)
@@ -79,8 +81,13 @@ static uint8_t *reserve(struct lane *l, uint32_t head, uint32_t least, uint32_t 
 {
 	uint32_t piece = block_ring_piece(&l->ring);
 	bool fits = piece < head + most && piece >= head + least + PIECE_LEAST;
-	uint8_t *room = block_ring_reserve(&l->ring, fits ? piece : head + most,
-					   l->settings.policy == POLICY_FLIGHT);
+	uint32_t want = fits ? piece : head + most;
+	bool flight = l->settings.policy == POLICY_FLIGHT;
+	uint8_t *room;
+
+	if (most && !flight && l->ring.size - block_ring_used(&l->ring) < want + LAST_ROOM)
+		return NULL;
+	room = block_ring_reserve(&l->ring, want, flight);
 
 	if (l->ring.is_cut) {
 		/* Blocks that the decoder needs for this segment are gone. */
@@ -112,7 +119,7 @@ static enum lane_wish put_block(struct lane *l, uint32_t events, uint32_t payloa
 
 	memcpy(b.lost, l->pending, sizeof(b.lost));
 	b.before = l->count + block_told(&b);
-	start = block_encode(&b, l->payload, &len);
+	start = block_encode_open(&b, l->payload, &len);
 	head_len = frame_encode_head(head, FRAME_BLOCK, len);
 	start -= head_len;
 	memcpy(start, head, head_len);
@@ -122,12 +129,16 @@ static enum lane_wish put_block(struct lane *l, uint32_t events, uint32_t payloa
 	l->sequence++;
 	l->count = b.before + events;
 	l->segment_bytes = (l->is_key ? 0 : l->segment_bytes) + payload_len;
-	l->is_key = l->settings.codec == CODEC_BSF || l->segment_bytes >= l->segment_size;
+	l->segment_blocks = (l->is_key ? 0 : l->segment_blocks) + 1;
+	l->is_key =
+		l->settings.codec == CODEC_BSF || l->segment_bytes >= l->segment_size ||
+		(l->settings.policy == POLICY_FLIGHT && l->segment_blocks >= LANE_SEGMENT_BLOCKS);
 	begin_change(l);
 	WRITE_ONCE(l->payload, NULL);
 	WRITE_ONCE(l->events, 0);
 	for (i = 0; i < LOSS_CAUSES; i++)
 		shared_write64(&l->pending[i], 0);
+	l->lost_tick = 0;
 	shared_write64(&l->counts.events, l->counts.events + events);
 	shared_write64(&l->counts.blocks, l->counts.blocks + 1);
 	shared_write64(&l->counts.bytes, l->counts.bytes + len);
@@ -144,9 +155,25 @@ static enum lane_wish end_block(struct lane *l)
 	return put_block(l, l->events, bsf ? l->bsf_len : sched_encoder_end(&l->codec.sched));
 }
 
-/* A block without events, only to tell. The model of the codec is new if it is a KEY, and as it was if
- * not. */
-static void put_losses(struct lane *l)
+static void begin_segment(struct lane *l)
+{
+	sched_encoder_init(&l->codec.sched, l->cpu);
+	if (l->settings.hash)
+		sched_encoder_set_hash(&l->codec.sched, l->settings.hash);
+}
+
+/* Is there room for a block, so that telling losses takes it from no event? */
+static bool has_room(const struct lane *l)
+{
+	bool flight = l->settings.policy == POLICY_FLIGHT;
+	uint32_t room = l->ring.size - (flight ? 0 : block_ring_used(&l->ring));
+
+	return room >= l->settings.block_bytes + SCHED_EVENT_ROOM + 2 * BLOCK_HEADER_MAX;
+}
+
+/* A block without events, only to tell, until `tick`. The model of the codec is new if it is a KEY, and as it was
+ * if not. */
+static void put_losses(struct lane *l, uint64_t tick)
 {
 	uint8_t *payload = reserve(l, head_room(l, l->until), 0, 0);
 
@@ -154,14 +181,17 @@ static void put_losses(struct lane *l)
 		return;
 	WRITE_ONCE(l->payload, payload);
 	l->first_tick = l->from = l->until;
+	if (tick > l->until)
+		l->until = tick;
 	if (l->is_key && l->settings.codec == CODEC_SCHED) {
-		sched_encoder_init(&l->codec.sched, l->cpu);
-		sched_encoder_begin(&l->codec.sched, l->payload, l->room, l->until);
+		begin_segment(l);
+		sched_encoder_begin(&l->codec.sched, l->payload, l->room, l->from);
 	}
 	put_block(l, 0, 0);
 }
 
-static NOINLINE void lose(struct lane *l, uint64_t tick)
+/* `stamp` is the tick as headers have it. */
+static NOINLINE void lose(struct lane *l, uint64_t tick, uint64_t stamp)
 {
 	bool first = !sum_pending(l);
 
@@ -172,6 +202,8 @@ static NOINLINE void lose(struct lane *l, uint64_t tick)
 	shared_write64(&l->counts.lost[LOSS_BUFFER], l->counts.lost[LOSS_BUFFER] + 1);
 	shared_write64(&l->counts.events, l->counts.events + 1);
 	end_change(l);
+	if (stamp > l->lost_tick)
+		l->lost_tick = stamp;
 }
 
 static uint64_t add_ticks(uint64_t tick, uint64_t more)
@@ -200,15 +232,18 @@ static NOINLINE enum lane_wish take_anew(struct lane *l, const struct sched_even
 	uint32_t least = SCHED_EVENT_ROOM + ev->filename_len;
 	uint32_t most = l->settings.block_bytes + SCHED_EVENT_ROOM;
 	enum lane_wish wish = end_block(l);
-	uint8_t *payload = reserve(l, head_room(l, ev->tick), least, most < least ? least : most);
+	uint8_t *payload;
 
+	if (sum_pending(l) && !l->is_key && has_room(l))
+		put_losses(l, ev->tick > l->lost_tick ? ev->tick : l->lost_tick);
+	payload = reserve(l, head_room(l, ev->tick), least, most < least ? least : most);
 	if (!payload) {
-		lose(l, ev->tick);
+		lose(l, ev->tick, ev->tick);
 		return wish;
 	}
 	begin_block(l, payload, ev->tick, ev->tick);
 	if (l->is_key)
-		sched_encoder_init(&l->codec.sched, l->cpu);
+		begin_segment(l);
 	sched_encoder_begin(&l->codec.sched, l->payload, l->room, ev->tick);
 	sched_encode(&l->codec.sched, ev);
 	return wish;
@@ -225,7 +260,7 @@ static NOINLINE enum lane_wish take_record(struct lane *l, const struct bsf_reco
 				   most < BSF_BLOCK_MAX ? most : BSF_BLOCK_MAX);
 
 	if (!payload) {
-		lose(l, tick);
+		lose(l, tick, stamp);
 		return wish;
 	}
 	begin_block(l, payload, tick, stamp);
@@ -328,16 +363,7 @@ void lane_flush(struct lane *l)
 	if (l->payload)
 		end_block(l);
 	else if (sum_pending(l))
-		put_losses(l);
-}
-
-/* Is there room for a block, so that telling losses takes it from no event? */
-static bool has_room(const struct lane *l)
-{
-	bool flight = l->settings.policy == POLICY_FLIGHT;
-	uint32_t room = l->ring.size - (flight ? 0 : block_ring_used(&l->ring));
-
-	return room >= l->settings.block_bytes + SCHED_EVENT_ROOM + 2 * BLOCK_HEADER_MAX;
+		put_losses(l, l->lost_tick);
 }
 
 bool lane_is_due(const struct lane *l, uint64_t tick, uint64_t few_tick)
@@ -351,6 +377,14 @@ bool lane_is_due(const struct lane *l, uint64_t tick, uint64_t few_tick)
 	if (version & 1 || READ_ONCE(l->version) != version)
 		return false; /* it is at work */
 	return since < (has_few ? few_tick : tick) && (is_open || (pending && has_room(l)));
+}
+
+void lane_seal(struct ring_entry *e)
+{
+	struct frame f;
+
+	if (frame_decode(e->bytes, e->len, &f) == WIRE_OK)
+		block_seal(e->bytes + (f.len - f.body_len), f.body_len);
 }
 
 void lane_get_end(const struct lane *l, struct message_stream_end *ret)
@@ -420,8 +454,8 @@ void lane_start(struct lane *l, const struct lane_settings *s)
 	if (l->settings.block_bytes > most)
 		l->settings.block_bytes = most;
 	l->segment_size = choose_segment(l);
-	l->segment_bytes = 0;
-	l->sequence = l->count = l->until = 0;
+	l->segment_bytes = l->segment_blocks = 0;
+	l->sequence = l->count = l->until = l->lost_tick = 0;
 	l->is_key = true;
 	if (s->codec == CODEC_BSF)
 		bsf_context_init(&l->codec.bsf.context, s->dialect, l->cpu);

@@ -12,7 +12,9 @@
  *	- No room for a block: the event is counted (LOSS_BUFFER) and told in the next block's header.
  *	  Nothing was encoded, so the segment goes on. With POLICY_FLIGHT the oldest segments make
  *	  room, and what they held the collector counts from the next KEY block's `before`.
- *	- A segment ends after segment_bytes of payload.
+ *	- A segment ends after segment_bytes of payload; a flight recorder's also after
+ *	  LANE_SEGMENT_BLOCKS.
+ *	- A block in the ring has no checksum yet: who sends it puts it in, lane_seal().
  *
  * Codec `bsf` makes each block a segment of its own, and holds switches and wakeups only: all else is
  * counted in passed_over. The ticks of its blocks' headers are those of its records: nanoseconds, whole
@@ -30,7 +32,8 @@
 #include "wire/message.h"
 #include "wire/sched_encode.h"
 
-#define LANE_SEGMENT 65536U	      /* bytes of payload between key blocks */
+#define LANE_SEGMENT 65536U	 /* bytes of payload between key blocks */
+#define LANE_SEGMENT_BLOCKS 256U /* of a flight recorder, which looks at each when it drops them */
 #define LANE_BLOCK CONFIG_BLOCK_LEAST /* bytes of payload, where nobody says otherwise */
 #define LANE_FEW 64U		      /* events that may wait longer for others */
 #define LANE_RING_LEAST 32768U	      /* bytes of export buffer that make sense */
@@ -42,6 +45,8 @@ struct lane_settings {
 	uint32_t block_bytes; /* at most an eighth of the ring is used */
 	uint64_t flush_ticks;
 	uint32_t mult, shift; /* ns = tick * mult >> shift, for bsf */
+	uint32_t
+		hash; /* random, so that nobody can choose pids that are looked up slowly; 0: none */
 	const struct sched_dialect *dialect;
 };
 
@@ -63,6 +68,7 @@ struct lane {
 	uint32_t cpu;
 	uint32_t segment_size;	       /* settings' share of the ring, for POLICY_FLIGHT */
 	uint32_t segment_bytes;	       /* payload of the segment so far */
+	uint32_t segment_blocks;       /* and its blocks */
 	uint64_t sequence;	       /* of the next block */
 	uint64_t count;		       /* events in blocks and told as lost: wire.md, 3.3 */
 	uint64_t until;		       /* the end of the stream: wire.md, 3.4 */
@@ -71,6 +77,7 @@ struct lane {
 	uint64_t deadline;   /* a block ends with the first event at or after this tick, */
 	uint64_t late;	     /* or this one, while there is little in it */
 	uint64_t first_tick; /* of the open block */
+	uint64_t lost_tick;  /* the largest of an event that was lost and is pending */
 	uint64_t from;	     /* where its `ticks` count from */
 	uint8_t *payload;    /* shared: of the open block; NULL: none is open */
 	uint32_t events;     /* shared: in it */
@@ -113,6 +120,11 @@ bool lane_is_due(const struct lane *l, uint64_t tick, uint64_t few_tick);
 /* The row of this lane in END. After lane_flush(), when no probe runs; what could not be told for
  * lack of room is in `events`. */
 void lane_get_end(const struct lane *l, struct message_stream_end *ret);
+
+/* Puts the checksum into the frame of a block that block_encode_open() has made, which the
+ * caller has pinned: in the probe it would be the longest part of ending a block, with
+ * interrupts off. Again does no harm. */
+void lane_seal(struct ring_entry *e);
 
 void lane_get_counts(const struct lane *l, struct lane_counts *ret);
 

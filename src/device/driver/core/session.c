@@ -295,7 +295,8 @@ static int take_ping(struct session *s, const struct frame *f)
 		return broke(s, "a damaged PING");
 	pong.id = ping.id;
 	pong.sent_ns = ping.sent_ns;
-	s->hooks.clocks(s->hooks.context, &pong.device_ns, &pong.realtime_ns);
+	if (!s->hooks.clocks(s->hooks.context, &pong.device_ns, &pong.realtime_ns))
+		return 0;
 	begin_frame(s, &w);
 	pong_encode(&w, &pong);
 	end_frame(s, FRAME_PONG, &w);

@@ -40,8 +40,9 @@ struct session_hooks {
 	/* What the collector wants: 0, or a negative errno and its reason, for RESULT. */
 	int (*instruct)(void *context, const struct message_instruction *m,
 			char why[SESSION_WHY_LEN]);
-	/* The clock of the traces and CLOCK_REALTIME, both now, in ns. */
-	void (*clocks)(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns);
+	/* The clock of the traces and CLOCK_REALTIME, both now, in ns. False: the PING gets no
+	 * answer, for the clock is not that of all runs. */
+	bool (*clocks)(void *context, uint64_t *ret_device_ns, uint64_t *ret_realtime_ns);
 	/* A row of WELCOME: of this run of HELLO the collector has all blocks below. */
 	void (*resume)(void *context, uint32_t run, uint32_t stream, uint64_t next_sequence);
 	/* So many BLOCK and END frames of this connection are durable. */

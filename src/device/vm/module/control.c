@@ -13,6 +13,7 @@
 
 #include "device/vm/module/arch/arch.h"
 #include "device/vm/module/recorder.h"
+#include "device/vm/module/sampler.h"
 
 #define WAIT_MS 100
 
@@ -128,6 +129,7 @@ static ssize_t control_read(struct file *file, char __user *to, size_t room, lof
 		if (mutex_lock_interruptible(&lock))
 			return -ERESTARTSYS;
 		on = r->is_on;
+		sampler_look(r);
 		n = read_all(r, to, room);
 		mutex_unlock(&lock);
 		if (n || !on)

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 
+#include "device/vm/module/compat/irq_work.h"
 #include "device/vm/module/recorder.h"
 #include "device/vm/module/sampler.h"
 
@@ -28,7 +29,7 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data, st
 
 void counter_init(struct recorder_cpu *cpu)
 {
-	init_irq_work(&cpu->later, take_later);
+	compat_irq_work_setup_hard(&cpu->later, take_later);
 }
 
 int counter_start(struct recorder_cpu *cpu, unsigned int number)
@@ -53,4 +54,10 @@ void counter_stop(struct recorder_cpu *cpu)
 		perf_event_release_kernel(cpu->counter);
 	cpu->counter = NULL;
 	irq_work_sync(&cpu->later);
+}
+
+/* It says so by nothing else: no sample comes, and no error. */
+bool counter_is_dead(const struct recorder_cpu *cpu)
+{
+	return cpu->counter && READ_ONCE(cpu->counter->state) == PERF_EVENT_STATE_ERROR;
 }

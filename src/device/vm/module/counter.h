@@ -8,6 +8,8 @@
 #ifndef KISEKI_DEVICE_VM_MODULE_COUNTER_H
 #define KISEKI_DEVICE_VM_MODULE_COUNTER_H
 
+#include <linux/types.h>
+
 struct recorder_cpu;
 
 void counter_init(struct recorder_cpu *cpu);
@@ -15,5 +17,8 @@ void counter_init(struct recorder_cpu *cpu);
 /* Both may sleep. -ENOENT and the like: this CPU has none. */
 int counter_start(struct recorder_cpu *cpu, unsigned int number);
 void counter_stop(struct recorder_cpu *cpu);
+
+/* The kernel has given the CPU's counters to somebody else, and this one counts no more. */
+bool counter_is_dead(const struct recorder_cpu *cpu);
 
 #endif

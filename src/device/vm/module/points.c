@@ -39,9 +39,13 @@ static void leave_module(struct points *p, struct tracepoint *point)
 {
 	u32 i;
 
-	for (i = 0; p->probes[i].name; i++)
-		if (p->point[i] == point)
-			close_one(p, i);
+	for (i = 0; p->probes[i].name; i++) {
+		if (p->point[i] != point)
+			continue;
+		close_one(p, i);
+		if (p->left)
+			p->left(p->data);
+	}
 }
 
 static int hear_of_module(struct notifier_block *n, unsigned long state, void *data)
@@ -84,12 +88,14 @@ static void close_modules(struct points *p)
 }
 #endif
 
-int points_open(struct points *p, const struct points_probe *probes, void *data)
+int points_open(struct points *p, const struct points_probe *probes, void (*left)(void *),
+		void *data)
 {
 	u32 i;
 	int error;
 
 	memset(p, 0, sizeof(*p));
+	p->left = left;
 	p->probes = probes;
 	p->data = data;
 	for_each_kernel_tracepoint(look_at, p);

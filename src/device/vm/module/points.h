@@ -21,6 +21,8 @@ struct points_probe {
 };
 
 struct points {
+	/* A module with one of the probes' tracepoints has gone; NULL: nobody asks. */
+	void (*left)(void *data);
 	const struct points_probe *probes;     /* up to one without a name */
 	struct tracepoint *point[POINTS_MOST]; /* NULL: not there, now */
 	void *data;
@@ -28,7 +30,9 @@ struct points {
 	int error; /* of the first probe that could not be put on */
 };
 
-int points_open(struct points *p, const struct points_probe *probes, void *data);
+/* `left` as in the struct. */
+int points_open(struct points *p, const struct points_probe *probes, void (*left)(void *),
+		void *data);
 
 /* When it returns, no probe runs. May sleep. */
 void points_close(struct points *p);

@@ -65,12 +65,18 @@ static void probe_wakeup(void *data, struct task_struct *woken)
 	struct recorder *r = data;
 	struct recorder_cpu *cpu;
 	unsigned long irq;
+	s32 vcpu;
 
-	if (!r->settings.switches || vcpus_get(&r->vcpus, woken) == SAMPLE_NO_VCPU)
+	if (!r->settings.switches)
+		return;
+	/* It may still run on another CPU, and leave KVM's call while it is looked at. What it
+	 * was, it was seen as when it last ran. */
+	vcpu = vcpus_remember(&r->vcpus, woken);
+	if (vcpu == SAMPLE_NO_VCPU)
 		return;
 	cpu = recorder_begin(r, SAMPLE_WAKE, &irq);
 	cpu->record.base.number = task_cpu(woken);
-	recorder_put_task(r, &cpu->record.two.next, woken);
+	recorder_put_other(&cpu->record.two.next, woken, vcpu);
 	cpu->record.two.spare = 0;
 	cpu->record.base.size = sizeof(cpu->record.two);
 	recorder_end(cpu, irq);

@@ -5,6 +5,7 @@
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -80,12 +81,24 @@ static int take_memory(struct recorder *r)
 	return 0;
 }
 
+/* KVM was unloaded. */
+static void forget_vcpus(void *data)
+{
+	struct recorder *r = data;
+
+	vcpus_unlearn(&r->vcpus);
+}
+
 int recorder_start(struct recorder *r, const struct vm_settings *s)
 {
 	int error;
 
 	if (r->is_on)
 		return -EBUSY;
+	/* What perf may not tell, this may not either. */
+	error = security_locked_down(LOCKDOWN_PERF);
+	if (error < 0)
+		return error;
 	free_memory(r);
 	r->settings = *s;
 	error = take_memory(r);
@@ -95,7 +108,7 @@ int recorder_start(struct recorder *r, const struct vm_settings *s)
 	}
 	WRITE_ONCE(r->is_due, false);
 	WRITE_ONCE(r->is_on, true);
-	error = points_open(&r->points, probe_list(), r);
+	error = points_open(&r->points, probe_list(), forget_vcpus, r);
 	if (error >= 0)
 		error = sampler_start(r);
 	if (error < 0) {

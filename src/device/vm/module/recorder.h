@@ -52,6 +52,7 @@ struct recorder_cpu {
 	u64 used_ns; /* what records took, by those that were timed */
 	u32 n_records;
 	u32 random;
+	bool is_blind; /* no samples come of this CPU, which was said */
 	bool is_signalled;
 	bool is_sampled; /* in a guest, of whose exit nobody has told since */
 	bool is_fresh;	 /* a sample in a guest is the last record */
@@ -77,6 +78,7 @@ struct recorder {
 	wait_queue_head_t wait;
 	int hotplug; /* the state of CPU hotplug that starts the timers; negative: none */
 	bool is_on;
+	bool is_sampling; /* on all CPUs that there were at the start */
 	bool is_heard; /* all points are open: one without the other would tell of exits without entries */
 	bool is_due; /* a ring was half full, and has not been read since */
 };
@@ -90,14 +92,22 @@ void recorder_done(struct recorder *r); /* stops, and gives the memory back */
 
 /* --- records: all of it is what a guest waits for, so no call is in it that can be left out --- */
 
-static __always_inline void recorder_put_task(struct recorder *r, struct vm_record_task *to,
-					      struct task_struct *t)
+static __always_inline void recorder_put_other(struct vm_record_task *to, struct task_struct *t,
+					       s32 vcpu)
 {
 	BUILD_BUG_ON(VM_RECORD_COMM > TASK_COMM_LEN);
 	to->tid = t->pid;
 	to->pid = t->tgid;
-	to->vcpu = vcpus_get(&r->vcpus, t);
-	memcpy(to->comm, t->comm, VM_RECORD_COMM);
+	to->vcpu = vcpu;
+	/* Somebody may write the name meanwhile. */
+	data_race(memcpy(to->comm, t->comm, VM_RECORD_COMM));
+}
+
+/* The running one, or the one that is about to run here. */
+static __always_inline void recorder_put_task(struct recorder *r, struct vm_record_task *to,
+					      struct task_struct *t)
+{
+	recorder_put_other(to, t, vcpus_get(&r->vcpus, t));
 }
 
 /* A record of the CPU that this runs on, all but its own fields; interrupts are off until recorder_end(). */

@@ -5,10 +5,16 @@
  * In a guest is a CPU whose task has PF_VCPU: it is set right before the guest is entered, and still there when
  * the interrupt that ended the guest's run is served. A guest's registers are looked at only then.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "device/vm/module/sampler.h"
 
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/kvm_host.h>
 #include <linux/math64.h>
+#include <linux/printk.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -162,15 +168,44 @@ void sampler_init(struct recorder_cpu *cpu)
 	counter_init(cpu);
 }
 
+static void say_blind(struct recorder_cpu *cpu, unsigned int number, int error)
+{
+	if (cpu->is_blind)
+		return;
+	cpu->is_blind = true;
+	pr_warn("no samples of CPU %u: its counter of cycles cannot be had: %pe\n", number,
+		ERR_PTR(error));
+}
+
+void sampler_look(struct recorder *r)
+{
+	unsigned int i;
+
+	if (!r->is_on || !r->settings.cycles)
+		return;
+	/* A CPU that goes takes its counter along. */
+	cpus_read_lock();
+	for_each_online_cpu(i) if (counter_is_dead(r->cpus[i])) say_blind(r->cpus[i], i, -EBUSY);
+	cpus_read_unlock();
+}
+
 /* There is one recording, and the kernel's interface for CPUs that come has no room for a pointer. */
 static struct recorder *running;
 
 static int start_cpu(unsigned int number)
 {
 	struct recorder_cpu *cpu = running->cpus[number];
+	int error;
 
-	if (cpu->owner->settings.cycles)
-		return counter_start(cpu, number);
+	if (cpu->owner->settings.cycles) {
+		error = counter_start(cpu, number);
+		cpu->is_blind &= error < 0;
+		if (error >= 0 || !running->is_sampling)
+			return error;
+		/* A CPU that comes is more important than its samples. */
+		say_blind(cpu, number, error);
+		return 0;
+	}
 	hrtimer_start(&cpu->timer, ns_to_ktime(sampler_next(cpu)), HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
 }
@@ -188,7 +223,10 @@ int sampler_start(struct recorder *r)
 	set_period(r);
 	r->hotplug =
 		cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kiseki/vm:online", start_cpu, stop_cpu);
-	return r->hotplug < 0 ? r->hotplug : 0;
+	if (r->hotplug < 0)
+		return r->hotplug;
+	WRITE_ONCE(r->is_sampling, true);
+	return 0;
 }
 
 void sampler_stop(struct recorder *r)
@@ -196,4 +234,5 @@ void sampler_stop(struct recorder *r)
 	if (r->hotplug >= 0)
 		cpuhp_remove_state(r->hotplug);
 	r->hotplug = -1;
+	WRITE_ONCE(r->is_sampling, false);
 }

@@ -20,6 +20,10 @@ void sampler_init(struct recorder_cpu *cpu);
 u64 sampler_next(struct recorder_cpu *cpu);
 void sampler_take(struct recorder_cpu *cpu);
 
+/* Says once of each CPU that its counter is gone. May sleep, and so does the kernel meanwhile
+ * with CPUs that come or go. */
+void sampler_look(struct recorder *r);
+
 /* Both may sleep. */
 int sampler_start(struct recorder *r);
 void sampler_stop(struct recorder *r);

@@ -59,3 +59,13 @@ void vcpus_forget(struct vcpus *v, struct task_struct *t)
 		if (READ_ONCE(set[i]) >> 32 == (u32)t->pid)
 			WRITE_ONCE(set[i], 0);
 }
+
+void vcpus_unlearn(struct vcpus *v)
+{
+	u32 set, i;
+
+	WRITE_ONCE(v->ops, NULL);
+	for (set = 0; set < VCPUS_SETS; set++)
+		for (i = 0; i < VCPUS_WAYS; i++)
+			WRITE_ONCE(v->sets[set][i], 0);
+}

@@ -9,7 +9,7 @@ import { alertList, countOpen, isUnwatched, refreshAlerts, type Alert } from "..
 import { address, addressOf, setParams } from "../../app/address";
 import { useKeys, type Key } from "../../app/keys";
 import { Command } from "../../parts/copy";
-import { formatLength, formatMoment } from "../../parts/format";
+import { CLOCK, formatLength, formatMoment } from "../../parts/format";
 import { Name } from "../../parts/name";
 import { Problem } from "../../parts/problem";
 import { Table, type Column } from "../../parts/table";
@@ -28,6 +28,7 @@ import {
 	type Which,
 } from "./alert_lines";
 import "./alerts.css";
+import { language } from "../../words/dictionary";
 import { say } from "./words";
 
 const SEARCH_ID = "alert-search";
@@ -215,7 +216,7 @@ function Bar({ alerts }: { alerts: readonly Alert[] }) {
 			/>
 			<strong role="status">{say("openCount", { n: countOpen(alerts) })}</strong>
 			<span class="quiet-note">
-				{say("refreshed", { time: new Date(alertList.value.atMs).toLocaleTimeString() })}
+				{say("refreshed", { time: new Date(alertList.value.atMs).toLocaleTimeString(language.value, CLOCK) })}
 			</span>
 		</div>
 	);

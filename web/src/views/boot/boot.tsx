@@ -10,6 +10,7 @@ import { setParams } from "../../app/address";
 import { useKeys, type Key } from "../../app/keys";
 import { say as sayFrame } from "../../app/words";
 import { useLoaded } from "../../parts/loaded";
+import { NoRun, Nothing } from "../../parts/no_run";
 import { Problem } from "../../parts/problem";
 import { describeRun, RunPicker } from "../../parts/run_picker";
 import "../../style/figures.css";
@@ -136,7 +137,7 @@ function Boot({ run }: { run: Run }) {
 export default function BootView() {
 	const { runs, waiting, error } = useRuns("boot");
 	const run = runs[0];
-	if (error) return <Problem error={error} retry={() => location.reload()} />;
+	if (error) return <NoRun error={error} />;
 	if (run) return <Boot key={run.run} run={run} />;
-	return <p class="quiet">{waiting ? sayFrame("loading") : say("noRuns")}</p>;
+	return waiting ? <p class="quiet">{sayFrame("loading")}</p> : <Nothing text={say("noRuns")} />;
 }

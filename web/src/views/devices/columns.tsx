@@ -2,11 +2,19 @@
 // columns: what the list says about each device in one line.
 import { cpuShareOf, ratesOf } from "../../api/history";
 import type { Device } from "../../api/schema";
-import { formatBytes, formatCount, formatLength, formatMoment, formatPercent } from "../../parts/format";
+import {
+	CLOCK,
+	formatBytes,
+	formatCount,
+	formatLength,
+	formatMoment,
+	formatPercent,
+} from "../../parts/format";
 import { Name } from "../../parts/name";
 import { spark } from "../../parts/series";
 import type { Column } from "../../parts/table";
 import { bytesPerEvent, causesOf, lostOf } from "./device_lines";
+import { language } from "../../words/dictionary";
 import { say } from "./words";
 
 const SPARK_W = 72;
@@ -62,7 +70,7 @@ function timeOf(text: string | null): string {
 	if (!text) return "–";
 	const date = new Date(text);
 	const today = new Date().toDateString() === date.toDateString();
-	return today ? date.toLocaleTimeString() : formatMoment(text);
+	return today ? date.toLocaleTimeString(language.value, CLOCK) : formatMoment(text);
 }
 
 export function LinkText({ device }: { device: Device }) {

@@ -51,26 +51,31 @@ function Pace({ pace }: { pace: Work["pace"] }) {
 				<meter min={0} max={1} high={0.8} value={Math.min(1, load)} aria-label={say("load")} />{" "}
 				{formatPercent(load)} {say("load")}
 			</p>
-			<p class="fine">{say(pace.holds ? "conditionText" : "conditionNotText", sums)}</p>
 			<dl class="facts">
 				<Fact name={say("headroom")}>
 					{factor > 0
 						? say("headroomText", { n, factor: factor.toFixed(factor >= 10 ? 0 : 1) })
 						: say("headroomMost", { n })}
 				</Fact>
-				<Fact name={say("n")} hint={say("nHint")}>
-					{formatCount(pace.hosts)}
-				</Fact>
-				<Fact name={say("t0")} hint={say("t0Hint")}>
-					{pace.hosts ? seconds(pace.t0_s) : "–"}
-				</Fact>
-				<Fact name={say("t1")} hint={say("t1Hint")}>
-					{seconds(pace.t1_s)}
-				</Fact>
-				<Fact name={say("t2")} hint={say("t2Hint")}>
-					{seconds(pace.t2_s)}
-				</Fact>
 			</dl>
+			<details>
+				<summary>{say("paceDetails")}</summary>
+				<p class="fine">{say(pace.holds ? "conditionText" : "conditionNotText", sums)}</p>
+				<dl class="facts">
+					<Fact name={say("n")} hint={say("nHint")}>
+						{formatCount(pace.hosts)}
+					</Fact>
+					<Fact name={say("t0")} hint={say("t0Hint")}>
+						{pace.hosts ? seconds(pace.t0_s) : "–"}
+					</Fact>
+					<Fact name={say("t1")} hint={say("t1Hint")}>
+						{seconds(pace.t1_s)}
+					</Fact>
+					<Fact name={say("t2")} hint={say("t2Hint")}>
+						{seconds(pace.t2_s)}
+					</Fact>
+				</dl>
+			</details>
 		</>
 	);
 }

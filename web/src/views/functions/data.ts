@@ -6,7 +6,10 @@
 import { getCallReport, getCallTree, type CallReport, type CallSelection } from "../../api/calls";
 import type { Run } from "../../api/schema";
 import type { Extent } from "../../parts/brush";
+import { getCalls } from "../../api/timeline";
 import { useLoaded, type Loaded } from "../../parts/loaded";
+import { decodeCalls } from "../timeline/calls";
+import { longestCall } from "../timeline/lanes";
 import { growForest, type Box, type Forest } from "./forest";
 
 /** What is asked for at first, and when somebody looks closer. */
@@ -34,6 +37,22 @@ export function extentOf(run: Run | undefined): Extent | null {
 	return run?.calls && run.calls.to_ns > run.calls.from_ns
 		? { from: run.calls.from_ns, to: run.calls.to_ns }
 		: null;
+}
+
+const LONG_SHARE = 1 / 200; /* of the time that is shown: then a thread has few calls that long */
+const LONG_MAX = 20_000;
+
+/** The longest call of a time, and whose it is; null: none is long. */
+export function useLongest(
+	run: number | null,
+	span: { readonly from: number; readonly to: number },
+): Loaded<ReturnType<typeof longestCall>> {
+	const ask = async (number: number, abort: AbortSignal): Promise<ReturnType<typeof longestCall>> => {
+		const size = { limit: LONG_MAX, min_ns: Math.floor((span.to - span.from) * LONG_SHARE) };
+		return longestCall(decodeCalls(await getCalls(number, span, size, abort)));
+	};
+	const isAsked = run !== null && span.to > span.from;
+	return useLoaded(isAsked ? (abort) => ask(run, abort) : null, [run, span.from, span.to]);
 }
 
 export function usePaths(

@@ -6,6 +6,7 @@
 // there, and stays until the next one comes.
 import { useOtherRun, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
+import { NoRun, Nothing } from "../../parts/no_run";
 import { Problem } from "../../parts/problem";
 import { say as sayFrame } from "../../app/words";
 import { extentOf, useReport } from "./data";
@@ -56,7 +57,7 @@ function Calls({ run }: { run: Run }) {
 export default function Functions() {
 	const { runs, waiting, error } = useRuns("func");
 	const run = runs[0];
-	if (error) return <Problem error={error} retry={() => location.reload()} />;
+	if (error) return <NoRun error={error} />;
 	if (run) return <Calls key={run.run} run={run} />;
-	return <p class="quiet">{waiting ? sayFrame("loading") : say("noRuns")}</p>;
+	return waiting ? <p class="quiet">{sayFrame("loading")}</p> : <Nothing text={say("noRuns")} />;
 }

@@ -4,16 +4,30 @@ import type { CallReport } from "../../api/calls";
 import type { Run } from "../../api/schema";
 import { addressOf } from "../../app/address";
 import { formatCount, formatLength } from "../../parts/format";
+import { formatChosen } from "../timeline/place";
+import { useLongest } from "./data";
 import { isSplit, SplitBar, SplitLegend } from "./split";
 import { say } from "./words";
 
-/** The scheduler's run of the same time, where there is one: its timeline shows what else went on. */
+/** The scheduler's run of the same time, where there is one: its timeline shows what else went on. The longest call is
+ * chosen there, so that the row with the functions is in sight. */
 function TimelineLink({ run, report }: { run: Run; report: CallReport }) {
 	const sched = run.calls?.sched;
+	const { from_ns: from, to_ns: to } = report.all;
+	const longest = useLongest(sched ? run.run : null, { from, to });
 	if (!sched) return null;
-	const from = report.all.from_ns + sched.offset_ns;
-	const to = report.all.to_ns + sched.offset_ns;
-	return <a href={addressOf("timeline", { run: sched.run, from, to })}>{say("inTimeline")}</a>;
+	const span = { from: from + sched.offset_ns, to: to + sched.offset_ns };
+	const call = longest.value?.call;
+	const chosen =
+		longest.value && call
+			? { rowId: `${sched.run}.t${longest.value.tid}`, depth: 0, ns: (call.from + call.to) / 2 }
+			: null;
+	const changes = { run: sched.run, ...span, mark: null, sel: chosen && formatChosen(chosen) };
+	return (
+		<a href={addressOf("timeline", changes)} data-ready={longest.waiting ? undefined : "1"}>
+			{say("inTimeline")}
+		</a>
+	);
 }
 
 export function Summary({ run, report, waiting }: { run: Run; report: CallReport; waiting: boolean }) {

@@ -66,16 +66,20 @@ export interface TaskTableProps {
 	readonly sort: string;
 }
 
+/** Several tasks have had a pid, one after the other. */
+const idOf = (t: TaskWaits): string => `${t.pid}@${t.born_ns}`;
+
 export function TaskTable({ tasks, kind, filter, chosen, sort }: TaskTableProps) {
 	const columns = useMemo(() => columnsOf(kind), [kind, language.value]);
 	const rows = useMemo(() => tasks.filter((t) => matchesTask(t, filter)), [tasks, filter]);
+	const own = rows.find((t) => t.pid === chosen);
 	return (
 		<Table
 			label={say("tasks")}
 			columns={columns}
 			rows={rows}
-			id={(t) => t.pid}
-			selected={chosen}
+			id={idOf}
+			selected={own ? idOf(own) : null}
 			select={(t) => setParams({ task: t.pid === chosen ? null : t.pid }, true)}
 			order={parseOrder(sort) ?? { column: "max", falling: true }}
 			setOrder={(o) => setParams({ sort: formatOrder(o) })}

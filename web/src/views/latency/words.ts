@@ -18,8 +18,8 @@ export const say = dictionary(
 		noWaits:
 			"Nobody waited here: no task was woken, or no waking was recorded. Choose a longer range, or record the events waking, wakeup and switch.",
 		noHistogram: "The report has no histogram of a single task's waits after preemptions.",
-		summary: "{count} waits; half took at most {p50}, 99 % at most {p99}, the longest {max}",
-		bucket: "{from} to {to}: {count} waits ({share}); {up} were not longer.",
+		summary: "{count} {count|wait|waits}; half took at most {p50}, 99 % at most {p99}, the longest {max}",
+		bucket: "{from} to {to}: {count} {count|wait|waits} ({share}); {up} were not longer.",
 		bucketOwn: "Of the chosen task: {count}.",
 		chartTitle: "{device} #{run}, {range}: waits {kind}",
 		chartTask: "of {task}",

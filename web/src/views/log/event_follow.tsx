@@ -104,10 +104,10 @@ function stateText(device: Device | undefined): string {
 	return isFollowing() ? say("following", { rate: formatCount(device.received.events_per_s) }) : "";
 }
 
-/** The recording that the device makes by now, if it is another one. */
+/** The recording that the device makes by now, if it is another one: also one that began before this. */
 function newerRun(run: Run): number | null {
 	const now = deviceOf(run.device_id)?.run ?? null;
-	return now !== null && now > run.run ? now : null;
+	return now !== run.run ? now : null;
 }
 
 export function FollowButton({ run }: { run: Run }) {

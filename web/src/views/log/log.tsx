@@ -4,6 +4,7 @@
 // In the address: `tab` (events, ledger, instructions), `cpu` `pid` `comm` `event` what is listed, `ev` which event is
 // chosen, `follow`, `device` whose instructions, `told` which of them, `sort`. The range is the timeline's.
 import { useExtent } from "../../api/extent";
+import { useGoingOn } from "../../api/going_on";
 import { useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { address, addressOf } from "../../app/address";
@@ -64,6 +65,7 @@ function OfRun({ run }: { run: Run }) {
 
 function Runs() {
 	const { runs, waiting, error } = useRuns(null);
+	useGoingOn(runs);
 	const run = runs[0];
 	if (error) return <Problem error={error} />;
 	if (run) return <OfRun run={run} />;

@@ -12,6 +12,7 @@ import type { Run } from "../../api/schema";
 import { useKeys, type Key } from "../../app/keys";
 import { say as sayFrame } from "../../app/words";
 import type { Extent } from "../../parts/brush";
+import { NoRun, Nothing } from "../../parts/no_run";
 import { Problem } from "../../parts/problem";
 import "../../style/figures.css";
 import { useReport, useTimeline } from "./data";
@@ -98,7 +99,7 @@ function OfRun({ run: first }: { run: Run }) {
 export default function Profile() {
 	const { runs, waiting, error } = useRuns("profile");
 	const run = runs[0];
-	if (error) return <Problem error={error} retry={() => location.reload()} />;
+	if (error) return <NoRun error={error} />;
 	if (run) return <OfRun key={run.run} run={run} />;
-	return <p class="quiet">{waiting ? sayFrame("loading") : say("noRuns")}</p>;
+	return waiting ? <p class="quiet">{sayFrame("loading")}</p> : <Nothing text={say("noRuns")} />;
 }

@@ -24,6 +24,8 @@ export class Actions {
 	scrollTo: (top: number) => void = () => undefined;
 	/** Height of what is in sight, without pinned rows. */
 	sight = 300;
+	/** What was chosen here, or has been brought into sight. */
+	private seen = "";
 
 	constructor(
 		private readonly stage: Stage,
@@ -165,7 +167,17 @@ export class Actions {
 			this.scrollTo(Math.max(0, row.top - this.sight / 3));
 	}
 
+	/** Somebody was led here: the row of what is chosen comes into sight, and stays there while more rows are coming. */
+	follow(chosen: Chosen | null): void {
+		const text = chosen ? formatChosen(chosen) : "";
+		if (text === this.seen) return;
+		const row = chosen && this.stage.layout.value.byId.get(chosen.rowId);
+		if (row) this.bring(row);
+		if (!this.stage.isPending.value) this.seen = text;
+	}
+
 	choose(chosen: Chosen | null, remember = false): void {
+		this.seen = chosen ? formatChosen(chosen) : "";
 		setParams({ sel: chosen ? formatChosen(chosen) : null }, remember);
 		const slice = chosen && this.stage.slice.value;
 		if (slice) this.speak(slice);

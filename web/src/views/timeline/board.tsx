@@ -147,6 +147,10 @@ export function Board({ stage, actions }: { stage: Stage; actions: Actions }) {
 	actions.sight = height - layout.pinnedHeight;
 	actions.scrollTo = (top) => scroller.current?.scrollTo(0, top);
 
+	const { chosen } = stage.place;
+	const isPending = stage.isPending.value;
+	useLayoutEffect(() => actions.follow(chosen), [actions, chosen, layout, height, isPending]);
+
 	const setTall = (element: HTMLElement | null): void =>
 		element?.style.setProperty("height", `${Math.max(layout.height + layout.pinnedHeight, 1)}px`);
 	return (

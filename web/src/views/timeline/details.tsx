@@ -125,7 +125,7 @@ function Facts({ stage, source, slice }: { stage: Stage; source: Source; slice: 
 /** The collector names states in English. */
 function beforeWord(state: string | number | null): string {
 	const known = STATES.find((s) => s === state);
-	return known ? say(`st_${known}`) : String(state ?? "");
+	return known ? say(`was_${known}`) : String(state ?? "");
 }
 
 function Step({ source, line }: { source: Source; line: Line }) {
@@ -148,8 +148,9 @@ function Step({ source, line }: { source: Source; line: Line }) {
 			<span class="row-note">
 				{line.sleptNs !== null &&
 					say("chainSlept", { length: formatLength(line.sleptNs), state: beforeWord(step.state_before) })}
+				{line.sleptNs !== null && line.delayNs !== null && "; "}
 				{line.delayNs !== null &&
-					` ${say("chainRan", { length: formatLength(line.delayNs), cpu: step.cpu ?? "?" })}`}
+					`${say("chainRan", { length: formatLength(line.delayNs), cpu: step.cpu ?? "?" })}`}
 			</span>
 		</li>
 	);

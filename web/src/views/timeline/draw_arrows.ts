@@ -68,10 +68,10 @@ function countWakeups(p: Picture, pid: number): number {
 			const hi = Math.min(p.span.to - source.shift, to) - tile.from;
 			const first = findEnd(tile.wakeAt, 0, tile.wakeAt.length, lo);
 			const last = findEnd(tile.wakeAt, 0, tile.wakeAt.length, hi);
-			const task = source.index(tile).index.get(pid);
 			if (pid < 0) sum += last - first;
-			else if (task !== undefined)
-				for (let i = first; i < last; i++) if (tile.woken[i] === task || tile.waker[i] === task) sum++;
+			else
+				for (const task of source.index(tile).byPid.get(pid) ?? [])
+					for (let i = first; i < last; i++) if (tile.woken[i] === task || tile.waker[i] === task) sum++;
 		}
 	});
 	return sum;

@@ -2,7 +2,7 @@
 // draw_rows: all rows in sight: first the overview where details are missing, then the details over it, then what is
 // written on slices. Its memory is made when the canvas changes its size and used by every frame.
 import { feedCpu, feedLane, feedShares, feedTask, Labels, type Feed, type Shares, type Window } from "./feed";
-import { RUNNING } from "./decode";
+import { RUNNING, type Detail } from "./decode";
 import type { Row } from "./layout";
 import { CALL_HEIGHT } from "./layout";
 import { indexCalls } from "./lanes";
@@ -12,6 +12,7 @@ import { paintBox, paintColumns, type Paper } from "./paint";
 import { forRows, type Cover, type Picture } from "./picture";
 import { Columns } from "./quantise";
 import type { Source } from "./source";
+import type { TileTasks } from "./tasks";
 import { plain } from "../../parts/text";
 
 const LABEL_PX = 34; /* a slice narrower than this has no name on it */
@@ -59,15 +60,14 @@ export class RowsPainter {
 		this.fit(p);
 		this.paper.pixels.fill(p.inks.ground);
 		this.feed.labels.n = 0;
-		const names = nameColours();
-		forRows(p, (row, y) => this.drawRow(p, row, y, names));
-		if (p.layout.pinnedHeight) this.drawPinned(p, names);
+		forRows(p, (row, y) => this.drawRow(p, row, y));
+		if (p.layout.pinnedHeight) this.drawPinned(p);
 		this.context.putImageData(this.image, 0, 0);
 		this.drawLabels(p);
 	}
 
 	/** Pinned rows lie over the others: they are painted after them. */
-	private drawPinned(p: Picture, names: Uint32Array): void {
+	private drawPinned(p: Picture): void {
 		const bottom = Math.round(p.layout.pinnedHeight * p.ratio);
 		paintBox(this.paper, 0, p.width, 0, bottom, p.inks.ground);
 		const { labels } = this.feed;
@@ -81,11 +81,11 @@ export class RowsPainter {
 				labels.number[kept++] = labels.number[i] ?? 0;
 			}
 		labels.n = kept;
-		for (const row of p.layout.pinned) this.drawRow(p, row, row.top, names);
+		for (const row of p.layout.pinned) this.drawRow(p, row, row.top);
 		paintBox(this.paper, 0, p.width, bottom - Math.ceil(p.ratio), bottom, p.line);
 	}
 
-	private drawRow(p: Picture, row: Row, cssY: number, names: Uint32Array): void {
+	private drawRow(p: Picture, row: Row, cssY: number): void {
 		const source = p.sources[row.source];
 		const cover = p.covers[row.source];
 		const y = Math.round(cssY * p.ratio);
@@ -102,15 +102,17 @@ export class RowsPainter {
 		this.feed.labelY = y + h / 2;
 		this.feed.labelWidth = LABEL_PX * p.ratio;
 		this.fill(p, row, source, cover);
-		paintColumns(this.paper, p.inks, this.feed.columns, this.feed.edges, names, {
-			y: y + gap - 1,
-			h: h - gap,
-		});
-		if (row.depth > 0) this.drawLanes(p, row, y + h, names);
+		this.paint(p, { y: y + gap - 1, h: h - gap });
+		if (row.depth > 0) this.drawLanes(p, row, y + h);
+	}
+
+	/** What was fed. Feeding may have met names for the first time, so their colours are asked for behind it. */
+	private paint(p: Picture, place: { readonly y: number; readonly h: number }): void {
+		paintColumns(this.paper, p.inks, this.feed.columns, this.feed.edges, nameColours(), place);
 	}
 
 	/** Functions under a thread, one lane for each depth. */
-	private drawLanes(p: Picture, row: Row, top: number, names: Uint32Array): void {
+	private drawLanes(p: Picture, row: Row, top: number): void {
 		const cover = p.covers[row.source];
 		if (!cover) return;
 		const h = Math.round(CALL_HEIGHT * p.ratio);
@@ -132,7 +134,7 @@ export class RowsPainter {
 				clip.to = Math.min(w.to, to, tile.to);
 				if (clip.to > clip.from) feedLane(feed, tile, index.names, at, clip);
 			}
-			paintColumns(this.paper, p.inks, feed.columns, feed.edges, names, { y, h: h - 1 });
+			this.paint(p, { y, h: h - 1 });
 		}
 	}
 
@@ -160,11 +162,9 @@ export class RowsPainter {
 		if (row.kind === "cpu") {
 			if (row.number < tile.cpus) shares.at.push(row.number * tile.pieces);
 		} else {
-			const { index } = source.index(tile);
-			for (const pid of row.kind === "process" ? row.members : [row.number]) {
-				const task = index.get(pid);
-				if (task !== undefined) shares.at.push(task * tile.pieces);
-			}
+			const { byPid } = source.index(tile);
+			for (const pid of row.kind === "process" ? row.members : [row.number])
+				for (const task of byPid.get(pid) ?? []) shares.at.push(task * tile.pieces);
 		}
 		if (shares.at.length) feedShares(this.feed, tile, shares, this.clip);
 	}
@@ -187,12 +187,23 @@ export class RowsPainter {
 			feedCpu(this.feed, tile, index.names, row.number, clip);
 			return;
 		}
-		for (const pid of row.kind === "process" ? row.members : [row.number]) {
-			const task = index.index.get(pid);
-			if (task === undefined) continue;
+		for (const pid of row.kind === "process" ? row.members : [row.number])
+			this.fillTasks(row, tile, index, pid);
+	}
+
+	/** All tasks that had a pid, each up to where the next one is there. */
+	private fillTasks(row: Row, tile: Detail, index: TileTasks, pid: number): void {
+		const { clip } = this;
+		const { from, to } = clip;
+		for (const task of index.byPid.get(pid) ?? []) {
+			clip.to = Math.min(to, tile.from + (index.until[task] ?? Infinity));
+			if (clip.to <= clip.from) continue;
 			if (row.kind === "process") feedTask(this.feed, tile, task, clip, RUNNING);
 			else feedTask(this.feed, tile, task, clip);
+			clip.from = clip.to;
 		}
+		clip.from = from;
+		clip.to = to;
 	}
 
 	private drawLabels(p: Picture): void {

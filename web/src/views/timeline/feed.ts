@@ -3,7 +3,7 @@
 // halving, the last one ends the loop.
 //
 // Kinds of columns: below 16 a state, from 16 on 16 + the number of a task's name.
-import type { Calls } from "./calls";
+import { CALL_BEGAN_BEFORE, type Calls } from "./calls";
 import { RUNNING, SLICE_KIND, SLICE_TASK, SLICE_UNKNOWN, type Detail } from "./decode";
 import type { Overview } from "./overview";
 import { CLASS_RUN, CLASS_UNKNOWN, classOf, findEnd, type Columns } from "./quantise";
@@ -31,6 +31,16 @@ export class Labels {
 	readonly name = new Int32Array(Labels.MAX);
 	/** The pid; of calls a negative number. */
 	readonly number = new Int32Array(Labels.MAX);
+
+	/** The part of a call that a tile's border cut off: is there a label that it goes on with? Tiles place their calls by
+	 * clocks that were compared in the middle of each, so two may be a hair apart. */
+	goOn(x0: number, x1: number, y: number, name: number): boolean {
+		const last = this.n - 1;
+		if (last < 0 || this.name[last] !== name || this.y[last] !== y) return false;
+		if (Math.abs((this.x1[last] ?? 0) - x0) > 1.5) return false;
+		this.x1[last] = x1;
+		return true;
+	}
 
 	put(x0: number, x1: number, y: number, name: number, number: number): void {
 		/* The two parts of a slice that a tile's border cuts are one. */
@@ -164,6 +174,7 @@ export function feedLane(f: Feed, tile: Calls, names: Int32Array, lane: number, 
 		const name = names[tile.fn[i] ?? 0] ?? 0;
 		f.columns.put(x0, x1, KIND_NAME + name, CLASS_RUN);
 		if (x1 - x0 >= 3 && from > begin) f.edges[Math.ceil(x0)] = 1;
-		if (x1 - x0 >= f.labelWidth) f.labels.put(x0, x1, f.labelY, name, -1 - i);
+		const goesOn = ((tile.flags[i] ?? 0) & CALL_BEGAN_BEFORE) !== 0 && f.labels.goOn(x0, x1, f.labelY, name);
+		if (!goesOn && x1 - x0 >= f.labelWidth) f.labels.put(x0, x1, f.labelY, name, -1 - i);
 	}
 }

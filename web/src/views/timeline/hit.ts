@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // hit: what is at a time in a row: the slice there, whole, even if tiles cut it; its neighbours; who woke it.
-import { CALL_BEGAN_BEFORE, CALL_ENDS_LATER } from "./calls";
+import { CALL_BEGAN_BEFORE, CALL_ENDS_LATER, type Calls } from "./calls";
 import { RUNNING, SLICE_IDLE, SLICE_INFERRED, SLICE_KIND, SLICE_TASK, type Detail } from "./decode";
 import type { Row } from "./layout";
-import { callAt, type CallAt } from "./lanes";
+import { callAt, callAtEdge, type CallAt } from "./lanes";
 import { findEnd } from "./quantise";
 import type { CallSource, Source } from "./source";
+import { taskAt } from "./tasks";
 import { coverSpan } from "./tiles";
 
 export type SliceKind = "task" | "idle" | "unknown";
@@ -85,7 +86,7 @@ function find(source: Source, row: Row, ns: number, level: number): Found | null
 	const piece = source.detailAt(ns, level);
 	if (!piece || ns < piece.tile.from || ns >= piece.tile.to) return null;
 	if (row.kind === "cpu") return inCpu(piece.tile, row.number, ns);
-	const task = source.index(piece.tile).index.get(row.number);
+	const task = taskAt(source.index(piece.tile), row.number, ns - piece.tile.from);
 	return task === undefined ? null : inTask(piece.tile, task, ns);
 }
 
@@ -155,6 +156,19 @@ function findCall(from: CallSource, tid: number, depth: number, ns: number, leve
 	return null;
 }
 
+/** The tile behind the end of a call's tile, or before its begin. Tiles are taken to the scheduler's clock by what was found
+ * in the middle of each, so where they meet they may be some nanoseconds apart, or overlap. */
+function tileBeside(from: CallSource, call: CallAt, isBehind: boolean, level: number): Calls | null {
+	const { tile } = call;
+	const edge = isBehind ? tile.to : tile.from;
+	const apart = Math.ceil((tile.to - tile.from) / 1000);
+	const beside = coverSpan(from.tiles, { from: edge - apart, to: edge + apart }, level).filter((p) => {
+		const isOther = p.tile !== tile;
+		return isOther && (isBehind ? p.tile.to > tile.to : p.tile.from < tile.from);
+	});
+	return (isBehind ? beside[0] : beside.at(-1))?.tile ?? null;
+}
+
 /** A call whole, as far as tiles beside it have the rest of it. */
 function wholeCall(from: CallSource, tid: number, depth: number, ns: number, level: number): CallAt | null {
 	const call = findCall(from, tid, depth, ns, level);
@@ -162,17 +176,19 @@ function wholeCall(from: CallSource, tid: number, depth: number, ns: number, lev
 	let first = call;
 	let last = call;
 	for (let i = 0; i < SLICE_MAX_TILES && first.flags & CALL_BEGAN_BEFORE; i++) {
-		const before = findCall(from, tid, depth, first.from - 1, level);
+		const tile = tileBeside(from, first, false, level);
+		const before = tile && callAtEdge(tile, tid, depth, false);
 		if (!before || before.name !== call.name || !(before.flags & CALL_ENDS_LATER)) break;
 		first = before;
 	}
 	for (let i = 0; i < SLICE_MAX_TILES && last.flags & CALL_ENDS_LATER; i++) {
-		const next = findCall(from, tid, depth, last.to, level);
+		const tile = tileBeside(from, last, true, level);
+		const next = tile && callAtEdge(tile, tid, depth, true);
 		if (!next || next.name !== call.name || !(next.flags & CALL_BEGAN_BEFORE)) break;
 		last = next;
 	}
 	const flags = (first.flags & CALL_BEGAN_BEFORE) | (last.flags & CALL_ENDS_LATER);
-	return { name: call.name, from: first.from, to: last.to, flags };
+	return { name: call.name, from: first.from, to: last.to, flags, tile: call.tile };
 }
 
 /** A function under a thread's row. */
@@ -235,7 +251,7 @@ export function wakingBefore(source: Source, pid: number, axisNs: number, level:
 		const piece = source.detailAt(ns, level);
 		if (!piece) return null;
 		const { tile } = piece;
-		const task = source.index(tile).index.get(pid);
+		const task = taskAt(source.index(tile), pid, ns - tile.from);
 		if (task !== undefined)
 			for (
 				let i = findEnd(tile.wakeAt, 0, tile.wakeAt.length, axisNs - source.shift - tile.from) - 1;

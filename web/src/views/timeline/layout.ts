@@ -2,7 +2,7 @@
 // layout: which rows there are, in which order, and where. Rows have names that stay the same whatever is folded or
 // filtered: "RUN.c0" is a CPU, "RUN.t1234" a task, "RUN.p1234" the head of a process, "RUN.d" the head of a device.
 // The address names pinned and folded rows so, and so do the tests.
-import { matcher, type Task, type Tasks } from "./tasks";
+import { matcher, namesOf, type Task, type Tasks } from "./tasks";
 
 export type RowKind = "device" | "cpu" | "process" | "thread";
 
@@ -64,12 +64,16 @@ interface Group {
 	place: number;
 }
 
+function matchesTask(matches: (pid: number, comm: string) => boolean, task: Task): boolean {
+	return matches(task.pid, task.comm) || [...task.names.keys()].some((name) => matches(task.pid, name));
+}
+
 function groupTasks(tasks: Tasks, filter: string): readonly Group[] {
 	const matches = matcher(filter);
 	const groups = new Map<number, Group>();
 	for (const task of tasks.byPid.values()) {
 		const leader = tasks.byPid.get(task.tgid);
-		if (!matches(task.pid, task.comm) && !(leader && matches(task.tgid, leader.comm))) continue;
+		if (!matchesTask(matches, task) && !(leader && matchesTask(matches, leader))) continue;
 		const group = groups.get(task.tgid);
 		if (group) {
 			group.members.push(task);
@@ -85,7 +89,7 @@ function draftGroup(source: LayoutSource, index: number, group: Group, wishes: W
 		kind: "thread",
 		source: index,
 		number: t.pid,
-		comm: t.comm,
+		comm: namesOf(t),
 		inner,
 		depth: Math.min(source.depths.get(t.pid) ?? 0, CALLS_MAX),
 		folds: false,
@@ -95,13 +99,14 @@ function draftGroup(source: LayoutSource, index: number, group: Group, wishes: W
 	const [only] = group.members;
 	if (group.members.length === 1 && only) return [thread(only, false)];
 	const id = `${source.run}.p${group.tgid}`;
+	const leader = source.tasks.byPid.get(group.tgid);
 	const folded = wishes.folded.has(id);
 	const head: Draft = {
 		id,
 		kind: "process",
 		source: index,
 		number: group.tgid,
-		comm: source.tasks.byPid.get(group.tgid)?.comm ?? only?.comm ?? "",
+		comm: leader ? namesOf(leader) : "",
 		inner: false,
 		depth: 0,
 		folds: true,

@@ -23,6 +23,8 @@ export interface Overview {
 	readonly pid: Int32Array;
 	readonly tgid: Int32Array;
 	readonly comm: readonly string[];
+	/** Name of the leader of its process; "": not known. */
+	readonly process: readonly string[];
 	readonly runNs: Float64Array;
 	/** share[task * pieces + piece]. */
 	readonly share: Uint8Array;
@@ -87,6 +89,7 @@ export function decodeTimeline(t: Timeline, endNs: number): Overview {
 		runFrom: t.run_from_ns,
 		runTo: t.run_to_ns,
 		comm: t.tasks.map((k) => k.comm),
+		process: t.tasks.map((k) => k.process ?? ""),
 		tasksInAll: t.tasks_in_all,
 		...arrays,
 	};

@@ -33,7 +33,7 @@ function taskColumns(length: number): readonly Column<SchedTask>[] {
 		numeric: true,
 	});
 	return [
-		{ id: "task", head: say("task"), cell: (t) => <bdi>{nameOf(t.comm, t.pid)}</bdi>, order: (t) => t.comm },
+		{ id: "task", head: say("task"), cell: (t) => <bdi>{namesOf(t)}</bdi>, order: (t) => t.comm },
 		{ id: "pid", head: say("pid"), cell: (t) => t.pid, order: (t) => t.pid, numeric: true },
 		time("cpu", say("cpuTime"), (t) => t.cpu_ns),
 		{
@@ -49,6 +49,12 @@ function taskColumns(length: number): readonly Column<SchedTask>[] {
 		time("preempted", say("preemptedMax"), (t) => t.preempted_max_ns),
 		count("switches", say("switches"), (t) => t.switches),
 	];
+}
+
+/** "sh → gzip". */
+function namesOf(t: SchedTask): string {
+	const last = nameOf(t.comm, t.pid);
+	return t.first_comm === "" || t.first_comm === t.comm ? last : `${nameOf(t.first_comm, t.pid)} → ${last}`;
 }
 
 function instead(w: WorstWait): string {
@@ -101,26 +107,41 @@ function SourceRange({ stage, source, mark }: { stage: Stage; source: Source; ma
 		<>
 			{sched.error ? <Problem error={sched.error} retry={sched.again} /> : null}
 			<div class="range-tables" aria-busy={sched.waiting || waits.waiting}>
-				<Table
-					label={say("tasksOf", { name: device })}
-					columns={taskColumns(lengthOf(mark))}
-					rows={sched.value?.tasks ?? []}
-					id={(t) => t.pid}
-					sort="cpu"
-					empty={sched.waiting ? "" : say("noTasks")}
-					select={(t) =>
-						setParams({ sel: formatChosen({ rowId: `${run}.t${t.pid}`, ns: mark.from, depth: null }) }, true)
-					}
-				/>
-				<Table
-					label={say("worst")}
-					columns={waitColumns(source.start)}
-					rows={waits.value?.worst ?? []}
-					id={(w) => `${w.pid}@${w.from_ns}`}
-					sort="wait"
-					empty={waits.waiting ? "" : say("noWaits")}
-					select={show}
-				/>
+				<section>
+					<h3>{say("tasksOf", { name: device })}</h3>
+					<Table
+						label={say("tasksOf", { name: device })}
+						columns={taskColumns(lengthOf(mark))}
+						rows={sched.value?.tasks ?? []}
+						id={(t) => `${t.pid}@${t.born_ns}`}
+						sort="cpu"
+						empty={sched.waiting ? "" : say("noTasks")}
+						select={(t) =>
+							setParams(
+								{
+									sel: formatChosen({
+										rowId: `${run}.t${t.pid}`,
+										ns: Math.max(mark.from, t.born_ns + source.shift),
+										depth: null,
+									}),
+								},
+								true,
+							)
+						}
+					/>
+				</section>
+				<section>
+					<h3>{say("worst")}</h3>
+					<Table
+						label={say("worst")}
+						columns={waitColumns(source.start)}
+						rows={waits.value?.worst ?? []}
+						id={(w) => `${w.pid}@${w.from_ns}`}
+						sort="wait"
+						empty={waits.waiting ? "" : say("noWaits")}
+						select={show}
+					/>
+				</section>
 			</div>
 		</>
 	);

@@ -5,12 +5,14 @@ import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { deviceOf } from "../../api/devices";
+import { useGoingOn } from "../../api/going_on";
 import { getRun, known, listRuns, parseRuns, runParam, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { callsOf } from "../../api/timeline";
 import { address, setParams } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import { say as sayFrame } from "../../app/words";
+import { NoRun } from "../../parts/no_run";
 import { Problem } from "../../parts/problem";
 import { Actions } from "./actions";
 import { Board } from "./board";
@@ -87,7 +89,7 @@ function useStage(runs: readonly Run[]): Stage | null {
 
 function Panel({ stage }: { stage: Stage }) {
 	const { chosen, mark } = stage.place;
-	const [tab, setTab] = useState<Tab>("legend");
+	const [tab, setTab] = useState<Tab>("slice");
 	useEffect(() => {
 		if (chosen) setTab("slice");
 	}, [chosen?.rowId, chosen?.ns]);
@@ -162,8 +164,9 @@ export default function Timeline() {
 		for (const run of parseRuns(text)) if (!others.some((r) => r.run === run)) askEarly(run);
 	}, [text]);
 	const { runs, waiting, error } = useRuns("sched");
+	useGoingOn(runs);
 	const stage = useStage(runs);
-	if (error) return <Problem error={error} retry={() => location.reload()} />;
+	if (error) return <NoRun error={error} />;
 	if (!waiting && !runs.length) return <p class="quiet">{sayFrame("noRuns")}</p>;
 	if (!stage) return <p class="quiet">{sayFrame("loading")}</p>;
 	return <Shown key={stage.sources.map((s) => s.run.run).join()} stage={stage} />;

@@ -61,6 +61,16 @@ export function Toolbar(props: {
 	return (
 		<div class="bar">
 			{stage.sources.length > 1 ? <bdi>{plain(stage.sources[0]?.run.device ?? "")}</bdi> : <RunPicker />}
+			<button
+				type="button"
+				class={place.follow ? "primary" : ""}
+				aria-pressed={place.follow}
+				disabled={!isLive && !place.follow}
+				title={isLive ? say("followHint") : say("notLive")}
+				onClick={props.toggleFollow}
+			>
+				{say("follow")}
+			</button>
 			<OtherRuns stage={stage} />
 			<Search stage={stage} input={props.search} show={props.showRow} />
 			<input
@@ -90,16 +100,6 @@ export function Toolbar(props: {
 			</button>
 			<button type="button" title={say("fitHint")} onClick={props.fit}>
 				{say("fit")}
-			</button>
-			<button
-				type="button"
-				class={place.follow ? "primary" : ""}
-				aria-pressed={place.follow}
-				disabled={!isLive && !place.follow}
-				title={isLive ? say("followHint") : say("notLive")}
-				onClick={props.toggleFollow}
-			>
-				{say("follow")}
 			</button>
 		</div>
 	);

@@ -9,6 +9,7 @@ import { getRun, known, useRuns } from "../../api/runs";
 import type { Run } from "../../api/schema";
 import { addressOf, setParams } from "../../app/address";
 import { say as sayFrame } from "../../app/words";
+import { NoRun, Nothing } from "../../parts/no_run";
 import { Problem } from "../../parts/problem";
 import { RunPicker } from "../../parts/run_picker";
 import type { Span } from "../../parts/scale";
@@ -122,7 +123,7 @@ function Elsewhere({ run }: { run: Run }) {
 			<div class="bar">
 				<RunPicker />
 			</div>
-			<p class="quiet">{isSearching ? sayFrame("loading") : say("noMachines")}</p>
+			{isSearching ? <p class="quiet">{sayFrame("loading")}</p> : <Nothing text={say("noMachines")} />}
 		</>
 	);
 }
@@ -137,7 +138,7 @@ function OfRun({ run: first }: { run: Run }) {
 export default function Vm() {
 	const { runs, waiting, error } = useRuns("profile");
 	const run = runs[0];
-	if (error) return <Problem error={error} retry={() => location.reload()} />;
+	if (error) return <NoRun error={error} />;
 	if (run) return <OfRun key={run.run} run={run} />;
-	return <p class="quiet">{waiting ? sayFrame("loading") : say("noRuns")}</p>;
+	return waiting ? <p class="quiet">{sayFrame("loading")}</p> : <Nothing text={say("noRuns")} />;
 }

@@ -36,8 +36,12 @@ void arch_read_guest(struct kvm_vcpu *vcpu, struct arch_guest *ret)
 	find_task(ret);
 }
 
+/* AMD's block has the reason of an encrypted guest in the clear; Intel's instruction reads the
+ * block of whichever other guest was the last one here. */
 bool arch_read_exit(struct kvm_vcpu *vcpu, long told, struct arch_exit *ret)
 {
+	if (!boot_cpu_has(X86_FEATURE_SVM) && compat_is_protected(vcpu))
+		return false;
 	return boot_cpu_has(X86_FEATURE_SVM) ? svm_read_exit(vcpu, ret) : vmx_read_exit(ret);
 }
 
