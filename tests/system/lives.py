@@ -13,6 +13,9 @@ summaries: no name may have more than its tasks ran.
 The CPU time that the kernel charged is a lower limit as well, and no more than that: the kernel does not charge
 what interrupts and, in a virtual machine, the host took while the task had the CPU.
 
+A sandbox may hide the events of some task of its own from every trace, and with them the switches from it to others: then
+a CPU goes from a task to the next without the switch in between. The times of a life to which that happened are not known.
+
 KISEKI, AGENT, GENERATOR and FILL_STORE are the programs. Needs root, and the first namespace of pids.
 """
 import collections
@@ -28,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 KISEKI, AGENT, GENERATOR, FILL_STORE = (os.environ[k] for k in ("KISEKI", "AGENT", "GENERATOR", "FILL_STORE"))
 PIDS, LIVES = 2, 26
 ATTEMPTS = 8  # of a recording without losses
-SLACK_NS = 200_000  # a switch is traced a moment before or after the kernel counts it
+SLACK_NS = 2_000_000  # the host may take a CPU between the moments at which a switch is traced and counted
 DECODER = Path(__file__).resolve().parent.parent / "tools" / "slices_decode.py"
 sys.argv[1:] = [KISEKI]
 from served import Collector  # noqa: E402
@@ -66,6 +69,30 @@ def complete(file):
     report = json.loads(run(KISEKI, "report", "sched", "--json", "--limit", "0", file).stdout)
     lost = report["all_cpus"]["lost"] + report["all_cpus"]["lost_uncounted"]
     return report if not lost else None
+
+
+def find_hidden(file):
+    """Where a CPU was left by a task that the trace did not see coming: (pid, ns)."""
+    text = run(KISEKI, "convert", file, "-f", "ndjson", "-o", "/dev/stdout", check=True).stdout
+    on_cpu, hidden = {}, []
+    for event in map(json.loads, text.splitlines()):
+        if event.get("kind") != "switch":
+            continue
+        if on_cpu.get(event["cpu"], event["prev_pid"]) != event["prev_pid"]:
+            hidden.append((event["prev_pid"], event["ns"]))
+        on_cpu[event["cpu"]] = event["next_pid"]
+    return hidden
+
+
+def excuse(truth, hidden):
+    """Lives with hidden switches have any time; how many there are."""
+    excused = 0
+    for pid, ns in hidden:
+        for one in truth.get(pid, []):
+            if one["from_ns"] <= ns <= one["to_ns"] and not one.get("hidden"):
+                one.update(hidden=True, least_ns=0, cpu_ns=0, most_ns=one["to_ns"] - one["from_ns"])
+                excused += 1
+    return excused
 
 
 def is_right(got_ns, want):
@@ -196,6 +223,9 @@ def main():
                 continue  # this machine is too busy for so small a buffer
             if max(map(len, truth.values())) < 20:
                 sys.exit("no pid had 20 lives")
+            excused = excuse(truth, find_hidden(file))
+            if excused > sum(map(len, truth.values())) / 4:
+                continue
             compare("report sched", truth, of_report(report))
             check_text(file, truth)
             check_selection(file, truth)
@@ -210,7 +240,7 @@ def main():
                 collector.process.terminate()
                 collector.process.wait()
             return
-    skip("events were lost each time: this machine is too busy")
+    skip("events were lost or hidden each time: this machine is too busy")
 
 
 main()

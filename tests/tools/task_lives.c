@@ -24,6 +24,7 @@
 #include <inttypes.h>
 #include <linux/sched.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,10 +43,14 @@
 
 enum kind { COMPUTES, RENAMES, SLEEPS, EXECS, THREADS, KINDS };
 
+/* A time, and for how long the task had waited for a CPU until then. */
+struct moment {
+	uint64_t ns, delay_ns;
+};
+
 /* What a task says of itself; a process leaves it in a file that its parent reads. */
 struct account {
-	uint64_t start_ns, end_ns;	       /* CLOCK_MONOTONIC at its first and last line */
-	uint64_t start_delay_ns, end_delay_ns; /* run_delay there */
+	struct moment start, end; /* its first and last line */
 	uint64_t slept_ns, cpu_ns;
 };
 
@@ -77,17 +82,28 @@ static uint64_t run_delay(void)
 	return delay_ns;
 }
 
-static void account_start(struct account *a)
+/* Both were true at once if the task lost its CPU at no time in between. */
+static struct moment moment_now(void)
 {
-	*a = (struct account){ .start_ns = clock_now(CLOCK_MONOTONIC) };
-	a->start_delay_ns = run_delay();
+	struct moment m;
+
+	do {
+		m.delay_ns = run_delay();
+		m.ns = clock_now(CLOCK_MONOTONIC);
+	} while (run_delay() != m.delay_ns);
+	return m;
+}
+
+/* The time between, without what the task waited for a CPU. */
+static uint64_t moment_since(const struct moment *m, const struct moment *before)
+{
+	return m->ns - before->ns - (m->delay_ns - before->delay_ns);
 }
 
 static void account_end(struct account *a)
 {
-	a->end_delay_ns = run_delay();
 	a->cpu_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
-	a->end_ns = clock_now(CLOCK_MONOTONIC);
+	a->end = moment_now();
 }
 
 static void account_save(const struct account *a)
@@ -104,43 +120,29 @@ static void compute(unsigned int ms)
 		continue;
 }
 
-/* Sleeps are what a call took, without the time for which the task was ready again. */
-struct sleep {
-	uint64_t from_ns, delay_ns;
-};
-
-static struct sleep sleep_begin(void)
+/* Behind a call that sleeps. */
+static void account_sleep(struct account *a, const struct moment *before)
 {
-	uint64_t delay_ns = run_delay();
+	struct moment now = moment_now();
 
-	return (struct sleep){ clock_now(CLOCK_MONOTONIC), delay_ns };
-}
-
-static void sleep_end(struct account *a, const struct sleep *s)
-{
-	uint64_t until_ns = clock_now(CLOCK_MONOTONIC);
-
-	a->slept_ns += until_ns - s->from_ns - (run_delay() - s->delay_ns);
+	a->slept_ns += moment_since(&now, before);
 }
 
 struct life {
 	pid_t pid;
 	int number; /* below 0: of a thread */
 	uint64_t from_ns, to_ns;
-	uint64_t waited_ns; /* by whoever saw its end, for a CPU */
 	const char *first, *last;
 };
 
 static void tell(const struct life *l, const struct account *a)
 {
-	uint64_t least_ns =
-		a->end_ns - a->start_ns - a->slept_ns - (a->end_delay_ns - a->start_delay_ns);
-	uint64_t before_ns = a->start_ns - l->from_ns, behind_ns = l->to_ns - a->end_ns;
+	uint64_t least_ns = moment_since(&a->end, &a->start) - a->slept_ns;
+	uint64_t before_ns = a->start.ns - l->from_ns, behind_ns = l->to_ns - a->end.ns;
 	char line[256], number[16] = "null";
 	int n;
 
-	before_ns -= before_ns < a->start_delay_ns ? before_ns : a->start_delay_ns;
-	behind_ns -= behind_ns < l->waited_ns ? behind_ns : l->waited_ns;
+	before_ns -= before_ns < a->start.delay_ns ? before_ns : a->start.delay_ns;
 	if (l->number >= 0)
 		snprintf(number, sizeof(number), "%d", l->number);
 	n = snprintf(line, sizeof(line),
@@ -163,7 +165,7 @@ static void *thread(void *context)
 {
 	struct order *o = context;
 
-	account_start(&o->account);
+	o->account.start = moment_now();
 	o->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_NAME, "lives-thread");
 	compute(o->ms);
@@ -175,18 +177,17 @@ static int run_thread(unsigned int ms)
 {
 	struct life l = { .number = -1, .first = "lives-exec", .last = "lives-thread" };
 	struct order o = { .ms = 2 * ms };
-	struct sleep sleep;
+	struct moment before;
 	pthread_t t;
 
 	l.from_ns = clock_now(CLOCK_MONOTONIC);
 	if (pthread_create(&t, NULL, thread, &o))
 		return 1;
 	compute(ms);
-	sleep = sleep_begin();
+	before = moment_now();
 	pthread_join(t, NULL);
-	sleep_end(&own, &sleep);
+	account_sleep(&own, &before);
 	l.to_ns = clock_now(CLOCK_MONOTONIC);
-	l.waited_ns = run_delay() - sleep.delay_ns;
 	l.pid = o.tid;
 	tell(&l, &o.account);
 	return 0;
@@ -211,9 +212,9 @@ static int after_exec(unsigned int ms, bool threads)
 static void live(enum kind kind, int life, unsigned int ms)
 {
 	char name[16], length[16], file[16];
-	struct sleep sleep;
+	struct moment before;
 
-	account_start(&own);
+	own.start = moment_now();
 	if (kind == RENAMES) {
 		snprintf(name, sizeof(name), "lives-%u", (unsigned int)life % 1000U);
 		prctl(PR_SET_NAME, name);
@@ -221,9 +222,9 @@ static void live(enum kind kind, int life, unsigned int ms)
 	compute(ms);
 	if (kind < EXECS) {
 		if (kind == SLEEPS) {
-			sleep = sleep_begin();
+			before = moment_now();
 			usleep(1000);
-			sleep_end(&own, &sleep);
+			account_sleep(&own, &before);
 			compute(ms);
 		}
 		account_end(&own);
@@ -256,7 +257,6 @@ static pid_t start(pid_t pid, enum kind kind, int life, unsigned int ms)
 static int run(pid_t pid, enum kind kind, int life)
 {
 	unsigned int ms = 2U + (unsigned int)(life * 7 + pid) % 9U;
-	uint64_t delay_ns = run_delay();
 	struct life l = { .pid = pid, .number = life, .first = "task_lives" };
 	char last[16] = "task_lives";
 	struct account a;
@@ -270,7 +270,6 @@ static int run(pid_t pid, enum kind kind, int life)
 	if (wait4(child, &status, 0, NULL) != child || status)
 		return -ECHILD;
 	l.to_ns = clock_now(CLOCK_MONOTONIC);
-	l.waited_ns = run_delay() - delay_ns;
 	if (pread(account_file, &a, sizeof(a), 0) != sizeof(a))
 		return -EIO;
 	if (kind == RENAMES)
@@ -313,6 +312,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: task_lives PIDS LIVES\n");
 		return 2;
 	}
+	/* It sees the end of a life at once, and the lives are ordinary tasks. A machine that refuses has wider limits. */
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &(struct sched_param){ 1 });
 	account_file = memfd_create("account", 0);
 	if (account_file < 0) {
 		perror("task_lives: memfd_create");
