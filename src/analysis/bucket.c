@@ -32,39 +32,12 @@ static uint32_t slot_of(const struct bucket *b, int32_t pid, const char *comm)
 	return i;
 }
 
-/* Time whose name nobody said is the pid's last task's; and of a first task that had no name yet, the
- * name is known with the next. */
-static struct bucket_task *find_unnamed(struct bucket *b, int32_t pid, const char *comm)
-{
-	static const char none[SCHED_COMM_LEN];
-	struct bucket_task *t;
-	uint32_t i;
-
-	if (comm[0]) {
-		i = b->slots[slot_of(b, pid, none)];
-		if (!i)
-			return NULL;
-		t = &b->tasks[i - 1];
-		memcpy(t->comm, comm, SCHED_COMM_LEN);
-		bucket_index(b);
-		return t;
-	}
-	for (i = b->n_tasks; i > 0; i--)
-		if (b->tasks[i - 1].pid == pid)
-			return &b->tasks[i - 1];
-	return NULL;
-}
-
 /* Adds to a task's time, not to the busy time. */
 static void give(struct bucket *b, int32_t pid, const char *comm, uint64_t ns)
 {
 	uint32_t slot = slot_of(b, pid, comm);
-	struct bucket_task *t = b->slots[slot] ? NULL : find_unnamed(b, pid, comm);
+	struct bucket_task *t;
 
-	if (t) {
-		t->ns += ns;
-		return;
-	}
 	if (!b->slots[slot]) {
 		if (b->n_tasks == BUCKET_TASKS_MAX) {
 			b->rest_ns += ns;
@@ -96,6 +69,22 @@ void bucket_add_time(struct bucket *b, const struct holder *h, uint64_t ns)
 		b->counts.idle_ns += ns;
 	else if (h->type == HOLDER_UNKNOWN)
 		b->counts.unknown_ns += ns;
+}
+
+void bucket_name(struct bucket *b, int32_t pid, const char comm[SCHED_COMM_LEN])
+{
+	static const char none[SCHED_COMM_LEN];
+	uint32_t from = b->slots[slot_of(b, pid, none)], to = b->slots[slot_of(b, pid, comm)];
+
+	if (!from || from == to)
+		return;
+	if (to) {
+		b->tasks[to - 1].ns += b->tasks[from - 1].ns;
+		b->tasks[from - 1] = b->tasks[--b->n_tasks];
+	} else {
+		memcpy(b->tasks[from - 1].comm, comm, SCHED_COMM_LEN);
+	}
+	bucket_index(b);
 }
 
 void bucket_add_event(struct bucket *b, enum sched_kind kind)

@@ -73,6 +73,8 @@ void bucket_init(struct bucket *b, uint64_t index, const struct holder *before);
 /* The holder had the CPU for so long. HOLDER_NONE: nothing happens. */
 void bucket_add_time(struct bucket *b, const struct holder *h, uint64_t ns);
 void bucket_add_task(struct bucket *b, int32_t pid, const char comm[SCHED_COMM_LEN], uint64_t ns);
+/* The pid's time under no name, if it has any, is of the task with this name. */
+void bucket_name(struct bucket *b, int32_t pid, const char comm[SCHED_COMM_LEN]);
 void bucket_add_event(struct bucket *b, enum sched_kind kind);
 
 /* All that another one of the same CPU has, but its index and what was before. */

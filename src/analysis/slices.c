@@ -64,6 +64,16 @@ static void find_holder(const struct slices *s, const struct sched_event *ev, st
 		*ret = idle;
 }
 
+/* The task that has the CPU was seen without its name, because its switch to this CPU is missing. This event says it. */
+static void name_holder(struct slices *s, const struct sched_event *ev)
+{
+	const struct holder *now = &s->state.now;
+
+	if (now->type == HOLDER_TASK && !now->comm[0] && ev->task.pid == now->pid &&
+	    (ev->kind == SCHED_SWITCH || ev->kind == SCHED_RENAME))
+		bucket_name(&s->open, now->pid, ev->task.comm);
+}
+
 static void take_losses(struct slices *s)
 {
 	s->open.counts.lost += s->state.lost;
@@ -80,6 +90,7 @@ static int add_event(struct slices *s, const struct sched_event *ev)
 
 	find_holder(s, ev, &holder);
 	if (t->begun) {
+		name_holder(s, ev);
 		r = stretch(s, ns > t->seen_ns ? ns : t->seen_ns,
 			    t->now.type == HOLDER_UNKNOWN ? &unknown : &holder);
 	} else {

@@ -260,16 +260,26 @@ static void sum_cells(struct timeline *t)
 	t->other_ns = t->total.busy_ns;
 }
 
-/* What the run's table of tasks says of a pid, if it says it of the one with this name. */
-static void name_task(struct timeline_task *task, const struct lane *lane,
-		      const struct trace_info *info)
+/* Whether all of the pid's time is in one lane. */
+static bool is_alone(const struct timeline_grid *g, const struct lane *lane)
+{
+	const struct number *number = pidmap_get(g->numbers, lane->pid);
+
+	return number->first == number->last || g->lanes[number->last - 1].ns == 0;
+}
+
+/* What the run's table of tasks says of a pid, if it says it of the one with this name. Time under no name is that of
+ * any task that had the pid. */
+static void name_task(struct timeline_task *task, const struct timeline_grid *g,
+		      const struct lane *lane, const struct trace_info *info)
 {
 	const struct trace_task *known = info_get_task(info, lane->pid), *leader;
 
 	task->pid = lane->pid;
 	task->tgid = -1;
 	memcpy(task->comm, lane->comm, SCHED_COMM_LEN);
-	if (!known || (lane->comm[0] && memcmp(lane->comm, known->comm, SCHED_COMM_LEN) != 0))
+	if (!known || (lane->comm[0] ? memcmp(lane->comm, known->comm, SCHED_COMM_LEN) != 0
+				     : !is_alone(g, lane)))
 		return;
 	task->tgid = known->tgid;
 	memcpy(task->comm, known->comm, SCHED_COMM_LEN);
@@ -290,7 +300,7 @@ static int list_task(struct timeline_grid *g, const struct lane *lane,
 	if (!task->piece_ns)
 		return -ENOMEM;
 	t->n_tasks++;
-	name_task(task, lane, info);
+	name_task(task, g, lane, info);
 	task->ns = lane->ns;
 	t->other_ns -= lane->ns;
 	for (i = lane->first; i; i = g->entries[i - 1].next) {

@@ -154,8 +154,7 @@ static void test_odd(void **state)
 	info_done(&s.info);
 }
 
-/* Who had a pid under one name is not given the time of whoever has it under another; time under no name
- * is that of the name that follows. */
+/* Who had a pid under one name is not given the time of whoever has it under another. */
 static void test_names(void **state)
 {
 	struct trace_item i = { .type = ITEM_EVENT };
@@ -180,6 +179,44 @@ static void test_names(void **state)
 	assert_int_equal(got[0].tasks[0].comm[0], 'a');
 	assert_int_equal(got[0].tasks[0].ns, 100);
 	assert_int_equal(got[0].tasks[1].comm[0], 'z');
+	assert_int_equal(got[0].tasks[1].ns, 300);
+	info_done(&s.info);
+}
+
+/* A switch to pid 10 is missing: the waking that it sends shows that it runs, and only its own switch says under
+ * which name. Until then nobody has the time who had the pid before. */
+static void test_unnamed(void **state)
+{
+	struct trace_item i = { .type = ITEM_EVENT };
+	struct scenario s;
+
+	(void)state;
+	begin(&s);
+	switches(&s, 1000, 0, 0, RUNNABLE, 10);
+	switches(&s, 1100, 0, 10, SLEEPING, 20);
+	wakes(&s, 1400, 0, 10, SCHED_WAKING, 30, 0);
+	i.event.kind = SCHED_SWITCH;
+	i.event.tick = 1500;
+	i.event.pid = i.event.task.pid = 10;
+	i.event.task.comm[0] = 'z';
+	scenario_push(&s, &i);
+	assert_int_equal(slices_end(&slices, 1500), 0);
+	assert_int_equal(got[0].n_tasks, 2);
+	assert_int_equal(got[0].tasks[0].comm[0], 'a');
+	assert_int_equal(got[0].tasks[0].ns, 100);
+	assert_int_equal(got[0].tasks[1].comm[0], 'z');
+	assert_int_equal(got[0].tasks[1].ns, 400);
+	info_done(&s.info);
+
+	begin(&s); /* and it stays under no name where the run ends before */
+	switches(&s, 1000, 0, 0, RUNNABLE, 10);
+	switches(&s, 1100, 0, 10, SLEEPING, 20);
+	wakes(&s, 1400, 0, 10, SCHED_WAKING, 30, 0);
+	assert_int_equal(slices_end(&slices, 1400), 0);
+	assert_int_equal(got[0].n_tasks, 2);
+	assert_int_equal(got[0].tasks[0].ns, 100);
+	assert_int_equal(got[0].tasks[1].pid, 10);
+	assert_int_equal(got[0].tasks[1].comm[0], 0);
 	assert_int_equal(got[0].tasks[1].ns, 300);
 	info_done(&s.info);
 }
@@ -294,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_long_run),  cmocka_unit_test(test_edge),
 		cmocka_unit_test(test_loss),	  cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_as_report), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unnamed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
