@@ -4,7 +4,7 @@
  *
  * Ticks are those of the stream they are of: CPUs have the clock of the run's events, threads that of
  * their counter. Both become nanoseconds of the run's one clock here, so that whoever reads need not
- * know.
+ * know. Where the run's description is not understood there are ticks and counts, and no times.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static uint64_t get_ns(const struct ledger *b, uint32_t stream, uint64_t tick)
 		return 0;
 	if (stream_is_func(stream))
 		return b->calls ? func_clock_ns(b->calls, tick) : 0;
-	return clock_ns(&b->clock, tick);
+	return b->clock.mult ? clock_ns(&b->clock, tick) : 0;
 }
 
 static json_t *ns_json(uint64_t ns)
@@ -179,7 +179,7 @@ int http_ledger(struct http_request *q, struct http_reply *reply, struct error *
 	int r = http_range_get_kind(q, &kind, e);
 
 	if (r >= 0)
-		r = http_range_select_kind(q, kind, &s, e);
+		r = http_range_select_any(q, kind, &s, e);
 	if (r >= 0)
 		r = open_clocks(q, &s, &b, e);
 	if (r >= 0) {

@@ -333,6 +333,31 @@ int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
 	return r;
 }
 
+static bool asks_for_time(const struct http_request *q)
+{
+	static const char *const names[] = { "from", "to", "from_ns", "to_ns" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (http_target_get(&q->target, names[i]))
+			return true;
+	return false;
+}
+
+int http_range_select_any(struct http_request *q, enum http_run_kind kind,
+			  struct http_selection *ret, struct error *e)
+{
+	struct http_selection s = { .to_tick = UINT64_MAX };
+	int r = http_range_select_kind(q, kind, ret, e);
+
+	if (r != -EBADMSG || asks_for_time(q))
+		return r;
+	r = http_range_find_run(q, kind, &s.run, e);
+	if (r >= 0)
+		*ret = s;
+	return r;
+}
+
 /* --- the events --- */
 
 /* task=nginx*,42: numbers are pids, all else names. */

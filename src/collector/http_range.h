@@ -57,6 +57,10 @@ int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
 int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
 			   struct http_selection *ret, struct error *e);
+/* The same for what needs no times: a run whose description nobody understands has a clock with mult 0, and a question for
+ * a part of its time is refused. */
+int http_range_select_any(struct http_request *q, enum http_run_kind kind,
+			  struct http_selection *ret, struct error *e);
 
 /* The conditions on events, not on their time, into a filter that was initialised. */
 int http_range_get_filter(struct http_request *q, struct trace_filter *ret, struct error *e);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "store/store_reader.h"
+#include "trace/description_check.h"
 #include "trace/info_meta.h"
 #include "trace/stream_ledger.h"
 #include "wire/boot_decode.h"
@@ -193,9 +194,11 @@ static int read_meta(struct boot_ksk *k, struct error *e)
 		if (b.codec != CODEC_META || !b.payload)
 			continue; /* torn: that is in the list of damage */
 		r = info_decode(&k->source.info, NULL, b.payload, b.payload_len);
-		if (r < 0)
-			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
-					 r == -EBADMSG ? "not understood" : strerror(-r));
+		if (r < 0) {
+			description_explain(b.payload, b.payload_len, r, e);
+			return error_prefix(e, r, "metadata at offset %llu",
+					    (unsigned long long)at);
+		}
 	}
 	return r < 0 ? error_set(e, r, "%s", strerror(-r)) : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/ksk.h"
+#include "trace/description_check.h"
 #include "trace/func_heap.h"
 #include "trace/func_meta.h"
 #include "trace/func_sched.h"
@@ -120,9 +121,10 @@ static int read_meta(struct func_ksk *k, struct func_meta *m, struct error *e)
 		r = info_decode(&info, NULL, b.payload, b.payload_len);
 		if (r == 0)
 			r = func_meta_decode(m, b.payload, b.payload_len);
-		if (r < 0)
-			error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
-				  r == -EBADMSG ? "not understood" : strerror(-r));
+		if (r < 0) {
+			description_explain(b.payload, b.payload_len, r, e);
+			error_prefix(e, r, "metadata at offset %llu", (unsigned long long)at);
+		}
 	}
 	if (r == 0)
 		r = func_source_set_origin(&m->tables, info.origin);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/block_reader.h"
+#include "trace/description_check.h"
 #include "wire/meta_encode.h"
 
 #define ITEM_HEAD_MAX (2 * VARINT_MAX)
@@ -420,9 +421,10 @@ int info_read(struct trace_info *i, struct block_reader *r, struct error *e)
 			break;
 	}
 	orders_done(&orders);
-	if (rc < 0)
-		return error_set(e, rc == -EBADMSG ? EBADE : -rc,
-				 "cannot read the description of the run: %s",
-				 rc == -EBADMSG ? "not understood" : strerror(-rc));
-	return 0;
+	if (rc == 0)
+		return 0;
+	description_explain(rc == -EBADMSG ? b.payload : NULL, rc == -EBADMSG ? b.payload_len : 0,
+			    rc, e);
+	return error_prefix(e, rc == -EBADMSG ? EBADE : -rc,
+			    "cannot read the description of the run");
 }

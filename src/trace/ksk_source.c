@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/ksk.h"
+#include "trace/description_check.h"
 #include "trace/info_meta.h"
 #include "trace/merge.h"
 #include "trace/read_ahead.h"
@@ -113,10 +114,11 @@ static int read_meta(struct ksk_source *k, struct error *e)
 		if (r == 0 || at != meta->segments[i].offset || !b.payload || b.codec != CODEC_META)
 			continue; /* torn: that is in the list of damage */
 		r = info_decode(&k->source.info, &k->orders, b.payload, b.payload_len);
-		if (r < 0)
-			return error_set(e, r, "metadata at offset %llu: %s",
-					 (unsigned long long)meta->segments[i].offset,
-					 r == -EBADMSG ? "not understood" : strerror(-r));
+		if (r < 0) {
+			description_explain(b.payload, b.payload_len, r, e);
+			return error_prefix(e, r, "metadata at offset %llu",
+					    (unsigned long long)meta->segments[i].offset);
+		}
 	}
 	return 0;
 }

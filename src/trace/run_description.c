@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/description_check.h"
+
 #define ROWS_LEAST 65536U /* that are kept without a look at what may be forgotten */
 
 int run_description_new(struct run_description **ret)
@@ -77,18 +79,16 @@ static int forget_some(struct run_description *d, const struct run_horizon *to)
 	return r < 0 ? r : run_description_forget(d, &h);
 }
 
-static int decode(struct run_description *d, const struct block *b)
+int run_description_decode(struct run_description *d, const uint8_t *in, size_t len)
 {
-	int r = info_decode(&d->info, &d->orders, b->payload, b->payload_len);
+	int r = info_decode(&d->info, &d->orders, in, len);
 
 	if (r == 0)
-		r = sample_spaces_decode(d->spaces, &d->sampling, b->payload, b->payload_len);
+		r = sample_spaces_decode(d->spaces, &d->sampling, in, len);
 	if (r == 0)
-		r = sample_pace_decode(&d->pace, b->payload, b->payload_len);
+		r = sample_pace_decode(&d->pace, in, len);
 	if (r == 0)
-		r = sample_guests_decode(d->guests, b->payload, b->payload_len);
-	d->has_gap = d->has_gap || b->sequence != d->sequence;
-	d->sequence = b->sequence + 1;
+		r = sample_guests_decode(d->guests, in, len);
 	return r;
 }
 
@@ -104,10 +104,14 @@ int run_description_read(struct run_description *d, struct block_reader *reader,
 		r = 0;
 		if (b.codec != CODEC_META || !b.payload)
 			continue; /* torn: that is in the list of damage */
-		r = decode(d, &b);
-		if (r < 0)
-			return error_set(e, r, "metadata at %llu: %s", (unsigned long long)at,
-					 r == -EBADMSG ? "not understood" : strerror(-r));
+		r = run_description_decode(d, b.payload, b.payload_len);
+		d->has_gap = d->has_gap || b.sequence != d->sequence;
+		d->sequence = b.sequence + 1;
+		if (r < 0) {
+			description_explain(b.payload, b.payload_len, r, e);
+			return error_prefix(e, r, "metadata at offset %llu",
+					    (unsigned long long)at);
+		}
 		if (to->tick && count_rows(d) > most) {
 			r = forget_some(d, to);
 			most = 2 * count_rows(d) + ROWS_LEAST;

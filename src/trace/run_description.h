@@ -32,6 +32,9 @@ int run_description_new(struct run_description **ret); /* -ENOMEM */
 void run_description_free(struct run_description *d);
 DEFINE_CLEANUP(run_description, run_description_free)
 
+/* Adds what the payload of one block says. -EBADMSG for what no encoder wrote. */
+int run_description_decode(struct run_description *d, const uint8_t *in, size_t len);
+
 /* What of it may be forgotten, also while it is read: what no moment from `tick` on needs. */
 struct run_horizon {
 	uint64_t tick;	     /* 0: nothing is forgotten */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/description_check.h"
 #include "trace/merge.h"
 
 struct run_source {
@@ -91,10 +92,11 @@ static int read_meta(struct run_source *r, struct error *e)
 		if (b.codec != CODEC_META)
 			continue;
 		got = info_decode(&r->source.info, &r->orders, b.payload, b.payload_len);
-		if (got < 0)
-			return error_set(e, got, "cannot read run %u: its description %llu: %s",
-					 r->run, (unsigned long long)b.sequence,
-					 got == -EBADMSG ? "not understood" : strerror(-got));
+		if (got < 0) {
+			description_explain(b.payload, b.payload_len, got, e);
+			return error_prefix(e, got, "cannot read run %u: block %llu of stream 0",
+					    r->run, (unsigned long long)b.sequence);
+		}
 	}
 	return got < 0 ? error_set(e, got, "cannot read run %u: %s", r->run, strerror(-got)) : 0;
 }

@@ -72,7 +72,7 @@ def scenario_resume(data):
     d = fd.Device(c.port, ident(1), runs=[run])
     assert d.come_in()["rows"] == []
     d.run(run)
-    d.block(0, 0, before=0, codec=0, payload=token(1, 900))
+    d.block(0, 0, before=0, codec=0, payload=b"\x63" + fd.varint(len(token(1, 900))) + token(1, 900))
     for n in range(50):
         d.block(1, n, before=n * 5, events=5, payload=token(1, n))
     d.send(fd.status(events=250))
@@ -191,6 +191,9 @@ def bad_peers(port):
     def block(*args, **kwargs):
         return fd.frame(fd.BLOCK, fd.block(*args, **kwargs))
 
+    def meta(payload):
+        return block(0, 0, before=0, codec=0, payload=payload)
+
     me = ident(99), b"b" * 16
     without_run = fd.Device(port, ident(98), name="no-run")
     without_run.come_in()
@@ -215,6 +218,10 @@ def bad_peers(port):
         ("stream 5000", with_run(block(5000, 0, before=0)), 1, "stream 5000"),
         ("a falling count", with_run(block(1, 0, before=1000, events=5), block(1, 1, before=50)), 1, ""),
         ("an END below", with_run(block(1, 0, before=1000, events=5), fd.end([(1, 1, 10)])), 1, ""),
+        ("a clock that is cut short", with_run(meta(b"\x01\x01x" + b"\x06\x03" + fd.varints(1, 0, 5))), 1,
+         "item 6 (clock) at offset 3 of the description is not understood"),
+        ("an item that is cut short", with_run(meta(b"\x01\x01x" + b"\x63\x50abc")), 1,
+         "the item at offset 3 of the description is cut short"),
         ("a PONG to nothing", with_run(fd.frame(fd.PONG, fd.varints(99, 1, 1, 1))), 1, "PONG"),
     ]
 
