@@ -363,7 +363,9 @@ static void leave_recorders(struct connection *c)
 
 static void leave_registry(struct connection *c)
 {
+	const struct registry_parting now = { c->session.number, session_clock_now().real_ns };
 	struct server *s = c->server;
+	struct store_device device;
 
 	push_sent(c);
 	leave_recorders(c);
@@ -372,7 +374,10 @@ static void leave_registry(struct connection *c)
 	connection_push_traffic(c);
 	if (s->places[c->slot].agent == c)
 		s->places[c->slot].agent = NULL;
-	registry_leave(s->o.registry, c->slot, c->session.number, session_clock_now().real_ns);
+	/* When it was seen last is all that is new: whoever cannot store that says so with the next block. */
+	if (registry_leave(s->o.registry, c->slot, &now, &device) &&
+	    store_device(s->o.store, &device, NULL) == 0)
+		committer_wake(s->committer);
 	c->has_slot = false;
 }
 

@@ -298,18 +298,22 @@ int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32
 	return 0;
 }
 
-void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns)
+bool registry_leave(struct registry *r, uint32_t slot, const struct registry_parting *p,
+		    struct store_device *ret_device)
 {
 	struct registry_row *row;
 	struct registry_waiter *w;
+	bool is_gone;
 
 	pthread_mutex_lock(&r->lock);
 	row = &r->entries[slot].row;
-	if (row->session == session && row->online) {
+	is_gone = row->session == p->session && row->online;
+	if (is_gone) {
 		row->online = false;
 		row->connected_ns = 0;
 		row->waiting_bytes = row->events_per_s = row->bytes_per_s = 0;
-		row->device.seen_ns = now_ns;
+		row->device.seen_ns = p->now_ns;
+		*ret_device = row->device;
 		for (w = r->waiters; w; w = w->next) {
 			if (w->slot != slot || config_get_pace(&w->instruction.config) != PACES)
 				continue; /* another's, or for a recorder beside it */
@@ -318,6 +322,7 @@ void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_
 		pthread_cond_broadcast(&r->changed);
 	}
 	pthread_mutex_unlock(&r->lock);
+	return is_gone;
 }
 
 /* Of the scheduler; false: nothing. */

@@ -116,12 +116,17 @@ struct registry_arrival {
 	bool beside; /* it does not speak for the device: whether that is connected stays as it is */
 };
 
+struct registry_parting {
+	uint64_t session, now_ns;
+};
+
 /* The device is connected. ret_device has it as it is shown, for the store: with a name that no other
  * has. -EDQUOT: REGISTRY_DEVICES_MAX are known. */
 int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32_t *ret_slot,
 		    struct store_device *ret_device, struct error *e);
-/* … and is gone, unless a later session has it. */
-void registry_leave(struct registry *r, uint32_t slot, uint64_t session, uint64_t now_ns);
+/* … and is gone: true, and ret_device has it for the store, as it was seen last; false: a later session has it. */
+bool registry_leave(struct registry *r, uint32_t slot, const struct registry_parting *p,
+		    struct store_device *ret_device);
 
 /* What it is to be told when it comes, in this order: so many instructions, each with an id. Whether
  * its programs are traced is one of its own: a device that cannot do that still does the rest, and one

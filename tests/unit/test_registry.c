@@ -66,6 +66,17 @@ static struct message_id id(uint32_t n)
 	return m;
 }
 
+static bool leave(uint32_t slot, uint64_t session, uint64_t now_ns)
+{
+	const struct registry_parting now = { session, now_ns };
+	struct store_device device;
+	bool is_gone = registry_leave(registry, slot, &now, &device);
+
+	if (is_gone)
+		assert_int_equal(device.seen_ns, now_ns);
+	return is_gone;
+}
+
 static uint32_t arrive(uint32_t n, const char *name, uint64_t session)
 {
 	struct message_hello hello = { .device = id(n),
@@ -150,9 +161,9 @@ static void test_online(void **state)
 	assert_int_equal(find("one").run, 4);
 	assert_true(find("one").events_per_s > 30 && find("one").events_per_s <= 50);
 	assert_int_equal(arrive(1, "one", 2), slot); /* takes over */
-	registry_leave(registry, slot, 1, 2000);
+	assert_false(leave(slot, 1, 2000));
 	assert_true(find("one").online);
-	registry_leave(registry, slot, 2, 2000);
+	assert_true(leave(slot, 2, 2000));
 	assert_false(find("one").online);
 	assert_int_equal(find("one").device.seen_ns, 2000);
 	assert_int_equal(find("one").events_per_s, 0);
@@ -199,7 +210,7 @@ static void test_deferred_func(void **state)
 	uint32_t slot = arrive(1, "one", 1);
 
 	(void)state;
-	registry_leave(registry, slot, 1, 1);
+	leave(slot, 1, 1);
 	assert_int_equal(instruct_func(FUNC_MODE_SPLIT, &result), 0);
 	assert_true(result.deferred);
 	registry_free(registry); /* the collector starts again */
@@ -209,7 +220,7 @@ static void test_deferred_func(void **state)
 	assert_int_equal(all[0].verb, INSTRUCTION_CONFIGURE);
 	assert_int_equal(all[0].config.given, 1U << CONFIG_FUNC);
 	assert_int_equal(all[0].config.func, FUNC_MODE_SPLIT);
-	registry_leave(registry, slot, 1, 1);
+	leave(slot, 1, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_STOP, 0, &result), 0);
 	assert_int_equal(instruct_func(FUNC_MODE_OFF, &result), 0);
 	arrive(1, "one", 2); /* it says that it traces */
@@ -219,7 +230,7 @@ static void test_deferred_func(void **state)
 	assert_int_equal(all[1].config.given, 1U << CONFIG_FUNC);
 	assert_int_equal(all[1].config.func, FUNC_MODE_OFF);
 	assert_true(all[1].id > all[0].id && all[0].id);
-	registry_leave(registry, slot, 2, 1);
+	leave(slot, 2, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_START, 250, &result), 0);
 	arrive(1, "one", 3);
 	assert_int_equal(registry_get_desired(registry, slot, all), 2);
@@ -235,7 +246,7 @@ static void test_deferred(void **state)
 
 	(void)state;
 	assert_false(get_desired(slot, &m));
-	registry_leave(registry, slot, 1, 1);
+	leave(slot, 1, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_START, 250, &result), 0);
 	assert_true(result.deferred);
 	assert_int_equal(instruct(9, INSTRUCTION_START, 0, &result), -ENOENT);
@@ -248,7 +259,7 @@ static void test_deferred(void **state)
 	assert_int_equal(m.verb, INSTRUCTION_START);
 	assert_int_equal(m.config.flush_ms, 250);
 	assert_true(m.id > 0);
-	registry_leave(registry, slot, 1, 1);
+	leave(slot, 1, 1);
 	assert_int_equal(instruct(1, INSTRUCTION_STOP, 0, &result), 0);
 	arrive(1, "one", 2); /* it says that it traces */
 	assert_true(get_desired(slot, &m));
@@ -274,7 +285,7 @@ static void *ingest(void *context)
 			if (answer_mode == 0)
 				registry_push_result(registry, slot, &result);
 			else if (answer_mode == 1)
-				registry_leave(registry, slot, 1, 1);
+				leave(slot, 1, 1);
 		}
 	}
 	return NULL;
@@ -372,7 +383,7 @@ static void *go_away(void *context)
 		usleep(1000);
 	registry_push_absent(registry, *slot, PACE_OF_VM);
 	registry_push_absent(registry, *slot + 1, PACE_OF_PROFILE);
-	registry_leave(registry, *slot, 1, 1);
+	leave(*slot, 1, 1);
 	usleep(20000);
 	is_gone = true;
 	registry_push_absent(registry, *slot, PACE_OF_PROFILE);
