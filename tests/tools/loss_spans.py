@@ -77,12 +77,13 @@ def check_truth(missing, rows, slack_ns):
 
 
 def check_same(exported, ledger, slack_ns):
-    """The losses of an export and those of the ledger are at the same times, and as many."""
+    """The losses of an export and those of the ledger are at the same times, and as many. In the ledger one ends when the device
+    told it, in an export with the next event."""
     for name, some, others in (("the export", exported, ledger), ("the ledger", ledger, exported)):
         spans = unite(others)
         for cpu, since, until, count in some:
             since = until if since is None else since  # the ledger knows when the run began
-            if not shared(spans.get(cpu, []), until, until):
+            if not shared(spans.get(cpu, []), until - slack_ns, until):
                 raise WrongSpan(f"CPU {cpu}: {name} has a loss of {count} up to {until} ns, the other has {spans.get(cpu)}")
             if shared(spans.get(cpu, []), since, until) + slack_ns < until - since:
                 raise WrongSpan(f"CPU {cpu}: {name} has a loss of {count} in {since}..{until} ns, the other has {spans.get(cpu)}")
