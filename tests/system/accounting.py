@@ -288,7 +288,6 @@ class Account:
             raise Failed(f"{made + around} events were made, {len(self.found) + back} stored and "
                          f"{lost} counted as lost: {missing} are not accounted for")
 
-
     def check_spans(self, generated, window, ledger):
         """Where losses lie: each event that is missing within one of its CPU, by the export and by the ledger."""
         rows = [r for r in map(loss_spans.of_ledger, ledger["rows"]) if r]
@@ -440,8 +439,7 @@ def play(name, arguments, work):
         lost_before_filter = scenario.alone and arguments.source == "tracefs" and account.lost["ring"]
         account.check(generated, [] if scenario.alone else others, window,
                       min(len(others), lost_before_filter))
-        if not account.lost.get("ring"):  # losses of the kernel's ring may be told a block late, so only their number is checked
-            account.check_spans(generated, window, json.loads(system.client("ledger", system.name, "--json").stdout))
+        account.check_spans(generated, window, json.loads(system.client("ledger", system.name, "--json").stdout))
         if scenario.must_lose and not account.lost:
             raise Failed("nothing was lost, so the scenario shows nothing")
         if not scenario.must_lose and account.lost:

@@ -339,14 +339,48 @@ static int read_stats(const struct cpu_ring *c, struct tracefs_stats *ret)
 	return tracefs_parse_stats(ret, text);
 }
 
-/* Books what the kernel has counted as lost since the last look. `missed` is what a page says, for
- * a kernel that says nothing else. If it does not answer the last time, that may have been anything. */
+struct ring_losses {
+	uint64_t known; /* booked so far */
+	uint64_t more;	/* that the kernel counts beyond them */
+	uint64_t read;	/* all that was read of this instance and not received, booked or not */
+};
+
+/* 0, or a negative errno as of read_stats(). */
+static int count_losses(struct tracefs_source *s, uint32_t cpu, const struct recorder *r,
+			struct ring_losses *ret)
+{
+	const struct cpu_ring *c = &s->rings[cpu];
+	struct ring_losses l = { .known = recorder_ring_total(r, cpu) };
+	struct tracefs_stats stats;
+	int failed = read_stats(c, &stats);
+	uint64_t read;
+
+	*ret = l;
+	if (failed < 0)
+		return failed;
+	read = tracefs_widen(c->records, stats.read);
+	l.read = read > c->records ? read - c->records : 0;
+	l.more = tracefs_widen(l.known,
+			       stats.overrun + stats.commit_overrun + stats.dropped + l.read);
+	l.more = l.more > l.known ? l.more - l.known : 0;
+	*ret = l;
+	return 0;
+}
+
+static void book(struct recorder *r, uint32_t cpu, const struct ring_losses *l, uint64_t count)
+{
+	if (count)
+		recorder_lose(r, cpu, LOSS_RING, count, l->known + count);
+}
+
+/* Books what the kernel has counted as lost since the last look. `missed` is what a page says: as many lie before that
+ * page, and the others behind it. A kernel may say nothing else, or not how many (LOSS_UNKNOWN). If it does not answer
+ * the last time, that may have been anything. */
 static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder *r, uint64_t missed)
 {
 	struct cpu_ring *c = &s->rings[cpu];
-	uint64_t known = recorder_ring_total(r, cpu), sum, read;
-	struct tracefs_stats stats;
-	int failed = read_stats(c, &stats);
+	struct ring_losses l;
+	int failed = count_losses(s, cpu, r, &l);
 
 	if (failed < 0 && failed != -EBADMSG && s->is_stopped && !missed)
 		missed = LOSS_UNKNOWN;
@@ -354,16 +388,20 @@ static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder 
 	if (c->is_gone || failed < 0) {
 		if (missed)
 			recorder_lose(r, cpu, LOSS_RING, missed,
-				      missed == LOSS_UNKNOWN ? known : known + missed);
+				      missed == LOSS_UNKNOWN ? l.known : l.known + missed);
 		return;
 	}
-	sum = stats.overrun + stats.commit_overrun + stats.dropped;
-	read = tracefs_widen(c->records, stats.read);
-	if (read > c->records)
-		sum += read - c->records;
-	sum = tracefs_widen(known, sum);
-	if (sum > known)
-		recorder_lose(r, cpu, LOSS_RING, sum - known, sum);
+	book(r, cpu, &l, missed && missed < l.more ? missed : l.more);
+}
+
+/* What the last agent had taken out of the ring when it died lies behind the pages that it left. What the ring has lost
+ * since then lies behind what is still in it. */
+static void book_unreceived(struct tracefs_source *s, uint32_t cpu, struct recorder *r)
+{
+	struct ring_losses l;
+
+	if (count_losses(s, cpu, r, &l) == 0)
+		book(r, cpu, &l, l.read < l.more ? l.read : l.more);
 }
 
 static void give_record(struct tracefs_source *s, uint32_t cpu, struct recorder *r,
@@ -465,7 +503,7 @@ static void replay(struct tracefs_source *s, uint32_t cpu, struct recorder *r)
 	if (c->is_gone)
 		tell_gone(s, cpu, r);
 	else if (c->pages_fd >= 0)
-		book_losses(s, cpu, r, 0);
+		book_unreceived(s, cpu, r);
 }
 
 static int drain(struct device_source *base, uint32_t cpu, struct recorder *r, struct error *e)
