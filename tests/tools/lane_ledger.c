@@ -199,7 +199,8 @@ void lane_ledger_take(struct lane_ledger *l, struct ring_entry *e)
 		return;
 	has_gap = b.sequence > l->next_sequence;
 	l->bytes += b.len;
-	check_loss_end(l, &b, l->seen);
+	if (!has_gap) /* else it is not known yet which event is the first */
+		check_loss_end(l, &b, l->seen);
 	if (!read_header(l, &b))
 		return;
 	start = b.flags & BLOCK_KEY ? b.first_tick : l->until;
