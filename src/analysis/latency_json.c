@@ -135,11 +135,15 @@ static json_t *cases_json(const struct latency *l)
 
 json_t *latency_json(const struct latency *l, uint64_t limit)
 {
-	return json_pack("{ss so so so so so so so}", "report", "latency", "from_ns",
+	size_t n;
+
+	latency_get_tasks(l, &n);
+	return json_pack("{ss so so so so so so so so}", "report", "latency", "from_ns",
 			 json_value_count(latency_from_ns(l)), "to_ns",
 			 json_value_count(latency_to_ns(l)), "wakeup",
 			 with_histogram(latency_get_all(l, WAIT_WAKEUP)), "preempted",
 			 with_histogram(latency_get_all(l, WAIT_PREEMPTED)), "tasks",
 			 tasks_json(l, limit), "other_tasks",
-			 json_value_count(latency_get_folded(l)), "worst", cases_json(l));
+			 json_value_count(latency_get_folded(l)), "n_tasks", json_value_count(n),
+			 "worst", cases_json(l));
 }

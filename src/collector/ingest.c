@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "collector/connection.h"
-#include "trace/description_check.h"
 
 #define ANSWER_MS 2000U /* to a PING, when somebody else wants the device's place */
 
@@ -208,11 +207,8 @@ static int put(void *owner, uint32_t run, const struct block *b, const uint8_t *
 	       struct error *e)
 {
 	struct connection *c = owner;
-	bool describes = b->stream == STREAM_META && b->codec == CODEC_META;
-	int r = describes ? description_check(b->payload, b->payload_len, e) : 0;
+	int r = store_put(c->server->o.store, run, b, bytes, e);
 
-	if (r >= 0)
-		r = store_put(c->server->o.store, run, b, bytes, e);
 	if (r >= 0) {
 		note_run(c, run, b);
 		if (c->has_objects && b->stream == STREAM_META && r != STORE_DUPLICATE)

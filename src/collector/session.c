@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "store/checksum.h"
+#include "trace/description_check.h"
 
 #define HELD_MAX (FRAME_HEAD_MAX + FRAME_BODY_MAX + SESSION_READ_MAX)
 #define HELD_LEAST 1024U
@@ -361,6 +362,14 @@ static bool take_block(struct session *s, const struct frame *f)
 		session_bye(s, BYE_PROTOCOL,
 			    "a block of stream %" PRIu32 ", which is of no CPU and no thread",
 			    b.stream);
+		return true;
+	}
+	/* Before there is a run of it. */
+	r = b.stream == STREAM_META && b.codec == CODEC_META
+		    ? description_check(b.payload, b.payload_len, &e)
+		    : 0;
+	if (r < 0) {
+		session_bye(s, r == -ENOMEM ? BYE_LIMIT : BYE_PROTOCOL, "%s", e.text);
 		return true;
 	}
 	r = get_run(s, &run, &e);

@@ -26,8 +26,11 @@ def skip(reason):
 
 
 def read_table():
-    rows = (line.split("#")[0].split() for line in TABLE.read_text().splitlines())
-    return {tuple(row[:4]): float(row[4]) for row in rows if row}
+    rows = [row for line in TABLE.read_text().splitlines() if (row := line.split("#")[0].split())]
+    table = {tuple(row[:4]): float(row[4]) for row in rows}
+    if len(table) < len(rows):
+        sys.exit(f"{TABLE.name} has a row twice")
+    return table
 
 
 def run(program, *args):

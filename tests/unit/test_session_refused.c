@@ -36,6 +36,38 @@ static void test_limit_of_runs(void **state)
 	expect_bye(BYE_LIMIT, "too many runs");
 }
 
+static void say_description(const char *payload, uint32_t payload_len)
+{
+	struct block b = { .codec = CODEC_META,
+			   .flags = BLOCK_KEY,
+			   .stream = STREAM_META,
+			   .payload_len = payload_len };
+	uint32_t len;
+	uint8_t *bytes;
+
+	memcpy(room + BLOCK_HEADER_MAX, payload, payload_len);
+	bytes = block_encode(&b, room + BLOCK_HEADER_MAX, &len);
+	send_frame(FRAME_BLOCK, bytes, len);
+}
+
+/* A description that no reader will understand makes no run and is not put. */
+static void test_description(void **state)
+{
+	come_in();
+	say_run(10);
+	say_description("\x01\x01x", 3);
+	assert_int_equal(owner.n_runs, 1);
+	assert_int_equal(owner.puts, 1);
+	finish(state);
+	begin(state);
+	come_in();
+	say_run(10);
+	say_description("\x01\x01x\x05", 4);
+	expect_bye(BYE_PROTOCOL, "the item at offset 3 of the description is cut short");
+	assert_int_equal(owner.n_runs, 0);
+	assert_int_equal(owner.puts, 0);
+}
+
 static void test_collectors_frames(void **state)
 {
 	static const uint32_t types[] = { FRAME_ACK,	     FRAME_WELCOME, FRAME_PING,
@@ -176,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_instruction_too_early),
 		TEST(test_limit_of_runs),
+		TEST(test_description),
 		TEST(test_longest_of_a_type),
 		TEST(test_bad_hello),
 		TEST(test_collectors_frames),

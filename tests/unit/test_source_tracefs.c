@@ -430,6 +430,29 @@ static void test_instance_gone(void **state)
 }
 
 /* What the filter keeps out is passed over, and its pages are forgotten all the same. */
+/* A second agent of the same name gets no instance, and the first one's stays as it is. */
+static void test_two(void **state)
+{
+	struct source_options so = { .config = &config, .cpus = cpus, .instance = instance };
+	struct device_source *second = NULL;
+	struct error e = ERROR_INIT;
+	char text[16] = "";
+
+	(void)state;
+	begin(1024);
+	assert_int_equal(open_agent(&last, &e), 0);
+	so.memory = last.memory;
+	assert_int_equal(source_tracefs.open(&second, &so, &e), -EBUSY);
+	assert_non_null(strstr(e.text, "another program reads it"));
+	assert_true(tracefs_read(folder, "events/sched/sched_switch/enable", text, sizeof(text),
+				 NULL) > 0);
+	assert_int_equal(text[0], '1');
+	assert_true(tracefs_read(folder, "tracing_on", text, sizeof(text), NULL) > 0);
+	assert_int_equal(text[0], '1');
+	close_agent(&last);
+	end();
+}
+
 static void test_filter(void **state)
 {
 	struct error e = ERROR_INIT;
@@ -533,6 +556,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_nothing_is_lost, clean_up),
 		cmocka_unit_test_teardown(test_losses_are_counted, clean_up),
 		cmocka_unit_test_teardown(test_instance_gone, clean_up),
+		cmocka_unit_test_teardown(test_two, clean_up),
 		cmocka_unit_test_teardown(test_filter, clean_up),
 		cmocka_unit_test_teardown(test_one_slot, clean_up),
 	};

@@ -94,26 +94,30 @@ static uint64_t inode_of(const char *folder)
 	return stat(folder, &st) ? 0 : (uint64_t)st.st_ino;
 }
 
+/* Only our own. Where somebody reads it, it stays, and records no more. */
 static void remove_instance(struct tracefs_source *s)
 {
-	tracefs_write(s->folder, "events/enable", "0", NULL);
-	rmdir(s->folder);
+	if (!s->inode || inode_of(s->folder) != s->inode)
+		return;
+	if (rmdir(s->folder) < 0)
+		tracefs_write(s->folder, "events/enable", "0", NULL);
 }
 
-/* A new instance, silent. */
+/* A new instance, silent. One that is there is an agent's that has died, or it is open and belongs to
+ * somebody else: then the kernel does not remove it, and it is left as it is. */
 static int make_instance(struct tracefs_source *s, struct error *e)
 {
 	char text[32];
 	int r;
 
-	if (!access(s->folder, F_OK))
-		remove_instance(s);
+	rmdir(s->folder);
 	if (mkdir(s->folder, 0700))
 		return errno == EEXIST ? error_set(e, EBUSY,
 						   "cannot replace %s: another program "
 						   "reads it",
 						   s->folder)
 				       : error_set(e, errno, "cannot make %s: %m", s->folder);
+	s->inode = inode_of(s->folder);
 	snprintf(text, sizeof(text), "%u", s->ring_kib);
 	r = tracefs_write(s->folder, "tracing_on", "0", e);
 	if (!r)
@@ -227,7 +231,7 @@ static void free_source(struct device_source *base, bool keep);
 /* Finds the run's instance, or makes one. */
 static int open_instance(struct tracefs_source *s, const struct source_options *o, struct error *e)
 {
-	uint64_t *words = memory_get_head(s->memory)->words;
+	uint64_t *words = memory_get_head(s->memory)->words, inode;
 	const char *root;
 	uint32_t cpu;
 	int r = tracefs_find(&root, e);
@@ -239,16 +243,17 @@ static int open_instance(struct tracefs_source *s, const struct source_options *
 		return error_set(e, ENAMETOOLONG,
 				 "cannot make a tracing instance: its name is too "
 				 "long");
-	s->inode = inode_of(s->folder);
-	if (o->resume && s->inode && s->inode == words[WORD_INSTANCE])
+	inode = inode_of(s->folder);
+	if (o->resume && inode && inode == words[WORD_INSTANCE]) {
+		s->inode = inode;
 		return 0;
+	}
 	words[WORD_INSTANCE] = 0;
 	for (cpu = 0; cpu < s->cpus; cpu++)
 		s->rings[cpu].is_gone = o->resume;
 	r = make_instance(s, e);
 	if (!r && !o->resume)
 		r = memory_clear_slots(s->memory, e);
-	s->inode = inode_of(s->folder);
 	return r;
 }
 

@@ -80,7 +80,7 @@ static void end(struct passage *p, const struct filter_tasks *tasks)
 	struct lane *lane = &p->cpu->lane;
 	u64 blocks = lane->counts.blocks;
 
-	if (!READ_ONCE(c->is_open))
+	if (!smp_load_acquire(&c->is_open))
 		; /* Probes are being put on or taken off, one after the other. */
 	else if (c->filter.is_on && !filter_passes(&c->filter, p->event, tasks))
 		lane_pass(lane);

@@ -75,7 +75,8 @@ export function useRuns(kind: RunKind | null): Chosen {
 			if (at && kind === "sched") {
 				const name = address.peek().params.get("name") || null;
 				const there = place ?? { run: pickLatest(await list, kind)?.run ?? null, from: null, to: null };
-				setParams({ device: null, since: null, until: null, name: null, filter: name, ...there });
+				/* The timeline calls it `filter`, the latencies `find`. */
+				setParams({ device: null, since: null, until: null, name: null, filter: name, find: name, ...there });
 				return;
 			}
 			const latest = numbers.length ? undefined : pickLatest(await list, kind);
