@@ -42,6 +42,8 @@ static void put_profile(struct fact_set *s, double one, double two)
 	add(s, node(s, 0, "idle", "process"), (uint64_t)((1 - one - two) * all));
 }
 
+#define SUSPECT 0.015 /* of steal, where 0.01 is usual */
+
 struct kind_row {
 	uint8_t kind, facts;
 	unsigned int history, lasts; /* minutes before, and until it is told */
@@ -203,6 +205,60 @@ static void the_same_hour_is_usual(void **state)
 	}
 }
 
+/* Two minutes that are each a little too much are told together, and not where a break in the recording lies between. */
+static void a_gap_ends_a_suspicion(void **state)
+{
+	const struct kind_row *row = &kind_rows[ALERT_STEAL];
+	struct alert_watch *w;
+	struct device d;
+	struct told t;
+	int gap;
+
+	(void)state;
+	for (gap = 0; gap < 2; gap++) {
+		w = open_watch(&t);
+		device_init(&d, 45);
+		kind_minutes(w, &d, row, row->history, row->before);
+		kind_minute(w, &d, row, SUSPECT);
+		assert_int_equal(t.n, 0);
+		if (gap)
+			d.minute_s += 6 * FACT_MINUTE_S;
+		kind_minute(w, &d, row, SUSPECT);
+		assert_int_equal(t.n, !gap);
+		alert_watch_free(w);
+	}
+}
+
+/* Waits are told from four times as long on, and only where the hour before is known. */
+static void waits_have_their_limits(void **state)
+{
+	static const struct {
+		double before, since;
+		unsigned int history;
+		bool is_told;
+	} rows[] = {
+		{ 1, 4, 60, true },
+		{ 10, 17, 60, false },
+		{ 1, 4, 58, false },
+	};
+	struct alert_watch *w;
+	struct device d;
+	struct told t;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		w = open_watch(&t);
+		device_init(&d, 46);
+		kind_minutes(w, &d, &kind_rows[ALERT_WAIT], rows[i].history, rows[i].before);
+		kind_minutes(w, &d, &kind_rows[ALERT_WAIT], 2, rows[i].since);
+		if (t.n != (int)rows[i].is_told)
+			fail_msg("waits of %g ms after %g: %d alerts", rows[i].since,
+				 rows[i].before, t.n);
+		alert_watch_free(w);
+	}
+}
+
 /* Three hours without a trace, and the series of a small thing is gone; of another it stays. */
 static void what_is_gone_is_forgotten(void **state)
 {
@@ -238,6 +294,8 @@ int main(void)
 		cmocka_unit_test(each_kind_is_told),
 		cmocka_unit_test(small_things_of_tasks_are_not_told),
 		cmocka_unit_test(the_same_hour_is_usual),
+		cmocka_unit_test(a_gap_ends_a_suspicion),
+		cmocka_unit_test(waits_have_their_limits),
 		cmocka_unit_test(what_is_gone_is_forgotten),
 	};
 

@@ -130,6 +130,35 @@ static void test_many_blockers(void **state)
 	end(&s, l);
 }
 
+/* The longest are named, wherever they lie: here the two that came last ran for the shortest time. */
+static void test_longest_blockers(void **state)
+{
+	struct scenario s;
+	struct latency *l = begin(&s, 10);
+	const struct latency_case *c;
+	uint64_t at = 1000;
+	uint32_t k;
+	int32_t i;
+	size_t n;
+
+	(void)state;
+	wakes(&s, at, 0, 10, SCHED_WAKING, 200, 0);
+	for (i = 1; i <= 10; i++) {
+		at += 21 - 2 * (uint64_t)i;
+		switches(&s, at, 0, 10 * i, SLEEPING, i < 10 ? 10 * (i + 1) : 200);
+	}
+	finish(l);
+	c = latency_get_cases(l, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->n_blockers, LATENCY_BLOCKERS);
+	for (k = 0; k < LATENCY_BLOCKERS; k++) {
+		assert_int_equal(c->blockers[k].pid, 10 * (k + 1));
+		assert_int_equal(c->blockers[k].ns, 19 - 2 * k);
+	}
+	assert_int_equal(c->others_ns, 3 + 1);
+	end(&s, l);
+}
+
 /* More switches than the history holds: what lies further back is unknown, not invented. */
 static void test_long_ago(void **state)
 {
@@ -339,10 +368,15 @@ static void test_folded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_case),	 cmocka_unit_test(test_many_blockers),
-		cmocka_unit_test(test_long_ago), cmocka_unit_test(test_worst_and_percentiles),
-		cmocka_unit_test(test_select),	 cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_case),
+		cmocka_unit_test(test_many_blockers),
+		cmocka_unit_test(test_longest_blockers),
+		cmocka_unit_test(test_long_ago),
+		cmocka_unit_test(test_worst_and_percentiles),
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_folded),
 	};
 
