@@ -310,6 +310,40 @@ static void *commit_often(void *context)
 }
 
 /* All at once: a device sends, files become full and go, two read. */
+static size_t count_kept(const struct store *s)
+{
+	return ((const struct local_store *)s)->put.by_number.n;
+}
+
+/* What has ended and rests in full files takes no memory on the side that puts, once anybody asks for a run. */
+static void test_forgets(void **state)
+{
+	const struct store_options o = { .file_bytes = 2000 };
+	const struct message_end end = { 0 };
+	struct store *s = stored_open(dir, &o);
+	struct store_run_ids ids = { stored_id(1), stored_id(900), stored_id(20) };
+	struct error e = ERROR_INIT;
+	uint32_t goes_on = stored_run(s, 2, 901, 20), turn, i, run;
+
+	(void)state;
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 0; i < 50; i++) {
+			run = stored_run(s, 1, 100 + 50 * turn + i, 20);
+			put(s, run, 0);
+			assert_int_equal(store_end(s, run, &end, &e), STORE_TAKEN);
+			stored_commit(s);
+		}
+		for (i = 0; i < 40; i++) /* the others rest in full files then */
+			put(s, goes_on, 40 * turn + i);
+		if (turn)
+			assert_int_equal(store_find_run(s, &ids, &run, &e), 0);
+		else
+			assert_int_not_equal(stored_run(s, 2, 902, 20), 0);
+		assert_int_equal(count_kept(s), 2); /* of the second device */
+	}
+	store_free(s);
+}
+
 static void test_threads(void **state)
 {
 	static void *(*const work[])(void *) = { read_often, read_often, retain_often, commit_often,
@@ -415,8 +449,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-		TEST(test_size), TEST(test_programs), TEST(test_held),	  TEST(test_age),
-		TEST(test_over), TEST(test_vanished), TEST(test_threads), TEST(test_steps),
+		TEST(test_size),    TEST(test_programs), TEST(test_held),
+		TEST(test_age),	    TEST(test_over),	 TEST(test_vanished),
+		TEST(test_forgets), TEST(test_threads),	 TEST(test_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
