@@ -192,6 +192,13 @@ get 200 "$r/$a/export?format=ndjson&from=%2B0.02s"; [ -s halves ] || fail "an em
 events >>halves
 cmp all halves || fail "two halves are not the whole"
 get 404 "$d/board-7/export?from=-3d&to=-2d"
+# Blocks come a minute after their events at most: so long a run that has ended is looked for, and not longer.
+get 200 "$r/$a"
+first=$(date -d "$(sed -n 's/^ *"first": "\(.*\)",$/\1/p' body)" +%s) last=$(date -d "$(sed -n 's/^ *"last": "\(.*\)",$/\1/p' body)" +%s)
+get 200 "$d/board-7/export?from=@$((last + 50))&to=@$((last + 55))"
+get 404 "$d/board-7/export?from=@$((last + 70))&to=@$((last + 75))"
+get 200 "$d/board-7/export?from=@$((first - 55))&to=@$((first - 50))"
+get 404 "$d/board-7/export?from=@$((first - 75))&to=@$((first - 70))"
 get 400 "$r/$a/export?from=yesterday-ish"
 get 400 "$r/$a/export?from=%2B2s&to=%2B1s"
 get 501 "$r/$b/export?from=-5m"
