@@ -343,18 +343,18 @@ def scenario_limit(data):
 
 
 class Flood(threading.Thread):
-    """A device that sends the same bytes as fast as they are taken."""
+    """A device that sends bytes as fast as they are taken."""
 
-    def __init__(self, device, data, times):
+    def __init__(self, device, parts):
         super().__init__()
-        self.device, self.data, self.times = device, data, times
+        self.device, self.parts = device, parts
         self.failure = None
         self.start()
 
     def run(self):
         try:
-            for _ in range(self.times):
-                self.device.send(self.data)
+            for part in self.parts:
+                self.device.send(part)
         except Exception as e:  # an assertion in a thread must not pass unseen
             self.failure = e
 
@@ -404,11 +404,11 @@ def scenario_flood(data):
     good = Streamer(c, 1)
     bad = fd.Device(c.port, ident(2), name="flood")
     bad.come_in()
-    runs = [b"".join(fd.frame(fd.RUN, os.urandom(16)) for _ in range(20000)) for _ in range(2)]
+    runs = [b"".join(fd.frame(fd.RUN, os.urandom(16)) for _ in range(20000)) for _ in range(51)]
     bad.send(runs[0])  # so much is taken before memory is looked at
     took = [welcome_s(c, 3)]
     before = c.resident_kib()
-    flood = Flood(bad, runs[1], 50)  # a million
+    flood = Flood(bad, runs[1:])  # a million, each with an id of its own
     while flood.is_alive():
         took.append(welcome_s(c, 4))
     flood.finish()
@@ -419,7 +419,7 @@ def scenario_flood(data):
     one = fd.frame(fd.BLOCK, fd.block(1, 0, before=0, events=1))
     for what, bytes_ in (("STATUS", fd.status()), ("RESULT", fd.frame(fd.RESULT, fd.varints(77, 0) + fd.text(""))),
                          ("unknown", fd.frame(40, b"")), ("duplicate", one)):
-        flood = Flood(bad, bytes_ * 2000, 10)
+        flood = Flood(bad, [bytes_ * 2000] * 10)
         while flood.is_alive():
             took.append(welcome_s(c, 5))
         flood.finish()
