@@ -78,6 +78,38 @@ static void print_uncovered(const json_t *u)
 	putchar('\n');
 }
 
+static const struct {
+	const char *cause, *advice;
+} advices[] = {
+	{ "ring", "events came faster than the agent read them; what helps: a larger ring\n"
+		  "      (kiseki configure DEVICE --ring SIZE) or fewer events (--events)" },
+	{ "buffer", "the driver's memory was full; what helps: more of it (mem=) or fewer events" },
+	{ "spool", "the link was away for too long, or is too slow; what helps: a larger spool\n"
+		   "       (kiseki-agent --spool SIZE), fewer events (--events) or a filter" },
+	{ "damage", "stored bytes are torn or flipped; kiseki check says where" },
+	{ "store", "the collector removed old records (--retain-size, --retain-age)" },
+};
+
+/* What to do about the causes that are in the rows. */
+static void print_advice(const json_t *rows)
+{
+	bool is_first = true;
+	const json_t *row;
+	size_t k, i;
+
+	for (k = 0; k < sizeof(advices) / sizeof(advices[0]); k++) {
+		json_array_foreach(rows, i, row)
+		{
+			if (strcmp(device_json_text(row, "cause"), advices[k].cause) != 0)
+				continue;
+			printf("%s%s: %s\n", is_first ? "\n" : "", advices[k].cause,
+			       advices[k].advice);
+			is_first = false;
+			break;
+		}
+	}
+}
+
 static void print_ledger(const json_t *l)
 {
 	uint64_t events = device_json_count(l, "events");
@@ -104,6 +136,7 @@ static void print_ledger(const json_t *l)
 		push_row(&t, json_array_get(rows, i));
 	putchar('\n');
 	table_print(&t, stdout, 0);
+	print_advice(rows);
 }
 
 /* A number is a run, unless a device is called so. */

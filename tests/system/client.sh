@@ -100,6 +100,8 @@ says err 'there is no device nobody'
 gives 0 ledger board-1
 says out 'run 7: 997 events stored, 3 lost (0.3%), and 1 gap of unknown size'
 grep -Eq '^ *all +spool +unknown +the start +-$' out || bad "ledger: $(cat out)"
+grep -q '^spool: .*what helps: a larger spool' out || bad "ledger says not what helps: $(cat out)"
+grep -q '^damage:' out && bad "ledger: advice about what is not there"
 gives 0 ledger 7
 grep -qx 'GET /api/v1/runs/7/ledger' log || bad "ledger of a run"
 
