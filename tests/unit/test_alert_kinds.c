@@ -259,6 +259,57 @@ static void waits_have_their_limits(void **state)
 	}
 }
 
+/* A minute of two machines: what `noisy` takes from the first changes, and all else stays, though the second
+ * loses more. */
+static void neighbours_minute(struct alert_watch *w, struct device *d, double noisy)
+{
+	const double all = (double)COVERED_NS / (double)PERIOD_NS;
+	const struct {
+		const char *machine;
+		double batch, noisy;
+	} machines[] = { { "db", 0.1, noisy }, { "web", 0.3, 0.1 } };
+	uint32_t machine, process, steal;
+	struct fact_set s;
+	size_t i;
+
+	minute_init(&s, d, FACT_VM);
+	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		machine = node(&s, node(&s, 0, "box", "host"), machines[i].machine, "machine");
+		process = node(&s, machine, "qemu", "process");
+		steal = node(&s, process, "steal", "class");
+		add(&s, node(&s, steal, "batch", "culprit"), (uint64_t)(machines[i].batch * all));
+		add(&s, node(&s, steal, "noisy", "culprit"), (uint64_t)(machines[i].noisy * all));
+		add(&s, node(&s, node(&s, machine, "halt", "class"), "", ""),
+		    (uint64_t)((1 - machines[i].batch - machines[i].noisy) * all));
+	}
+	assert_int_equal(alert_watch_put(w, &s, false), 0);
+	fact_set_done(&s);
+	d->minute_s += FACT_MINUTE_S;
+}
+
+/* The machine that lost time is told, with the neighbour that took more of it than before. */
+static void the_right_neighbour_is_told(void **state)
+{
+	struct alert_watch *w;
+	struct device d;
+	struct told t;
+	int i;
+
+	(void)state;
+	w = open_watch(&t);
+	device_init(&d, 47);
+	for (i = 0; i < 12; i++)
+		neighbours_minute(w, &d, 0.01);
+	assert_int_equal(t.n, 0);
+	for (i = 0; i < 2; i++)
+		neighbours_minute(w, &d, 0.15);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.list[0].kind, ALERT_STEAL);
+	assert_string_equal(t.list[0].name, "db");
+	assert_string_equal(t.list[0].cause, "noisy");
+	alert_watch_free(w);
+}
+
 /* Three hours without a trace, and the series of a small thing is gone; of another it stays. */
 static void what_is_gone_is_forgotten(void **state)
 {
@@ -294,6 +345,7 @@ int main(void)
 		cmocka_unit_test(each_kind_is_told),
 		cmocka_unit_test(small_things_of_tasks_are_not_told),
 		cmocka_unit_test(the_same_hour_is_usual),
+		cmocka_unit_test(the_right_neighbour_is_told),
 		cmocka_unit_test(a_gap_ends_a_suspicion),
 		cmocka_unit_test(waits_have_their_limits),
 		cmocka_unit_test(what_is_gone_is_forgotten),
