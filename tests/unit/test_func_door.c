@@ -2,7 +2,6 @@
 /* func_door: the socket itself: who may open it, who is replaced, and clients that do not ask. */
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,16 +72,6 @@ static struct func_door *open_door(struct seen *s, const char *group)
 
 	assert_int_equal(func_door_open(&d, &o, NULL), 0);
 	return d;
-}
-
-/* Without waiting for room. */
-static int connect_at_once(void)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-	return fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ? -1 : fd;
 }
 
 static int connect_to(void)
@@ -194,71 +182,6 @@ static void waits_for_nobody(void **state)
 	func_door_close(d);
 }
 
-/* A user who connects again and again and says nothing takes his own places. */
-static void is_fair(void **state)
-{
-	uint8_t out[FUNC_DOOR_ANSWER];
-	struct seen s = { 0 };
-	struct func_door *d;
-	int early, fds[2], i;
-	char byte;
-	pid_t pid;
-
-	(void)state;
-	if (geteuid()) {
-		print_message("skipped: only root can be two users\n");
-		skip();
-	}
-	assert_int_equal(chmod(folder, 0755), 0);
-	d = open_door(&s, "*");
-	early = connect_to();
-	func_door_turn(d);
-	assert_int_equal(pipe(fds), 0);
-	pid = fork();
-	if (pid == 0) { /* more than there are places, all at once */
-		if (setresuid(65534, 65534, 65534) < 0)
-			_exit(1);
-		for (i = 0; i < 3 * (int)FUNC_DOOR_WAITING; i++)
-			if (connect_at_once() < 0)
-				_exit(2);
-		if (write(fds[1], "x", 1) != 1)
-			_exit(3);
-		pause();
-	}
-	close(fds[1]);
-	assert_int_equal(read(fds[0], &byte, 1), 1);
-	close(fds[0]);
-	func_door_turn(d);
-	request(early);
-	func_door_turn(d);
-	assert_int_equal(answer(early, out), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	func_door_close(d);
-}
-
-/* One turn hears who asks behind a hundred who do not. */
-static void lets_all_in(void **state)
-{
-	uint8_t out[FUNC_DOOR_ANSWER];
-	struct seen s = { 0 };
-	struct func_door *d = open_door(&s, "*");
-	int idle[100], fd;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 100; i++)
-		assert_true((idle[i] = connect_at_once()) >= 0);
-	fd = connect_at_once();
-	assert_true(fd >= 0);
-	request(fd);
-	func_door_turn(d);
-	assert_int_equal(answer(fd, out), 0);
-	for (i = 0; i < 100; i++)
-		close(idle[i]);
-	func_door_close(d);
-}
-
 static void replaces_what_is_dead(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -295,8 +218,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(waits_for_nobody, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(is_fair, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(lets_all_in, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(replaces_what_is_dead, make_folder, remove_folder),
 	};
 

@@ -13,18 +13,8 @@
 
 #include "wire/varint.h"
 
-#define BACKLOG 128
-#define LET_IN_MAX                                                                                 \
-	(2 *                                                                                       \
-	 BACKLOG)   /* in one turn: those behind them wait for the next, and the agent for nobody */
+#define BACKLOG 16
 #define TURN_MAX 32 /* events of the descriptors in one turn */
-
-/* Who connected and has not asked yet. */
-struct waiter {
-	int fd; /* -1: none */
-	uid_t uid;
-	uint64_t number; /* in the order in which they came */
-};
 
 struct func_door {
 	struct func_door_options o;
@@ -32,8 +22,8 @@ struct func_door {
 	dev_t device; /* of the socket, to know it again */
 	ino_t inode;
 	int listener, poll;
-	uint64_t came;
-	struct waiter waiting[FUNC_DOOR_WAITING];
+	uint32_t oldest;		/* the next that makes room */
+	int waiting[FUNC_DOOR_WAITING]; /* -1: none */
 };
 
 /* --- the socket --- */
@@ -137,7 +127,7 @@ int func_door_open(struct func_door **ret, const struct func_door_options *o, st
 	d->o = *o;
 	d->listener = d->poll = -1;
 	for (i = 0; i < FUNC_DOOR_WAITING; i++)
-		d->waiting[i].fd = -1;
+		d->waiting[i] = -1;
 	if (strlen(o->path) >= sizeof(d->path))
 		return error_set(e, ENAMETOOLONG, "cannot listen at %s: the path is too long",
 				 o->path);
@@ -162,7 +152,7 @@ void func_door_close(struct func_door *d)
 	if (d->inode && stat(d->path, &st) == 0 && st.st_dev == d->device && st.st_ino == d->inode)
 		unlink(d->path);
 	for (i = 0; i < FUNC_DOOR_WAITING; i++)
-		cleanup_closep(&d->waiting[i].fd);
+		cleanup_closep(&d->waiting[i]);
 	cleanup_closep(&d->listener);
 	cleanup_closep(&d->poll);
 	free(d);
@@ -282,65 +272,20 @@ static bool hear(const struct func_door *d, int fd)
 	return true;
 }
 
-static uid_t get_uid(int fd)
+static void let_in(struct func_door *d)
 {
-	struct ucred peer = { 0, (uid_t)-1, (gid_t)-1 };
-	socklen_t len = sizeof(peer);
+	int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), *place;
 
-	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-	return peer.uid;
-}
-
-static uint32_t count_of(const struct func_door *d, uid_t uid)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < FUNC_DOOR_WAITING; i++)
-		n += d->waiting[i].fd >= 0 && d->waiting[i].uid == uid;
-	return n;
-}
-
-/* A free place, or that of the user who has the most: his oldest connection goes. So nobody loses his place to a user
- * who connects and connects. */
-static struct waiter *make_place(struct func_door *d)
-{
-	struct waiter *best = NULL;
-	uint32_t i, n, most = 0;
-
-	for (i = 0; i < FUNC_DOOR_WAITING; i++) {
-		struct waiter *w = &d->waiting[i];
-
-		if (w->fd < 0)
-			return w;
-		n = count_of(d, w->uid);
-		if (n > most || (n == most && w->number < best->number)) {
-			most = n;
-			best = w;
-		}
-	}
-	cleanup_closep(&best->fd);
-	return best;
-}
-
-static void let_one_in(struct func_door *d, int fd)
-{
-	struct waiter *place;
-
+	if (fd < 0)
+		return;
 	if (hear(d, fd) || watch(d, fd) < 0) {
 		close(fd);
 		return;
 	}
-	place = make_place(d);
-	*place = (struct waiter){ fd, get_uid(fd), d->came++ };
-}
-
-static void let_in(struct func_door *d)
-{
-	int fd, left = LET_IN_MAX;
-
-	while (left-- > 0 &&
-	       (fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		let_one_in(d, fd);
+	place = &d->waiting[d->oldest];
+	d->oldest = (d->oldest + 1) % FUNC_DOOR_WAITING;
+	cleanup_closep(place);
+	*place = fd;
 }
 
 /* What was closed in this turn already is not there any more. */
@@ -348,9 +293,12 @@ static void hear_again(struct func_door *d, int fd)
 {
 	uint32_t i;
 
-	for (i = 0; i < FUNC_DOOR_WAITING; i++)
-		if (d->waiting[i].fd == fd && hear(d, fd))
-			cleanup_closep(&d->waiting[i].fd);
+	for (i = 0; i < FUNC_DOOR_WAITING; i++) {
+		if (d->waiting[i] != fd || !hear(d, fd))
+			continue;
+		close(fd);
+		d->waiting[i] = -1;
+	}
 }
 
 void func_door_turn(struct func_door *d)

@@ -3,8 +3,8 @@
  * func_door: the agent's local socket, at which programs ask to be traced (docs/format/func-door.md).
  *
  * One request, one answer, and the connection is closed. Nobody is waited for: a connection whose
- * request is not there yet is kept beside a few others, and if there are too many, the user with the most
- * loses the oldest. Who asks is known from the socket. All of it has one descriptor, for the agent's loop.
+ * request is not there yet is kept beside a few others, and if there are too many the oldest goes. Who
+ * asks is known from the socket. All of it has one descriptor, for the agent's loop.
  *
  * The socket is bound beside its name and moved there when it is ready, so that nobody finds it half made;
  * one that no agent listens at any more is replaced.
