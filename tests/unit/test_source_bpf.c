@@ -529,7 +529,9 @@ static uint8_t switched[PIDS_MAX];
  * that hit them are in tracefs, and not given to BPF. */
 static bool is_hidden(int32_t pid)
 {
-	return pid > 0 && (uint32_t)pid < PIDS_MAX && switched[pid] == CAME;
+	uint32_t at = (uint32_t)pid;
+
+	return at && at < PIDS_MAX && switched[at] == CAME;
 }
 
 static void find_hidden(const struct recorder *r)
