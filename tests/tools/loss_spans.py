@@ -112,7 +112,7 @@ def sum_lost(answer):
 
 
 def check_window(get, path, rows):
-    """Who asks for a time within the longest loss is told of it. `get` takes a path of the API, and gives its JSON."""
+    """An answer about a time within the longest loss names that loss. `get` takes a path of the API, and gives its JSON."""
     cpu, since, until, _ = max(rows, key=lambda r: r[2] - r[1])
     part = (until - since) // 3
     asked = f"from_ns={since + part}&to_ns={until - part}"
