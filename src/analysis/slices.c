@@ -64,7 +64,7 @@ static void find_holder(const struct slices *s, const struct sched_event *ev, st
 		*ret = idle;
 }
 
-/* The task that has the CPU was seen without its name, because its switch to this CPU is missing. This event says it. */
+/* The switch to the task on this CPU is missing, so its name was unknown. This event has it. */
 static void name_holder(struct slices *s, const struct sched_event *ev)
 {
 	const struct holder *now = &s->state.now;

@@ -374,7 +374,7 @@ static void leave_registry(struct connection *c)
 	connection_push_traffic(c);
 	if (s->places[c->slot].agent == c)
 		s->places[c->slot].agent = NULL;
-	/* When it was seen last is all that is new: whoever cannot store that says so with the next block. */
+	/* Only the time is new. A store that fails here tells its error at the next block. */
 	if (registry_leave(s->o.registry, c->slot, &now, &device) &&
 	    store_device(s->o.store, &device, NULL) == 0)
 		committer_wake(s->committer);

@@ -57,8 +57,8 @@ int http_range_get_clock(struct http *h, uint32_t run, struct trace_clock *ret, 
 int http_range_select(struct http_request *q, struct http_selection *ret, struct error *e);
 int http_range_select_kind(struct http_request *q, enum http_run_kind kind,
 			   struct http_selection *ret, struct error *e);
-/* The same for what needs no times: a run whose description nobody understands has a clock with mult 0, and a question for
- * a part of its time is refused. */
+/* The same for answers that need no times. A run whose description is not understood gets a clock
+ * with mult 0; a request for a part of its time is refused. */
 int http_range_select_any(struct http_request *q, enum http_run_kind kind,
 			  struct http_selection *ret, struct error *e);
 

@@ -124,7 +124,8 @@ struct registry_parting {
  * has. -EDQUOT: REGISTRY_DEVICES_MAX are known. */
 int registry_arrive(struct registry *r, const struct registry_arrival *a, uint32_t *ret_slot,
 		    struct store_device *ret_device, struct error *e);
-/* … and is gone: true, and ret_device has it for the store, as it was seen last; false: a later session has it. */
+/* The connection is closed. True: ret_device has the device, with the time it was last seen, for the
+ * store. False: a later session has the device. */
 bool registry_leave(struct registry *r, uint32_t slot, const struct registry_parting *p,
 		    struct store_device *ret_device);
 

@@ -268,8 +268,8 @@ static bool is_alone(const struct timeline_grid *g, const struct lane *lane)
 	return number->first == number->last || g->lanes[number->last - 1].ns == 0;
 }
 
-/* What the run's table of tasks says of a pid, if it says it of the one with this name. Time under no name is that of
- * any task that had the pid. */
+/* Fills in what the run's table knows of a pid, if its entry has this name. Time without a name may
+ * belong to any task that had the pid. */
 static void name_task(struct timeline_task *task, const struct timeline_grid *g,
 		      const struct lane *lane, const struct trace_info *info)
 {

@@ -6,7 +6,7 @@
  * give back the very nanoseconds the kernel printed. A source that knows only nanoseconds has
  * mult 1, shift 0, base 0: then ticks are nanoseconds.
  *
- * A clock that counts something of which nobody knows how long it lasts (x86-tsc without its rate,
+ * A clock that counts something of unknown length (x86-tsc without its rate,
  * counter) has no decimals: ns() gives ticks then, which are no time. Whoever knows the rate sets it.
  */
 #ifndef KISEKI_TRACE_CLOCK_H

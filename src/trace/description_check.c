@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* description_check: each item is read alone, by those who read the whole later: so the faulty one is known. */
+/* description_check: gives each item alone to the later readers, which finds the faulty one. */
 #include "trace/description_check.h"
 
 #include <errno.h>

@@ -312,7 +312,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: task_lives PIDS LIVES\n");
 		return 2;
 	}
-	/* It sees the end of a life at once, and the lives are ordinary tasks. A machine that refuses has wider limits. */
+	/* The parent sees the end of a life at once; the lives are ordinary tasks. Without the right
+	 * to do this the limits are only wider. */
 	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &(struct sched_param){ 1 });
 	account_file = memfd_create("account", 0);
 	if (account_file < 0) {

@@ -205,7 +205,7 @@ static void the_same_hour_is_usual(void **state)
 	}
 }
 
-/* Two minutes that are each a little too much are told together, and not where a break in the recording lies between. */
+/* Two suspect minutes in a row raise an alert; with a gap in the recording between them they do not. */
 static void a_gap_ends_a_suspicion(void **state)
 {
 	const struct kind_row *row = &kind_rows[ALERT_STEAL];
@@ -259,8 +259,8 @@ static void waits_have_their_limits(void **state)
 	}
 }
 
-/* A minute of two machines: what `noisy` takes from the first changes, and all else stays, though the second
- * loses more. */
+/* A minute of two machines. Only what `noisy` takes from the first changes; the second always loses
+ * more. */
 static void neighbours_minute(struct alert_watch *w, struct device *d, double noisy)
 {
 	const double all = (double)COVERED_NS / (double)PERIOD_NS;

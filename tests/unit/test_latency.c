@@ -130,7 +130,7 @@ static void test_many_blockers(void **state)
 	end(&s, l);
 }
 
-/* The longest are named, wherever they lie: here the two that came last ran for the shortest time. */
+/* The longest blockers are named, not the latest: the last two ran for the shortest time. */
 static void test_longest_blockers(void **state)
 {
 	struct scenario s;

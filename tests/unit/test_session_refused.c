@@ -122,7 +122,7 @@ static void test_enroll(void **state)
 	expect_bye(BYE_LIMIT, "no time for it");
 }
 
-/* Of what is no block, as much is held as a frame of its type can have. */
+/* A frame other than a BLOCK is held up to the longest that its type allows. */
 static void test_longest_of_a_type(void **state)
 {
 	static const struct {

@@ -183,8 +183,8 @@ static void test_names(void **state)
 	info_done(&s.info);
 }
 
-/* A switch to pid 10 is missing: the waking that it sends shows that it runs, and only its own switch says under
- * which name. Until then nobody has the time who had the pid before. */
+/* A switch to pid 10 is missing. Its waking shows that it runs, its own switch then gives its name.
+ * The earlier task with that pid must not get the time. */
 static void test_unnamed(void **state)
 {
 	struct trace_item i = { .type = ITEM_EVENT };

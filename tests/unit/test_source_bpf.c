@@ -525,8 +525,8 @@ static bool is_wakeup(const struct sched_event *ev)
 #define WENT 2U
 static uint8_t switched[PIDS_MAX];
 
-/* A sandbox may keep what some of its own tasks do out of traces: these come to CPUs and never leave one. Interrupts
- * that hit them are in tracefs, and not given to BPF. */
+/* A sandbox may hide its own tasks from traces: they are switched to and never from. Interrupts that
+ * hit such a task are in tracefs, but BPF programs do not see them. */
 static bool is_hidden(int32_t pid)
 {
 	uint32_t at = (uint32_t)pid;

@@ -315,7 +315,7 @@ static size_t count_kept(const struct store *s)
 	return ((const struct local_store *)s)->put.by_number.n;
 }
 
-/* What has ended and rests in full files takes no memory on the side that puts, once anybody asks for a run. */
+/* Runs that ended and lie in full files cost the writer no memory after the next lookup of a run. */
 static void test_forgets(void **state)
 {
 	const struct store_options o = { .file_bytes = 2000 };

@@ -103,8 +103,8 @@ static void remove_instance(struct tracefs_source *s)
 		tracefs_write(s->folder, "events/enable", "0", NULL);
 }
 
-/* A new instance, silent. One that is there is an agent's that has died, or it is open and belongs to
- * somebody else: then the kernel does not remove it, and it is left as it is. */
+/* Makes a new instance, silent. The kernel removes an old one that a dead agent left, and refuses to
+ * remove one that another program has open; that one stays as it is. */
 static int make_instance(struct tracefs_source *s, struct error *e)
 {
 	char text[32];
@@ -378,9 +378,10 @@ static void book(struct recorder *r, uint32_t cpu, const struct ring_losses *l, 
 		recorder_lose(r, cpu, LOSS_RING, count, l->known + count);
 }
 
-/* Books what the kernel has counted as lost since the last look. `missed` is what a page says: as many lie before that
- * page, and the others behind it. A kernel may say nothing else, or not how many (LOSS_UNKNOWN). If it does not answer
- * the last time, that may have been anything. */
+/* Books what the kernel counted as lost since the last look. `missed` is the number in a page's
+ * header: so many lie before that page, the rest behind it. Some kernels count nothing else; some
+ * say only that events are missing (LOSS_UNKNOWN). Without an answer at the end, any number may be
+ * missing. */
 static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder *r, uint64_t missed)
 {
 	struct cpu_ring *c = &s->rings[cpu];
@@ -399,8 +400,8 @@ static void book_losses(struct tracefs_source *s, uint32_t cpu, struct recorder 
 	book(r, cpu, &l, missed && missed < l.more ? missed : l.more);
 }
 
-/* What the last agent had taken out of the ring when it died lies behind the pages that it left. What the ring has lost
- * since then lies behind what is still in it. */
+/* Events that the last agent took out of the ring and never staged come right behind its staged
+ * pages. Events that the ring lost since then come behind what the ring still holds. */
 static void book_unreceived(struct tracefs_source *s, uint32_t cpu, struct recorder *r)
 {
 	struct ring_losses l;
